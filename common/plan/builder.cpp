@@ -1,0 +1,169 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/builder.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace dlmb {
+namespace {
+
+enum class Guard { none, around_each, around_all };
+
+/// Places regions one after the other in one buffer, with untouched bytes where the guard says.
+class Layout {
+public:
+    explicit Layout(Guard guard) : guard_(guard) {}
+
+    Bytes place(Bytes bytes) {
+        bool const gap = guard_ == Guard::around_each || (guard_ == Guard::around_all && end_ == 0);
+        Bytes const offset = aligned(end_ + (gap ? guard_bytes : 0));
+        if (bytes > std::numeric_limits<Bytes>::max() - offset - 2 * guard_bytes) {
+            throw Error(fmt::format("plan builder: a block of {} B at offset {} ends above 2^64", bytes, offset));
+        }
+        end_ = offset + bytes;
+        return offset;
+    }
+    [[nodiscard]] Bytes size() const { return aligned(end_ + (guard_ == Guard::none ? 0 : guard_bytes)); }
+
+private:
+    static Bytes aligned(Bytes offset) { return (offset + guard_bytes - 1) / guard_bytes * guard_bytes; }
+
+    Guard guard_;
+    Bytes end_ = 0;
+};
+
+/// Equal blocks lie packed, as in the tensors that frameworks hand to an equal-split all-to-all: only then can a
+/// backend use MPI_Alltoall or ncclAlltoAll. An overrun into the next block is seen by that block's own check.
+Guard guard_for(std::span<Bytes const> bytes) {
+    bool const equal = std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>{}) == bytes.end();
+    return equal && !bytes.empty() && bytes.front() % guard_bytes == 0 ? Guard::around_all : Guard::around_each;
+}
+
+std::vector<Block> blocks(std::span<Bytes const> bytes, Layout& layout) {
+    std::vector<Block> placed;
+    placed.reserve(bytes.size() - static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), Bytes{0})));
+    for (std::size_t peer = 0; peer < bytes.size(); ++peer) {
+        if (bytes[peer] != 0) {
+            placed.push_back({static_cast<Rank>(peer), layout.place(bytes[peer]), bytes[peer]});
+        }
+    }
+    return placed;
+}
+
+/// One rank's part of a gathered buffer.
+Bytes share_of(Bytes bytes, Rank ranks, Element element, std::string_view label) {
+    Bytes const parts = static_cast<Bytes>(ranks) * size_of(element);
+    if (bytes % parts != 0) {
+        throw Error(fmt::format("plan builder: \"{}\": {} B are not a whole number of {} for each of {} ranks", label,
+                                bytes, name_of(element), ranks));
+    }
+    return bytes / static_cast<Bytes>(ranks);
+}
+
+}  // namespace
+
+GroupId PlanBuilder::group(Group group) {
+    auto const found = std::find(plan_.groups.begin(), plan_.groups.end(), group);
+    auto const id = static_cast<GroupId>(found - plan_.groups.begin());
+    if (found == plan_.groups.end()) {
+        plan_.groups.push_back(std::move(group));
+    }
+    return id;
+}
+
+StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, std::span<Bytes const> recv_bytes,
+                             std::string label, std::vector<StepId> after) {
+    auto const ranks = static_cast<std::size_t>(group_size(group));
+    if (send_bytes.size() != ranks || recv_bytes.size() != ranks) {
+        throw Error(fmt::format("plan builder: exchange \"{}\" has {} send and {} recv sizes for a group of {} ranks",
+                                label, send_bytes.size(), recv_bytes.size(), ranks));
+    }
+    Layout send_layout{Guard::none};
+    Layout recv_layout{guard_for(recv_bytes)};
+    Exchange exchange{.group = group,
+                      .send_buffer = 0,
+                      .recv_buffer = 0,
+                      .send = blocks(send_bytes, send_layout),
+                      .recv = blocks(recv_bytes, recv_layout)};
+    exchange.send_buffer = static_cast<BufferId>(plan_.buffers.size());
+    exchange.recv_buffer = exchange.send_buffer + 1;
+    plan_.buffers.push_back({label + ".send", send_layout.size()});
+    plan_.buffers.push_back({label + ".recv", recv_layout.size()});
+    return add_step(std::move(exchange), std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::all_gather(GroupId group, Bytes gathered_bytes, Element element, std::string label,
+                               std::vector<StepId> after) {
+    Bytes const share = share_of(gathered_bytes, group_size(group), element, label);
+    Region const send = add_buffer(label + ".send", share, false);
+    Region const recv = add_buffer(label + ".recv", gathered_bytes, true);
+    return add_step(AllGather{group, send, recv, gathered_bytes, element}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
+                               std::vector<StepId> after) {
+    Region const send = add_buffer(label + ".send", bytes, false);
+    Region const recv = add_buffer(label + ".recv", bytes, true);
+    return add_step(AllReduce{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::reduce_scatter(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
+                                   std::vector<StepId> after) {
+    Bytes const share = share_of(bytes, group_size(group), element, label);
+    Region const send = add_buffer(label + ".send", bytes, false);
+    Region const recv = add_buffer(label + ".recv", share, true);
+    return add_step(ReduceScatter{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
+                              std::vector<StepId> after) {
+    Region const data = add_buffer(label + ".data", bytes, true);
+    return add_step(Broadcast{group, root, data, bytes, element}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
+                         std::vector<StepId> after) {
+    Region const data = add_buffer(label + ".send", bytes, false);
+    return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch}, std::move(after),
+                    std::move(label));
+}
+
+StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
+                         std::vector<StepId> after) {
+    Region const data = add_buffer(label + ".recv", bytes, true);
+    return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch}, std::move(after),
+                    std::move(label));
+}
+
+StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after) {
+    return add_step(Compute{busy_ns}, std::move(after), std::move(label));
+}
+
+Rank PlanBuilder::group_size(GroupId group) const {
+    if (group >= plan_.groups.size()) {
+        throw Error(fmt::format("plan builder: rank {} has no group {}", plan_.me, group));
+    }
+    return static_cast<Rank>(plan_.groups[group].members.size());
+}
+
+Region PlanBuilder::add_buffer(std::string name, Bytes bytes, bool guarded) {
+    Layout layout{guarded ? Guard::around_each : Guard::none};
+    Bytes const offset = layout.place(bytes);
+    auto const id = static_cast<BufferId>(plan_.buffers.size());
+    plan_.buffers.push_back({std::move(name), layout.size()});
+    return {id, offset};
+}
+
+StepId PlanBuilder::add_step(Operation operation, std::vector<StepId> after, std::string label) {
+    auto const id = static_cast<StepId>(plan_.steps.size());
+    plan_.steps.push_back({std::move(operation), std::move(after), std::move(label)});
+    return id;
+}
+
+}  // namespace dlmb

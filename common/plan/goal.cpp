@@ -1,0 +1,217 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/goal.hpp"
+
+#include "common/plan/group_index.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+namespace dlmb {
+namespace {
+
+using Label = std::uint64_t;
+using Tag = std::uint64_t;
+
+/// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else.
+class Tags {
+public:
+    explicit Tags(std::span<Plan const> plans) {
+        for (Plan const& plan : plans) {
+            for (Step const& step : plan.steps) {
+                if (auto const* send = std::get_if<Send>(&step.operation)) {
+                    next_ = std::max(next_, static_cast<Tag>(send->channel) + 1);
+                }
+            }
+        }
+        GroupIndex const index(plans);
+        for (SharedGroup const& shared : index.groups()) {
+            for (std::size_t i = 0; i < shared.steps.size(); ++i) {
+                std::vector<StepId> const& steps = shared.steps[i].value();
+                for (std::size_t k = 0; k < steps.size(); ++k) {
+                    tags_[{shared.group->members[i], steps[k]}] = next_ + k;
+                }
+            }
+            next_ += shared.steps.front()->size();
+        }
+    }
+    [[nodiscard]] Tag of(Rank rank, StepId step) const { return tags_.at({rank, step}); }
+
+private:
+    std::map<std::pair<Rank, StepId>, Tag> tags_;
+    Tag next_ = 0;
+};
+
+/// Writes one rank's block. A step begins after one label and ends in one label, so that dependencies between steps
+/// with many messages stay linear; the calc of 0 that joins several messages costs nothing.
+class RankWriter {
+public:
+    RankWriter(Plan const& plan, Tags const& tags, std::string& text) : plan_(plan), tags_(tags), text_(text) {}
+
+    void write() {
+        add("rank {} {{\n", plan_.me);
+        for (std::size_t id = 0; id < plan_.steps.size(); ++id) {
+            step_ = static_cast<StepId>(id);
+            begin_.clear();
+            for (StepId const earlier : plan_.steps[id].after) {
+                begin_.push_back(end_[earlier]);
+            }
+            last_.clear();
+            std::visit(*this, plan_.steps[id].operation);
+            end_.push_back(join());
+        }
+        add("}}\n");
+    }
+
+    void operator()(Exchange const& step) {
+        Tag const tag = tags_.of(plan_.me, step_);
+        for (Block const& block : step.recv) {
+            recv(block.bytes, world(step.group, block.peer), tag);
+        }
+        for (Block const& block : step.send) {
+            send(block.bytes, world(step.group, block.peer), tag);
+        }
+    }
+    void operator()(Send const& step) {
+        send(step.to.bytes, world(step.group, step.to.peer), static_cast<Tag>(step.channel));
+    }
+    void operator()(Recv const& step) {
+        recv(step.from.bytes, world(step.group, step.from.peer), static_cast<Tag>(step.channel));
+    }
+    void operator()(AllGather const& step) {
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        Tag const tag = tags_.of(plan_.me, step_);
+        for (Rank const peer : members) {
+            recv(step.bytes / members.size(), peer, tag);
+        }
+        for (Rank const peer : members) {
+            send(step.bytes / members.size(), peer, tag);
+        }
+    }
+    void operator()(Broadcast const& step) {
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        Tag const tag = tags_.of(plan_.me, step_);
+        Rank const root = world(step.group, step.root);
+        if (root != plan_.me) {
+            recv(step.bytes, root, tag);
+            return;
+        }
+        for (Rank const peer : members) {
+            send(step.bytes, peer, tag);
+        }
+    }
+    // Chunk indices run so that a rank forwards what it has just received: in round t of a reduce-scatter that leaves
+    // chunk r on rank r it sends chunk r - 1 - t. The all-gather after it goes on with the finished chunk: r - t.
+    void operator()(ReduceScatter const& step) { ring(step.group, step.bytes, step.element, 1); }
+    void operator()(AllReduce const& step) {
+        ring(step.group, step.bytes, step.element, 1);
+        ring(step.group, step.bytes, step.element, 0);
+    }
+    void operator()(Compute const& step) { message("calc {}", step.busy_ns); }
+
+private:
+    [[nodiscard]] Rank world(GroupId group, Rank peer) const {
+        return plan_.groups[group].members[static_cast<std::size_t>(peer)];
+    }
+
+    /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
+    /// times, each round after the one before it.
+    void ring(GroupId group, Bytes bytes, Element element, std::size_t first_behind) {
+        std::vector<Rank> const& members = plan_.groups[group].members;
+        std::size_t const ranks = members.size();
+        auto const me = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
+        Bytes const elements = bytes / size_of(element);
+        // The first (elements mod ranks) chunks have one element more.
+        auto const chunk_bytes = [&](std::size_t chunk) {
+            return (elements / ranks + (chunk % ranks < elements % ranks ? 1 : 0)) * size_of(element);
+        };
+        Tag const tag = tags_.of(plan_.me, step_);
+        for (std::size_t round = 0; round + 1 < ranks; ++round) {
+            begin_round();
+            std::size_t const sent = me + 2 * ranks - first_behind - round;
+            recv_some(chunk_bytes(sent - 1), members[(me + ranks - 1) % ranks], tag);
+            send_some(chunk_bytes(sent), members[(me + 1) % ranks], tag);
+        }
+    }
+    /// What follows starts after everything that was written of this step.
+    void begin_round() {
+        if (!last_.empty()) {
+            begin_ = std::exchange(last_, {});
+        }
+    }
+    void send_some(Bytes bytes, Rank to, Tag tag) {
+        if (bytes > 0) {
+            send(bytes, to, tag);
+        }
+    }
+    void recv_some(Bytes bytes, Rank from, Tag tag) {
+        if (bytes > 0) {
+            recv(bytes, from, tag);
+        }
+    }
+
+    void send(Bytes bytes, Rank to, Tag tag) {
+        if (to != plan_.me) {
+            message("send {}b to {} tag {}", bytes, to, tag);
+        }
+    }
+    void recv(Bytes bytes, Rank from, Tag tag) {
+        if (from != plan_.me) {
+            message("recv {}b from {} tag {}", bytes, from, tag);
+        }
+    }
+
+    /// A line with a label of its own that requires what the step begins after.
+    template <class... Values>
+    void message(fmt::format_string<Values...> format, Values&&... values) {
+        Label const label = next_++;
+        add("l{}: ", label);
+        add(format, std::forward<Values>(values)...);
+        add("\n");
+        for (Label const earlier : begin_) {
+            add("l{} requires l{}\n", label, earlier);
+        }
+        last_.push_back(label);
+    }
+    /// The one label that a later step waits for.
+    Label join() {
+        if (last_.size() != 1) {
+            begin_round();
+            message("calc 0");
+            return last_.back();
+        }
+        return last_.front();
+    }
+
+    template <class... Values>
+    void add(fmt::format_string<Values...> format, Values&&... values) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    }
+
+    Plan const& plan_;
+    Tags const& tags_;
+    std::string& text_;
+    StepId step_ = 0;
+    Label next_ = 1;
+    std::vector<Label> begin_;  // what the next message requires
+    std::vector<Label> last_;   // messages of this step since its last round began
+    std::vector<Label> end_;    // by StepId
+};
+
+}  // namespace
+
+std::string to_goal(std::span<Plan const> all_ranks) {
+    Tags const tags(all_ranks);
+    std::string text = fmt::format("num_ranks {}\n", all_ranks.size());
+    for (Plan const& plan : all_ranks) {
+        text += "\n";
+        RankWriter(plan, tags, text).write();
+    }
+    return text;
+}
+
+}  // namespace dlmb

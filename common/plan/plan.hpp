@@ -1,0 +1,151 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The plan: everything one rank sends and receives in one iteration, as a plain value. No library, no pointer, no
+// communication: it can be printed, compared, proved consistent over all ranks and stored.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dlmb {
+
+using GroupId = std::uint32_t;   // index into Plan::groups
+using BufferId = std::uint32_t;  // index into Plan::buffers
+using StepId = std::uint32_t;    // index into Plan::steps
+
+enum class Element : std::uint8_t { byte, int32, int64, fp8, fp16, bf16, fp32, fp64 };
+enum class Reduction : std::uint8_t { sum, prod, min, max };
+
+[[nodiscard]] Bytes size_of(Element element);
+[[nodiscard]] std::string_view name_of(Element element);
+[[nodiscard]] std::string_view name_of(Reduction reduction);
+
+/// Ordered world ranks; a rank's place in `members` is its rank in the group.
+struct Group {
+    std::vector<Rank> members;
+    bool operator==(Group const&) const = default;
+};
+
+struct Buffer {
+    std::string name;  // "dispatch.send"
+    Bytes bytes = 0;
+    bool operator==(Buffer const&) const = default;
+};
+
+/// A place in a named buffer.
+struct Region {
+    BufferId buffer = 0;
+    Bytes offset = 0;
+    bool operator==(Region const&) const = default;
+};
+
+/// What goes to, or comes from, one peer. `peer` is a rank of the step's group, `offset` is into the step's buffer.
+struct Block {
+    Rank peer = 0;
+    Bytes offset = 0;
+    Bytes bytes = 0;
+    bool operator==(Block const&) const = default;
+};
+
+/// Ragged all-to-all. Blocks are ordered by peer, at most one per peer, the self block included; zero blocks are
+/// left out on both sides. An exchange with no block at all is legal and is issued.
+struct Exchange {
+    GroupId group = 0;
+    BufferId send_buffer = 0;
+    BufferId recv_buffer = 0;
+    std::vector<Block> send;
+    std::vector<Block> recv;
+    bool operator==(Exchange const&) const = default;
+};
+
+/// Point to point. `channel` separates streams between one pair of ranks; steps of the same `batch` (>= 0) are
+/// posted in one native call; -1: on its own.
+struct Send {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    Block to;
+    int channel = 0;
+    int batch = -1;
+    bool operator==(Send const&) const = default;
+};
+struct Recv {
+    GroupId group = 0;
+    BufferId buffer = 0;
+    Block from;
+    int channel = 0;
+    int batch = -1;
+    bool operator==(Recv const&) const = default;
+};
+
+/// Collectives: `bytes` is the full logical buffer (all_gather, reduce_scatter: the gathered, unreduced size, which
+/// the group size divides in whole elements).
+struct AllReduce {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    bool operator==(AllReduce const&) const = default;
+};
+struct ReduceScatter {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    bool operator==(ReduceScatter const&) const = default;
+};
+struct AllGather {
+    GroupId group = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    bool operator==(AllGather const&) const = default;
+};
+/// `data` is read on `root` (rank in the group) and written on the others.
+struct Broadcast {
+    GroupId group = 0;
+    Rank root = 0;
+    Region data;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    bool operator==(Broadcast const&) const = default;
+};
+struct Compute {
+    Nanoseconds busy_ns = 0;
+    bool operator==(Compute const&) const = default;
+};
+
+using Operation = std::variant<Exchange, Send, Recv, AllReduce, ReduceScatter, AllGather, Broadcast, Compute>;
+
+/// "exchange", "all_gather" -> the words of `--plan json`: exchange, send, recv, allreduce, reduce_scatter, allgather,
+/// broadcast, compute.
+[[nodiscard]] std::string_view name_of(Operation const& operation);
+
+/// One operation and the earlier steps it waits for. `label` is "phase" or "phase.suffix".
+struct Step {
+    Operation operation;
+    std::vector<StepId> after;
+    std::string label;
+    bool operator==(Step const&) const = default;
+};
+
+/// The part of a label before the first dot: the unit in which times are reported.
+[[nodiscard]] std::string_view phase_of(std::string_view label);
+
+/// One rank's iteration. No step overwrites what an earlier step of the iteration delivered.
+struct Plan {
+    Rank me = 0;
+    std::vector<Group> groups;
+    std::vector<Buffer> buffers;
+    std::vector<Step> steps;
+    bool operator==(Plan const&) const = default;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How much a plan moves: payload and wire bytes, the busiest rank, imbalance, and the bandwidth formulas over them.
+// O(1) numbers per rank, so that a launch of any size can gather them.
+#pragma once
+
+#include "common/plan/plan.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+/// One rank's share of one plan (or of one phase of it). Self blocks are in `payload`, never in `out` and `in`.
+struct RankTraffic {
+    Bytes payload = 0;  // what is passed to the API to be sent, self included (docs of accounting: traffic, section 1)
+    Bytes out = 0;      // leaves the rank: exchanges and sends exactly, collectives by their bandwidth-optimal factor
+    Bytes in = 0;       // enters the rank
+    Bytes send_total = 0;  // row of the traffic matrix, self included
+    Bytes recv_total = 0;  // column, self included
+    Bytes messages = 0;    // blocks sent to other ranks
+    Bytes self = 0;        // part of `payload` whose destination is this rank
+    bool operator==(RankTraffic const&) const = default;
+};
+
+/// `phase` empty: the whole plan.
+[[nodiscard]] RankTraffic traffic_of(Plan const& plan, std::string_view phase = "");
+[[nodiscard]] RankTraffic traffic_of_step(Plan const& plan, StepId step);
+
+struct TrafficSummary {
+    Bytes payload_bytes = 0;         // sum over ranks
+    Bytes wire_bytes = 0;            // sum over ranks of `out`
+    Bytes self_bytes = 0;            // payload that stays on its rank
+    Bytes busiest_rank_bytes = 0;    // max over ranks of max(out, in): the bottleneck
+    Bytes largest_total_bytes = 0;   // max over ranks of max(send_total, recv_total)
+    double balanced_rank_bytes = 0;  // mean over ranks of max(out, in)
+    double imbalance_send = 1;       // max / mean of out; 1 when nothing is sent
+    double imbalance_recv = 1;       // max / mean of in
+};
+
+[[nodiscard]] TrafficSummary summarize(std::span<RankTraffic const> ranks);
+
+/// 10^9 bytes per second. busbw = busiest_rank_bytes / t, algbw = largest_total_bytes / t, aggregate = wire_bytes / t.
+struct Bandwidth {
+    double algbw_GBps = 0;      // NOLINT(readability-identifier-naming): the record's field name
+    double busbw_GBps = 0;      // NOLINT(readability-identifier-naming)
+    double aggregate_GBps = 0;  // NOLINT(readability-identifier-naming)
+};
+[[nodiscard]] Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns);
+
+}  // namespace dlmb

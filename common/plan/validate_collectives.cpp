@@ -1,0 +1,196 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Pairs up collective steps: the k-th of a group on one member with the k-th on every other member.
+#include "common/plan/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::validation {
+namespace {
+
+/// Everything that must be equal on all members, as a value and as words.
+struct Signature {
+    std::size_t kind = 0;
+    std::string_view label;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    Reduction reduction = Reduction::sum;
+    Rank root = 0;
+    bool operator==(Signature const&) const = default;
+};
+
+Signature signature_of(Step const& step) {
+    Signature signature{.kind = step.operation.index(), .label = step.label};
+    std::visit(
+        [&](auto const& operation) {
+            if constexpr (requires { operation.element; }) {
+                signature.bytes = operation.bytes;
+                signature.element = operation.element;
+            }
+            if constexpr (requires { operation.reduction; }) {
+                signature.reduction = operation.reduction;
+            }
+            if constexpr (requires { operation.root; }) {
+                signature.root = operation.root;
+            }
+        },
+        step.operation);
+    return signature;
+}
+
+std::string describe(Step const& step) {
+    Signature const signature = signature_of(step);
+    if (std::holds_alternative<Exchange>(step.operation)) {
+        return "an exchange";
+    }
+    std::string text =
+        fmt::format("{} of {} B {}", name_of(step.operation), signature.bytes, name_of(signature.element));
+    if (std::holds_alternative<AllReduce>(step.operation) || std::holds_alternative<ReduceScatter>(step.operation)) {
+        text += fmt::format(" {}", name_of(signature.reduction));
+    }
+    if (std::holds_alternative<Broadcast>(step.operation)) {
+        text += fmt::format(" from group rank {}", signature.root);
+    }
+    return text;
+}
+
+std::string members_text(Group const& group) {
+    constexpr std::size_t shown = 8;
+    std::span<Rank const> const first = std::span(group.members).first(std::min(shown, group.members.size()));
+    return fmt::format("[{}{}]", fmt::join(first, " "), group.members.size() > shown ? " ..." : "");
+}
+
+class CollectiveMatcher {
+public:
+    CollectiveMatcher(std::span<Plan const> plans, Problems& problems) : plans_(plans), problems_(problems) {}
+
+    void match(SharedGroup const& shared) {
+        if (!known_to_all(shared)) {
+            return;
+        }
+        std::size_t const count = common_count(shared);
+        for (std::size_t k = 0; k < count; ++k) {
+            Meeting meeting;
+            for (std::size_t i = 0; i < shared.group->members.size(); ++i) {
+                meeting.push_back({shared.group->members[i], shared.steps[i]->at(k)});
+            }
+            if (!alike(meeting)) {
+                return;  // the rest of this group's order is shifted: each further line would repeat this one
+            }
+            if (std::holds_alternative<Exchange>(step(meeting.front()).operation)) {
+                match_blocks(meeting);
+            }
+            meetings.push_back(std::move(meeting));
+        }
+    }
+
+    std::vector<Meeting> meetings;
+
+private:
+    [[nodiscard]] Plan const& plan(Party const& party) const { return plans_[static_cast<std::size_t>(party.rank)]; }
+    [[nodiscard]] Step const& step(Party const& party) const { return plan(party).steps[party.step]; }
+
+    bool known_to_all(SharedGroup const& shared) {
+        auto const missing = std::find(shared.steps.begin(), shared.steps.end(), std::nullopt);
+        if (missing == shared.steps.end()) {
+            return true;
+        }
+        Rank const lacks = shared.group->members[static_cast<std::size_t>(missing - shared.steps.begin())];
+        auto const found =
+            std::find_if(shared.steps.begin(), shared.steps.end(), [](auto const& s) { return s.has_value(); });
+        Rank const has = shared.group->members[static_cast<std::size_t>(found - shared.steps.begin())];
+        problems_.push_back({lacks, 0,
+                             fmt::format("rank {} does not have the group {} of rank {}, of which it is a member",
+                                         lacks, members_text(*shared.group), has)});
+        return false;
+    }
+
+    /// Collective steps that every member has; says so when a member has more or fewer than the first one.
+    std::size_t common_count(SharedGroup const& shared) {
+        std::size_t common = shared.steps.front()->size();
+        std::size_t const expected = common;
+        for (std::size_t i = 1; i < shared.steps.size(); ++i) {
+            std::size_t const count = shared.steps[i]->size();
+            common = std::min(common, count);
+            if (count != expected) {
+                Rank const rank = shared.group->members[i];
+                problems_.push_back(
+                    {rank, 0,
+                     fmt::format("rank {} has {} collective steps on group {}, rank {} has {}", rank, count,
+                                 members_text(*shared.group), shared.group->members.front(), expected)});
+            }
+        }
+        return common;
+    }
+
+    bool alike(Meeting const& meeting) {
+        Step const& first = step(meeting.front());
+        Signature const expected = signature_of(first);
+        bool all = true;
+        for (Party const& party : meeting) {
+            Step const& other = step(party);
+            if (signature_of(other) != expected) {
+                all = false;
+                report(problems_, plan(party), party.step,
+                       fmt::format("is {} where {} is {}", describe(other),
+                                   name_of(plan(meeting.front()), meeting.front().step), describe(first)));
+            }
+        }
+        return all;
+    }
+
+    /// Senders in group order meet receive lists that are ordered by sender: one pass over all blocks.
+    void match_blocks(Meeting const& meeting) {
+        std::vector<std::size_t> next(meeting.size(), 0);
+        for (std::size_t sender = 0; sender < meeting.size(); ++sender) {
+            for (Block const& sent : std::get<Exchange>(step(meeting[sender]).operation).send) {
+                auto const receiver = static_cast<std::size_t>(sent.peer);
+                std::vector<Block> const& expected = std::get<Exchange>(step(meeting[receiver]).operation).recv;
+                std::size_t& cursor = next[receiver];
+                for (; cursor < expected.size() && expected[cursor].peer < static_cast<Rank>(sender); ++cursor) {
+                    fail_recv(meeting, receiver, expected[cursor], 0);
+                }
+                if (cursor == expected.size() || expected[cursor].peer > static_cast<Rank>(sender)) {
+                    report(problems_, plan(meeting[sender]), meeting[sender].step,
+                           fmt::format("sends {} B to rank {}, rank {} expects 0 B", sent.bytes, meeting[receiver].rank,
+                                       meeting[receiver].rank));
+                    continue;
+                }
+                if (expected[cursor].bytes != sent.bytes) {
+                    fail_recv(meeting, receiver, expected[cursor], sent.bytes);
+                }
+                ++cursor;
+            }
+        }
+        for (std::size_t receiver = 0; receiver < meeting.size(); ++receiver) {
+            std::vector<Block> const& expected = std::get<Exchange>(step(meeting[receiver]).operation).recv;
+            for (std::size_t cursor = next[receiver]; cursor < expected.size(); ++cursor) {
+                fail_recv(meeting, receiver, expected[cursor], 0);
+            }
+        }
+    }
+
+    void fail_recv(Meeting const& meeting, std::size_t receiver, Block const& expected, Bytes sent) {
+        Rank const sender = meeting[static_cast<std::size_t>(expected.peer)].rank;
+        report(problems_, plan(meeting[receiver]), meeting[receiver].step,
+               fmt::format("expects {} B from rank {}, rank {} sends {} B", expected.bytes, sender, sender, sent));
+    }
+
+    std::span<Plan const> plans_;
+    Problems& problems_;
+};
+
+}  // namespace
+
+std::vector<Meeting> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index, Problems& problems) {
+    CollectiveMatcher matcher(all_ranks, problems);
+    for (SharedGroup const& shared : index.groups()) {
+        matcher.match(shared);
+    }
+    return std::move(matcher.meetings);
+}
+
+}  // namespace dlmb::validation
