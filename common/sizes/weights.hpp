@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The weight of every bin as one source sees it: a skew applied to bins that live on owners. Pure: the same answer on
+// every rank. Which bin is popular depends on (seed, layer), not on the draw: experts stay hot over iterations.
+#pragma once
+
+#include "common/sizes/counts_file.hpp"
+#include "common/sizes/skew.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dlmb {
+
+/// The bins that are chosen among. `items` per source choose `picks` bins each.
+struct Bins {
+    std::vector<std::size_t> owner_of;  // ascending: the owner (rank of the group) of each bin
+    std::uint64_t items = 0;
+    std::uint64_t picks = 1;
+    std::size_t sources = 1;  // lines that a counts file may have
+};
+
+class Weights {
+public:
+    /// Reads the counts file where the skew names one.
+    Weights(Skew skew, Bins bins);
+
+    /// Weights for one source, the largest 1: a bin of weight 0 gets 2^-40, so that it is chosen only when no other is
+    /// left. Without the factor of intra_host: which bins are near is the caller's knowledge.
+    [[nodiscard]] std::vector<double> of(std::size_t source, std::uint64_t seed, std::uint32_t layer) const;
+
+    [[nodiscard]] Skew const& skew() const { return skew_; }
+
+private:
+    Skew skew_;
+    Bins bins_;
+    std::vector<double> sorted_;  // lognormal, zipf: weights before they get their places
+    CountsTable counts_;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,168 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/moe_alltoall/levels.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+/// A rank's place in its expert-parallel group: nodes of `size` ranks each.
+struct Place {
+    Rank first;         // world rank of the group's rank 0
+    std::size_t index;  // rank in the group
+    std::size_t node;
+    std::size_t local;
+
+    Place(Params const& params, Rank rank)
+        : first(rank / static_cast<Rank>(params.ep) * static_cast<Rank>(params.ep)),
+          index(static_cast<std::size_t>(rank - first)), node(index / params.node_ranks),
+          local(index % params.node_ranks) {}
+};
+
+/// `count` world ranks from `start` in steps of `stride`.
+Group strided_group(std::size_t start, std::size_t count, std::size_t stride, Rank first) {
+    Group group;
+    for (std::size_t i = 0; i < count; ++i) {
+        group.members.push_back(first + static_cast<Rank>(start + i * stride));
+    }
+    return group;
+}
+
+/// Numbers per layer in a note between two ranks of one rail: rows to deliver, rows to relay, rows per rank there.
+std::size_t relay_stride(Params const& params) {
+    return 2 + params.node_ranks;
+}
+
+/// One note between two ranks, with its numbers by meaning.
+class NoteView {
+public:
+    NoteView(Params const& params, Note const& note, std::uint32_t layer) {
+        bool const relays = params.relayed() && Place(params, note.from).local == Place(params, note.to).local;
+        std::size_t const stride = relays ? relay_stride(params) : 1;
+        if (note.numbers.size() != stride * params.layers) {
+            throw Error(fmt::format("moe_alltoall: the note from rank {} to rank {} has {} numbers, expected {}",
+                                    note.from, note.to, note.numbers.size(), stride * params.layers));
+        }
+        numbers_ = std::span(note.numbers).subspan(stride * layer, stride);
+    }
+    [[nodiscard]] std::uint64_t delivered() const { return numbers_[0]; }
+    [[nodiscard]] std::uint64_t handed() const { return numbers_[1]; }
+    [[nodiscard]] std::uint64_t relayed_to(std::size_t local) const { return numbers_[2 + local]; }
+
+private:
+    std::span<std::uint64_t const> numbers_;
+};
+
+void expect_one_per_rank(Params const& params, Rank me, std::span<Note const> notes) {
+    if (notes.size() != params.ep) {
+        throw Error(fmt::format("moe_alltoall: rank {} has {} notes, expected one per rank of its group of {}", me,
+                                notes.size(), params.ep));
+    }
+}
+
+std::vector<Level> direct_levels(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
+                                 std::span<Note const> heard) {
+    Place const place(params, me);
+    Level level{params.wire == Wire::node_dedup ? "rank" : "", strided_group(0, params.ep, 1, place.first), {}, {}};
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        level.send.push_back(NoteView(params, own[peer], layer).delivered());
+        level.recv.push_back(NoteView(params, heard[peer], layer).delivered());
+    }
+    return {std::move(level)};
+}
+
+/// The rail: ranks with this rank's place on every node.
+Level rail_level(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
+                 std::span<Note const> heard) {
+    Place const place(params, me);
+    Level level{"node", strided_group(place.local, params.nodes(), params.node_ranks, place.first), {}, {}};
+    for (std::size_t node = 0; node < params.nodes(); ++node) {
+        std::size_t const relay = node * params.node_ranks + place.local;
+        level.send.push_back(NoteView(params, own[relay], layer).handed());
+        level.recv.push_back(NoteView(params, heard[relay], layer).handed());
+    }
+    return level;
+}
+
+/// Inside the node: what the rail handed over goes out, and every source's rows come in through its relay here.
+Level node_level(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> heard) {
+    Place const place(params, me);
+    Level level{"rank", strided_group(place.node * params.node_ranks, params.node_ranks, 1, place.first),
+                std::vector<std::uint64_t>(params.node_ranks), std::vector<std::uint64_t>(params.node_ranks)};
+    for (std::size_t source = 0; source < params.ep; ++source) {
+        NoteView const note(params, heard[source], layer);
+        std::size_t const relay = source % params.node_ranks;
+        level.recv[relay] += note.delivered();
+        if (relay != place.local) {
+            continue;
+        }
+        for (std::size_t local = 0; local < params.node_ranks; ++local) {
+            level.send[local] += note.relayed_to(local);
+        }
+    }
+    return level;
+}
+
+/// Sizes of padded plans are fixed by the parameters; nobody has to be told.
+std::vector<Level> padded_levels(Params const& params, Rank me) {
+    Place const place(params, me);
+    std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
+    auto const rows_for = [&](std::size_t rank) {
+        return slots * (params.first_expert(rank + 1) - params.first_expert(rank));
+    };
+    Level level{"", strided_group(0, params.ep, 1, place.first), {}, {}};
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        level.send.push_back(rows_for(peer));
+        level.recv.push_back(rows_for(place.index));
+    }
+    return {std::move(level)};
+}
+
+}  // namespace
+
+std::vector<Note> write_notes(Params const& params, Rank source, std::span<Census const> layers) {
+    if (params.wire == Wire::padded) {
+        return {};
+    }
+    Place const from(params, source);
+    std::vector<Note> notes(params.ep);
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        notes[peer].from = source;
+        notes[peer].to = from.first + static_cast<Rank>(peer);
+    }
+    for (Census const& census : layers) {
+        std::vector<std::uint64_t> const rows = rows_to_ranks(params, census);
+        for (std::size_t peer = 0; peer < params.ep; ++peer) {
+            std::vector<std::uint64_t>& numbers = notes[peer].numbers;
+            numbers.push_back(rows[peer]);
+            if (params.relayed() && peer % params.node_ranks == from.local) {
+                std::size_t const node = peer / params.node_ranks;
+                numbers.push_back(census.node_tokens[node]);
+                auto const first = rows.begin() + static_cast<std::ptrdiff_t>(node * params.node_ranks);
+                numbers.insert(numbers.end(), first, first + static_cast<std::ptrdiff_t>(params.node_ranks));
+            }
+        }
+    }
+    return notes;
+}
+
+std::vector<Level> levels_of(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
+                             std::span<Note const> heard) {
+    if (params.wire == Wire::padded) {
+        return padded_levels(params, me);
+    }
+    expect_one_per_rank(params, me, own);
+    expect_one_per_rank(params, me, heard);
+    if (!params.relayed()) {
+        return direct_levels(params, me, layer, own, heard);
+    }
+    std::vector<Level> levels;
+    levels.push_back(rail_level(params, me, layer, own, heard));
+    levels.push_back(node_level(params, me, layer, heard));
+    return levels;
+}
+
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The hops of a dispatch, as rows per peer. One level for the direct wire models; two when node_dedup relays: first to
+// the rank with the same place on the destination node, then from that relay to the ranks of its node.
+#pragma once
+
+#include "patterns/moe_alltoall/census.hpp"
+#include "patterns/moe_alltoall/params.hpp"
+#include "patterns/pattern.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::moe_alltoall {
+
+struct Level {
+    std::string_view name;  // "", "node" or "rank": the part of the label after the phase
+    Group group;
+    std::vector<std::uint64_t> send;  // rows to each rank of `group`
+    std::vector<std::uint64_t> recv;
+};
+
+/// The notes of one source. For every layer: the rows that the addressee will receive for it, by whatever way; for a
+/// relay in addition the rows it is handed and how many of them go to each rank of its node.
+[[nodiscard]] std::vector<Note> write_notes(Params const& params, Rank source, std::span<Census const> layers);
+
+/// Reads them back: the levels of one layer for `me`, from what it announced and what it heard.
+[[nodiscard]] std::vector<Level> levels_of(Params const& params, Rank me, std::uint32_t layer,
+                                           std::span<Note const> own, std::span<Note const> heard);
+
+}  // namespace dlmb::moe_alltoall

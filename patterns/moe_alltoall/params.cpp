@@ -1,0 +1,150 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/moe_alltoall/params.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/philox.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+constexpr std::uint64_t max_experts = 65536;
+constexpr std::uint64_t max_tokens = std::uint64_t{1} << 31;  // a token is one 32-bit counter word
+constexpr std::uint64_t max_hidden = std::uint64_t{1} << 24;
+static_assert(max_experts <= max_words_per_token);
+
+constexpr ParameterInfo infos[] = {
+    {"hidden", "values in one token's row", "2048"},
+    {"experts", "routed experts per layer", "64"},
+    {"top-k", "experts per token", "6"},
+    {"tokens", "tokens per rank that enter a layer", "4096"},
+    {"layers", "MoE layers in one iteration", "1"},
+    {"ep", "ranks that share one set of experts; 0: the largest divisor of the ranks not above the experts", "0"},
+    {"element", "row format: bf16, fp16, fp8 (with fp32 scales per 128 values; combine in bf16), fp32", "bf16"},
+    {"wire", "rows sent: expanded, rank_dedup, node_dedup, padded (README of the pattern)", "expanded"},
+    {"capacity-factor", "padded: rows per expert over the even share; 0: min-capacity is the fixed capacity", "1.0"},
+    {"min-capacity", "padded: least rows per (source rank, expert)", "4"},
+    {"skew",
+     "how uneven experts are: balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
+     "lognormal:0.24"},
+    {"direction", "forward, backward, both", "forward"},
+    {"expert-groups", "group-limited routing: contiguous groups of experts; 0 or 1: none", "0"},
+    {"group-limit", "groups that one token may use; 0: no limit", "0"},
+    {"group-score", "a group competes with its best expert or its two best: best, best_two", "best"},
+    {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
+};
+
+template <class Enum, std::size_t Count>
+Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
+    std::string const& text = read_choice(parameters, name, names);
+    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
+}
+
+std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {
+    std::size_t const ep = read_unsigned(parameters, "ep", 0, max_experts);
+    if (ep == 0) {
+        return automatic_ep(ranks, experts);
+    }
+    if (ep > experts) {
+        throw UsageError(
+            fmt::format("--ep {}: above --experts {}; a rank without an expert would receive nothing", ep, experts));
+    }
+    if (ranks % ep != 0) {
+        throw UsageError(fmt::format("--ep {}: does not divide {} ranks", ep, ranks));
+    }
+    return ep;
+}
+
+/// Ranks of one group per node. Nodes must hold whole groups, or groups whole nodes, for rail-aligned relays.
+std::size_t read_node_ranks(WorldShape const& world, std::size_t ep) {
+    auto const ranks = static_cast<std::size_t>(world.ranks);
+    auto const per_node = static_cast<std::size_t>(std::max(world.ranks_per_node, 0));
+    if (per_node == 0) {
+        throw UsageError(
+            fmt::format("--wire node_dedup: the {} ranks have no regular number of ranks per node", ranks));
+    }
+    if (ep <= per_node && (per_node % ep == 0 || ranks <= per_node)) {
+        return ep;
+    }
+    if (ep % per_node == 0) {
+        return per_node;
+    }
+    throw UsageError(fmt::format(
+        "--wire node_dedup: groups of --ep {} ranks do not fit nodes of {} ranks; one must divide the other", ep,
+        per_node));
+}
+
+Skew read_skew(Parameters const& parameters, WorldShape const& world) {
+    std::string const& text = parameters.find("skew")->second;
+    Skew skew = parse_skew(text);
+    if (skew.intra_host != 1 && world.ranks_per_node <= 0) {
+        throw UsageError(
+            fmt::format("--skew '{}': the {} ranks have no regular number of ranks per node", text, world.ranks));
+    }
+    return skew;
+}
+
+void read_groups(Parameters const& parameters, Params& params) {
+    params.expert_groups = std::max<std::size_t>(read_unsigned(parameters, "expert-groups", 0, params.experts), 1);
+    params.group_limit = read_unsigned(parameters, "group-limit", 0, params.expert_groups);
+    if (params.group_limit == 0) {
+        params.group_limit = params.expert_groups;
+    }
+    if (params.experts % params.expert_groups != 0) {
+        throw UsageError(
+            fmt::format("--expert-groups {}: does not divide --experts {}", params.expert_groups, params.experts));
+    }
+    std::size_t const reachable = params.experts / params.expert_groups * params.group_limit;
+    if (params.top_k > reachable) {
+        throw UsageError(
+            fmt::format("--top-k {}: above the {} experts that --group-limit {} of --expert-groups {} leaves",
+                        params.top_k, reachable, params.group_limit, params.expert_groups));
+    }
+}
+
+}  // namespace
+
+std::span<ParameterInfo const> parameter_infos() {
+    return infos;
+}
+
+std::size_t automatic_ep(std::size_t ranks, std::size_t experts) {
+    std::size_t ep = std::min(ranks, experts);
+    while (ranks % ep != 0) {
+        --ep;
+    }
+    return ep;
+}
+
+Params read_params(Parameters const& parameters, WorldShape const& world) {
+    Params params;
+    params.hidden = read_unsigned(parameters, "hidden", 1, max_hidden);
+    params.experts = read_unsigned(parameters, "experts", 1, max_experts);
+    params.top_k = read_unsigned(parameters, "top-k", 1, params.experts);
+    params.tokens = read_unsigned(parameters, "tokens", 0, max_tokens);
+    params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
+    params.ep = read_ep(parameters, static_cast<std::size_t>(world.ranks), params.experts);
+    params.format =
+        read_enum<RowFormat>(parameters, "element", std::array<std::string_view, 4>{"bf16", "fp16", "fp8", "fp32"});
+    params.wire = read_enum<Wire>(parameters, "wire",
+                                  std::array<std::string_view, 4>{"expanded", "rank_dedup", "node_dedup", "padded"});
+    params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
+    params.capacity_rule.factor = static_cast<Millionths>(read_real(parameters, "capacity-factor", 0, 1e6) * 1e6 + 0.5);
+    params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
+    params.skew = read_skew(parameters, world);
+    params.direction =
+        read_enum<Direction>(parameters, "direction", std::array<std::string_view, 3>{"forward", "backward", "both"});
+    read_groups(parameters, params);
+    params.group_score =
+        read_enum<GroupScore>(parameters, "group-score", std::array<std::string_view, 2>{"best", "best_two"});
+    params.probs = read_choice(parameters, "probs", std::array<std::string_view, 2>{"on", "off"}) == "on";
+    return params;
+}
+
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parameters of moe_alltoall, read strictly and checked against the world: after this, nothing can be wrong.
+#pragma once
+
+#include "common/plan/world.hpp"
+#include "common/sizes/skew.hpp"
+#include "patterns/moe_alltoall/formulas.hpp"
+#include "patterns/pattern.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dlmb::moe_alltoall {
+
+/// How token rows become messages; README.md draws them.
+enum class Wire { expanded, rank_dedup, node_dedup, padded };
+enum class Direction { forward, backward, both };
+enum class GroupScore { best, best_two };
+
+struct Params {
+    std::uint64_t hidden = 0;
+    std::size_t experts = 0;
+    std::size_t top_k = 0;
+    std::uint64_t tokens = 0;  // per rank
+    std::uint32_t layers = 1;
+    std::size_t ep = 1;          // ranks that share one set of experts
+    std::size_t node_ranks = 1;  // ranks of one expert-parallel group on one node; ep when the group is on one node
+    RowFormat format = RowFormat::bf16;
+    Wire wire = Wire::expanded;
+    CapacityRule capacity_rule;
+    Skew skew;
+    Direction direction = Direction::forward;
+    std::size_t expert_groups = 1;
+    std::size_t group_limit = 1;  // equal to expert_groups: no limit
+    GroupScore group_score = GroupScore::best;
+    bool probs = false;
+
+    [[nodiscard]] std::size_t nodes() const { return ep / node_ranks; }
+    /// node_dedup over several nodes; on one node there is nothing to relay.
+    [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }
+    [[nodiscard]] bool group_limited() const { return group_limit < expert_groups; }
+    /// Rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
+    [[nodiscard]] std::size_t first_expert(std::size_t group_rank) const { return group_rank * experts / ep; }
+};
+
+[[nodiscard]] std::span<ParameterInfo const> parameter_infos();
+
+/// Throws UsageError naming the parameters and their values.
+[[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
+
+/// The largest divisor of `ranks` that is not above `experts`.
+[[nodiscard]] std::size_t automatic_ep(std::size_t ranks, std::size_t experts);
+
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,60 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Strict readers of parameter values.
+#include "common/base/error.hpp"
+#include "patterns/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace dlmb {
+namespace {
+
+ParameterValue const& value_of(Parameters const& parameters, std::string_view name) {
+    auto const found = parameters.find(name);
+    if (found == parameters.end()) {
+        throw Error(fmt::format("parameter '{}' was not resolved", name));
+    }
+    return found->second;
+}
+
+template <class Number>
+bool parse_whole(std::string_view text, Number& number) {
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size();
+}
+
+}  // namespace
+
+std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min, std::uint64_t max) {
+    ParameterValue const& text = value_of(parameters, name);
+    std::uint64_t value = 0;
+    if (!parse_whole(text, value) || value < min || value > max) {
+        throw UsageError(fmt::format("--{} '{}': expected a whole number from {} to {}", name, text, min, max));
+    }
+    return value;
+}
+
+double read_real(Parameters const& parameters, std::string_view name, double min, double max) {
+    ParameterValue const& text = value_of(parameters, name);
+    double value = 0;
+    if (!parse_whole(text, value) || !std::isfinite(value) || value < min || value > max) {
+        throw UsageError(fmt::format("--{} '{}': expected a number from {} to {}", name, text, min, max));
+    }
+    return value;
+}
+
+std::string const& read_choice(Parameters const& parameters, std::string_view name,
+                               std::span<std::string_view const> choices) {
+    ParameterValue const& text = value_of(parameters, name);
+    if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+        throw UsageError(fmt::format("--{} '{}': expected {}", name, text, fmt::join(choices, ", ")));
+    }
+    return text;
+}
+
+}  // namespace dlmb

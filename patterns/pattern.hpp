@@ -1,0 +1,107 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What every pattern offers. A pattern is a pure function from (parameters, world, draw) to plans; the only thing it
+// may need from other ranks are the counts of what they send, and those are pure functions too: a Note is what one
+// rank tells another before plans can be built. Notes are computed for all ranks where that is cheap (plans, tests)
+// and exchanged once at set-up in a launch.
+#pragma once
+
+#include "common/base/draw.hpp"
+#include "common/plan/plan.hpp"
+#include "common/plan/world.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+/// Numbers that `from` tells `to` (world ranks), usually rows or bytes it will send.
+struct Note {
+    Rank from = 0;
+    Rank to = 0;
+    std::vector<std::uint64_t> numbers;
+    bool operator==(Note const&) const = default;
+};
+
+/// Everything about one rank's sends in one draw that does not depend on other ranks.
+struct Announcement {
+    std::vector<Note> notes;                // sorted by `to`; a note to self is included where the rank is its own peer
+    std::vector<std::uint64_t> statistics;  // summed element-wise over ranks, then read by Pattern::statistics
+};
+
+/// A realised number of a draw, over all ranks: {"gini_expert", 0.24}.
+struct Statistic {
+    std::string name;
+    double value = 0;
+};
+
+class Pattern {
+public:
+    virtual ~Pattern() = default;
+    /// What `source` sends in this draw. Pure: any rank may ask about any source.
+    [[nodiscard]] virtual Announcement announce(Rank source, Draw draw) const = 0;
+    /// The plan of `me`: `own` is announce(me, draw), `heard` are the notes addressed to `me`, sorted by `from`.
+    [[nodiscard]] virtual Plan build(Rank me, Draw draw, Announcement const& own,
+                                     std::span<Note const> heard) const = 0;
+    /// Names and values of what was realised, from the statistics vectors summed over all ranks.
+    [[nodiscard]] virtual std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const = 0;
+    /// World ranks whose notes `me` hears (its group); used to compute plans of one group without the whole world.
+    [[nodiscard]] virtual std::vector<Rank> peers(Rank me) const = 0;
+};
+
+/// All ranks' plans, every announcement computed here. O(ranks^2) memory in the worst case: for plans and tests.
+[[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
+
+/// One rank's plan with the announcements of its peers computed here.
+[[nodiscard]] Plan build_one(Pattern const& pattern, Rank me, Draw draw);
+
+using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
+
+/// One parameter: an option of the program (`--hidden`) and a key of its presets ("hidden").
+struct ParameterInfo {
+    std::string_view name;   // long option without dashes, also the preset key
+    std::string_view help;   // with unit
+    std::string_view value;  // default
+};
+
+/// Values by parameter name; every parameter of the pattern is present.
+using Parameters = std::map<std::string, ParameterValue, std::less<>>;
+
+struct Preset {
+    std::string name;
+    std::string source;  // where the numbers come from
+    Parameters values;   // only those it sets
+};
+
+/// A kind of traffic, as data: what a program, the conformance tests and the plan printer need to know.
+struct PatternType {
+    std::string_view name;     // "moe_alltoall"
+    std::string_view summary;  // one line
+    std::span<ParameterInfo const> parameters;
+    std::span<std::string_view const> phases;  // labels before the dot, in reporting order
+    std::string_view presets_json;             // content of presets.json
+    /// Throws UsageError naming the parameter, its value and what would be right.
+    std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
+};
+
+/// Presets in file order. Throws UsageError when the file breaks its own rules (unknown parameter, two of one name).
+[[nodiscard]] std::vector<Preset> presets_of(PatternType const& type);
+
+/// Defaults, then the preset (empty: none), then `overrides`. Throws UsageError on unknown names with the nearest ones.
+[[nodiscard]] Parameters resolve(PatternType const& type, std::string_view preset, Parameters const& overrides);
+
+/// Strict readers for patterns; `name` is the parameter. Throw UsageError.
+[[nodiscard]] std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min,
+                                          std::uint64_t max);
+[[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
+[[nodiscard]] std::string const& read_choice(Parameters const& parameters, std::string_view name,
+                                             std::span<std::string_view const> choices);
+
+}  // namespace dlmb
