@@ -1,0 +1,104 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The two interfaces that every transport implements. compile() does everything slow; launch() and finish() are all
+// that is timed: two virtual calls per iteration, none per step, nothing allocated or looked up.
+#pragma once
+
+#include "common/base/clock.hpp"
+#include "common/base/expected.hpp"
+#include "common/bootstrap/bootstrap.hpp"
+#include "common/memory/memory_space.hpp"
+#include "common/plan/plan.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+/// Base addresses of a plan's buffers, by BufferId. Plans of several draws share one set sized for the largest.
+struct Buffers {
+    MemoryKind kind = MemoryKind::host;
+    std::vector<std::byte*> base;
+};
+
+struct MethodInfo {
+    std::string_view name;
+    std::string_view description;  // one line: the native calls it makes
+    std::string_view knobs = "";   // "max_outstanding=N"
+};
+
+/// "pairwise" or "pairwise:max_outstanding=4". "default" is the backend's own choice.
+struct MethodChoice {
+    std::string name = "default";
+    std::map<std::string, std::string, std::less<>> knobs;
+    bool operator==(MethodChoice const&) const = default;
+};
+[[nodiscard]] MethodChoice parse_method(std::string_view text);  // throws UsageError
+[[nodiscard]] std::string to_string(MethodChoice const& method);
+
+/// When a step was complete on this rank, on now_ns()'s clock.
+struct PhaseMark {
+    StepId step = 0;
+    Nanoseconds time_ns = 0;
+};
+
+/// A plan bound to buffers. Destroyed before its backend.
+class CompiledPlan {
+public:
+    virtual ~CompiledPlan() = default;
+    /// Starts one iteration; may already complete it (blocking calls).
+    virtual void launch() = 0;
+    /// Returns when this rank's data of the iteration is complete and usable, sent and received.
+    virtual void finish() = 0;
+
+    /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
+    [[nodiscard]] std::span<PhaseMark const> marks() const { return marks_; }
+    /// Steps completed in the current iteration; read by the watchdog from another thread.
+    [[nodiscard]] std::uint32_t steps_done() const { return steps_done_.load(std::memory_order_relaxed); }
+
+protected:
+    explicit CompiledPlan(std::size_t steps) : marks_(steps) {}
+    void begin() { steps_done_.store(0, std::memory_order_relaxed); }
+    void mark(StepId step) {
+        std::uint32_t const done = steps_done_.load(std::memory_order_relaxed);
+        marks_[done] = {step, now_ns()};
+        steps_done_.store(done + 1, std::memory_order_relaxed);
+    }
+
+private:
+    std::vector<PhaseMark> marks_;
+    std::atomic<std::uint32_t> steps_done_{0};
+};
+
+/// Facts for the record: {"transports", "sysv cma"}.
+using Provenance = std::map<std::string, std::string, std::less<>>;
+
+/// One transport on one rank. Methods marked collective are called by all ranks in the same order.
+class Backend {
+public:
+    virtual ~Backend() = default;
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;  // the first is what "default" means
+    [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
+    [[nodiscard]] virtual Provenance provenance() const = 0;
+
+    /// Collective. Unsupported is decided alike on all ranks. Throws UsageError for an unknown method or knob.
+    [[nodiscard]] virtual Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
+    /// Collective. Afterwards nothing of this backend is in flight and another library may communicate.
+    virtual void quiesce() = 0;
+};
+
+/// What a backend is made from. The bootstrap outlives it.
+struct BackendContext {
+    Bootstrap& bootstrap;
+    YieldPolicy yield = YieldPolicy::automatic;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend/host_reduce.hpp"
+
+#include "common/backend/element_codec.hpp"
+
+#include <cstring>
+#include <type_traits>
+
+namespace dlmb {
+namespace {
+
+/// Unsigned arithmetic of at least 32 bits: signed overflow, and the promotion of small types to int, would be
+/// undefined.
+template <class T>
+using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
+
+struct Sum {
+    template <class T>
+    T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+struct Product {
+    template <class T>
+    T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+struct Least {
+    template <class T>
+    T operator()(T a, T b) const {
+        return b < a ? b : a;
+    }
+};
+
+struct Greatest {
+    template <class T>
+    T operator()(T a, T b) const {
+        return a < b ? b : a;
+    }
+};
+
+template <class Codec, class Combine>
+void fold(std::byte* into, std::byte const* operand, Bytes bytes, Combine combine) {
+    using Storage = typename Codec::Storage;
+    for (Bytes offset = 0; offset + sizeof(Storage) <= bytes; offset += sizeof(Storage)) {
+        Storage a;
+        Storage b;
+        std::memcpy(&a, into + offset, sizeof a);
+        std::memcpy(&b, operand + offset, sizeof b);
+        a = Codec::store(combine(Codec::load(a), Codec::load(b)));
+        std::memcpy(into + offset, &a, sizeof a);
+    }
+}
+
+}  // namespace
+
+void host_reduce(std::byte* into, std::byte const* operand, Bytes bytes, Element element, Reduction reduction) {
+    with_codec(element, [&](auto codec) {
+        using Codec = decltype(codec);
+        switch (reduction) {
+        case Reduction::sum:
+            return fold<Codec>(into, operand, bytes, Sum{});
+        case Reduction::prod:
+            return fold<Codec>(into, operand, bytes, Product{});
+        case Reduction::min:
+            return fold<Codec>(into, operand, bytes, Least{});
+        case Reduction::max:
+            break;
+        }
+        return fold<Codec>(into, operand, bytes, Greatest{});
+    });
+}
+
+}  // namespace dlmb

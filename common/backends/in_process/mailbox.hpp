@@ -1,0 +1,59 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One block from one thread to another, again in every iteration. The sender posts where its bytes lie, the reader
+// copies them from there and hands the box back; until then neither the bytes nor the box may change.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <sched.h>
+
+namespace dlmb::in_process {
+
+class alignas(64) Mailbox {
+public:
+    /// Set while compiling, by the sender only, before any post.
+    void hold(std::byte const* data, Bytes bytes) {
+        data_ = data;
+        bytes_ = bytes;
+    }
+
+    void post(std::uint64_t iteration) noexcept { state_.store(at(iteration, posted), std::memory_order_release); }
+    [[nodiscard]] bool handed_back(std::uint64_t iteration) const noexcept {
+        return state_.load(std::memory_order_acquire) == at(iteration, read);
+    }
+
+    /// True: data() may be read until hand_back.
+    [[nodiscard]] bool open(std::uint64_t iteration) noexcept {
+        std::uint64_t expected = at(iteration, posted);
+        return state_.compare_exchange_strong(expected, at(iteration, reading), std::memory_order_acquire,
+                                              std::memory_order_relaxed);
+    }
+    void hand_back(std::uint64_t iteration) noexcept { state_.store(at(iteration, read), std::memory_order_release); }
+    [[nodiscard]] std::byte const* data() const { return data_; }
+    [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+    /// The sender's memory is about to go, perhaps because its rank failed: no reader may open the box any more, and
+    /// one that is reading finishes first.
+    void withdraw() noexcept {
+        std::uint64_t state = state_.load(std::memory_order_acquire);
+        while (state % phases == reading || !state_.compare_exchange_weak(state, 0, std::memory_order_acquire)) {
+            sched_yield();
+            state = state_.load(std::memory_order_acquire);
+        }
+    }
+
+private:
+    enum Phase : std::uint64_t { posted = 1, reading = 2, read = 3, phases = 4 };
+    static constexpr std::uint64_t at(std::uint64_t iteration, Phase phase) { return iteration * phases + phase; }
+
+    std::atomic<std::uint64_t> state_{0};
+    std::byte const* data_ = nullptr;
+    Bytes bytes_ = 0;
+};
+
+}  // namespace dlmb::in_process

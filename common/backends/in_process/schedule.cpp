@@ -1,0 +1,152 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/in_process/schedule.hpp"
+
+#include "common/base/error.hpp"
+#include "common/plan/waves.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::in_process {
+namespace {
+
+/// Makes the Work of one step, by operation.
+class StepCompiler {
+public:
+    StepCompiler(Plan const& plan, Buffers const& buffers, PostOffice& office, StepMatch const& match, StepId step)
+        : plan_(plan), buffers_(buffers), office_(office), match_(match), text_(name_of(plan.steps[step].operation)) {
+        work_.step = step;
+    }
+
+    Work compile() && {
+        std::visit([this](auto const& operation) { add(operation); }, plan_.steps[work_.step].operation);
+        return std::move(work_);
+    }
+
+private:
+    void add(Exchange const& exchange) {
+        for (Block const& block : exchange.send) {
+            post(world(exchange.group, block.peer), place({exchange.send_buffer, block.offset}, block.bytes),
+                 block.bytes);
+        }
+        for (Block const& block : exchange.recv) {
+            expect(world(exchange.group, block.peer), place({exchange.recv_buffer, block.offset}, block.bytes),
+                   block.bytes);
+        }
+    }
+    void add(Send const& send) {
+        text_ = "message";
+        post(world(send.group, send.to.peer), place({send.buffer, send.to.offset}, send.to.bytes), send.to.bytes);
+    }
+    void add(Recv const& recv) {
+        text_ = "message";
+        expect(world(recv.group, recv.from.peer), place({recv.buffer, recv.from.offset}, recv.from.bytes),
+               recv.from.bytes);
+    }
+    void add(AllGather const& gather) {
+        Bytes const share = gather.bytes / size(gather.group);
+        std::byte const* const mine = place(gather.send, share);
+        std::byte* destination = place(gather.recv, gather.bytes);
+        for (Rank const peer : members(gather.group)) {
+            post(peer, mine, share);
+            expect(peer, destination, share);
+            destination += share;
+        }
+    }
+    void add(Broadcast const& broadcast) {
+        std::byte* const data = place(broadcast.data, broadcast.bytes);
+        Rank const root = world(broadcast.group, broadcast.root);
+        text_ += fmt::format(" from {}", root);
+        if (root != plan_.me) {
+            expect(root, data, broadcast.bytes);
+            return;
+        }
+        for (Rank const peer : members(broadcast.group)) {
+            if (peer != root) {
+                post(peer, data, broadcast.bytes);
+            }
+        }
+    }
+    void add(AllReduce const& reduce) {
+        std::byte const* const mine = place(reduce.send, reduce.bytes);
+        begin_fold(reduce, reduce.bytes);
+        for (Rank const peer : members(reduce.group)) {
+            post(peer, mine, reduce.bytes);
+            expect(peer, nullptr, reduce.bytes);
+        }
+    }
+    void add(ReduceScatter const& reduce) {
+        Bytes const share = reduce.bytes / size(reduce.group);
+        std::byte const* mine = place(reduce.send, reduce.bytes);
+        begin_fold(reduce, share);
+        for (Rank const peer : members(reduce.group)) {
+            post(peer, mine, share);
+            expect(peer, nullptr, share);
+            mine += share;
+        }
+    }
+    void add(Compute const& compute) { work_.busy_ns = compute.busy_ns; }
+
+    template <class Reducing>
+    void begin_fold(Reducing const& reduce, Bytes result_bytes) {
+        text_ += fmt::format(" {} {}", name_of(reduce.element), name_of(reduce.reduction));
+        Folding fold{reduce.element, reduce.reduction, place(reduce.recv, result_bytes), {}};
+        bool const overlap = reduce.send.buffer == reduce.recv.buffer &&
+                             reduce.send.offset < reduce.recv.offset + result_bytes &&
+                             reduce.recv.offset < reduce.send.offset + reduce.bytes;
+        if (overlap) {
+            fold.scratch.resize(result_bytes);
+        }
+        work_.fold = std::move(fold);
+    }
+
+    void post(Rank to, std::byte const* data, Bytes bytes) {
+        work_.outgoing.push_back(office_.sender({match_, plan_.me, to}, ticket(bytes), data));
+    }
+    void expect(Rank from, std::byte* destination, Bytes bytes) {
+        work_.arrivals.push_back({office_.reader({match_, from, plan_.me}, ticket(bytes)), destination});
+    }
+    [[nodiscard]] Ticket ticket(Bytes bytes) const {
+        return {bytes, text_, fmt::format("step {} \"{}\"", work_.step, plan_.steps[work_.step].label)};
+    }
+
+    [[nodiscard]] std::byte* place(Region region, Bytes bytes) const {
+        Bytes const size = plan_.buffers.at(region.buffer).bytes;
+        if (region.offset > size || bytes > size - region.offset) {
+            throw Error(fmt::format("rank {} step {} \"{}\": {} B at offset {} of buffer \"{}\", which has {} B",
+                                    plan_.me, work_.step, plan_.steps[work_.step].label, bytes, region.offset,
+                                    plan_.buffers[region.buffer].name, size));
+        }
+        return buffers_.base.at(region.buffer) + region.offset;
+    }
+    [[nodiscard]] std::vector<Rank> const& members(GroupId group) const { return plan_.groups.at(group).members; }
+    [[nodiscard]] Bytes size(GroupId group) const { return members(group).size(); }
+    [[nodiscard]] Rank world(GroupId group, Rank peer) const {
+        return members(group).at(static_cast<std::size_t>(peer));
+    }
+
+    Plan const& plan_;
+    Buffers const& buffers_;
+    PostOffice& office_;
+    StepMatch const& match_;
+    std::string text_;
+    Work work_;
+};
+
+}  // namespace
+
+std::vector<Wave> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office) {
+    std::vector<StepMatch> const matches = match_steps(plan);
+    std::vector<Wave> schedule;
+    for (std::vector<StepId> const& steps : waves(plan)) {
+        Wave& wave = schedule.emplace_back();
+        for (StepId const step : steps) {
+            wave.push_back(StepCompiler(plan, buffers, office, matches[step], step).compile());
+        }
+    }
+    return schedule;
+}
+
+}  // namespace dlmb::in_process

@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan as what a thread has to do: boxes to post, boxes to read and where to, and whether to copy or to reduce. Every
+// operation comes down to that; the self block is a box from a rank to itself.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/backends/in_process/mailbox.hpp"
+#include "common/backends/in_process/post_office.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace dlmb::in_process {
+
+struct Arrival {
+    std::shared_ptr<Mailbox> box;
+    std::byte* destination = nullptr;
+    std::uint64_t iteration = 0;  // the last one that was read
+};
+
+/// Arrivals are folded in the order of the members, so that every rank gets the same bits.
+struct Folding {
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    std::byte* result = nullptr;
+    std::vector<std::byte> scratch;  // holds the result until all have read, when send and receive memory overlap
+};
+
+struct Work {
+    StepId step = 0;
+    std::vector<std::shared_ptr<Mailbox>> outgoing;
+    std::vector<Arrival> arrivals;
+    std::optional<Folding> fold;
+    Nanoseconds busy_ns = 0;
+    std::size_t read = 0;         // of this iteration: arrivals that are done
+    std::size_t handed_back = 0;  // of this iteration: outgoing boxes that came back
+};
+
+using Wave = std::vector<Work>;
+
+/// Registers this rank's ends of all blocks at `office`. Throws Error for places outside the buffers.
+[[nodiscard]] std::vector<Wave> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office);
+
+}  // namespace dlmb::in_process

@@ -1,0 +1,73 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The control plane: who am I, and small collective calls outside the measured traffic. Every blocking call keeps
+// calling the registered progress function, so that no rank waits here while its transport's worker is needed by a
+// peer (a reproduced hang: docs/design.md, "quiesce").
+#pragma once
+
+#include "common/base/idle.hpp"
+#include "common/base/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+using Blob = std::vector<std::byte>;
+
+/// A blob for, or from, one world rank.
+struct Letter {
+    Rank peer = 0;
+    Blob blob;
+};
+
+enum class Fold { sum, max, min };
+
+/// All calls are collective over the world and must be made by all ranks in the same order, unless said otherwise.
+class Bootstrap {
+public:
+    virtual ~Bootstrap() = default;
+    [[nodiscard]] virtual std::string_view kind() const = 0;  // "mpi", "in_process"
+    [[nodiscard]] virtual Rank rank() const = 0;
+    [[nodiscard]] virtual int size() const = 0;
+    [[nodiscard]] virtual int local_rank() const = 0;  // among the ranks of this node, by world rank
+    [[nodiscard]] virtual int local_size() const = 0;
+    [[nodiscard]] virtual std::string const& host() const = 0;
+
+    /// Facts for the record: {"mpi_library", "Open MPI v4.1.4 ..."}.
+    [[nodiscard]] virtual std::map<std::string, std::string, std::less<>> facts() const = 0;
+
+    virtual void barrier() = 0;  // own dissemination barrier: the same algorithm whatever the library
+    [[nodiscard]] virtual std::vector<Blob> all_gather(std::span<std::byte const> mine) = 0;
+    /// Sparse personalised exchange. Any rank may send to any ranks; returns what was sent here, sorted by peer.
+    [[nodiscard]] virtual std::vector<Letter> exchange(std::vector<Letter> outgoing) = 0;
+    /// Element-wise, in place, result on every rank.
+    virtual void all_reduce(std::span<std::int64_t> values, Fold fold) = 0;
+    /// Root's content on every rank; sizes may differ before the call.
+    virtual void broadcast(Blob& blob, Rank root) = 0;
+
+    /// Called repeatedly while a call above waits. Not collective. nullptr: nothing to progress.
+    void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
+
+    /// Ends all ranks of the launch with this exit code. Not collective, any thread.
+    [[noreturn]] virtual void abort(int exit_code) = 0;
+
+protected:
+    void make_progress() const {
+        if (progress_) {
+            progress_();
+        }
+    }
+
+private:
+    std::function<void()> progress_;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,159 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/bootstrap/in_process/in_process_bootstrap.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <utility>
+
+namespace dlmb::in_process {
+namespace {
+
+std::int64_t folded(std::int64_t a, std::int64_t b, Fold fold) {
+    switch (fold) {
+    case Fold::sum:
+        return a + b;
+    case Fold::max:
+        return std::max(a, b);
+    case Fold::min:
+        break;
+    }
+    return std::min(a, b);
+}
+
+}  // namespace
+
+InProcessBootstrap::InProcessBootstrap(World& world, Rank rank)
+    : world_(world), rank_(rank),
+      host_(world.ranks_per_node() < world.ranks() ? fmt::format("{}#{}", world.host(), rank / world.ranks_per_node())
+                                                   : world.host()) {}
+
+int InProcessBootstrap::local_rank() const {
+    return rank_ % world_.ranks_per_node();
+}
+
+int InProcessBootstrap::local_size() const {
+    return std::min(world_.ranks_per_node(), world_.ranks() - (rank_ - local_rank()));
+}
+
+std::map<std::string, std::string, std::less<>> InProcessBootstrap::facts() const {
+    return {{"ranks_are", "threads of one process"}};
+}
+
+void InProcessBootstrap::barrier() {
+    world_.leave_if_failed();
+    ++barriers_;
+    BarrierFlags& flags = world_.flags();
+    for (int round = 0; round < flags.rounds(); ++round) {
+        flags.raise(rank_, round, barriers_);
+        while (!flags.raised(rank_, round, barriers_)) {
+            world_.leave_if_failed();
+            make_progress();
+            idle_();
+        }
+    }
+}
+
+// A rank that leaves a failed world before the second barrier keeps its slot as it is: slots belong to the world, and
+// the first line refuses every later call.
+template <class Read>
+void InProcessBootstrap::meet(Slot mine, Read const& read) {
+    world_.leave_if_failed();
+    std::string_view const call = mine.call;
+    world_.slot(rank_) = std::move(mine);
+    barrier();
+    for (Rank peer = 0; peer < size(); ++peer) {
+        if (std::string_view const other = world_.slot(peer).call; other != call) {
+            throw Error(
+                fmt::format("rank {} calls Bootstrap::{} while rank {} calls Bootstrap::{}", rank_, call, peer, other));
+        }
+    }
+    read();
+    barrier();
+}
+
+void InProcessBootstrap::check_rank(Rank rank, std::string_view call, std::string_view role) const {
+    if (rank < 0 || rank >= size()) {
+        throw Error(
+            fmt::format("Bootstrap::{} on rank {}: {} {} is not one of {} ranks", call, rank_, role, rank, size()));
+    }
+}
+
+std::vector<Blob> InProcessBootstrap::all_gather(std::span<std::byte const> mine) {
+    std::vector<Blob> all(static_cast<std::size_t>(size()));
+    Slot slot{.call = "all_gather"};
+    slot.blob.assign(mine.begin(), mine.end());
+    meet(std::move(slot), [&] {
+        for (Rank peer = 0; peer < size(); ++peer) {
+            all[static_cast<std::size_t>(peer)] = world_.slot(peer).blob;
+        }
+    });
+    return all;
+}
+
+std::vector<Letter> InProcessBootstrap::exchange(std::vector<Letter> outgoing) {
+    for (Letter const& letter : outgoing) {
+        check_rank(letter.peer, "exchange", "destination");
+    }
+    std::vector<Letter> incoming;
+    Slot slot{.call = "exchange"};
+    slot.letters = std::move(outgoing);
+    meet(std::move(slot), [&] {
+        for (Rank peer = 0; peer < size(); ++peer) {
+            for (Letter const& letter : world_.slot(peer).letters) {
+                if (letter.peer == rank_) {
+                    incoming.push_back({peer, letter.blob});
+                }
+            }
+        }
+    });
+    return incoming;
+}
+
+void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
+    Slot slot{.call = "all_reduce"};
+    slot.values.assign(values.begin(), values.end());
+    meet(std::move(slot), [&] {
+        for (Rank peer = 0; peer < size(); ++peer) {
+            std::vector<std::int64_t> const& other = world_.slot(peer).values;
+            if (other.size() != values.size()) {
+                throw Error(fmt::format("Bootstrap::all_reduce: rank {} has {} values, rank {} has {}", rank_,
+                                        values.size(), peer, other.size()));
+            }
+            for (std::size_t i = 0; i < values.size(); ++i) {
+                values[i] = peer == 0 ? other[i] : folded(values[i], other[i], fold);
+            }
+        }
+    });
+}
+
+void InProcessBootstrap::broadcast(Blob& blob, Rank root) {
+    check_rank(root, "broadcast", "root");
+    Slot slot{.call = "broadcast"};
+    if (rank_ == root) {
+        slot.blob = blob;
+    }
+    meet(std::move(slot), [&] { blob = world_.slot(root).blob; });
+}
+
+std::shared_ptr<void> InProcessBootstrap::share(std::shared_ptr<void> of_rank_0) {
+    std::shared_ptr<void> shared;
+    Slot slot{.call = "share"};
+    slot.object = std::move(of_rank_0);
+    meet(std::move(slot), [&] { shared = world_.slot(0).object; });
+    world_.slot(rank_).object.reset();  // the world is no owner: the last user ends the object's life
+    return shared;
+}
+
+void InProcessBootstrap::abort(int exit_code) {
+    // Not exit(): destructors and atexit handlers would run under ranks that are still at work.
+    std::cout.flush();
+    std::fflush(nullptr);
+    std::_Exit(exit_code);
+}
+
+}  // namespace dlmb::in_process

@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One rank's view of a World of threads. Made by run_ranks; the in_process backend finds its peers through it.
+#pragma once
+
+#include "common/bootstrap/in_process/world.hpp"
+
+#include <memory>
+
+namespace dlmb::in_process {
+
+class InProcessBootstrap final : public Bootstrap {
+public:
+    /// `world` outlives it.
+    InProcessBootstrap(World& world, Rank rank);
+
+    [[nodiscard]] std::string_view kind() const override { return "in_process"; }
+    [[nodiscard]] Rank rank() const override { return rank_; }
+    [[nodiscard]] int size() const override { return world_.ranks(); }
+    [[nodiscard]] int local_rank() const override;
+    [[nodiscard]] int local_size() const override;
+    [[nodiscard]] std::string const& host() const override { return host_; }
+    [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override;
+
+    void barrier() override;
+    [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override;
+    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override;
+    void all_reduce(std::span<std::int64_t> values, Fold fold) override;
+    void broadcast(Blob& blob, Rank root) override;
+    [[noreturn]] void abort(int exit_code) override;
+
+    /// Collective. Rank 0's object, on every rank: ranks that are threads can share more than blobs.
+    [[nodiscard]] std::shared_ptr<void> share(std::shared_ptr<void> of_rank_0);
+    /// For a transport that waits on its own: throws PeerFailed once another rank has failed.
+    void leave_if_failed() const { world_.leave_if_failed(); }
+
+private:
+    /// Shows `mine` to all ranks, calls read() while every rank's slot is valid, and returns when all have read.
+    template <class Read>
+    void meet(Slot mine, Read const& read);
+    void check_rank(Rank rank, std::string_view call, std::string_view role) const;
+
+    World& world_;
+    Rank rank_;
+    std::string host_;
+    Idle idle_{true};  // nothing that is timed waits here, and threads of a busy machine need each other's cores
+    std::uint64_t barriers_ = 0;
+};
+
+}  // namespace dlmb::in_process

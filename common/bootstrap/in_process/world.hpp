@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the threads of one run_ranks share: barrier flags, one slot per rank to hand things over, and the news that a
+// rank has failed. Outlives all of them, so that a rank which leaves early pulls nothing from under another.
+#pragma once
+
+#include "common/base/error.hpp"
+#include "common/bootstrap/bootstrap.hpp"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::in_process {
+
+/// Thrown by waiting calls of ranks that are well, once another rank has failed. The other rank's exception is the
+/// news.
+class PeerFailed : public Error {
+public:
+    using Error::Error;
+};
+
+/// What a rank shows to the others in one collective call. Written before, read after a barrier.
+struct Slot {
+    std::string_view call;
+    Blob blob = {};
+    std::vector<Letter> letters = {};
+    std::vector<std::int64_t> values = {};
+    std::shared_ptr<void> object = nullptr;
+};
+
+/// `rounds` flags per rank. In round k a rank raises the flag of the rank 2^k further on and waits for its own, so
+/// every flag has one writer, and it counts barriers, so it is never lowered.
+class BarrierFlags {
+public:
+    explicit BarrierFlags(int ranks);
+    [[nodiscard]] int rounds() const { return rounds_; }
+    void raise(Rank me, int round, std::uint64_t barrier) noexcept;
+    [[nodiscard]] bool raised(Rank me, int round, std::uint64_t barrier) const noexcept;
+
+private:
+    struct alignas(64) Flag {
+        std::atomic<std::uint64_t> barrier{0};
+    };
+    [[nodiscard]] std::size_t index(Rank rank, int round) const;
+    int ranks_;
+    int rounds_;
+    std::vector<Flag> flags_;
+};
+
+class World {
+public:
+    World(int ranks, int ranks_per_node);
+    [[nodiscard]] int ranks() const { return ranks_; }
+    [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
+    [[nodiscard]] std::string const& host() const { return host_; }
+    [[nodiscard]] BarrierFlags& flags() { return flags_; }
+    [[nodiscard]] Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
+
+    /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
+    void fail(Rank rank, std::exception_ptr reason) noexcept;
+    void leave_if_failed() const;
+    void rethrow_first_failure() const;  // only when all ranks have ended
+
+private:
+    int ranks_;
+    int ranks_per_node_;
+    std::string host_;
+    BarrierFlags flags_;
+    std::vector<Slot> slots_;
+    mutable std::mutex mutex_;
+    std::exception_ptr first_failure_;
+    std::atomic<Rank> failed_rank_{-1};
+};
+
+}  // namespace dlmb::in_process

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ordinary memory of the process. Every allocation is its own mapping, aligned to 2 MiB so that huge pages can back it,
+// and its pages are placed by whoever touches them first: the rank that fills them.
+#pragma once
+
+#include "common/memory/memory_space.hpp"
+
+namespace dlmb {
+
+inline constexpr Bytes host_alignment = Bytes{2} << 20;
+
+class HostSpace final : public MemorySpace {
+public:
+    [[nodiscard]] MemoryKind kind() const override { return MemoryKind::host; }
+    [[nodiscard]] Allocation allocate(Bytes bytes) override;
+    void fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start = 0) override;
+    [[nodiscard]] std::optional<Mismatch> check(std::byte const* data, Bytes bytes, PayloadKey key,
+                                                Bytes start = 0) override;
+    void copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) override;
+    void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) override;
+};
+
+}  // namespace dlmb

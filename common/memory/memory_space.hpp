@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where payload lives. A space allocates, fills and checks its own memory, so that device data never has to be copied
+// to the host to be verified and nothing above this line names CUDA.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/memory/payload.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace dlmb {
+
+enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed };
+[[nodiscard]] std::string_view name_of(MemoryKind kind);
+
+/// Frees itself. Movable only.
+class Allocation {
+public:
+    Allocation() = default;
+    Allocation(std::byte* data, Bytes bytes, void (*release)(std::byte*, Bytes))
+        : data_(data), bytes_(bytes), release_(release) {}
+    Allocation(Allocation const&) = delete;
+    Allocation& operator=(Allocation const&) = delete;
+    Allocation(Allocation&& other) noexcept { swap(other); }
+    Allocation& operator=(Allocation&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~Allocation() {
+        if (release_ != nullptr) {
+            release_(data_, bytes_);
+        }
+    }
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+private:
+    void swap(Allocation& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        std::swap(release_, other.release_);
+    }
+    std::byte* data_ = nullptr;
+    Bytes bytes_ = 0;
+    void (*release_)(std::byte*, Bytes) = nullptr;
+};
+
+class MemorySpace {
+public:
+    virtual ~MemorySpace() = default;
+    [[nodiscard]] virtual MemoryKind kind() const = 0;
+    /// Throws Error with the size and the space's name when there is not enough memory.
+    [[nodiscard]] virtual Allocation allocate(Bytes bytes) = 0;
+    /// Writes / verifies the words of payload.hpp for `key`, starting at word offset `start` of the keyed stream.
+    virtual void fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start = 0) = 0;
+    [[nodiscard]] virtual std::optional<Mismatch> check(std::byte const* data, Bytes bytes, PayloadKey key,
+                                                        Bytes start = 0) = 0;
+    /// Plain copies between this space and the host, blocking; for tests and faults injected by them.
+    virtual void copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) = 0;
+    virtual void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) = 0;
+};
+
+/// Known kinds that this build and machine can serve; nullptr otherwise with the reason in `why_not`.
+[[nodiscard]] std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, int local_rank, std::string& why_not);
+
+}  // namespace dlmb
