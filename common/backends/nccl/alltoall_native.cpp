@@ -1,0 +1,19 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NCCL 2.28 and later.
+#include "common/backends/nccl/check.hpp"
+#include "common/backends/nccl/compiled.hpp"
+
+namespace dlmb::nccl {
+
+char const* all_to_all_missing() {
+    return nullptr;
+}
+
+void enqueue_all_to_all(AllToAllCall const& call, cudaStream_t stream) {
+    check(ncclAlltoAll(call.send, call.recv, call.bytes_per_peer, ncclUint8, call.communicator, stream),
+          "ncclAlltoAll");
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,21 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/check.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::nccl {
+
+void check(ncclResult_t code, std::string_view call, Where where) {
+    if (code != ncclSuccess && code != ncclInProgress) {
+        throw Error(fmt::format("{}: {} ({})", call, ncclGetErrorString(code), ncclGetLastError(nullptr)), where);
+    }
+}
+
+void check(cudaError_t code, std::string_view call, Where where) {
+    if (code != cudaSuccess) {
+        throw Error(fmt::format("{}: {} ({})", call, cudaGetErrorString(code), static_cast<int>(code)), where);
+    }
+}
+
+}  // namespace dlmb::nccl
