@@ -1,0 +1,184 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/cell_run.hpp"
+
+#include "common/measure/agree.hpp"
+#include "common/measure/sample_shape.hpp"
+#include "common/measure/statistics.hpp"
+#include "common/measure/warm_up_rule.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <span>
+
+namespace dlmb::measure {
+namespace {
+
+std::string definition_of(Mode mode, std::uint64_t iterations) {
+    if (mode == Mode::isolated) {
+        return "isolated: one iteration behind a dissemination barrier, largest over ranks of (done - enter)";
+    }
+    return fmt::format(
+        "stream: {} iterations back to back behind a dissemination barrier, largest over ranks of (done - enter) / {}",
+        iterations, iterations);
+}
+
+}  // namespace
+
+CellRun::CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
+                 PhaseMap const& phases, PayloadCheck& check)
+    : contest_(contest), candidate_(candidate), options_(options), watchdog_(watchdog), phases_(phases), check_(check),
+      sampler_(contest.bootstrap, watchdog, candidate.draws, contest.plans, phases) {}
+
+bool CellRun::decides() const {
+    return contest_.bootstrap.rank() == deciding_rank;
+}
+Nanoseconds CellRun::clock() const {
+    return decides() ? options_.limit_clock() : 0;
+}
+
+void CellRun::start() {
+    result_.setup_ns = folded(contest_.bootstrap, candidate_.setup_ns, Fold::max);
+    watchdog_.activity("first iteration");
+    first_iterations();
+    if (!over_) {
+        watchdog_.activity("warm-up");
+        warm_up();
+    }
+}
+
+void CellRun::first_iterations() {
+    if (options_.validate) {
+        check(check_.before(), "before timing");
+    } else {
+        result_.first_iteration_ns = sampler_.run(0, 1).longest.front();
+    }
+}
+
+void CellRun::check(std::vector<std::uint32_t> const& draws, char const* when) {
+    for (std::uint32_t const draw : draws) {
+        CompiledPlan& compiled = *candidate_.draws[draw];
+        watchdog_.iteration(&compiled, &contest_.plans[draw]);
+        Nanoseconds const took = check_.run(draw, compiled, result_.validation);
+        watchdog_.touch();
+        if (result_.first_iteration_ns == 0) {
+            result_.first_iteration_ns = took;
+        }
+        if (result_.validation.verdict == Verdict::failed) {
+            result_.status = Status::invalid;
+            result_.reason = fmt::format("wrong payload {}: {}", when, result_.validation.first_mismatch);
+            result_.first_iteration_ns = 0;
+            over_ = true;
+            return;
+        }
+    }
+}
+
+void CellRun::warm_up() {
+    WarmUpRule rule(options_.warmup, candidate_.draws.size(), result_.first_iteration_ns);
+    while (std::uint64_t const batch = from_rank(contest_.bootstrap, rule.next())) {
+        Nanoseconds const begin = clock();
+        Chunk const& chunk = sampler_.run(rule.iterations(), batch);
+        rule.add(batch, median(chunk.longest), clock() - begin);
+    }
+    result_.warmup_iterations = rule.iterations();
+    set_up_sampling(rule.iteration_ns());
+}
+
+void CellRun::set_up_sampling(double iteration_ns) {
+    std::uint64_t const draws = candidate_.draws.size();
+    SampleShape const shape = from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns));
+    sampler_.set_iterations_per_sample(shape.iterations);
+    unrecorded_ = shape.unrecorded;
+    result_.definition = definition_of(options_.mode, shape.iterations);
+    if (decides()) {
+        StoppingLimits limits;
+        limits.fixed_samples = options_.iterations;
+        limits.time_ns = options_.time_limit_ns;
+        limits.pass = options_.mode == Mode::isolated ? draws : 1;  // a stream's sample mixes the draws itself
+        rule_.emplace(limits, static_cast<Nanoseconds>(iteration_ns * static_cast<double>(shape.iterations)));
+    }
+}
+
+void CellRun::round(std::uint64_t number) {
+    watchdog_.activity(fmt::format("round {}", number));
+    if (rule_) {
+        rule_->begin_round();
+    }
+    while (true) {
+        Decision const decision = from_rank(contest_.bootstrap, rule_ ? rule_->next() : Decision{});
+        if (decision.samples == 0) {
+            if (decision.stop != Stop::not_yet) {
+                conclude(decision.stop);
+            }
+            return;
+        }
+        Nanoseconds const begin = clock();
+        sampler_.run_unrecorded(unrecorded_);
+        Chunk const& chunk = sampler_.run(samples_, decision.samples);
+        if (rule_) {
+            rule_->add(chunk.longest, clock() - begin);
+        }
+        keep(chunk);
+    }
+}
+
+void CellRun::keep(Chunk const& chunk) {
+    samples_ += chunk.own.size();
+    own_.insert(own_.end(), chunk.own.begin(), chunk.own.end());
+    if (decides()) {
+        longest_.insert(longest_.end(), chunk.longest.begin(), chunk.longest.end());
+        slowest_.insert(slowest_.end(), chunk.slowest.begin(), chunk.slowest.end());
+        phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
+    }
+}
+
+void CellRun::conclude(Stop stop) {
+    if (options_.validate) {
+        watchdog_.activity("validation after timing");
+        check(check_.after(), "after timing");
+        if (over_) {
+            return;
+        }
+        result_.validation.verdict = Verdict::passed;
+    }
+    result_.stop_reason = name_of(stop);
+    gather_rank_medians();
+    if (decides()) {
+        summarize_samples();
+    }
+    over_ = true;
+}
+
+void CellRun::summarize_samples() {
+    result_.time = summarize(longest_);
+    result_.samples_ns = longest_;
+    result_.round_medians_ns = rule_->round_medians();
+    result_.straggler = find_straggler(slowest_, contest_.bootstrap.size());
+    std::size_t const labels = phases_.labels().size();
+    for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
+        std::vector<Nanoseconds> samples;
+        for (std::size_t i = label; i < phase_samples_.size(); i += labels) {
+            if (phase_samples_[i] != no_such_phase) {
+                samples.push_back(phase_samples_[i]);
+            }
+        }
+        result_.phases.push_back({phases_.labels()[label], summarize(samples)});
+    }
+}
+
+void CellRun::gather_rank_medians() {
+    double const mine = own_.empty() ? 0 : median(own_);
+    std::vector<Blob> const all = contest_.bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
+    if (!decides()) {
+        return;
+    }
+    for (Blob const& blob : all) {
+        double value = 0;
+        std::memcpy(&value, blob.data(), sizeof value);
+        result_.rank_median_ns.push_back(value);
+    }
+}
+
+}  // namespace dlmb::measure

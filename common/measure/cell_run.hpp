@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One candidate's way through a contest: checked first iteration, warm-up, rounds, checked last iteration, result.
+// Collective throughout; rank 0 decides, from its own clock alone, and the others follow.
+#pragma once
+
+#include "common/measure/payload_check.hpp"
+#include "common/measure/runner.hpp"
+#include "common/measure/sampler.hpp"
+#include "common/measure/stopping_rule.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace dlmb::measure {
+
+class CellRun {
+public:
+    /// The arguments must outlive it.
+    CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
+            PhaseMap const& phases, PayloadCheck& check);
+
+    [[nodiscard]] Backend& backend() const { return *candidate_.backend; }
+    /// First iterations, checked, and warm-up.
+    void start();
+    /// One visit; the last one checks the payload again and fills in the result.
+    void round(std::uint64_t number);
+    /// True once the result is final: stopped, or its payload was wrong.
+    [[nodiscard]] bool over() const { return over_; }
+    [[nodiscard]] CellResult const& result() const { return result_; }
+
+private:
+    void first_iterations();
+    void check(std::vector<std::uint32_t> const& draws, char const* when);
+    void warm_up();
+    void set_up_sampling(double iteration_ns);
+    void keep(Chunk const& chunk);
+    void conclude(Stop stop);
+    void summarize_samples();
+    void gather_rank_medians();
+    [[nodiscard]] bool decides() const;
+    [[nodiscard]] Nanoseconds clock() const;
+
+    Contest const& contest_;
+    Candidate& candidate_;
+    RunnerOptions const& options_;
+    Watchdog& watchdog_;
+    PhaseMap const& phases_;
+    PayloadCheck& check_;
+    Sampler sampler_;
+    std::optional<StoppingRule> rule_;  // on the deciding rank
+    std::uint64_t unrecorded_ = 0;      // iterations before each chunk
+    std::uint64_t samples_ = 0;
+    std::vector<Nanoseconds> own_;
+    std::vector<Nanoseconds> longest_;
+    std::vector<Rank> slowest_;
+    std::vector<Nanoseconds> phase_samples_;  // as in Chunk
+    CellResult result_;
+    bool over_ = false;
+};
+
+}  // namespace dlmb::measure

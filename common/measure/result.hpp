@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What measuring one cell gave. Plain values; record/ writes them, tuning/ and app/ read them.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::measure {
+
+enum class Status { ok, skipped, failed, timeout, invalid };
+[[nodiscard]] std::string_view name_of(Status status);
+
+/// Over samples; each sample is the largest duration over ranks (max over ranks per iteration). Nanoseconds.
+struct TimeSummary {
+    std::uint64_t samples = 0;
+    double median = 0;
+    double median_low =
+        0;  // 95 % interval of the median by order statistics; the extremes where n is too small for one
+    double median_high = 0;
+    double min = 0;
+    double max = 0;
+    double mean = 0;
+    double p95 = 0;
+    std::optional<double> p99;  // absent below 299 samples
+};
+
+struct PhaseResult {
+    std::string label;  // phase, before the dot
+    TimeSummary time;
+};
+
+/// How often which rank was the slowest of a sample.
+struct Straggler {
+    Rank rank = 0;
+    double share = 0;  // of samples, 0..1; 1/ranks is what chance gives
+};
+
+enum class Verdict { passed, failed, off };
+
+struct Validation {
+    Verdict verdict = Verdict::off;
+    std::uint64_t blocks_checked = 0;          // over all ranks, before and after timing
+    std::vector<std::uint32_t> draws_checked;  // draw indices that were run and checked
+    std::string first_mismatch;                // names step, source, destination, offset; empty when passed
+};
+
+struct CellResult {
+    Status status = Status::ok;
+    std::string reason;  // why it is not ok
+    TimeSummary time;    // all zero unless ok
+    std::vector<Nanoseconds> samples_ns;
+    std::vector<PhaseResult> phases;  // in plan order
+    std::vector<double> round_medians_ns;
+    std::vector<double> rank_median_ns;  // per rank: median of its own durations
+    Straggler straggler;
+    std::string stop_reason;             // precision, time, cap, fixed
+    std::string definition;              // what a sample is, as text
+    Nanoseconds setup_ns = 0;            // compile() of all draws, max over ranks
+    Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
+    std::uint64_t warmup_iterations = 0;
+    Validation validation;
+};
+
+}  // namespace dlmb::measure

@@ -1,0 +1,106 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/runner.hpp"
+
+#include "common/base/error.hpp"
+#include "common/measure/cell_run.hpp"
+#include "common/measure/round_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+namespace dlmb::measure {
+namespace {
+
+/// Which backend may communicate now.
+class ActiveBackend {
+public:
+    void use(Backend& backend) {
+        if (current_ != &backend) {
+            release();
+            current_ = &backend;
+        }
+    }
+    void release() {
+        if (current_ != nullptr) {
+            current_->quiesce();
+            current_ = nullptr;
+        }
+    }
+
+private:
+    Backend* current_ = nullptr;
+};
+
+/// The compiled plans that the watchdog looks at die soon after the contest, however it ends.
+class WatchedContest {
+public:
+    explicit WatchedContest(Watchdog& watchdog) : watchdog_(watchdog) {}
+    WatchedContest(WatchedContest const&) = delete;
+    WatchedContest(WatchedContest&&) = delete;
+    WatchedContest& operator=(WatchedContest const&) = delete;
+    WatchedContest& operator=(WatchedContest&&) = delete;
+    ~WatchedContest() { watchdog_.disarm(); }
+
+private:
+    Watchdog& watchdog_;
+};
+
+void require_complete(Contest const& contest, std::span<Candidate> candidates) {
+    if (contest.plans.empty()) {
+        throw Error("a contest without plans");
+    }
+    for (Candidate const& candidate : candidates) {
+        if (candidate.backend == nullptr || candidate.draws.size() != contest.plans.size()) {
+            throw Error(fmt::format("{}: {} compiled plans for {} draws", candidate.name, candidate.draws.size(),
+                                    contest.plans.size()));
+        }
+    }
+}
+
+}  // namespace
+
+void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
+                 Watchdog& watchdog, std::function<void(std::size_t, CellResult const&)> const& finished) {
+    require_complete(contest, candidates);
+    if (candidates.empty()) {
+        return;
+    }
+    WatchedContest const watched(watchdog);
+    watchdog.arm(candidates.front().name, options.timeout_ns);
+    watchdog.activity("preparing buffers");
+    touch_buffers(contest.memory, contest.buffers, contest.plans);
+    PhaseMap const phases(contest.bootstrap, contest.plans);
+    PayloadCheck check(contest.bootstrap, contest.memory, contest.buffers, contest.plans);
+
+    std::deque<CellRun> cells;
+    for (Candidate& candidate : candidates) {
+        cells.emplace_back(contest, candidate, options, watchdog, phases, check);
+    }
+    ActiveBackend active;
+    std::size_t left = cells.size();
+    for (std::uint64_t round = 0; left > 0; ++round) {
+        for (std::size_t const index : round_order(cells.size(), options.order_seed, round)) {
+            CellRun& cell = cells[index];
+            if (cell.over()) {
+                continue;
+            }
+            active.use(cell.backend());
+            watchdog.arm(candidates[index].name, options.timeout_ns);
+            if (round == 0) {
+                cell.start();
+            } else {
+                cell.round(round);
+            }
+            if (cell.over()) {
+                --left;
+                finished(index, cell.result());
+            }
+        }
+    }
+    active.release();
+}
+
+}  // namespace dlmb::measure

@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs the cells of one contest: the same traffic in the same buffers over several (backend, method) candidates,
+// interleaved in rounds so that drift of the machine hits all of them alike.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/measure/result.hpp"
+#include "common/measure/watchdog.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::measure {
+
+enum class Mode { isolated, stream };
+
+struct RunnerOptions {
+    Mode mode = Mode::isolated;
+    std::optional<std::uint64_t> iterations = std::nullopt;  // fixed count of samples; otherwise adaptive
+    std::optional<std::uint64_t> warmup = std::nullopt;      // fixed; otherwise adaptive
+    Nanoseconds time_limit_ns = 10'000'000'000;              // what a cell may spend in its rounds
+    Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
+    bool validate = true;
+    std::uint64_t order_seed = 1;
+    std::function<Nanoseconds()> limit_clock = now_ns;  // for decisions, read on rank 0 only; samples use now_ns()
+};
+
+struct Candidate {
+    std::string name;  // "ucx pairwise, host memory, deepseek-v3": for messages
+    Backend* backend = nullptr;
+    std::vector<std::unique_ptr<CompiledPlan>> draws;  // draws[d] runs plans[d]
+    Nanoseconds setup_ns = 0;
+};
+
+/// What the candidates share. `plans[d]` is this rank's plan of draw d; all are bound to `buffers` in `memory`.
+struct Contest {
+    Bootstrap& bootstrap;
+    MemorySpace& memory;
+    Buffers const& buffers;
+    std::span<Plan const> plans;
+};
+
+/// Collective. `finished(index, result)` is called on every rank, in the same order, as soon as a candidate is done;
+/// status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0 only.
+/// A fault in a library call throws; a payload mismatch gives Status::invalid and no times. Afterwards every backend is
+/// quiescent and the watchdog disarmed, also when leaving by an exception.
+void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
+                 Watchdog& watchdog, std::function<void(std::size_t, CellResult const&)> const& finished);
+
+}  // namespace dlmb::measure

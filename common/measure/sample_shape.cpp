@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/sample_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlmb::measure {
+namespace {
+
+constexpr double stream_sample_ns = 10'000'000;
+constexpr std::uint64_t stream_iterations_least = 16;
+constexpr double samples_to_fit = 3;
+constexpr std::uint64_t unrecorded_most = 3;
+constexpr double unrecorded_share = 0.02;  // of the time limit, per chunk
+
+// Whole passes over the draws, so that all samples have the same mix; fewer iterations where the time limit would
+// otherwise not hold three samples.
+std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draws, double iteration_ns) {
+    auto const long_enough = static_cast<std::uint64_t>(std::ceil(stream_sample_ns / iteration_ns));
+    std::uint64_t const wanted = std::max(stream_iterations_least, long_enough);
+    std::uint64_t const whole = (wanted + draws - 1) / draws * draws;
+    if (options.iterations) {
+        return whole;
+    }
+    auto const fits =
+        static_cast<std::uint64_t>(static_cast<double>(options.time_limit_ns) / samples_to_fit / iteration_ns);
+    std::uint64_t const passes = fits >= draws ? fits / draws * draws : fits;
+    return std::clamp<std::uint64_t>(whole, 1, std::max<std::uint64_t>(1, passes));
+}
+
+}  // namespace
+
+SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns) {
+    double const iteration = std::max(1.0, iteration_ns);
+    SampleShape shape;
+    if (options.mode == Mode::stream) {
+        shape.iterations = stream_iterations(options, draws, iteration);
+    }
+    auto const affordable =
+        static_cast<std::uint64_t>(unrecorded_share * static_cast<double>(options.time_limit_ns) / iteration);
+    shape.unrecorded = std::min({unrecorded_most, affordable, options.warmup.value_or(unrecorded_most)});
+    return shape;
+}
+
+}  // namespace dlmb::measure

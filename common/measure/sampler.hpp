@@ -1,0 +1,60 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The timed region. Runs one candidate's compiled plans sample by sample behind a synchronised start and reduces what
+// all ranks saw once per chunk. It knows nothing of warm-up, rounds or when to stop.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/measure/phases.hpp"
+#include "common/measure/watchdog.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace dlmb::measure {
+
+/// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks. Per iteration where a sample
+/// has several.
+struct Chunk {
+    std::vector<Nanoseconds> own;
+    std::vector<Nanoseconds> longest;
+    std::vector<Rank> slowest;
+    std::vector<Nanoseconds> phases;  // [sample * labels + label], largest over ranks; empty when not measured
+};
+
+class Sampler {
+public:
+    /// `draws`, `plans` and `phases` must outlive it.
+    Sampler(Bootstrap& bootstrap, Watchdog& watchdog, std::span<std::unique_ptr<CompiledPlan> const> draws,
+            std::span<Plan const> plans, PhaseMap const& phases);
+
+    /// Back-to-back iterations of one sample. Iteration i of a cell runs draw i mod (number of draws), so does sample i
+    /// when it is one iteration long. Phases are measured then only: their marks are those of one iteration.
+    void set_iterations_per_sample(std::uint64_t iterations) { per_sample_ = iterations; }
+    [[nodiscard]] std::uint64_t iterations_per_sample() const { return per_sample_; }
+
+    /// Collective. Synchronised single iterations of which nothing is kept.
+    void run_unrecorded(std::uint64_t iterations);
+    /// Collective. Samples number first .. first + count - 1 of the cell. Valid until the next call.
+    [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count);
+
+private:
+    void take(std::uint64_t sample, std::size_t slot);
+    void reserve(std::uint64_t count);
+    void reduce();
+    [[nodiscard]] bool with_phases() const { return per_sample_ == 1; }
+
+    Bootstrap& bootstrap_;
+    Watchdog& watchdog_;
+    std::span<std::unique_ptr<CompiledPlan> const> draws_;
+    std::span<Plan const> plans_;
+    PhaseMap const& phases_;
+    std::uint64_t per_sample_ = 1;
+    Chunk chunk_;
+    std::vector<std::int64_t> reduced_;
+};
+
+}  // namespace dlmb::measure

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// When a round of a cell is over and when the cell is. A value: it is told what was sampled and how long that took and
+// answers what to do next; it reads no clock and talks to nobody. Rank 0 owns one per cell, the others obey its
+// answers.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::measure {
+
+enum class Stop : std::uint8_t { not_yet, precision, time, cap, fixed };
+[[nodiscard]] std::string_view name_of(Stop stop);  // not_yet: empty
+
+/// samples > 0: take that many more. samples == 0: leave the cell, for good if `stop` says so, else until its next
+/// round.
+struct Decision {
+    std::uint64_t samples = 0;
+    Stop stop = Stop::not_yet;
+    bool operator==(Decision const&) const = default;
+};
+
+struct StoppingLimits {
+    std::optional<std::uint64_t> fixed_samples =
+        std::nullopt;                      // exactly that many, in up to six rounds, whatever the time
+    Nanoseconds time_ns = 10'000'000'000;  // what a cell may spend in its rounds
+    std::uint64_t pass = 1;                // samples of one pass over the draws
+    double precision = 0.02;               // half width of the round medians' interval over their median
+};
+
+class StoppingRule {
+public:
+    /// `sample_ns`: what one sample is expected to take, from the warm-up; corrected by every chunk.
+    StoppingRule(StoppingLimits const& limits, Nanoseconds sample_ns);
+
+    void begin_round();
+    [[nodiscard]] Decision next() const;
+    /// `elapsed_ns`: on the deciding rank's clock, everything between the samples included.
+    void add(std::span<Nanoseconds const> samples, Nanoseconds elapsed_ns);
+
+    /// Of the rounds so far, the current one included once it has samples.
+    [[nodiscard]] std::vector<double> const& round_medians() const { return round_medians_; }
+    [[nodiscard]] std::uint64_t samples() const { return samples_; }
+
+private:
+    [[nodiscard]] Decision next_fixed() const;
+    [[nodiscard]] std::uint64_t share_of_next_round() const;
+    [[nodiscard]] bool round_over() const;
+    [[nodiscard]] Stop stop_after_round() const;
+    [[nodiscard]] std::uint64_t fitting(Nanoseconds budget_ns) const;
+    [[nodiscard]] std::uint64_t chunk() const;
+
+    StoppingLimits limits_;
+    Nanoseconds sample_ns_;
+    Nanoseconds elapsed_ns_ = 0;
+    std::uint64_t samples_ = 0;
+    std::uint64_t growing_chunk_ = 0;
+    std::uint64_t fixed_share_ = 0;  // of the current round
+    Nanoseconds round_elapsed_ns_ = 0;
+    std::vector<Nanoseconds> round_samples_;
+    std::vector<double> round_medians_;
+};
+
+}  // namespace dlmb::measure
