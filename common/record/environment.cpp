@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/environment.hpp"
+
+#include "common/base/version.hpp"
+#include "common/record/blob_json.hpp"
+#include "common/record/hash.hpp"
+#include "common/record/launch_id.hpp"
+#include "common/record/machine.hpp"
+#include "common/record/placement.hpp"
+#include "common/record/record.hpp"
+#include "common/record/variables.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::record {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+
+/// "4" when all nodes hold as many ranks, else "3..4".
+std::string ranks_per_node(std::map<std::string, int> const& ranks_on) {
+    auto const [least, most] = std::minmax_element(ranks_on.begin(), ranks_on.end(),
+                                                   [](auto const& a, auto const& b) { return a.second < b.second; });
+    return least->second == most->second ? std::to_string(most->second)
+                                         : fmt::format("{}..{}", least->second, most->second);
+}
+
+std::string binding_of(std::vector<RankPlace> const& ranks) {
+    auto const bound = std::count_if(ranks.begin(), ranks.end(), [](RankPlace const& place) { return place.bound; });
+    if (bound == 0) {
+        return "none";
+    }
+    return bound == static_cast<std::ptrdiff_t>(ranks.size()) ? "all" : "some";
+}
+
+Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
+    Facts identity = placement.nodes.at(placement.ranks.front().host);
+    identity["ranks"] = std::to_string(placement.ranks.size());
+    identity["nodes"] = std::to_string(placement.ranks_on.size());
+    identity["ranks_per_node"] = ranks_per_node(placement.ranks_on);
+    identity["binding"] = binding_of(placement.ranks);
+    identity["bootstrap"] = bootstrap.kind();
+    identity["build_type"] = build_info().build_type;
+    identity["sanitizers"] = build_info().sanitizers;
+    identity["result_schema"] = std::string{result_schema}.substr(0, std::string_view{result_schema}.find('.'));
+    auto const facts = bootstrap.facts();
+    if (auto const library = facts.find("mpi_library"); library != facts.end()) {
+        identity["mpi_library"] = library->second;
+    }
+    return identity;
+}
+
+Facts informational_of(Bootstrap const& bootstrap, Placement const& placement) {
+    Facts facts = machine_facts();
+    facts["version"] = build_info().version;
+    facts["git_revision"] = build_info().git_revision;
+    facts["compiler"] = build_info().compiler;
+    facts["compiler_flags"] = build_info().flags;
+    facts["topology_source"] = placement.topology_source;
+    facts["time"] = utc_now();
+    std::string hosts;
+    for (auto const& [host, count] : placement.ranks_on) {
+        hosts += (hosts.empty() ? "" : ",") + host;
+    }
+    facts["hosts"] = hosts;
+    for (auto const& [name, value] : bootstrap.facts()) {
+        if (name != "mpi_library") {
+            facts[name] = value;
+        }
+    }
+    return facts;
+}
+
+std::vector<std::string> build_warnings() {
+    std::vector<std::string> warnings;
+    if (build_info().build_type == "Debug") {
+        warnings.emplace_back(
+            "this is a Debug build: its times are not those of the library it measures; use the release preset");
+    }
+    if (!build_info().sanitizers.empty()) {
+        warnings.push_back(
+            fmt::format("this build runs under sanitizers ({}): its times mean nothing", build_info().sanitizers));
+    }
+    return warnings;
+}
+
+}  // namespace
+
+std::string environment_key(Facts const& identity) {
+    std::string text;
+    for (auto const& [name, value] : identity) {
+        text.append(name).push_back('\0');
+        text.append(value).push_back('\0');
+    }
+    return stable_hash(text);
+}
+
+Environment capture_environment(Bootstrap& bootstrap) {
+    Placement placement = gather_placement(bootstrap);
+    Blob blob;
+    if (bootstrap.rank() == 0) {
+        blob = to_blob({{"identity", identity_of(bootstrap, placement)},
+                        {"informational", informational_of(bootstrap, placement)},
+                        {"variables", record::recorded_variables()}});
+    }
+    bootstrap.broadcast(blob, 0);
+    auto const told = from_blob(blob);
+
+    Environment environment;
+    environment.identity = told.at("identity").get<Facts>();
+    environment.informational = told.at("informational").get<Facts>();
+    environment.variables = told.at("variables").get<Facts>();
+    for (auto const& warnings :
+         {build_warnings(), placement_warnings(placement.ranks, placement.units), node_warnings(placement)}) {
+        environment.warnings.insert(environment.warnings.end(), warnings.begin(), warnings.end());
+    }
+    environment.ranks = std::move(placement.ranks);
+    environment.env_key = environment_key(environment.identity);
+    return environment;
+}
+
+}  // namespace dlmb::record

@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// On what a launch ran: enough to say whether two launches may be compared, and nothing that does not belong into a
+// file that is passed on (variables by allow-list, secrets redacted).
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/bootstrap/bootstrap.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::record {
+
+/// Where one rank runs. `cpuset` and `numa` are lists as Linux prints them: "0-3,8".
+struct RankPlace {
+    Rank rank = 0;
+    std::string host;
+    std::string cpuset;
+    std::string numa;
+    bool bound = false;  // may use fewer processing units than its node offers this launch
+    bool operator==(RankPlace const&) const = default;
+};
+
+struct Environment {
+    std::map<std::string, std::string> identity;       // must agree for two launches to be compared
+    std::map<std::string, std::string> informational;  // explains a difference, never forbids a comparison
+    std::map<std::string, std::string> variables;      // of rank 0
+    std::vector<RankPlace> ranks;
+    std::vector<std::string> warnings;  // what makes these numbers less than they could be
+    std::string env_key;                // environment_key(identity)
+    bool operator==(Environment const&) const = default;
+};
+
+/// Collective, O(ranks). Equal on all ranks: facts of the machine are those of rank 0's node, and a node that differs
+/// is named in the warnings.
+[[nodiscard]] Environment capture_environment(Bootstrap& bootstrap);
+
+/// 16 hex digits, the same on every platform for equal identities.
+[[nodiscard]] std::string environment_key(std::map<std::string, std::string> const& identity);
+
+/// What a reader of the numbers should know about the places of the ranks; empty when nothing is wrong.
+/// `units` are the processing units that each host offers this launch.
+[[nodiscard]] std::vector<std::string> placement_warnings(std::vector<RankPlace> const& ranks,
+                                                          std::map<std::string, int> const& units);
+
+}  // namespace dlmb::record

@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/from_json.hpp"
+
+#include "common/base/error.hpp"
+#include "common/record/json.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace dlmb::record {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+
+template <class Enum, std::size_t count, class Name>
+Enum read_name(std::string const& text, std::array<Enum, count> const& values, Name name) {
+    for (Enum const value : values) {
+        if (name(value) == text) {
+            return value;
+        }
+    }
+    throw UsageError(fmt::format("unknown value '{}'", text));
+}
+
+measure::Status status_from(Json const& value) {
+    using measure::Status;
+    return read_name(value.get<std::string>(),
+                     std::array{Status::ok, Status::skipped, Status::failed, Status::timeout, Status::invalid},
+                     [](Status status) { return measure::name_of(status); });
+}
+
+measure::Verdict verdict_from(Json const& value) {
+    using measure::Verdict;
+    return read_name(value.get<std::string>(), std::array{Verdict::passed, Verdict::failed, Verdict::off},
+                     [](Verdict verdict) { return verdict_name(verdict); });
+}
+
+WorldShape world_from(Json const& object) {
+    return {object.at("ranks"), object.at("ranks_per_node")};
+}
+
+measure::TimeSummary times_from(Json const& object) {
+    measure::TimeSummary time;
+    time.samples = object.at("samples");
+    time.median = object.at("median");
+    time.median_low = object.at("median_low");
+    time.median_high = object.at("median_high");
+    time.min = object.at("min");
+    time.max = object.at("max");
+    time.mean = object.at("mean");
+    time.p95 = object.at("p95");
+    if (!object.at("p99").is_null()) {
+        time.p99 = object.at("p99").get<double>();
+    }
+    return time;
+}
+
+TrafficSummary traffic_from(Json const& object) {
+    TrafficSummary traffic;
+    traffic.payload_bytes = object.at("payload_bytes");
+    traffic.wire_bytes = object.at("wire_bytes");
+    traffic.self_bytes = object.at("self_bytes");
+    traffic.busiest_rank_bytes = object.at("busiest_rank_bytes");
+    traffic.largest_total_bytes = object.at("largest_total_bytes");
+    traffic.balanced_rank_bytes = object.at("balanced_rank_bytes");
+    traffic.imbalance_send = object.at("imbalance_send");
+    traffic.imbalance_recv = object.at("imbalance_recv");
+    return traffic;
+}
+
+CellIdentity identity_from(Json const& line) {
+    CellIdentity identity;
+    identity.pattern = line.at("pattern");
+    identity.preset = line.at("preset");
+    for (auto const& [name, value] : line.at("parameters").items()) {
+        identity.parameters.emplace(name, parameter_text(value));
+    }
+    identity.backend = line.at("backend");
+    identity.method = line.at("method");
+    identity.memory = line.at("memory");
+    identity.mode = line.at("mode");
+    identity.world = world_from(line.at("world"));
+    identity.seed = line.at("seed");
+    identity.draws = line.at("draws");
+    return identity;
+}
+
+measure::Validation validation_from(Json const& object) {
+    measure::Validation validation;
+    validation.verdict = verdict_from(object.at("verdict"));
+    validation.blocks_checked = object.at("blocks_checked");
+    validation.draws_checked = object.at("draws_checked").get<std::vector<std::uint32_t>>();
+    validation.first_mismatch = object.at("first_mismatch");
+    return validation;
+}
+
+/// The fields that are null unless the cell is ok.
+void read_measured(Json const& line, measure::CellResult& result) {
+    if (line.at("time_ns").is_null()) {
+        return;
+    }
+    result.time = times_from(line.at("time_ns"));
+    result.samples_ns = line.at("samples_ns").get<std::vector<Nanoseconds>>();
+    result.setup_ns = line.at("setup_ns");
+    result.first_iteration_ns = line.at("first_iteration_ns");
+    result.straggler.rank = line.at("straggler").at("rank");
+    result.straggler.share = line.at("straggler").at("share");
+}
+
+measure::CellResult result_from(Json const& line) {
+    measure::CellResult result;
+    result.status = status_from(line.at("status"));
+    result.reason = line.at("reason");
+    read_measured(line, result);
+    result.round_medians_ns = line.at("rounds").at("medians_ns").get<std::vector<double>>();
+    result.rank_median_ns = line.at("rank_medians_ns").get<std::vector<double>>();
+    result.stop_reason = line.at("stop_reason");
+    result.definition = line.at("definition");
+    result.warmup_iterations = line.at("warmup_iterations");
+    result.validation = validation_from(line.at("validation"));
+    return result;
+}
+
+Environment environment_from(Json const& object) {
+    Environment environment;
+    environment.identity = object.at("identity").get<Facts>();
+    environment.informational = object.at("informational").get<Facts>();
+    environment.variables = object.at("variables").get<Facts>();
+    for (Json const& place : object.at("ranks")) {
+        environment.ranks.push_back(
+            {place.at("rank"), place.at("host"), place.at("cpuset"), place.at("numa"), place.at("bound")});
+    }
+    environment.warnings = object.at("warnings").get<std::vector<std::string>>();
+    environment.env_key = object.at("env_key");
+    return environment;
+}
+
+}  // namespace
+
+Launch launch_from(Json const& line) {
+    Launch launch;
+    launch.launch_id = line.at("launch_id");
+    launch.campaign_id = line.at("campaign_id");
+    launch.time = line.at("time");
+    launch.program = line.at("program");
+    launch.command = line.at("command").get<std::vector<std::string>>();
+    launch.world = world_from(line.at("world"));
+    launch.environment = environment_from(line.at("environment"));
+    return launch;
+}
+
+Cell cell_from(Json const& line) {
+    Cell cell;
+    cell.identity = identity_from(line);
+    cell.cell_id = line.at("cell_id");
+    cell.result = result_from(line);
+    cell.traffic = traffic_from(line.at("traffic"));
+    for (auto const& [label, phase] : line.at("phases").items()) {
+        cell.phases.push_back({label, traffic_from(phase.at("traffic"))});
+        if (phase.contains("median")) {
+            cell.result.phases.push_back({label, times_from(phase)});
+        }
+    }
+    cell.statistics = line.at("statistics").get<std::map<std::string, double>>();
+    for (auto const& [name, value] : line.at("backend_facts").items()) {
+        cell.backend_facts.emplace(name, value.get<std::string>());
+    }
+    cell.host_driven = line.at("host_driven");
+    return cell;
+}
+
+End end_from(Json const& line) {
+    return {line.at("launch_id"), line.at("status"), line.at("cells").get<std::map<std::string, std::uint64_t>>()};
+}
+
+}  // namespace dlmb::record

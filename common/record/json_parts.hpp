@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Pieces of JSON that result lines and the plan document share.
+#pragma once
+
+#include "common/plan/world.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dlmb::record {
+
+using Json = nlohmann::ordered_json;  // fields stay in the order in which the schema explains them
+
+/// A number when writing that number gives the same text again ("7168", "0.5"), else a string ("lognormal:0.3", "1e3").
+[[nodiscard]] Json parameter_json(std::string const& value);
+[[nodiscard]] std::string parameter_text(Json const& value);
+
+template <class Map>
+[[nodiscard]] Json parameters_json(Map const& parameters) {
+    Json object = Json::object();
+    for (auto const& [name, value] : parameters) {
+        object[std::string{name}] = parameter_json(value);
+    }
+    return object;
+}
+
+/// Statistics that have no finite value for this traffic are left out.
+[[nodiscard]] Json statistics_json(std::map<std::string, double> const& statistics);
+
+[[nodiscard]] Json world_json(WorldShape const& world);
+
+/// Throws Error naming `field` when the value is not finite: JSON has no such number.
+[[nodiscard]] Json finite(double value, std::string_view field);
+
+/// One line; bytes that are no UTF-8 become U+FFFD.
+[[nodiscard]] std::string compact(Json const& value);
+
+}  // namespace dlmb::record

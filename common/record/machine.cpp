@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/machine.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <fstream>
+#include <optional>
+#include <sched.h>
+#include <string_view>
+#include <sys/utsname.h>
+
+namespace dlmb::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> first_line(fs::path const& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!std::getline(file, line)) {
+        return std::nullopt;
+    }
+    return line;
+}
+
+/// The value of the first "key : value" line of a /proc file.
+std::optional<std::string> field(fs::path const& path, std::string_view key) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        std::size_t const colon = line.find(':');
+        if (colon == std::string::npos || !line.starts_with(key) ||
+            line.find_first_not_of(" \t", key.size()) != colon) {
+            continue;
+        }
+        std::size_t const value = line.find_first_not_of(" \t", colon + 1);
+        return value == std::string::npos ? std::string{} : line.substr(value);
+    }
+    return std::nullopt;
+}
+
+std::optional<int> read_unit(std::string_view& rest) {
+    int number = 0;
+    auto const [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc{} || number < 0) {
+        return std::nullopt;
+    }
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    return number;
+}
+
+std::vector<int> allowed_units() {
+    // The kernel refuses a mask smaller than its own with EINVAL; machines above 1024 units need a larger one.
+    for (int units = 1024; units <= 1 << 20; units *= 2) {
+        std::vector<cpu_set_t> mask(static_cast<std::size_t>(units) / CPU_SETSIZE);
+        std::size_t const bytes = mask.size() * sizeof(cpu_set_t);
+        if (sched_getaffinity(0, bytes, mask.data()) != 0) {
+            continue;
+        }
+        std::vector<int> result;
+        for (int unit = 0; unit < units; ++unit) {
+            if (CPU_ISSET_S(static_cast<std::size_t>(unit), bytes, mask.data())) {
+                result.push_back(unit);
+            }
+        }
+        return result;
+    }
+    throw Error("sched_getaffinity: no mask size is accepted");
+}
+
+}  // namespace
+
+std::string cpu_model(fs::path const& root) {
+    if (auto model = field(root / "proc/cpuinfo", "model name")) {
+        return *model;
+    }
+    // Arm kernels print numbers instead of a name; they identify the model all the same.
+    auto const implementer = field(root / "proc/cpuinfo", "CPU implementer");
+    auto const part = field(root / "proc/cpuinfo", "CPU part");
+    return implementer && part ? fmt::format("implementer {} part {}", *implementer, *part) : "unknown";
+}
+
+std::map<std::string, std::string> machine_facts(fs::path const& root) {
+    struct Source {
+        char const* fact;
+        char const* file;
+    };
+    constexpr Source sources[]{
+        {"kernel", "proc/sys/kernel/osrelease"},
+        {"load", "proc/loadavg"},
+        {"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
+        {"transparent_huge_pages", "sys/kernel/mm/transparent_hugepage/enabled"},
+        {"numa_balancing", "proc/sys/kernel/numa_balancing"},
+        {"address_space_randomisation", "proc/sys/kernel/randomize_va_space"},
+        {"cgroup_cpu_max", "sys/fs/cgroup/cpu.max"},
+        {"cgroup_memory_max", "sys/fs/cgroup/memory.max"},
+    };
+    std::map<std::string, std::string> facts;
+    for (Source const& source : sources) {
+        if (auto line = first_line(root / source.file)) {
+            facts.emplace(source.fact, std::move(*line));
+        }
+    }
+    if (auto memory = field(root / "proc/meminfo", "MemTotal")) {
+        facts.emplace("memory", std::move(*memory));
+    }
+    utsname names{};
+    if (uname(&names) == 0) {
+        facts.emplace("architecture", &names.machine[0]);
+    }
+    return facts;
+}
+
+std::vector<int> parse_cpu_list(std::string const& list) {
+    std::vector<int> units;
+    std::string_view rest = list;
+    while (!rest.empty()) {
+        auto const first = read_unit(rest);
+        auto last = first;
+        if (first && rest.starts_with('-')) {
+            rest.remove_prefix(1);
+            last = read_unit(rest);
+        }
+        if (!first || !last || *last < *first || (!rest.empty() && rest.front() != ',')) {
+            return {};
+        }
+        for (int unit = *first; unit <= *last; ++unit) {
+            units.push_back(unit);
+        }
+        rest.remove_prefix(rest.empty() ? 0 : 1);
+    }
+    return units;
+}
+
+std::string cpu_list(std::vector<int> const& sorted_units) {
+    std::string text;
+    for (std::size_t first = 0; first < sorted_units.size();) {
+        std::size_t last = first;
+        while (last + 1 < sorted_units.size() && sorted_units[last + 1] == sorted_units[last] + 1) {
+            ++last;
+        }
+        text += text.empty() ? "" : ",";
+        text += first == last ? fmt::format("{}", sorted_units[first])
+                              : fmt::format("{}-{}", sorted_units[first], sorted_units[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+Affinity read_affinity(fs::path const& root) {
+    Affinity affinity{allowed_units(), ""};
+    std::vector<int> nodes;
+    std::error_code failed;  // no such folder: a kernel without NUMA, and no node to name
+    for (auto const& entry : fs::directory_iterator(root / "sys/devices/system/node", failed)) {
+        std::string const name = entry.path().filename();
+        std::vector<int> const number = name.starts_with("node") ? parse_cpu_list(name.substr(4)) : std::vector<int>{};
+        if (number.size() != 1) {
+            continue;
+        }
+        std::vector<int> const units = parse_cpu_list(first_line(entry.path() / "cpulist").value_or(""));
+        bool const ours = std::any_of(units.begin(), units.end(), [&](int unit) {
+            return std::binary_search(affinity.units.begin(), affinity.units.end(), unit);
+        });
+        if (ours) {
+            nodes.push_back(number.front());
+        }
+    }
+    std::sort(nodes.begin(), nodes.end());
+    affinity.numa = cpu_list(nodes);
+    return affinity;
+}
+
+}  // namespace dlmb::record

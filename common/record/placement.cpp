@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/placement.hpp"
+
+#include "common/record/blob_json.hpp"
+#include "common/record/machine.hpp"
+#include "common/record/topology.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace dlmb::record {
+namespace {
+
+using nlohmann::json;
+using Facts = std::map<std::string, std::string>;
+
+/// What makes this node the same kind of machine as another.
+Facts node_identity(Topology const& topology) {
+    return {{"cpu_model", cpu_model()},
+            {"sockets", std::to_string(topology.sockets)},
+            {"numa_nodes", std::to_string(topology.numa_nodes)},
+            {"cores", std::to_string(topology.cores)},
+            {"processing_units", std::to_string(topology.processing_units)},
+            {"hwloc_synthetic", topology.synthetic}};
+}
+
+/// One rank's contribution. The first rank of each node also describes the node.
+json describe_myself(Bootstrap& bootstrap) {
+    Affinity const affinity = read_affinity();
+    json mine{{"host", bootstrap.host()},
+              {"cpuset", cpu_list(affinity.units)},
+              {"numa", affinity.numa},
+              {"units", affinity.units.size()}};
+    if (bootstrap.local_rank() == 0) {
+        Topology const topology = read_topology();
+        mine["node"] = node_identity(topology);
+        mine["node_units"] = topology.processing_units;
+        mine["topology_source"] = topology.source;
+    }
+    return mine;
+}
+
+}  // namespace
+
+Placement gather_placement(Bootstrap& bootstrap) {
+    Blob const mine = to_blob(describe_myself(bootstrap));
+    Placement placement;
+    std::vector<std::size_t> usable;  // per rank
+    for (Blob const& each : bootstrap.all_gather(mine)) {
+        json const told = from_blob(each);
+        std::string const host = told.at("host");
+        placement.ranks.push_back(
+            {static_cast<Rank>(placement.ranks.size()), host, told.at("cpuset"), told.at("numa"), false});
+        usable.push_back(told.at("units"));
+        ++placement.ranks_on[host];
+        if (told.contains("node")) {
+            placement.units[host] = told.at("node_units");
+            placement.topology_source = told.at("topology_source");
+            placement.nodes[host] = told.at("node").get<Facts>();
+        }
+    }
+    for (std::size_t rank = 0; rank < usable.size(); ++rank) {
+        auto const offered = static_cast<std::size_t>(std::max(placement.units[placement.ranks[rank].host], 0));
+        placement.ranks[rank].bound = usable[rank] < offered || offered == 1;
+    }
+    return placement;
+}
+
+std::vector<std::string> node_warnings(Placement const& placement) {
+    std::vector<std::string> warnings;
+    Facts const& reference = placement.nodes.at(placement.ranks.front().host);
+    for (auto const& [host, facts] : placement.nodes) {
+        for (auto const& [name, value] : facts) {
+            if (auto const expected = reference.at(name); value != expected) {
+                warnings.push_back(fmt::format("node {} differs from {}: {} is '{}', not '{}'", host,
+                                               placement.ranks.front().host, name, value, expected));
+            }
+        }
+    }
+    return warnings;
+}
+
+std::vector<std::string> placement_warnings(std::vector<RankPlace> const& ranks,
+                                            std::map<std::string, int> const& units) {
+    std::vector<std::string> warnings;
+    auto const unbound = std::count_if(ranks.begin(), ranks.end(), [](RankPlace const& place) { return !place.bound; });
+    if (unbound > 0) {
+        warnings.push_back(
+            fmt::format("{} of {} ranks are not bound and may migrate between processing units; bind them with "
+                        "mpirun --bind-to core or srun --cpu-bind=cores",
+                        unbound, ranks.size()));
+    }
+    std::map<std::string, int> ranks_on;
+    for (RankPlace const& place : ranks) {
+        ++ranks_on[place.host];
+    }
+    for (auto const& [host, count] : ranks_on) {
+        auto const offered = units.find(host);
+        if (offered != units.end() && count > offered->second) {
+            warnings.push_back(fmt::format("{} ranks share {} processing units on {}: times include waiting for a turn",
+                                           count, offered->second, host));
+        }
+    }
+    return warnings;
+}
+
+}  // namespace dlmb::record

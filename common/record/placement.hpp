@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which rank runs where, and what kind of machine each node is.
+#pragma once
+
+#include "common/record/environment.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::record {
+
+struct Placement {
+    std::vector<RankPlace> ranks;
+    std::map<std::string, int> ranks_on;                              // by host
+    std::map<std::string, int> units;                                 // by host: processing units it offers this launch
+    std::map<std::string, std::map<std::string, std::string>> nodes;  // by host: CPU model, sockets ...
+    std::string topology_source;
+};
+
+/// Collective, equal on all ranks.
+[[nodiscard]] Placement gather_placement(Bootstrap& bootstrap);
+
+/// Nodes that are not like rank 0's.
+[[nodiscard]] std::vector<std::string> node_warnings(Placement const& placement);
+
+}  // namespace dlmb::record

@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/plan_document.hpp"
+
+#include "common/record/json_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace dlmb::record {
+namespace {
+
+using Text = fmt::memory_buffer;  // a tree of JSON values for 512 x 256 x 2 blocks would cost gigabytes
+
+void add(Text& text, std::string_view piece) {
+    text.append(piece);
+}
+
+template <class Range, class Item>
+void add_list(Text& text, Range const& range, Item item) {
+    char separator = '[';
+    for (auto const& each : range) {
+        text.push_back(separator);
+        separator = ',';
+        item(each);
+    }
+    add(text, separator == '[' ? "[]" : "]");
+}
+
+void add_numbers(Text& text, std::string_view key, auto const& numbers) {
+    fmt::format_to(std::back_inserter(text), R"(,"{}":)", key);
+    add_list(text, numbers, [&](auto number) { fmt::format_to(std::back_inserter(text), "{}", number); });
+}
+
+/// Writes the fields of one operation. Peers of a step are ranks of its group; the document names world ranks.
+class OperationWriter {
+public:
+    OperationWriter(Text& text, Plan const& plan) : text_(text), plan_(plan) {}
+
+    void operator()(Exchange const& step) const {
+        group(step.group);
+        blocks("send", step.group, step.send);
+        blocks("recv", step.group, step.recv);
+    }
+    void operator()(Send const& step) const {
+        group(step.group);
+        blocks("send", step.group, std::span(&step.to, 1));
+        stream(step.channel, step.batch);
+    }
+    void operator()(Recv const& step) const {
+        group(step.group);
+        blocks("recv", step.group, std::span(&step.from, 1));
+        stream(step.channel, step.batch);
+    }
+    void operator()(AllReduce const& step) const { reducing(step); }
+    void operator()(ReduceScatter const& step) const { reducing(step); }
+    void operator()(AllGather const& step) const { collective(step); }
+    void operator()(Broadcast const& step) const {
+        collective(step);
+        format(R"(,"root":{})", world_rank(step.group, step.root));
+    }
+    void operator()(Compute const& step) const { format(R"(,"busy_ns":{})", step.busy_ns); }
+
+private:
+    template <class... Arguments>
+    void format(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) const {
+        fmt::format_to(std::back_inserter(text_), pattern, std::forward<Arguments>(arguments)...);
+    }
+    [[nodiscard]] Rank world_rank(GroupId id, Rank member) const {
+        return plan_.groups.at(id).members.at(static_cast<std::size_t>(member));
+    }
+    void group(GroupId id) const { add_numbers(text_, "group", plan_.groups.at(id).members); }
+    void blocks(std::string_view side, GroupId id, std::span<Block const> list) const {
+        format(R"(,"{}":)", side);
+        add_list(text_, list, [&](Block const& block) {
+            format(R"({{"peer":{},"bytes":{}}})", world_rank(id, block.peer), block.bytes);
+        });
+    }
+    void stream(int channel, int batch) const { format(R"(,"channel":{},"batch":{})", channel, batch); }
+    void collective(auto const& step) const {
+        group(step.group);
+        format(R"(,"bytes":{},"element":"{}")", step.bytes, name_of(step.element));
+    }
+    void reducing(auto const& step) const {
+        collective(step);
+        format(R"(,"reduction":"{}")", name_of(step.reduction));
+    }
+
+    Text& text_;
+    Plan const& plan_;
+};
+
+void add_step(Text& text, Plan const& plan, std::size_t id) {
+    Step const& step = plan.steps[id];
+    fmt::format_to(std::back_inserter(text), R"({{"id":{},"operation":"{}","label":{})", id, name_of(step.operation),
+                   compact(step.label));
+    add_numbers(text, "after", step.after);
+    std::visit(OperationWriter(text, plan), step.operation);
+    text.push_back('}');
+}
+
+void add_plan(Text& text, Plan const& plan) {
+    fmt::format_to(std::back_inserter(text), "\n{{\"rank\":{},\"steps\":[", plan.me);
+    for (std::size_t id = 0; id < plan.steps.size(); ++id) {
+        add(text, id == 0 ? "" : ",");
+        add_step(text, plan, id);
+    }
+    add(text, "]}");
+}
+
+}  // namespace
+
+std::string plan_document(PlanHeader const& header, std::span<Plan const> plans) {
+    Json const head{{"schema", plan_schema},
+                    {"pattern", header.pattern},
+                    {"preset", header.preset},
+                    {"parameters", parameters_json(header.parameters)},
+                    {"world", world_json(header.world)},
+                    {"draw", {{"seed", header.draw.seed}, {"index", header.draw.index}}},
+                    {"statistics", statistics_json(header.statistics)}};
+    std::string const front = compact(head);
+    Text text;
+    add(text, std::string_view{front}.substr(0, front.size() - 1));  // the closing brace comes after the plans
+    add(text, R"(,"plans":)");
+    add_list(text, plans, [&](Plan const& plan) { add_plan(text, plan); });
+    add(text, "\n}\n");
+    return fmt::to_string(text);
+}
+
+}  // namespace dlmb::record

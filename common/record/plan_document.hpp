@@ -1,0 +1,32 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The object of `--plan json` (results-schema/plan.schema.json): the plans of all ranks for other programs to read.
+// Peers, groups and roots are world ranks; offsets and buffers stay inside.
+#pragma once
+
+#include "common/base/draw.hpp"
+#include "common/plan/plan.hpp"
+#include "common/plan/world.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+
+namespace dlmb::record {
+
+inline constexpr char const* plan_schema = "dlmb.plan/1.0";
+
+struct PlanHeader {
+    std::string pattern;
+    std::string preset;  // may be empty
+    std::map<std::string, std::string> parameters;
+    WorldShape world;
+    Draw draw;
+    std::map<std::string, double> statistics;
+};
+
+/// One line per plan, so that the text can also be read by eye and compared by line.
+[[nodiscard]] std::string plan_document(PlanHeader const& header, std::span<Plan const> plans);
+
+}  // namespace dlmb::record

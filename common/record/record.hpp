@@ -1,0 +1,78 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The lines of a result file as values (results-schema/result.schema.json): launch, cell, end.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/base/draw.hpp"
+#include "common/measure/result.hpp"
+#include "common/plan/traffic.hpp"
+#include "common/plan/world.hpp"
+#include "common/record/environment.hpp"
+#include "common/record/launch_id.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::record {
+
+inline constexpr char const* result_schema = "dlmb.result/1.0";
+
+/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
+/// key).
+struct CellIdentity {
+    std::string pattern;
+    std::string preset;                             // may be empty
+    std::map<std::string, std::string> parameters;  // resolved, all of them
+    std::string backend;
+    std::string method;
+    std::string memory;
+    std::string mode;  // isolated, stream
+    WorldShape world;
+    std::uint64_t seed = 1;
+    std::uint32_t draws = 1;
+    bool operator==(CellIdentity const&) const = default;
+};
+
+/// Sorted key=value parts joined with '/', characters A-Z a-z 0-9 . _ = / + - only, at most 1000 bytes (a longer one
+/// ends in a hash). Parameters (key "p.<name>") at their preset's value are left out; a byte that is none of A-Z a-z
+/// 0-9 . _ - is '+' and two hex digits, so that different identities never share an id.
+[[nodiscard]] std::string cell_id(CellIdentity const& identity,
+                                  std::map<std::string, std::string> const& preset_values);
+
+struct PhaseTraffic {
+    std::string label;
+    TrafficSummary traffic;
+};
+
+struct Cell {
+    CellIdentity identity;
+    std::string cell_id;
+    measure::CellResult result;
+    TrafficSummary traffic;            // mean over draws
+    std::vector<PhaseTraffic> phases;  // traffic per phase, mean over draws
+    std::map<std::string, double>
+        statistics;  // realised skew: gini_expert, max_mean_expert, gini_rank, max_mean_rank ...
+    Provenance backend_facts;
+    bool host_driven = true;
+};
+
+struct Launch {
+    std::string launch_id;    // random, 16 hex digits
+    std::string campaign_id;  // from --campaign, else the launch_id
+    std::string time;         // UTC, ISO 8601
+    std::string program;
+    std::vector<std::string> command;
+    WorldShape world;
+    Environment environment;
+};
+
+struct End {
+    std::string launch_id;
+    std::string status;                          // ok, failed
+    std::map<std::string, std::uint64_t> cells;  // by status
+};
+
+}  // namespace dlmb::record

@@ -1,0 +1,149 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/result_writer.hpp"
+
+#include "common/record/result_lines.hpp"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dlmb::record {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string failure(fs::path const& path, std::string_view what, int code) {
+    // strerrordesc_np is thread-safe and in English whatever the locale.
+    return fmt::format("results {}: {}: {}", path.string(), what, strerrordesc_np(code));
+}
+
+/// Holds back, on this thread, the signals that a write beyond a file size limit or into a closed pipe raises: the
+/// error code of write() says the same, and lets us cut the broken line away first.
+class QuietWrite {
+public:
+    QuietWrite() {
+        sigemptyset(&signals_);
+        sigaddset(&signals_, SIGXFSZ);
+        sigaddset(&signals_, SIGPIPE);
+        pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    }
+    QuietWrite(QuietWrite const&) = delete;
+    QuietWrite& operator=(QuietWrite const&) = delete;
+    QuietWrite(QuietWrite&&) = delete;
+    QuietWrite& operator=(QuietWrite&&) = delete;
+    ~QuietWrite() {
+        timespec const at_once{};
+        while (sigtimedwait(&signals_, nullptr, &at_once) > 0) {
+        }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+private:
+    sigset_t signals_{};
+    sigset_t before_{};
+};
+
+/// 0, or the errno of the first call that failed.
+int write_all(int file, std::string_view text) {
+    QuietWrite const quiet;
+    while (!text.empty()) {
+        ssize_t const written = write(file, text.data(), text.size());
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written < 0 ? errno : ENOSPC;
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    // A network file system may report a full disk only here. Pipes and devices have nothing to flush.
+    return fdatasync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+}  // namespace
+
+ResultWriter::ResultWriter(fs::path path) : path_(std::move(path)) {
+    std::error_code failed;
+    if (path_.has_parent_path()) {
+        fs::create_directories(path_.parent_path(), failed);
+    }
+    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    if (file_ < 0) {
+        throw OutputError(failure(path_, "cannot be opened", errno));
+    }
+    try {
+        struct stat status {};
+        regular_ = fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
+        if (regular_) {
+            lock();
+            repair();
+        }
+    } catch (...) {
+        close(file_);
+        throw;
+    }
+}
+
+ResultWriter::~ResultWriter() {
+    close(file_);
+}
+
+void ResultWriter::lock() {
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0) {
+        return;
+    }
+    if (errno == EWOULDBLOCK) {
+        throw OutputError(
+            fmt::format("results {}: another launch is writing to this file; wait for its end or name another file",
+                        path_.string()));
+    }
+    // Some network file systems have no locks; the results are worth more than the protection.
+    fmt::print(stderr, "{}; two launches must not write to it at the same time\n",
+               failure(path_, "cannot be locked", errno));
+}
+
+void ResultWriter::repair() {
+    LastLine const last = last_line(path_);
+    if (last.text.empty()) {
+        return;
+    }
+    if (is_whole_line(last.text)) {
+        store("\n");
+        return;
+    }
+    if (ftruncate(file_, static_cast<off_t>(last.begin)) != 0) {
+        throw OutputError(failure(path_, "its broken last line cannot be removed", errno));
+    }
+    fmt::print(stderr, "results {}: removed a broken last line of {} bytes, left by a launch that was killed\n",
+               path_.string(), last.text.size());
+}
+
+void ResultWriter::append(std::string const& line) {
+    if (line.find('\n') != std::string::npos) {
+        throw Error("a result line must not contain a line break");
+    }
+    try {
+        store(line + '\n');
+    } catch (OutputError const& error) {
+        throw LineNotWritten(error.what(), line);
+    }
+}
+
+void ResultWriter::store(std::string const& text) {
+    off_t const whole = regular_ ? lseek(file_, 0, SEEK_END) : 0;
+    int const code = write_all(file_, text);
+    if (code == 0) {
+        return;
+    }
+    bool const cut = !regular_ || ftruncate(file_, whole) == 0;
+    throw OutputError(failure(path_, cut ? "cannot be written" : "cannot be written, its last line is broken", code));
+}
+
+}  // namespace dlmb::record

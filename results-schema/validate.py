@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks result files (JSON Lines) and plan documents against the schemas beside this script.
+
+Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
+finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+from pathlib import Path
+from typing import Any, Iterator
+
+try:
+    import jsonschema
+except ImportError:
+    sys.exit("validate.py: error: the Python package jsonschema is missing (Debian: python3-jsonschema)")
+
+HERE = Path(__file__).resolve().parent
+EXIT_USAGE = 64
+
+
+def closed(schema: Any) -> Any:
+    """The same schema, refusing fields it does not name: shows what a program writes but no page explains."""
+    if isinstance(schema, list):
+        return [closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result = {key: closed(value) for key, value in schema.items()}
+    if result.get("type") == "object" and "required" in result and "kind" not in result["required"]:
+        result.setdefault("additionalProperties", False)
+    return result
+
+
+def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    schema = closed(copy.deepcopy(schema))
+    for kind in ("launch", "cell", "end"):
+        schema["$defs"][kind]["additionalProperties"] = False
+    schema["properties"]["kind"]["enum"] = ["launch", "cell", "end"]
+    return schema
+
+
+class Validators:
+    def __init__(self, strict: bool) -> None:
+        result = json.loads((HERE / "result.schema.json").read_text(encoding="utf-8"))
+        plan = json.loads((HERE / "plan.schema.json").read_text(encoding="utf-8"))
+        self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
+        self.plan = jsonschema.Draft202012Validator(closed(plan) if strict else plan)
+
+
+def explain(error: jsonschema.ValidationError) -> str:
+    place = "/".join(str(part) for part in error.absolute_path) or "the object"
+    message = error.message if len(error.message) < 300 else error.message[:300] + " ..."
+    return f"{place}: {message}"
+
+
+def no_such_number(text: str) -> None:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def parse(text: str) -> Any:
+    return json.loads(text, parse_constant=no_such_number)
+
+
+def check_plan(document: Any, validators: Validators) -> Iterator[str]:
+    for error in validators.plan.iter_errors(document):
+        yield explain(error)
+
+
+class ResultFile:
+    """Findings of one result file, line by line."""
+
+    def __init__(self, validators: Validators) -> None:
+        self.validator = validators.result
+        self.launches: set[str] = set()
+        self.ended: set[str] = set()
+
+    def check(self, line: bytes) -> Iterator[str]:
+        if not line.endswith(b"\n"):
+            yield "the line has no end: the launch was killed while writing it"
+            return
+        try:
+            record = parse(line.decode("utf-8"))
+        except ValueError as error:
+            yield f"not JSON: {error}"
+            return
+        yield from (explain(error) for error in self.validator.iter_errors(record))
+        if isinstance(record, dict):
+            yield from self.relate(record)
+
+    def relate(self, record: dict[str, Any]) -> Iterator[str]:
+        kind, launch = record.get("kind"), str(record.get("launch_id"))
+        if kind == "launch":
+            if launch in self.launches:
+                yield f"launch {launch} is there twice"
+            self.launches.add(launch)
+        elif kind in ("cell", "end"):
+            if launch not in self.launches:
+                yield f"{kind} of launch {launch}, which has no line above"
+            if kind == "end":
+                self.ended.add(launch)
+
+
+def is_plan(path: Path) -> bool:
+    """A plan document says so in its first bytes; nothing of a large file has to be read for that."""
+    with path.open("rb") as file:
+        return b'"dlmb.plan/' in file.read(100)
+
+
+def check_file(path: Path, validators: Validators) -> list[str]:
+    if is_plan(path):
+        try:
+            document = parse(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            return [f"{path}: not JSON: {error}"]
+        return [f"{path}: {finding}" for finding in check_plan(document, validators)]
+    results = ResultFile(validators)
+    findings = []
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            findings += [f"{path}:{number}: {finding}" for finding in results.check(line)]
+    if not results.launches:
+        findings.append(f"{path}: holds no launch")
+    for launch in sorted(results.launches - results.ended):
+        print(f"{path}: note: launch {launch} has no end line: it was killed or is still running")
+    return findings
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file or plan document")
+    parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
+    parser.error = lambda message: (print(f"validate.py: error: {message}", file=sys.stderr), sys.exit(EXIT_USAGE))
+    arguments = parser.parse_args()
+    validators = Validators(arguments.strict)
+    findings = []
+    for path in arguments.files:
+        try:
+            findings += check_file(path, validators)
+        except OSError as error:
+            print(f"validate.py: error: {path}: {error.strerror}", file=sys.stderr)
+            return EXIT_USAGE
+    print(*findings, sep="\n", end="\n" if findings else "")
+    print(f"{len(arguments.files)} files, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
