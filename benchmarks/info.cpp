@@ -1,0 +1,9 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What this build and this machine can do.
+#include "common/app/info.hpp"
+
+int main(int argc, char** argv) {
+    return dlmb::app::run_info(argc, argv);
+}

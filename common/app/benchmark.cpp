@@ -1,0 +1,143 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/benchmark.hpp"
+
+#include "common/app/launcher.hpp"
+#include "common/app/options.hpp"
+#include "common/app/plan_printout.hpp"
+#include "common/app/rank.hpp"
+#include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/bootstrap/launch_guard.hpp"
+#include "common/measure/watchdog.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace dlmb::app {
+namespace {
+
+/// Parsed options, or a text to print, or what is wrong with them.
+struct UsageProblem {
+    std::string text;
+};
+using Request = std::variant<Options, Printout, UsageProblem>;
+
+Request read_request(PatternType const& type, std::vector<std::string> const& arguments) {
+    try {
+        auto parsed = parse_options(type, arguments);
+        if (auto* printout = std::get_if<Printout>(&parsed)) {
+            return std::move(*printout);
+        }
+        auto& options = std::get<Options>(parsed);
+        if (options.plan) {
+            return Printout{plan_printout(type, options)};
+        }
+        return std::move(options);
+    } catch (UsageError const& error) {
+        return UsageProblem{error.what()};
+    }
+}
+
+class Program {
+public:
+    Program(PatternType const& type, Request const& request) : type_(type), request_(request) {}
+
+    /// The part that needs no other rank; -1 when there is something to measure.
+    [[nodiscard]] int speak() const {
+        if (auto const* problem = std::get_if<UsageProblem>(&request_)) {
+            complain(problem->text);
+            return exit_usage;
+        }
+        if (auto const* printout = std::get_if<Printout>(&request_)) {
+            bool const written =
+                std::fwrite(printout->text.data(), 1, printout->text.size(), stdout) == printout->text.size();
+            return written && std::fflush(stdout) == 0 ? exit_ok : exit_output;
+        }
+        return -1;
+    }
+
+    /// One rank of a launch.
+    [[nodiscard]] int run(Bootstrap& bootstrap) const {
+        bool const first = bootstrap.rank() == 0;
+        if (!std::holds_alternative<Options>(request_)) {
+            std::vector<std::int64_t> code{first ? speak() : 0};
+            bootstrap.all_reduce(code, Fold::max);
+            return static_cast<int>(code[0]);
+        }
+        try {
+            return run_rank(bootstrap, type_, std::get<Options>(request_));
+        } catch (UsageError const& error) {
+            if (first) {
+                complain(error.what());
+            }
+            return exit_usage;
+        } catch (OutputError const& error) {
+            if (first) {
+                complain(error.what());
+            }
+            return exit_output;
+        }
+    }
+
+    void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
+
+private:
+    PatternType const& type_;
+    Request const& request_;
+};
+
+/// A fault on one rank ends all of them: the others would wait for it for ever.
+int run_or_abort(Program const& program, Bootstrap& bootstrap) {
+    int code = exit_cell_failed;
+    try {
+        code = program.run(bootstrap);
+    } catch (std::exception const& error) {
+        program.complain(fmt::format("rank {} ({}): {}", bootstrap.rank(), bootstrap.host(), error.what()));
+        bootstrap.abort(code);
+    }
+    return code;
+}
+
+int start(int argc, char** argv, LauncherVariables const& variables, Program const& program, Request const& request) {
+    if (started_by_launcher(variables)) {
+        return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
+    }
+    int const code = program.speak();
+    if (code >= 0) {
+        return code;
+    }
+    auto const& options = std::get<Options>(request);
+    int ranks_code = exit_ok;
+    in_process::run_ranks(options.ranks, options.ranks_per_node.value_or(0), [&](Bootstrap& bootstrap) {
+        int const mine = run_or_abort(program, bootstrap);
+        if (bootstrap.rank() == 0) {
+            ranks_code = mine;
+        }
+    });
+    return ranks_code;
+}
+
+}  // namespace
+
+int run_benchmark(int argc, char** argv, PatternType const& type) {
+    measure::block_termination_signals();
+    Request const request = read_request(type, {argv, argv + argc});
+    Program const program(type, request);
+    LauncherVariables const variables = read_launcher_variables();
+    try {
+        return start(argc, argv, variables, program, request);
+    } catch (UsageError const& error) {
+        if (launcher_info(variables).rank.value_or(0) == 0) {
+            program.complain(error.what());
+        }
+        return exit_usage;
+    } catch (std::exception const& error) {
+        program.complain(error.what());
+        return exit_cell_failed;
+    }
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/candidates.hpp"
+
+#include "common/app/agree.hpp"
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::app {
+namespace {
+
+bool knows(Backend const& backend, std::string_view method) {
+    auto const methods = backend.methods();
+    return std::any_of(methods.begin(), methods.end(), [&](MethodInfo const& info) { return info.name == method; });
+}
+
+/// The requested methods that this backend has, "default" resolved to the name it stands for.
+std::vector<MethodChoice> methods_of(Backend const& backend, Options const& options) {
+    std::vector<MethodChoice> chosen;
+    auto const add = [&](MethodChoice const& method) {
+        if (std::find(chosen.begin(), chosen.end(), method) == chosen.end()) {
+            chosen.push_back(method);
+        }
+    };
+    for (MethodChoice method : options.methods) {
+        if (method.name == "default") {
+            method.name = backend.methods().front().name;
+        }
+        if (knows(backend, method.name)) {
+            add(method);
+        }
+    }
+    if (options.all_methods) {
+        for (MethodInfo const& info : backend.methods()) {
+            add({std::string(info.name), {}});
+        }
+    }
+    return chosen;
+}
+
+/// Throws UsageError for a method that none of the usable backends has.
+void check_methods(LaunchContext const& launch) {
+    std::vector<std::string> known{"default", "all"};
+    for (RequestedBackend const& requested : launch.backends) {
+        if (requested.backend != nullptr) {
+            for (MethodInfo const& info : requested.backend->methods()) {
+                known.emplace_back(info.name);
+            }
+        }
+    }
+    bool const any_usable = known.size() > 2;
+    for (MethodChoice const& method : launch.options.methods) {
+        if (any_usable && std::find(known.begin(), known.end(), method.name) == known.end()) {
+            throw UsageError(fmt::format("--method: {}", unknown_name("method", method.name, known)));
+        }
+    }
+}
+
+Entry make_entry(LaunchContext const& launch, Variant const& variant, MemoryKind memory, std::string_view backend,
+                 MethodChoice const& method) {
+    Entry entry;
+    entry.method = method;
+    record::CellIdentity& identity = entry.cell.identity;
+    identity.pattern = launch.type.name;
+    identity.preset = variant.preset;
+    identity.parameters = {variant.parameters.begin(), variant.parameters.end()};
+    identity.backend = backend;
+    identity.method = to_string(method);
+    identity.memory = name_of(memory);
+    identity.mode = launch.options.runner.mode == measure::Mode::stream ? "stream" : "isolated";
+    identity.world = launch.world;
+    identity.seed = launch.options.seed;
+    identity.draws = launch.options.draws;
+    entry.cell.cell_id = record::cell_id(identity, {variant.preset_values.begin(), variant.preset_values.end()});
+    return entry;
+}
+
+std::string candidate_name(Variant const& variant, Entry const& entry) {
+    return fmt::format("{} {} {} {}", variant.title, entry.cell.identity.backend, entry.cell.identity.method,
+                       entry.cell.identity.memory);
+}
+
+/// Collective. Empty draws and a reason when this method cannot run these plans.
+measure::Candidate compile(LaunchContext& launch, measure::Contest const& contest, Entry const& entry, std::string name,
+                           std::string& why_not) {
+    measure::Candidate candidate{std::move(name), entry.backend, {}, 0};
+    launch.watchdog.arm(candidate.name, launch.options.runner.timeout_ns);
+    launch.watchdog.activity("set-up");
+    Nanoseconds const start = now_ns();
+    for (Plan const& plan : contest.plans) {
+        auto compiled = entry.backend->compile(plan, contest.buffers, entry.method);
+        why_not = first_reason(launch.bootstrap, compiled ? "" : compiled.error().reason);
+        if (!why_not.empty()) {
+            candidate.draws.clear();
+            break;
+        }
+        candidate.draws.push_back(std::move(compiled).value());
+    }
+    candidate.setup_ns = now_ns() - start;
+    entry.backend->quiesce();
+    return candidate;
+}
+
+}  // namespace
+
+void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason) {
+    record::Cell cell = entry.cell;
+    cell.result.status = measure::Status::skipped;
+    cell.result.reason = reason;
+    launch.reporter.cell(cell, variant.title);
+}
+
+std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
+    check_methods(launch);
+    std::vector<Entry> entries;
+    for (RequestedBackend const& requested : launch.backends) {
+        if (requested.backend == nullptr) {
+            report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}), requested.why_not);
+            continue;
+        }
+        std::vector<MethodChoice> const methods = methods_of(*requested.backend, launch.options);
+        if (methods.empty()) {
+            report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}),
+                           fmt::format("{} has none of the requested methods", requested.name));
+        }
+        for (MethodChoice const& method : methods) {
+            Entry entry = make_entry(launch, variant, memory, requested.name, method);
+            entry.backend = requested.backend.get();
+            entry.cell.backend_facts = requested.backend->provenance();
+            auto const host_driven = entry.cell.backend_facts.find("host_driven");
+            entry.cell.host_driven = host_driven == entry.cell.backend_facts.end() || host_driven->second != "no";
+            if (!requested.backend->supports(memory)) {
+                report_skipped(launch, variant, entry,
+                               fmt::format("{} cannot use {} memory here", requested.name, name_of(memory)));
+            } else if (launch.finished_cells.count(entry.cell.cell_id) > 0) {
+                launch.reporter.resumed();
+            } else {
+                entries.push_back(std::move(entry));
+            }
+        }
+    }
+    return entries;
+}
+
+void compete(LaunchContext& launch, Variant const& variant, measure::Contest const& contest,
+             std::vector<Entry> const& entries) {
+    std::vector<measure::Candidate> candidates;
+    std::vector<Entry const*> running;
+    for (Entry const& entry : entries) {
+        std::string const name = candidate_name(variant, entry);
+        launch.reporter.expect(name, entry.cell);
+        std::string why_not;
+        measure::Candidate candidate = compile(launch, contest, entry, name, why_not);
+        if (why_not.empty()) {
+            candidates.push_back(std::move(candidate));
+            running.push_back(&entry);
+        } else {
+            report_skipped(launch, variant, entry, why_not);
+        }
+    }
+    if (candidates.empty()) {
+        return;
+    }
+    auto const finished = [&](std::size_t index, measure::CellResult const& result) {
+        record::Cell cell = running[index]->cell;
+        cell.result = result;
+        cell.backend_facts = running[index]->backend->provenance();
+        launch.reporter.cell(cell, variant.title);
+    };
+    measure::run_contest(contest, candidates, launch.options.runner, launch.watchdog, finished);
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The cells of one point: which (backend, method) pairs are asked for, compiled and handed to the runner.
+#pragma once
+
+#include "common/app/point.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb::app {
+
+/// One cell to be measured. `backend` stays owned by the launch.
+struct Entry {
+    record::Cell cell;
+    Backend* backend = nullptr;
+    MethodChoice method;
+};
+
+/// The cells that are still to be measured; those that cannot run here are reported as skipped, those that the results
+/// file holds are counted as resumed. Throws UsageError when no requested backend knows a requested method.
+[[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory);
+
+void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason);
+
+/// Collective: compiles every entry, runs the contest and reports each cell.
+void compete(LaunchContext& launch, Variant const& variant, measure::Contest const& contest,
+             std::vector<Entry> const& entries);
+
+}  // namespace dlmb::app

@@ -1,0 +1,20 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs ranks as MPI processes when an MPI launcher started this program. launcher_mpi.cpp or, in builds without MPI,
+// launcher_absent.cpp.
+#pragma once
+
+#include "common/bootstrap/bootstrap.hpp"
+
+#include <functional>
+
+namespace dlmb::app {
+
+[[nodiscard]] bool mpi_in_this_build();
+
+/// Initialises MPI, runs `body`, finalises, and returns what body returned. Throws UsageError when the launcher and the
+/// MPI library do not belong together (every process would be alone in its world).
+[[nodiscard]] int run_under_launcher(int argc, char** argv, std::function<int(Bootstrap&)> const& body);
+
+}  // namespace dlmb::app

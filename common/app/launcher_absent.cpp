@@ -1,0 +1,17 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/launcher.hpp"
+#include "common/base/error.hpp"
+
+namespace dlmb::app {
+
+bool mpi_in_this_build() {
+    return false;
+}
+
+int run_under_launcher(int /*argc*/, char** /*argv*/, std::function<int(Bootstrap&)> const& /*body*/) {
+    throw UsageError(
+        "this build has no MPI; configure with -DDLMB_WITH_MPI=ON, or start without a launcher and with --ranks N");
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What was asked for on the command line, as a value. Nothing here starts anything.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/measure/runner.hpp"
+#include "patterns/pattern.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dlmb::app {
+
+enum class PlanFormat { text, json, goal };
+enum class Layout { dlmb, osu, nccl };
+
+struct Options {
+    std::vector<std::string> presets;  // empty: the pattern's defaults, without a preset
+    std::map<std::string, std::vector<std::string>, std::less<>>
+        parameters;                     // given ones; more than one value: a sweep
+    std::vector<std::string> backends;  // empty: all that are usable here
+    std::vector<MethodChoice> methods;  // {"default"} unless chosen
+    bool all_methods = false;
+    std::vector<MemoryKind> memory;
+    std::uint64_t seed = 1;
+    std::uint32_t draws = 4;
+    measure::RunnerOptions runner;
+    std::optional<std::filesystem::path> results;
+    bool resume = false;
+    std::string campaign;
+    std::optional<PlanFormat> plan;
+    int ranks = 4;                      // only without a launcher
+    std::optional<int> ranks_per_node;  // what-if; otherwise from the hosts
+    Layout layout = Layout::dlmb;
+    std::vector<std::string> command;  // argv
+};
+
+/// --help, --version and --list-presets: print and exit 0.
+struct Printout {
+    std::string text;
+};
+
+/// Throws UsageError; nearest names are in its text.
+[[nodiscard]] std::variant<Options, Printout> parse_options(PatternType const& type,
+                                                            std::vector<std::string> const& arguments);
+
+}  // namespace dlmb::app

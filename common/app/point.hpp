@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Measures one point of a sweep in one memory kind: prepares the traffic once, compiles it for every requested backend
+// and method, and lets them compete on the same bytes in the same buffers.
+#pragma once
+
+#include "common/app/options.hpp"
+#include "common/app/reporter.hpp"
+#include "common/app/sweep.hpp"
+#include "common/app/traffic_setup.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dlmb::app {
+
+/// A requested backend: made, or the reason why not.
+struct RequestedBackend {
+    std::string name;
+    std::unique_ptr<Backend> backend;  // nullptr: `why_not` says it
+    std::string why_not;
+};
+
+/// What stays the same over all points of a launch.
+struct LaunchContext {
+    Bootstrap& bootstrap;
+    PatternType const& type;
+    Options const& options;
+    WorldShape world;
+    std::vector<RequestedBackend>& backends;
+    std::set<std::string> finished_cells;  // of the results file, with --resume
+    Reporter& reporter;
+    measure::Watchdog& watchdog;
+};
+
+/// Collective.
+void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory);
+
+}  // namespace dlmb::app

@@ -1,0 +1,161 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/rank.hpp"
+
+#include "common/app/agree.hpp"
+#include "common/app/point.hpp"
+#include "common/backend/registry.hpp"
+#include "common/base/error.hpp"
+#include "common/record/launch_id.hpp"
+#include "common/record/result_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+namespace dlmb::app {
+namespace {
+
+/// Ranks on each node, when that is one number and nodes hold consecutive ranks; otherwise 0.
+int regular_ranks_per_node(Bootstrap& bootstrap) {
+    auto const bytes = std::as_bytes(std::span{bootstrap.host().data(), bootstrap.host().size()});
+    std::vector<Blob> const hosts = bootstrap.all_gather(bytes);
+    std::size_t const first = static_cast<std::size_t>(
+        std::find_if(hosts.begin(), hosts.end(), [&](Blob const& host) { return host != hosts.front(); }) -
+        hosts.begin());
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        std::size_t const node_start = rank / first * first;
+        bool const same_as_start = hosts[rank] == hosts[node_start];
+        bool const new_node = rank != node_start || rank == 0 || hosts[rank] != hosts[rank - 1];
+        if (!same_as_start || !new_node || hosts.size() % first != 0) {
+            return 0;
+        }
+    }
+    return static_cast<int>(first);
+}
+
+WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
+    return {bootstrap.size(), options.ranks_per_node ? *options.ranks_per_node : regular_ranks_per_node(bootstrap)};
+}
+
+/// Without --backend: every backend that this launch can use. With it: those, usable or not.
+std::vector<RequestedBackend> make_backends(Bootstrap& bootstrap, Options const& options) {
+    BackendContext const context{bootstrap, YieldPolicy::automatic};
+    std::vector<std::string> names = options.backends;
+    if (names.empty()) {
+        for (BackendEntry const& entry : backend_entries()) {
+            names.emplace_back(entry.name);
+        }
+    }
+    std::vector<RequestedBackend> requested;
+    for (std::string const& name : names) {
+        MadeBackend made = make_backend(name, context);
+        if (made) {
+            requested.push_back({name, std::move(made).value(), ""});
+        } else if (!options.backends.empty()) {
+            requested.push_back({name, nullptr, made.error().reason});
+        }
+    }
+    return requested;
+}
+
+/// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
+std::vector<Variant> checked_sweep(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                                   WorldShape const& world) {
+    std::vector<Variant> variants;
+    std::string problem;
+    try {
+        variants = expand_sweep(type, options);
+        for (Variant const& variant : variants) {
+            (void)type.make(variant.parameters, world);
+        }
+    } catch (UsageError const& error) {
+        problem = error.what();
+    }
+    problem = first_reason(bootstrap, problem);
+    if (!problem.empty()) {
+        throw UsageError(problem);
+    }
+    return variants;
+}
+
+record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                               WorldShape const& world) {
+    record::Launch launch;
+    launch.environment = record::capture_environment(bootstrap);
+    launch.launch_id = record::new_launch_id();
+    launch.campaign_id = options.campaign.empty() ? launch.launch_id : options.campaign;
+    launch.time = record::utc_now();
+    launch.program = fmt::format("dlmb_{}", type.name);
+    launch.command = options.command;
+    launch.world = world;
+    return launch;
+}
+
+/// Cell ids that need not run again. Rank 0 reads, so that a slow shared file system is asked once.
+std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& options) {
+    Blob const blob = on_rank_zero(bootstrap, [&] {
+        std::string joined;
+        if (options.resume) {
+            for (std::string const& id : record::finished_cells(*options.results)) {
+                joined += id + '\n';
+            }
+        }
+        auto const bytes = std::as_bytes(std::span{joined.data(), joined.size()});
+        return Blob(bytes.begin(), bytes.end());
+    });
+    std::set<std::string> ids;
+    std::string_view rest(reinterpret_cast<char const*>(blob.data()), blob.size());
+    while (!rest.empty()) {
+        std::size_t const end = rest.find('\n');
+        ids.emplace(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+    }
+    return ids;
+}
+
+/// Called on the watchdog's thread. Rank 0 gets time to save what it has before the others end the job.
+void end_stuck_launch(Bootstrap& bootstrap, Reporter& reporter, measure::Stuck const& stuck) {
+    constexpr auto head_start = std::chrono::seconds(1);
+    constexpr int signal_exit_base = 128;
+    reporter.stuck(stuck, bootstrap.rank(), bootstrap.host());
+    if (bootstrap.rank() != 0) {
+        std::this_thread::sleep_for(head_start);
+    }
+    bootstrap.abort(stuck.signal == 0 ? exit_cell_failed : signal_exit_base + stuck.signal);
+}
+
+}  // namespace
+
+int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+    bool const speaks = bootstrap.rank() == 0;
+    WorldShape const world = world_of(bootstrap, options);
+    std::vector<Variant> const variants = checked_sweep(bootstrap, type, options, world);
+    std::set<std::string> const finished = finished_cells(bootstrap, options);
+    record::Launch const launch = describe_launch(bootstrap, type, options, world);
+    std::unique_ptr<Reporter> reporter;
+    (void)on_rank_zero(bootstrap, [&] {
+        reporter = std::make_unique<Reporter>(options, type, launch, true);
+        return Blob{};
+    });
+    if (!speaks) {
+        reporter = std::make_unique<Reporter>(options, type, launch, false);
+    }
+    measure::Watchdog watchdog([&](measure::Stuck const& stuck) { end_stuck_launch(bootstrap, *reporter, stuck); });
+    watchdog.arm("start-up", options.runner.timeout_ns);
+    std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
+    LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
+    for (Variant const& variant : variants) {
+        for (MemoryKind const memory : options.memory) {
+            measure_point(context, variant, memory);
+        }
+    }
+    watchdog.disarm();
+    int const code = reporter->finish();
+    std::vector<std::int64_t> agreed{speaks ? code : 0};  // only rank 0 knows whether the results were saved
+    bootstrap.all_reduce(agreed, Fold::max);
+    return static_cast<int>(agreed[0]);
+}
+
+}  // namespace dlmb::app

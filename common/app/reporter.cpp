@@ -1,0 +1,133 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/reporter.hpp"
+
+#include "common/base/error.hpp"
+#include "common/record/json.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+
+namespace dlmb::app {
+namespace {
+
+constexpr double nanoseconds_per_second = 1e9;
+
+}  // namespace
+
+Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)) {
+    if (!speaks_) {
+        return;
+    }
+    if (options.results) {
+        writer_.emplace(*options.results);
+        writer_->append(record::to_json_line(launch_));
+    }
+    for (std::string const& warning : launch_.environment.warnings) {
+        fmt::print(stderr, "{}: warning: {}\n", launch_.program, warning);
+    }
+    fmt::print("{}", table_->header(launch_, type.name));
+    std::fflush(stdout);
+}
+
+void Reporter::expect(std::string const& name, record::Cell const& cell) {
+    std::lock_guard const lock(mutex_);
+    expected_[name] = cell;
+}
+
+void Reporter::cell(record::Cell const& cell, std::string_view title) {
+    std::lock_guard const lock(mutex_);
+    record_cell(cell, title);
+}
+
+void Reporter::record_cell(record::Cell const& cell, std::string_view title) {
+    std::erase_if(expected_, [&](auto const& entry) { return entry.second.cell_id == cell.cell_id; });
+    ++counts_[std::string(measure::name_of(cell.result.status))];
+    if (!speaks_) {
+        return;
+    }
+    write(record::to_json_line(launch_.launch_id, cell));
+    fmt::print("{}", table_->row(cell, title));
+    std::fflush(stdout);
+    figures_ += figure_of_merit(cell);
+}
+
+void Reporter::stuck(measure::Stuck const& stuck, Rank rank, std::string_view host) {
+    std::lock_guard const lock(mutex_);
+    std::string const step = stuck.step.empty() ? "" : fmt::format(", step \"{}\"", stuck.step);
+    std::string const where = fmt::format("rank {} ({}): {}, {}{}", rank, host, stuck.cell, stuck.activity, step);
+    std::string const what =
+        stuck.signal == 0
+            ? fmt::format("no progress for {:.0f} s", static_cast<double>(stuck.silent_ns) / nanoseconds_per_second)
+            : fmt::format("ended by signal {} (the job was cancelled, or another rank ended)", stuck.signal);
+    fmt::print(stderr, "{}: error: {}: {}\n", launch_.program, where, what);
+    auto const found = expected_.find(stuck.cell);
+    if (found != expected_.end()) {
+        record::Cell cell = found->second;
+        cell.result.status = stuck.signal == 0 ? measure::Status::timeout : measure::Status::failed;
+        cell.result.reason = fmt::format("{}: {}", where, what);
+        record_cell(cell, cell.identity.preset);
+    }
+    if (writer_) {
+        fmt::print(stderr, "{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program,
+                   written_);
+    }
+    std::fflush(stderr);
+}
+
+/// A full disk must not cost a measurement: what cannot be saved is printed.
+void Reporter::write(std::string const& line) {
+    if (writer_) {
+        try {
+            writer_->append(line);
+            ++written_;
+            return;
+        } catch (OutputError const& error) {
+            fmt::print(stderr,
+                       "{}: error: {}; the lines that are not saved follow on standard output as DLMB-UNSAVED\n",
+                       launch_.program, error.what());
+            writer_.reset();
+            lost_output_ = true;
+        }
+    }
+    if (lost_output_) {
+        fmt::print("DLMB-UNSAVED {}\n", line);
+    }
+}
+
+int Reporter::exit_code() const {
+    auto const count = [&](char const* status) {
+        auto const found = counts_.find(status);
+        return found == counts_.end() ? std::uint64_t{0} : found->second;
+    };
+    if (lost_output_) {
+        return exit_output;
+    }
+    if (count("failed") + count("timeout") + count("invalid") > 0) {
+        return exit_cell_failed;
+    }
+    return count("ok") + resumed_ > 0 ? exit_ok : exit_nothing_ran;
+}
+
+int Reporter::finish() {
+    std::lock_guard const lock(mutex_);
+    if (speaks_) {
+        bool const passed = exit_code() == exit_ok;
+        write(record::to_json_line(record::End{launch_.launch_id, passed ? "ok" : "failed", counts_}));
+        std::string summary;
+        for (auto const& [status, count] : counts_) {
+            summary += fmt::format(", {} {}", count, status);
+        }
+        if (resumed_ > 0) {
+            summary += fmt::format(", {} already in the results file", resumed_);
+        }
+        fmt::print("# cells: {}\n{}DLMB_RESULT: {}\n", summary.empty() ? "none" : summary.substr(2), figures_,
+                   exit_code() == exit_ok ? "PASS" : "FAIL");
+        std::fflush(stdout);
+    }
+    return exit_code();
+}
+
+}  // namespace dlmb::app

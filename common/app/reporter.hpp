@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Rank 0's voice: table rows, result lines, the closing verdict. On the other ranks it only counts, so that all ranks
+// leave with the same exit code.
+#pragma once
+
+#include "common/app/table.hpp"
+#include "common/measure/watchdog.hpp"
+#include "common/record/record.hpp"
+#include "common/record/result_writer.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace dlmb::app {
+
+enum ExitCode : int { exit_ok = 0, exit_cell_failed = 1, exit_usage = 64, exit_output = 74, exit_nothing_ran = 77 };
+
+class Reporter {
+public:
+    /// On rank 0 opens the results file: throws OutputError. `launch` is written as its first line.
+    Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks);
+
+    /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
+    void expect(std::string const& name, record::Cell const& cell);
+    void cell(record::Cell const& cell, std::string_view title);
+    void resumed() { ++resumed_; }
+    /// From the watchdog's thread: records what stood still. Prints one line on any rank.
+    void stuck(measure::Stuck const& stuck, Rank rank, std::string_view host);
+    /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
+    int finish();
+    [[nodiscard]] record::Launch const& launch() const { return launch_; }
+    [[nodiscard]] std::uint64_t cells_written() const { return written_; }
+
+private:
+    void write(std::string const& line);
+    void record_cell(record::Cell const& cell, std::string_view title);  // with the mutex held
+    [[nodiscard]] int exit_code() const;
+
+    record::Launch launch_;
+    bool speaks_;
+    std::unique_ptr<Table> table_;
+    std::optional<record::ResultWriter> writer_;
+    std::mutex mutex_;                              // the watchdog's thread reports a cell that hangs
+    std::map<std::string, record::Cell> expected_;  // by the name that the watchdog knows
+    std::map<std::string, std::uint64_t> counts_;
+    std::uint64_t resumed_ = 0;
+    std::uint64_t written_ = 0;
+    bool lost_output_ = false;
+    std::string figures_;
+};
+
+}  // namespace dlmb::app

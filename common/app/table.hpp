@@ -1,0 +1,27 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The table a person reads while the program runs, in our own layout or in the one OSU or nccl-tests users know.
+#pragma once
+
+#include "common/app/options.hpp"
+#include "common/record/record.hpp"
+
+#include <memory>
+#include <string>
+
+namespace dlmb::app {
+
+class Table {
+public:
+    virtual ~Table() = default;
+    [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
+    [[nodiscard]] virtual std::string row(record::Cell const& cell, std::string_view title) const = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);
+
+/// "DLMB-FOM <cell_id> <metric> <value> <unit>", the line that log scrapers look for; empty unless the cell is ok.
+[[nodiscard]] std::string figure_of_merit(record::Cell const& cell);
+
+}  // namespace dlmb::app

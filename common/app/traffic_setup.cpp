@@ -1,0 +1,128 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/traffic_setup.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlmb::app {
+namespace {
+
+template <class Value>
+Blob to_blob(std::span<Value const> values) {
+    Blob blob(values.size_bytes());
+    std::copy_n(reinterpret_cast<std::byte const*>(values.data()), blob.size(), blob.data());
+    return blob;
+}
+
+template <class Value>
+std::vector<Value> from_blob(Blob const& blob) {
+    std::vector<Value> values(blob.size() / sizeof(Value));
+    std::copy_n(blob.data(), values.size() * sizeof(Value), reinterpret_cast<std::byte*>(values.data()));
+    return values;
+}
+
+std::vector<Note> hear(Bootstrap& bootstrap, std::span<Note const> told) {
+    std::vector<Letter> letters;
+    letters.reserve(told.size());
+    for (Note const& note : told) {
+        letters.push_back({note.to, to_blob(std::span<std::uint64_t const>{note.numbers})});
+    }
+    std::vector<Note> heard;
+    for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
+        heard.push_back({letter.peer, bootstrap.rank(), from_blob<std::uint64_t>(letter.blob)});
+    }
+    return heard;
+}
+
+std::vector<Statistic> realised(Bootstrap& bootstrap, Pattern const& pattern, std::vector<std::uint64_t> const& mine) {
+    std::vector<std::int64_t> sums(mine.begin(), mine.end());
+    bootstrap.all_reduce(sums, Fold::sum);
+    std::vector<std::uint64_t> const summed(sums.begin(), sums.end());
+    return pattern.statistics(summed);
+}
+
+TrafficSummary summary_over_ranks(Bootstrap& bootstrap, Plan const& plan, std::string_view phase) {
+    RankTraffic const mine = traffic_of(plan, phase);
+    std::vector<RankTraffic> ranks;
+    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span{&mine, 1}))) {
+        ranks.push_back(from_blob<RankTraffic>(blob).at(0));
+    }
+    return summarize(ranks);
+}
+
+/// Byte counts round to the nearest whole byte.
+TrafficSummary mean(std::span<TrafficSummary const> draws) {
+    TrafficSummary result;
+    result.imbalance_send = 0;
+    result.imbalance_recv = 0;
+    auto const count = static_cast<double>(draws.size());
+    auto const half = draws.size() / 2;
+    for (TrafficSummary const& draw : draws) {
+        result.payload_bytes += draw.payload_bytes;
+        result.wire_bytes += draw.wire_bytes;
+        result.self_bytes += draw.self_bytes;
+        result.busiest_rank_bytes += draw.busiest_rank_bytes;
+        result.largest_total_bytes += draw.largest_total_bytes;
+        result.balanced_rank_bytes += draw.balanced_rank_bytes / count;
+        result.imbalance_send += draw.imbalance_send / count;
+        result.imbalance_recv += draw.imbalance_recv / count;
+    }
+    for (Bytes* sum : {&result.payload_bytes, &result.wire_bytes, &result.self_bytes, &result.busiest_rank_bytes,
+                       &result.largest_total_bytes}) {
+        *sum = (*sum + half) / draws.size();
+    }
+    return result;
+}
+
+bool has_phase(Plan const& plan, std::string_view phase) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(),
+                       [&](Step const& step) { return phase_of(step.label) == phase; });
+}
+
+}  // namespace
+
+Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
+                        std::uint64_t seed, std::uint32_t draws) {
+    Traffic traffic;
+    for (std::uint32_t index = 0; index < draws; ++index) {
+        Draw const draw{seed, index};
+        Announcement const own = pattern.announce(bootstrap.rank(), draw);
+        std::vector<Note> const heard = hear(bootstrap, own.notes);
+        traffic.plans.push_back(pattern.build(bootstrap.rank(), draw, own, heard));
+        for (Statistic const& statistic : realised(bootstrap, pattern, own.statistics)) {
+            traffic.statistics[statistic.name] += statistic.value / draws;
+        }
+    }
+    auto const over_draws = [&](std::string_view phase) {
+        std::vector<TrafficSummary> summaries;
+        for (Plan const& plan : traffic.plans) {
+            summaries.push_back(summary_over_ranks(bootstrap, plan, phase));
+        }
+        return mean(summaries);
+    };
+    traffic.total = over_draws("");
+    for (std::string_view const phase : phases) {
+        if (has_phase(traffic.plans.front(), phase)) {
+            traffic.phases.push_back({std::string(phase), over_draws(phase)});
+        }
+    }
+    return traffic;
+}
+
+std::vector<Bytes> buffer_sizes(std::span<Plan const> plans) {
+    std::vector<Bytes> sizes;
+    for (Plan const& plan : plans) {
+        sizes.resize(std::max(sizes.size(), plan.buffers.size()));
+        for (std::size_t id = 0; id < plan.buffers.size(); ++id) {
+            sizes[id] = std::max(sizes[id], plan.buffers[id].bytes);
+        }
+    }
+    return sizes;
+}
+
+}  // namespace dlmb::app
