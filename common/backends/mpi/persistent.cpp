@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/persistent.hpp"
+
+#include "common/bootstrap/mpi/mpi_check.hpp"
+
+#include <exception>
+
+namespace dlmb::mpi {
+
+Persistent::Persistent(std::vector<Message> const& messages, SelfCopy copy, int tag, MPI_Comm comm) : copy_(copy) {
+    requests_.reserve(messages.size());
+    for (Message const& message : messages) {
+        MPI_Request& request = requests_.emplace_back(MPI_REQUEST_NULL);
+        if (message.outgoing) {
+            check(MPI_Send_init(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request),
+                  "MPI_Send_init");
+        } else {
+            check(MPI_Recv_init(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request),
+                  "MPI_Recv_init");
+        }
+    }
+}
+
+// While an exception unwinds a request may still be active, and the launch is about to be aborted.
+Persistent::~Persistent() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    if (finalized != 0 || std::uncaught_exceptions() > 0) {
+        return;
+    }
+    for (MPI_Request& request : requests_) {
+        if (request != MPI_REQUEST_NULL) {
+            MPI_Request_free(&request);
+        }
+    }
+}
+
+void Persistent::run() {
+    start();
+    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+}
+
+void Persistent::start() {
+    if (!requests_.empty()) {  // Open MPI calls an empty list an invalid request
+        check(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+    }
+    copy_.run();
+}
+
+bool Persistent::test() {
+    int done = 0;
+    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    return done != 0;
+}
+
+}  // namespace dlmb::mpi

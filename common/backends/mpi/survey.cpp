@@ -1,0 +1,79 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/survey.hpp"
+
+#include "common/backends/mpi/alltoallv.hpp"
+#include "common/backends/mpi/collectives.hpp"
+#include "common/plan/group_index.hpp"
+#include "common/plan/waves.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dlmb::mpi {
+namespace {
+
+struct Refusal {
+    Plan const& plan;
+    Limits const& limits;
+    int channels;
+
+    [[nodiscard]] std::size_t ranks(GroupId group) const { return plan.groups.at(group).members.size(); }
+    [[nodiscard]] std::string channel(int channel) const {
+        bool const fits = channel >= 0 && channel < channels;
+        return fits ? "" : fmt::format("channel {} is not among the {} tags of this MPI library", channel, channels);
+    }
+    std::string operator()(Send const& step) const { return channel(step.channel); }
+    std::string operator()(Recv const& step) const { return channel(step.channel); }
+    std::string operator()(AllReduce const& step) const { return refusal(step); }
+    std::string operator()(ReduceScatter const& step) const { return refusal(step, ranks(step.group), limits); }
+    std::string operator()(AllGather const& step) const { return refusal(step, ranks(step.group), limits); }
+    template <class Other>
+    std::string operator()(Other const& /*step*/) const {
+        return "";
+    }
+};
+
+bool has_concurrent_collectives(Plan const& plan) {
+    std::vector<std::vector<StepId>> const all = waves(plan);
+    return std::any_of(all.begin(), all.end(), [&](std::vector<StepId> const& wave) {
+        return std::count_if(wave.begin(), wave.end(),
+                             [&](StepId step) { return collective_group(plan.steps[step].operation).has_value(); }) > 1;
+    });
+}
+
+}  // namespace
+
+Survey survey(Plan const& plan, Limits const& limits, int channels) {
+    Survey own{has_concurrent_collectives(plan), false, ""};
+    for (Step const& step : plan.steps) {
+        if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
+            own.large = own.large || !fits_int(*exchange, limits);
+        }
+        std::string const reason = std::visit(Refusal{plan, limits, channels}, step.operation);
+        if (own.refusal.empty() && !reason.empty()) {
+            own.refusal = fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
+        }
+    }
+    return own;
+}
+
+Survey agree(Survey const& own, Bootstrap& bootstrap) {
+    std::int64_t const refusing = own.refusal.empty() ? 0 : bootstrap.size() - bootstrap.rank();
+    std::array<std::int64_t, 3> votes{own.concurrent ? 1 : 0, own.large ? 1 : 0, refusing};
+    bootstrap.all_reduce(votes, Fold::max);
+    Survey all{votes[0] != 0, votes[1] != 0, ""};
+    if (votes[2] > 0) {
+        auto const text = std::as_bytes(std::span(own.refusal.data(), own.refusal.size()));
+        Blob blob(text.begin(), text.end());
+        bootstrap.broadcast(blob, static_cast<Rank>(bootstrap.size() - votes[2]));
+        for (std::byte const c : blob) {
+            all.refusal += static_cast<char>(c);
+        }
+    }
+    return all;
+}
+
+}  // namespace dlmb::mpi

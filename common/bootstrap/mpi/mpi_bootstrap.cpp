@@ -1,0 +1,238 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every wait is MPI_Test + make_progress() + Idle: a rank that blocked inside MPI here would stop the worker that
+// another transport's peer is waiting for.
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+
+#include "common/bootstrap/launch_guard.hpp"
+#include "common/bootstrap/mpi/communicator.hpp"
+#include "common/bootstrap/mpi/mpi_check.hpp"
+#include "common/bootstrap/mpi/sparse_exchange.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdlib>
+#include <limits>
+
+namespace dlmb {
+namespace {
+
+using mpi::check;
+
+// Messages of exchange(); the barrier uses its round number, which stays below 31.
+constexpr int letter_tag = 64;
+
+int to_count(std::uint64_t bytes, std::string_view call) {
+    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
+        throw Error(fmt::format("bootstrap {}: {} bytes in one call, the limit is 2 GiB - 1", call, bytes));
+    }
+    return static_cast<int>(bytes);
+}
+
+std::string_view name_of_thread_level(int level) {
+    switch (level) {
+    case MPI_THREAD_SINGLE:
+        return "single";
+    case MPI_THREAD_FUNNELED:
+        return "funneled";
+    case MPI_THREAD_SERIALIZED:
+        return "serialized";
+    default:
+        return "multiple";
+    }
+}
+
+MPI_Op operation_of(Fold fold) {
+    switch (fold) {
+    case Fold::sum:
+        return MPI_SUM;
+    case Fold::max:
+        return MPI_MAX;
+    default:
+        return MPI_MIN;
+    }
+}
+
+class MpiBootstrap final : public Bootstrap {
+public:
+    MpiBootstrap() : world_(mpi::duplicate(MPI_COMM_WORLD)), rank_(world_.rank()), size_(world_.size()) {
+        // Calls on requests name no communicator; some libraries report their errors here.
+        check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        MPI_Comm node = MPI_COMM_NULL;
+        check(MPI_Comm_split_type(world_.get(), MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node),
+              "MPI_Comm_split_type");
+        mpi::Communicator const local(node);
+        local_rank_ = local.rank();
+        local_size_ = local.size();
+        idle_ = Idle(should_yield(YieldPolicy::automatic, local_size_));
+        std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+        int length = 0;
+        check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+        host_.assign(name.data(), static_cast<std::size_t>(length));
+    }
+
+    [[nodiscard]] std::string_view kind() const override { return "mpi"; }
+    [[nodiscard]] Rank rank() const override { return rank_; }
+    [[nodiscard]] int size() const override { return size_; }
+    [[nodiscard]] int local_rank() const override { return local_rank_; }
+    [[nodiscard]] int local_size() const override { return local_size_; }
+    [[nodiscard]] std::string const& host() const override { return host_; }
+
+    [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override {
+        int version = 0;
+        int subversion = 0;
+        int level = 0;
+        check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+        check(MPI_Query_thread(&level), "MPI_Query_thread");
+        LauncherVariables const variables = read_launcher_variables();
+        LauncherInfo const launcher = launcher_info(variables);
+        std::map<std::string, std::string, std::less<>> facts{
+            {"mpi_library", mpi_library_version()},
+            {"mpi_standard", fmt::format("{}.{}", version, subversion)},
+            {"mpi_thread_level", std::string(name_of_thread_level(level))},
+            {"launcher", launcher.name.empty() ? "none" : launcher.name},
+            {"launched_ranks", launcher.ranks > 0 ? fmt::format("{}", launcher.ranks) : "unknown"}};
+        if (std::string warning = launch_warning(variables, size_, local_rank_); !warning.empty()) {
+            facts.emplace("launch_warning", std::move(warning));
+        }
+        return facts;
+    }
+
+    // Dissemination: in round k every rank tells the one 2^k places on; after ceil(log2 n) rounds all have heard of
+    // all.
+    void barrier() override {
+        int round = 0;
+        for (int distance = 1; distance < size_; distance *= 2, ++round) {
+            std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+            int const from = (rank_ - distance + size_) % size_;
+            int const to = (rank_ + distance) % size_;
+            check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, round, world_.get(), requests.data()), "MPI_Irecv");
+            check(MPI_Isend(nullptr, 0, MPI_BYTE, to, round, world_.get(), &requests[1]), "MPI_Isend");
+            wait(requests);
+        }
+    }
+
+    [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
+        std::vector<int> counts(static_cast<std::size_t>(size_));
+        int const own = to_count(mine.size(), "all_gather");
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Iallgather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, world_.get(), &request), "MPI_Iallgather");
+        wait({&request, 1});
+        std::vector<int> offsets;
+        std::uint64_t total = 0;
+        for (int const count : counts) {
+            offsets.push_back(to_count(total, "all_gather"));
+            total += static_cast<std::uint64_t>(count);
+        }
+        Blob all(total);
+        check(MPI_Iallgatherv(mine.data(), own, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
+                              world_.get(), &request),
+              "MPI_Iallgatherv");
+        wait({&request, 1});
+        std::vector<Blob> blobs;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            std::span<std::byte const> const part =
+                std::span(all).subspan(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(counts[r]));
+            blobs.emplace_back(part.begin(), part.end());
+        }
+        return blobs;
+    }
+
+    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override {
+        std::map<Rank, Blob> const messages = mpi::pack(outgoing, size_);
+        std::vector<int> sizes_out(static_cast<std::size_t>(size_));
+        std::vector<int> sizes_in(static_cast<std::size_t>(size_));
+        for (auto const& [peer, message] : messages) {
+            sizes_out[static_cast<std::size_t>(peer)] = to_count(message.size(), "exchange");
+        }
+        MPI_Request sizes = MPI_REQUEST_NULL;
+        check(MPI_Ialltoall(sizes_out.data(), 1, MPI_INT, sizes_in.data(), 1, MPI_INT, world_.get(), &sizes),
+              "MPI_Ialltoall");
+        wait({&sizes, 1});
+
+        std::map<Rank, Blob> arriving;
+        std::vector<MPI_Request> requests;
+        for (Rank peer = 0; peer < size_; ++peer) {
+            if (int const size = sizes_in[static_cast<std::size_t>(peer)]; size > 0) {
+                Blob& message = arriving[peer];
+                message.resize(static_cast<std::size_t>(size));
+                check(
+                    MPI_Irecv(message.data(), size, MPI_BYTE, peer, letter_tag, world_.get(), &requests.emplace_back()),
+                    "MPI_Irecv");
+            }
+        }
+        for (auto const& [peer, message] : messages) {
+            check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, letter_tag, world_.get(),
+                            &requests.emplace_back()),
+                  "MPI_Isend");
+        }
+        wait(requests);
+        std::vector<Letter> incoming;
+        for (auto const& [peer, message] : arriving) {
+            mpi::unpack(peer, message, incoming);
+        }
+        return incoming;
+    }
+
+    void all_reduce(std::span<std::int64_t> values, Fold fold) override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), to_count(values.size(), "all_reduce"), MPI_INT64_T,
+                             operation_of(fold), world_.get(), &request),
+              "MPI_Iallreduce");
+        wait({&request, 1});
+    }
+
+    void broadcast(Blob& blob, Rank root) override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        std::uint64_t size = blob.size();
+        check(MPI_Ibcast(&size, 1, MPI_UINT64_T, root, world_.get(), &request), "MPI_Ibcast");
+        wait({&request, 1});
+        blob.resize(size);
+        check(MPI_Ibcast(blob.data(), to_count(size, "broadcast"), MPI_BYTE, root, world_.get(), &request),
+              "MPI_Ibcast");
+        wait({&request, 1});
+    }
+
+    // From any thread, and with the main thread stuck in a blocking call: the exit code reaches the launcher only this
+    // way.
+    [[noreturn]] void abort(int exit_code) override {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (finalized == 0) {
+            MPI_Abort(MPI_COMM_WORLD, exit_code);
+        }
+        std::_Exit(exit_code);
+    }
+
+private:
+    void wait(std::span<MPI_Request> requests) const {
+        for (;;) {
+            int done = 0;
+            check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                  "MPI_Testall");
+            if (done != 0) {
+                return;
+            }
+            make_progress();
+            idle_();
+        }
+    }
+
+    mpi::Communicator world_;
+    Rank rank_;
+    int size_;
+    int local_rank_ = 0;
+    int local_size_ = 1;
+    std::string host_;
+    Idle idle_{false};
+};
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_mpi_bootstrap() {
+    return std::make_unique<MpiBootstrap>();
+}
+
+}  // namespace dlmb
