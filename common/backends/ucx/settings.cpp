@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/settings.hpp"
+
+#include "common/backends/ucx/check.hpp"
+#include "common/backends/ucx/memory_stream.hpp"
+
+#include <sstream>
+
+namespace dlmb::ucx {
+ConfigHandle read_config() {
+    ucp_config_t* config = nullptr;
+    check(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
+    return ConfigHandle(config);
+}
+
+std::string setting(ucp_config_t const& config, std::string_view name) {
+    std::istringstream listing(
+        printed([&](std::FILE* out) { ucp_config_print(&config, out, nullptr, UCS_CONFIG_PRINT_CONFIG); }));
+    std::string const wanted = "UCX_" + std::string(name) + "=";
+    for (std::string line; std::getline(listing, line);) {
+        if (line.rfind(wanted, 0) == 0) {
+            return line.substr(wanted.size());
+        }
+    }
+    return {};
+}
+
+std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config) {
+    return {{"ucx_tls", setting(config, "TLS")},
+            {"ucx_rndv_scheme", setting(config, "RNDV_SCHEME")},
+            {"ucx_rndv_thresh", setting(config, "RNDV_THRESH")}};
+}
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UCX's configuration as it stands after the user's UCX_* variables. This backend changes nothing in it: what was tried
+// and why it stayed out is in the README of this folder.
+#pragma once
+
+#include "common/backends/ucx/handles.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dlmb::ucx {
+
+[[nodiscard]] ConfigHandle read_config();
+
+/// Value of a setting, named without "UCX_", read from UCX's own listing; empty when this UCX has no such setting.
+[[nodiscard]] std::string setting(ucp_config_t const& config, std::string_view name);
+
+/// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config);
+
+}  // namespace dlmb::ucx

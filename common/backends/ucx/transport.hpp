@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One UCX context and worker of one rank, with endpoints to the peers that plans have named so far. It knows nothing of
+// plans, steps and methods.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/backends/ucx/handles.hpp"
+#include "common/backends/ucx/operation_ids.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::ucx {
+
+class Transport {
+public:
+    /// Collective: ranks learn each other's worker addresses.
+    explicit Transport(BackendContext const& context);
+    Transport(Transport const&) = delete;
+    Transport& operator=(Transport const&) = delete;
+    /// Collective, unless an exception is on its way: then nothing is waited for.
+    ~Transport();
+
+    /// Makes endpoints to new peers and sends a first message both ways, so that no connection is made inside an
+    /// iteration. Both sides of a pair must call it.
+    void connect(std::span<Rank const> peers);
+    [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
+    [[nodiscard]] ucp_worker_h worker() const { return worker_.get(); }
+
+    /// One round of progress; gives the core away when nothing moved and the yield policy says so.
+    void progress_or_idle() const {
+        if (ucp_worker_progress(worker_.get()) == 0) {
+            idle_();
+        }
+    }
+    /// Waits until every posted operation has reached its peer.
+    void flush();
+
+    [[nodiscard]] bool supports(MemoryKind kind) const;
+    [[nodiscard]] OperationIds& operation_ids() { return operation_ids_; }
+    [[nodiscard]] Bootstrap& bootstrap() const { return bootstrap_; }
+    [[nodiscard]] Idle const& idle() const { return idle_; }
+    [[nodiscard]] Provenance const& settings() const { return settings_; }
+    [[nodiscard]] std::span<ucp_ep_h const> endpoints() const { return endpoints_; }  // by world rank; nullptr: none
+
+private:
+    void make_endpoint(Rank peer);
+    void greet(std::span<Rank const> peers);
+    void wait(ucs_status_ptr_t request, std::string_view call);
+    void close_endpoints();
+
+    Bootstrap& bootstrap_;
+    Idle idle_;
+    int exceptions_at_start_;
+    Provenance settings_;  // as context_ was made with
+    ContextHandle context_;
+    WorkerHandle worker_;
+    std::uint64_t memory_types_ = 0;
+    std::vector<Blob> addresses_;
+    std::vector<ucp_ep_h> endpoints_;
+    OperationIds operation_ids_;
+};
+
+}  // namespace dlmb::ucx
