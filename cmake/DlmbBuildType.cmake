@@ -1,0 +1,37 @@
+# Build type, warnings and sanitizers: one INTERFACE target that every target of ours links privately.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release measures; Debug and sanitizer builds are marked in every record" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+option(DLMB_WERROR "Warnings are errors" OFF)
+set(DLMB_SANITIZE "" CACHE STRING "Comma-separated sanitizers: address,undefined or thread")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # Paths below the base become relative, so that another clone of the same sources hits the same cache.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
+    file(RELATIVE_PATH source_prefix ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/)
+else()
+    set(source_prefix ${PROJECT_SOURCE_DIR}/)
+endif()
+
+add_library(dlmb_build_flags INTERFACE)
+target_compile_options(
+    dlmb_build_flags
+    INTERFACE
+        # Contraction would make routing depend on the compiler; file names in messages are relative to the repository.
+        -ffp-contract=off
+        -fmacro-prefix-map=${source_prefix}=
+        -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-qual -Wnon-virtual-dtor
+        -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wuseless-cast;-Wduplicated-cond;-Wlogical-op>
+        $<$<BOOL:${DLMB_WERROR}>:-Werror>)
+if(DLMB_SANITIZE)
+    target_compile_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE})
+endif()

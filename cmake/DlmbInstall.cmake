@@ -1,0 +1,47 @@
+# cmake --install gives bin, lib, include and share; nothing in them names the build or source folder, so the tree can be
+# moved. Programs find shared libraries outside the system's folders (CUDA, an MPI of its own) where they were linked.
+
+# dlmb_collect_targets(<variable> <type> <folder>): our targets of that type in a folder and all folders below it.
+function(dlmb_collect_targets variable type folder)
+    get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+    set(found "")
+    foreach(target IN LISTS targets)
+        get_target_property(target_type ${target} TYPE)
+        if(target_type STREQUAL type AND target MATCHES "^dlmb_")
+            list(APPEND found ${target})
+        endif()
+    endforeach()
+    get_property(subfolders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+    foreach(subfolder IN LISTS subfolders)
+        dlmb_collect_targets(below ${type} ${subfolder})
+        list(APPEND found ${below})
+    endforeach()
+    set(${variable} "${found}" PARENT_SCOPE)
+endfunction()
+
+foreach(folder common patterns)
+    dlmb_collect_targets(libraries STATIC_LIBRARY ${PROJECT_SOURCE_DIR}/${folder})
+    foreach(library IN LISTS libraries)
+        install(
+            TARGETS ${library}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlmb)
+    endforeach()
+endforeach()
+install(TARGETS dlmb_backends dlmb_all_patterns ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# dlmb_add_program installs the programs themselves.
+dlmb_collect_targets(programs EXECUTABLE ${PROJECT_SOURCE_DIR}/benchmarks)
+if(programs)
+    set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+endif()
+
+install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(DIRECTORY results-schema DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb)
+install(
+    DIRECTORY plotting
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb
+    PATTERN __pycache__ EXCLUDE
+    PATTERN tests EXCLUDE)
+install(FILES launch/small-machine.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb)

@@ -1,0 +1,54 @@
+# Test helpers. Start-up costs of MPI are paid per executable, so each executable carries many cases.
+set(DLMB_MPI_TEST_ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1
+    OMPI_MCA_hwloc_base_binding_policy=none
+    OMPI_MCA_mpi_yield_when_idle=1
+    OMPI_MCA_btl_vader_single_copy_mechanism=cma
+    ASAN_OPTIONS=detect_leaks=0) # Open MPI alone leaks thousands of blocks per rank
+
+# What a run of label mpi needs, so that a second MPI library costs no build of the unit tests.
+add_custom_target(dlmb_mpi_tests)
+
+# dlmb_add_test(<name> SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most, no MPI.
+function(dlmb_add_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+    if(NOT arg_LABELS)
+        set(arg_LABELS unit)
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 120)
+    endif()
+    add_executable(${name} ${arg_SOURCES})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+endfunction()
+
+# dlmb_add_mpi_test(<name> SOURCES <files> LINK <targets> RANKS 1 2 4 7 [LABELS ..] [TIMEOUT ..]): one CTest per rank
+# count, with the gtest main of tests/main (rank 0 prints, one failing rank fails all, a hang is named and ended).
+function(dlmb_add_mpi_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS;ENVIRONMENT")
+    if(NOT DLMB_HAVE_MPI)
+        return()
+    endif()
+    if(NOT arg_TIMEOUT)
+        set(arg_TIMEOUT 180)
+    endif()
+    add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/main/mpi_main.cpp)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} MPI::MPI_CXX GTest::gtest)
+    add_dependencies(dlmb_mpi_tests ${name})
+    foreach(ranks IN LISTS arg_RANKS)
+        add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
+        set_tests_properties(
+            ${name}.np${ranks}
+            PROPERTIES LABELS "mpi;${arg_LABELS}"
+                       PROCESSORS 2
+                       TIMEOUT ${arg_TIMEOUT}
+                       SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
+    endforeach()
+endfunction()

@@ -1,0 +1,11 @@
+# HWLOC::hwloc through pkg-config; hwloc ships no CMake config.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+    pkg_check_modules(PC_HWLOC QUIET IMPORTED_TARGET hwloc)
+endif()
+set(HWLOC_VERSION ${PC_HWLOC_VERSION})
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(HWLOC REQUIRED_VARS PC_HWLOC_FOUND VERSION_VAR HWLOC_VERSION)
+if(HWLOC_FOUND AND NOT TARGET HWLOC::hwloc)
+    add_library(HWLOC::hwloc ALIAS PkgConfig::PC_HWLOC)
+endif()

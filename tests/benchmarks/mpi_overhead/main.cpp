@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs both loops the same number of times over the same buffers. Started by the script `count` under callgrind on one
+// of 4 ranks; alone it prints nothing but the number of iterations.
+#include "common/backend/registry.hpp"
+#include "common/backends/mpi/mpi_backend.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/plan/builder.hpp"
+#include "tests/benchmarks/mpi_overhead/loops.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <numeric>
+
+namespace dlmb::overhead {
+namespace {
+
+constexpr int iterations = 1000;
+constexpr Bytes counts_bytes = 256;
+
+Bytes ragged(Rank from, Rank to) {
+    return static_cast<Bytes>(64 * (1 + (from * 3 + to) % 4));
+}
+
+Plan moe_plan(Rank me, int ranks) {
+    Group all{std::vector<Rank>(static_cast<std::size_t>(ranks))};
+    std::iota(all.members.begin(), all.members.end(), 0);
+    std::vector<Bytes> out;
+    std::vector<Bytes> in;
+    for (Rank peer = 0; peer < ranks; ++peer) {
+        out.push_back(ragged(me, peer));
+        in.push_back(ragged(peer, me));
+    }
+    PlanBuilder builder(me);
+    GroupId const group = builder.group(all);
+    StepId const counts =
+        builder.all_gather(group, counts_bytes * static_cast<Bytes>(ranks), Element::byte, "count_exchange");
+    StepId const dispatch = builder.exchange(group, out, in, "dispatch", {counts});
+    builder.exchange(group, in, out, "combine", {dispatch});
+    return std::move(builder).finish();
+}
+
+HandWritten::Side side(std::vector<Block> const& blocks, std::byte* base, int ranks) {
+    auto const size = static_cast<std::size_t>(ranks);
+    HandWritten::Side made{base, std::vector<int>(size), std::vector<int>(size)};
+    for (Block const& block : blocks) {
+        made.counts[static_cast<std::size_t>(block.peer)] = static_cast<int>(block.bytes);
+        made.offsets[static_cast<std::size_t>(block.peer)] = static_cast<int>(block.offset);
+    }
+    return made;
+}
+
+void compare(Bootstrap& bootstrap) {
+    Plan const plan = moe_plan(bootstrap.rank(), bootstrap.size());
+    std::vector<std::vector<std::byte>> memory;
+    Buffers buffers;
+    for (Buffer const& buffer : plan.buffers) {
+        buffers.base.push_back(memory.emplace_back(buffer.bytes).data());
+    }
+    std::unique_ptr<Backend> const backend = mpi::make_backend({bootstrap}).value();
+    auto compiled = backend->compile(plan, buffers, {"alltoallv", {}});
+    if (!compiled) {
+        throw Error(compiled.error().reason);
+    }
+    auto const& gather = std::get<AllGather>(plan.steps.at(0).operation);
+    auto const& dispatch = std::get<Exchange>(plan.steps.at(1).operation);
+    auto const& combine = std::get<Exchange>(plan.steps.at(2).operation);
+    int const ranks = bootstrap.size();
+    HandWritten const loop{buffers.base[gather.send.buffer] + gather.send.offset,
+                           buffers.base[gather.recv.buffer] + gather.recv.offset,
+                           static_cast<int>(counts_bytes),
+                           side(dispatch.send, buffers.base[dispatch.send_buffer], ranks),
+                           side(dispatch.recv, buffers.base[dispatch.recv_buffer], ranks),
+                           side(combine.send, buffers.base[combine.send_buffer], ranks),
+                           side(combine.recv, buffers.base[combine.recv_buffer], ranks),
+                           MPI_COMM_WORLD};
+    // Once for real and not counted, so that symbols are bound and both loops are known to work.
+    compiled.value()->launch();
+    compiled.value()->finish();
+    hand_written_once(loop);
+    bootstrap.barrier();
+    skip_mpi(true);
+    dlmb_overhead_compiled(*compiled.value(), iterations);
+    dlmb_overhead_hand_written(loop, iterations);
+    skip_mpi(false);
+    bootstrap.barrier();
+    if (bootstrap.rank() == 0) {
+        fmt::print("iterations {}\n", iterations);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::overhead
+
+int main(int argc, char** argv) {
+    try {
+        dlmb::MpiSession const session(argc, argv);
+        std::unique_ptr<dlmb::Bootstrap> const bootstrap = dlmb::make_mpi_bootstrap();
+        try {
+            dlmb::overhead::compare(*bootstrap);
+        } catch (std::exception const& error) {
+            fmt::print(stderr, "mpi_overhead: error: {}\n", error.what());
+            bootstrap->abort(1);
+        }
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "mpi_overhead: error: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}

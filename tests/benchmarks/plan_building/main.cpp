@@ -1,0 +1,102 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Time and memory of one rank's plan (announce + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
+// is computed outside the timed part, as a launch receives it from them. Memory is the high-water mark of this process.
+#include "common/base/clock.hpp"
+#include "patterns/moe_alltoall/moe_alltoall.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <sys/resource.h>
+#include <vector>
+
+namespace dlmb {
+namespace {
+
+std::vector<Note> heard_by(Pattern const& pattern, Rank me, Draw draw) {
+    std::vector<Note> heard;
+    for (Rank const source : pattern.peers(me)) {
+        Announcement theirs = pattern.announce(source, draw);
+        std::copy_if(std::make_move_iterator(theirs.notes.begin()), std::make_move_iterator(theirs.notes.end()),
+                     std::back_inserter(heard), [&](Note const& note) { return note.to == me; });
+    }
+    return heard;
+}
+
+/// Processor time of this thread: what the work costs, however busy the machine is.
+double cpu_ms() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+double peak_mib() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+void measure(std::string const& wire, int ranks) {
+    WorldShape const world{ranks, 8};
+    auto const& type = moe_alltoall::type();
+    auto const pattern = type.make(resolve(type, "deepseek-v3", {{"wire", wire}}), world);
+    Rank const me = ranks / 2 + 1;
+    Draw const draw{1, 0};
+    std::vector<Note> const heard = heard_by(*pattern, me, draw);
+
+    std::vector<double> wall;
+    std::vector<double> announced;
+    std::vector<double> built;
+    std::size_t blocks = 0;
+    for (int i = 0; i < 9; ++i) {
+        Nanoseconds const start = now_ns();
+        double const cpu_start = cpu_ms();
+        Announcement const own = pattern->announce(me, draw);
+        double const cpu_middle = cpu_ms();
+        Plan const plan = pattern->build(me, draw, own, heard);
+        built.push_back(cpu_ms() - cpu_middle);
+        announced.push_back(cpu_middle - cpu_start);
+        wall.push_back(static_cast<double>(now_ns() - start) / 1e6);
+        blocks = 0;
+        for (Step const& step : plan.steps) {
+            if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
+                blocks += exchange->send.size();
+            }
+        }
+    }
+    fmt::print("{:<12} {:>6} {:>8} {:>10.2f} {:>18.2f} {:>15.3f} {:>12.1f}\n", wire, ranks, blocks, median(wall),
+               median(announced), median(built), peak_mib());
+    std::fflush(stdout);  // a line takes seconds: the peers' sends are computed first
+}
+
+}  // namespace
+}  // namespace dlmb
+
+int main() {
+    try {
+        fmt::print("deepseek-v3, 4096 tokens per rank, one rank's plan; medians of 9\n");
+        fmt::print("{:<12} {:>6} {:>8} {:>10} {:>18} {:>15} {:>12}\n", "wire", "ranks", "blocks", "wall (ms)",
+                   "announce cpu (ms)", "build cpu (ms)", "peak (MiB)");
+        for (int const ranks : {8, 512, 16384}) {
+            for (char const* wire : {"expanded", "node_dedup"}) {
+                dlmb::measure(wire, ranks);
+            }
+        }
+        return 0;
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "plan_building: error: {}\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Plans that every backend must run or decline with a reason: each operation, and the shapes of traffic on which
+// implementations have been wrong. Pure data; run_corpus runs them.
+#pragma once
+
+#include "common/plan/plan.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dlmb::conformance {
+
+struct CorpusEntry {
+    std::string name;
+    std::vector<Plan> plans;  // by world rank
+};
+
+[[nodiscard]] std::vector<CorpusEntry> corpus(int ranks);
+
+/// No backend may decline it: nothing but Exchange, AllGather and Compute.
+[[nodiscard]] bool is_required(CorpusEntry const& entry);
+
+// The parts of the corpus, one file each.
+void add_exchanges(int ranks, std::vector<CorpusEntry>& entries);
+void add_collectives(int ranks, std::vector<CorpusEntry>& entries);
+void add_messages(int ranks, std::vector<CorpusEntry>& entries);
+
+/// Bytes from one rank of a group to another.
+using Sizes = std::function<Bytes(int from, int to)>;
+/// Row `me` of the matrix, and column `me`.
+[[nodiscard]] std::vector<Bytes> sent_by(int me, int ranks, Sizes const& sizes);
+[[nodiscard]] std::vector<Bytes> received_by(int me, int ranks, Sizes const& sizes);
+
+/// Sizes around which code paths change: nothing, less than a word, odd, a page and its neighbours, above what is
+/// eager.
+inline constexpr Bytes sizes_up_to_66_kib[] = {0, 1, 3, 17, 4095, 4096, 4097, 66 << 10};
+inline constexpr Bytes one_mib = Bytes{1} << 20;
+
+/// All ranks of the world, in order.
+[[nodiscard]] Group world_group(int ranks);
+
+}  // namespace dlmb::conformance

@@ -1,0 +1,115 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/builder.hpp"
+#include "tests/conformance/corpus.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::conformance {
+namespace {
+
+/// Sizes of every kind next to each other: a third of them zero, the others from one byte to 66 KiB.
+Bytes ragged(int from, int to) {
+    constexpr Bytes sizes[] = {17, 0, 4097, 1, 0, 3, 66 << 10, 0, 4095};
+    return sizes[static_cast<std::size_t>(from * 5 + to * 7) % std::size(sizes)];
+}
+
+CorpusEntry one_exchange(std::string name, int ranks, Sizes const& sizes) {
+    CorpusEntry entry{std::move(name), {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        builder.exchange(builder.group(world_group(ranks)), sent_by(me, ranks, sizes), received_by(me, ranks, sizes),
+                         "exchange");
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// Counts, rows out and the same rows back: a MoE layer with time between.
+CorpusEntry dispatch_and_combine(int ranks) {
+    Sizes const counts = [](int, int) { return Bytes{8}; };
+    Sizes const back = [](int from, int to) { return ragged(to, from); };
+    CorpusEntry entry{"counts, dispatch, experts, combine", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        StepId const counted =
+            builder.exchange(all, sent_by(me, ranks, counts), received_by(me, ranks, counts), "count_exchange");
+        StepId const dispatched =
+            builder.exchange(all, sent_by(me, ranks, ragged), received_by(me, ranks, ragged), "dispatch", {counted});
+        StepId const worked = builder.compute(20'000, "experts", {dispatched});
+        builder.exchange(all, sent_by(me, ranks, back), received_by(me, ranks, back), "combine", {worked});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// One step, two that wait for it and may run together, one that waits for both.
+CorpusEntry diamond(int ranks) {
+    CorpusEntry entry{"diamond of exchanges", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        auto const add = [&](Sizes const& sizes, std::string label, std::vector<StepId> after) {
+            return builder.exchange(all, sent_by(me, ranks, sizes), received_by(me, ranks, sizes), std::move(label),
+                                    std::move(after));
+        };
+        StepId const top = add(ragged, "top", {});
+        StepId const left = add([](int from, int to) { return ragged(from + 1, to); }, "left", {top});
+        StepId const right = add([](int from, int to) { return ragged(from, to + 1); }, "right", {top});
+        add([](int from, int to) { return ragged(to, from); }, "bottom", {left, right});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// Even and odd ranks at the same time, and the odd group in reverse order, so that group ranks are not world ranks.
+CorpusEntry two_groups(int ranks) {
+    CorpusEntry entry{"two groups", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        Group mine;
+        int place = 0;
+        for (Rank rank = 0; rank < ranks; ++rank) {
+            Rank const member = me % 2 == 0 ? rank : ranks - 1 - rank;
+            if (member % 2 == me % 2) {
+                place = member == me ? static_cast<int>(mine.members.size()) : place;
+                mine.members.push_back(member);
+            }
+        }
+        int const size = static_cast<int>(mine.members.size());
+        PlanBuilder builder(me);
+        GroupId const group = builder.group(mine);
+        StepId const exchanged =
+            builder.exchange(group, sent_by(place, size, ragged), received_by(place, size, ragged), "in_group");
+        builder.all_gather(group, static_cast<Bytes>(size) * 1000, Element::byte, "gather", {exchanged});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+}  // namespace
+
+void add_exchanges(int ranks, std::vector<CorpusEntry>& entries) {
+    for (Bytes const bytes : sizes_up_to_66_kib) {
+        entries.push_back(
+            one_exchange(fmt::format("uniform exchange, {} B", bytes), ranks, [bytes](int, int) { return bytes; }));
+    }
+    auto const add = [&](std::string name, Sizes const& sizes) {
+        entries.push_back(one_exchange(std::move(name), ranks, sizes));
+    };
+    add("ring shift, 1 MiB", [ranks](int from, int to) { return to == (from + 1) % ranks ? one_mib : 0; });
+    add("self block only", [](int from, int to) { return from == to ? Bytes{4097} : 0; });
+    add("ragged", ragged);
+    add("asymmetric: to higher ranks only", [](int from, int to) { return from < to ? ragged(from, to) + 1 : 0; });
+    add("zero row", [](int from, int to) { return from == 0 ? 0 : ragged(from, to) + 1; });
+    add("zero column", [ranks](int from, int to) { return to == ranks - 1 ? 0 : ragged(from, to) + 1; });
+    add("zero diagonal", [](int from, int to) { return from == to ? 0 : ragged(from, to) + 1; });
+    add("single pair", [ranks](int from, int to) { return from == 0 && to == ranks - 1 ? Bytes{4097} : 0; });
+    entries.push_back(dispatch_and_combine(ranks));
+    entries.push_back(diamond(ranks));
+    if (ranks >= 4) {
+        entries.push_back(two_groups(ranks));
+    }
+}
+
+}  // namespace dlmb::conformance

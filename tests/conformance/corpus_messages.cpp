@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/builder.hpp"
+#include "tests/conformance/corpus.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::conformance {
+namespace {
+
+/// Every rank passes something on when it has got something: the waves of a pipeline.
+CorpusEntry chain(int ranks, Bytes bytes) {
+    CorpusEntry entry{fmt::format("chain of messages, {} B", bytes), {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        std::vector<StepId> after;
+        if (me > 0) {
+            after.push_back(builder.recv(all, me - 1, bytes, 0, -1, "forward.in"));
+        }
+        if (me + 1 < ranks) {
+            builder.send(all, me + 1, bytes, 0, -1, "forward.out", after);
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// Everyone sends right and left at once, with several messages per pair that only their order tells apart.
+CorpusEntry ring_of_batches(int ranks) {
+    CorpusEntry entry{"ring, both directions in one batch", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        Rank const right = (me + 1) % ranks;
+        Rank const left = (me + ranks - 1) % ranks;
+        for (Bytes const bytes : {Bytes{4097}, Bytes{17}, Bytes{66 << 10}}) {
+            builder.send(all, right, bytes, 0, 0, "right.out");
+            builder.send(all, left, bytes + 1, 1, 0, "left.out");
+            builder.recv(all, left, bytes, 0, 0, "right.in");
+            builder.recv(all, right, bytes + 1, 1, 0, "left.in");
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+/// The receiver posts both messages of a wave before it waits; the sender sends them one after the other, the second
+/// posted first. Waiting in the order of posting hangs here.
+CorpusEntry crossing(int ranks) {
+    CorpusEntry entry{"messages sent in the other order", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        if (me == 0) {
+            builder.recv(all, ranks - 1, one_mib, 0, -1, "first.in");
+            builder.recv(all, ranks - 1, one_mib, 1, -1, "second.in");
+        } else if (me == ranks - 1) {
+            StepId const second = builder.send(all, 0, one_mib, 1, -1, "second.out");
+            builder.send(all, 0, one_mib, 0, -1, "first.out", {second});
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
+}  // namespace
+
+void add_messages(int ranks, std::vector<CorpusEntry>& entries) {
+    for (Bytes const bytes : sizes_up_to_66_kib) {
+        entries.push_back(chain(ranks, bytes));
+    }
+    entries.push_back(chain(ranks, one_mib));
+    if (ranks >= 2) {
+        entries.push_back(ring_of_batches(ranks));
+        entries.push_back(crossing(ranks));
+    }
+}
+
+}  // namespace dlmb::conformance

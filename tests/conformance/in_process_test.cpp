@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend/registry.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/plan/validate.hpp"
+#include "tests/conformance/run_corpus.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::conformance {
+namespace {
+
+class InProcessConformance : public testing::TestWithParam<int> {};
+
+TEST_P(InProcessConformance, TheCorpusItselfIsConsistent) {
+    for (CorpusEntry const& entry : corpus(GetParam())) {
+        for (Problem const& problem : validate(entry.plans)) {
+            ADD_FAILURE() << entry.name << ": " << problem.text;
+        }
+    }
+}
+
+TEST_P(InProcessConformance, EveryEntryRunsAndEveryByteIsRight) {
+    in_process::run_ranks(GetParam(), [](Bootstrap& bootstrap) {
+        std::string why_not;
+        auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+        auto const backend = make_backend("in_process", {bootstrap, YieldPolicy::always});
+        ASSERT_TRUE(backend) << backend.error().reason;
+        CorpusResult const result = run_corpus(bootstrap, *backend.value(), *memory);
+        for (std::string const& problem : result.problems) {
+            ADD_FAILURE() << problem;
+        }
+        for (Declined const& declined : result.declined) {
+            ADD_FAILURE() << "the reference declines " << declined.entry << ": " << declined.reason;
+        }
+        EXPECT_EQ(result.iterations, 2 * corpus(bootstrap.size()).size());
+        // The uniform exchanges alone deliver one block per peer, in seven sizes that are not zero, in two iterations.
+        EXPECT_GE(result.blocks_checked, static_cast<std::uint64_t>(2 * 7 * bootstrap.size()));
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(ThreadRanks, InProcessConformance, testing::Range(1, 10));
+
+}  // namespace
+}  // namespace dlmb::conformance

@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend/registry.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "tests/conformance/run_corpus.hpp"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+namespace dlmb::conformance {
+namespace {
+
+/// A part of the corpus, so that no case comes near the time limit for one test.
+struct Part {
+    std::string name;
+    void (*add)(int ranks, std::vector<CorpusEntry>& entries);
+};
+
+/// Every backend of the registry, whether or not this launch can use it, with every part.
+class Conformance : public testing::TestWithParam<std::tuple<std::string, Part>> {};
+
+void expect_clean(CorpusResult const& result) {
+    for (std::string const& problem : result.problems) {
+        ADD_FAILURE() << problem;
+    }
+    for (Declined const& declined : result.declined) {
+        EXPECT_FALSE(declined.reason.empty()) << declined.method << ", " << declined.entry;
+        EXPECT_FALSE(declined.required) << declined.method << " must run " << declined.entry << ": " << declined.reason;
+    }
+}
+
+TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) {
+    auto const& [name, part] = GetParam();
+    std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
+    auto const backend = make_backend(name, {*bootstrap});
+    if (!backend) {
+        EXPECT_FALSE(backend.error().reason.empty());
+        GTEST_SKIP() << backend.error().reason;
+    }
+    std::vector<CorpusEntry> entries;
+    part.add(bootstrap->size(), entries);
+    std::uint64_t ran_or_declined = 0;
+    for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
+        std::string why_not;
+        auto const memory = make_memory_space(kind, bootstrap->local_rank(), why_not);
+        if (memory != nullptr && backend.value()->supports(kind)) {
+            CorpusResult const result = run_entries(entries, *bootstrap, *backend.value(), *memory);
+            expect_clean(result);
+            ran_or_declined += result.iterations / 2 + result.declined.size();
+        }
+    }
+    EXPECT_GE(ran_or_declined, entries.size() * backend.value()->methods().size()) << "no memory kind was served";
+}
+
+std::vector<std::string> backend_names() {
+    std::vector<std::string> names;
+    for (BackendEntry const& entry : backend_entries()) {
+        names.emplace_back(entry.name);
+    }
+    return names;
+}
+
+std::string name_of_case(testing::TestParamInfo<std::tuple<std::string, Part>> const& test) {
+    return std::get<0>(test.param) + "_" + std::get<1>(test.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Conformance,
+                         testing::Combine(testing::ValuesIn(backend_names()),
+                                          testing::Values(Part{"exchanges", add_exchanges},
+                                                          Part{"collectives", add_collectives},
+                                                          Part{"messages", add_messages})),
+                         name_of_case);
+
+}  // namespace
+}  // namespace dlmb::conformance

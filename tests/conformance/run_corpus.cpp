@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/conformance/run_corpus.hpp"
+
+#include "common/backend/plan_payload.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::conformance {
+namespace {
+
+constexpr std::uint32_t iterations = 2;
+
+/// One allocation for all buffers of a plan, each on pages of its own.
+struct Arena {
+    Allocation memory;
+    Buffers buffers;
+};
+
+Arena make_arena(Plan const& plan, MemorySpace& space) {
+    constexpr Bytes page = 4096;
+    std::vector<Bytes> offsets;
+    Bytes total = 0;
+    for (Buffer const& buffer : plan.buffers) {
+        offsets.push_back(total);
+        total += (buffer.bytes + page - 1) / page * page;
+    }
+    Arena arena{space.allocate(total + page), {space.kind(), {}}};
+    for (Bytes const offset : offsets) {
+        arena.buffers.base.push_back(arena.memory.data() + offset);
+    }
+    return arena;
+}
+
+void run_plan(CompiledPlan& compiled, PlanPayload& payload, std::string const& what, Bootstrap& bootstrap,
+              CorpusResult& result) {
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+        payload.prepare(iteration);
+        // A library may write into receive memory from the moment a peer launches, guard or not.
+        bootstrap.barrier();
+        compiled.launch();
+        compiled.finish();
+        for (std::string const& problem : payload.verify(iteration)) {
+            result.problems.push_back(
+                fmt::format("{}, iteration {}, rank {}: {}", what, iteration, bootstrap.rank(), problem));
+        }
+        ++result.iterations;
+    }
+    result.blocks_checked += payload.blocks_checked();
+}
+
+void run_entry(CorpusEntry const& entry, std::string_view method, Bootstrap& bootstrap, Backend& backend,
+               MemorySpace& memory, CorpusResult& result) {
+    Plan const& plan = entry.plans[static_cast<std::size_t>(bootstrap.rank())];
+    Arena const arena = make_arena(plan, memory);
+    PlanPayload payload(memory, arena.buffers, plan);
+    auto compiled = backend.compile(plan, arena.buffers, parse_method(method));
+    if (!compiled) {
+        result.declined.push_back({entry.name, std::string(method), compiled.error().reason, is_required(entry)});
+        return;
+    }
+    std::string const what = fmt::format("{} {}, {}", backend.name(), method, entry.name);
+    run_plan(*compiled.value(), payload, what, bootstrap, result);
+    if (compiled.value()->marks().size() != plan.steps.size()) {
+        result.problems.push_back(
+            fmt::format("{}: {} marks for {} steps", what, compiled.value()->marks().size(), plan.steps.size()));
+    }
+    if (compiled.value()->steps_done() != plan.steps.size()) {
+        result.problems.push_back(
+            fmt::format("{}: {} of {} steps are marked done", what, compiled.value()->steps_done(), plan.steps.size()));
+    }
+    backend.quiesce();
+}
+
+}  // namespace
+
+CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
+                         MemorySpace& memory) {
+    CorpusResult result;
+    for (CorpusEntry const& entry : entries) {
+        for (MethodInfo const& method : backend.methods()) {
+            run_entry(entry, method.name, bootstrap, backend, memory, result);
+        }
+    }
+    return result;
+}
+
+CorpusResult run_corpus(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory) {
+    std::vector<CorpusEntry> const entries = corpus(bootstrap.size());
+    return run_entries(entries, bootstrap, backend, memory);
+}
+
+}  // namespace dlmb::conformance

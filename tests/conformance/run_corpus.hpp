@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Runs the corpus on one backend and checks every byte it delivers, and that it touches no other.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "tests/conformance/corpus.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::conformance {
+
+struct Declined {
+    std::string entry;
+    std::string method;
+    std::string reason;
+    bool required = false;
+};
+
+struct CorpusResult {
+    std::vector<std::string> problems;  // of this rank
+    std::vector<Declined> declined;
+    std::uint64_t iterations = 0;
+    std::uint64_t blocks_checked = 0;
+};
+
+/// Collective. Every entry with every method of the backend, two iterations each.
+[[nodiscard]] CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
+                                       MemorySpace& memory);
+[[nodiscard]] CorpusResult run_corpus(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory);
+
+}  // namespace dlmb::conformance

@@ -1,0 +1,136 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Killed ranks, hung ranks, cancelled jobs and full disks: the launch ends and what was measured stays."""
+
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from programs import MOE, SMALL, cells, lines, mpirun, run
+
+SWEEP = ["--hidden", "64", "--experts", "16", "--top-k", "2", "--backend", "mpi", "--time-limit", "2"]
+TOKENS = ["--tokens", "32,48,64,80,96,112,128,144,160,176"]
+
+
+def ranks_of(launcher):
+    """Process ids of the measuring program below this launcher, by age."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes().split(b"\0")
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+        if command[0].decode() == MOE:
+            found.append((int(folder.name), parent))
+    children = {launcher}
+    for _ in range(3):  # Hydra puts a proxy between
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) in children:
+                    children.add(int(folder.name))
+            except (OSError, IndexError, ValueError):
+                continue
+    return sorted(pid for pid, parent in found if parent in children or pid in children)
+
+
+class BrokenLaunches(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
+
+    def start(self, *arguments, ranks=3):
+        return subprocess.Popen(mpirun(ranks, MOE, *SWEEP, "--results", str(self.results), *arguments),
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def wait_for_cells(self, count):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if self.results.exists() and self.results.read_text().count('"kind":"cell"') >= count:
+                return
+            time.sleep(0.05)
+        self.fail("no cell was finished in a minute")
+
+    def resume_and_check(self):
+        before = len(cells(self.results, "ok"))
+        done = run(mpirun(3, MOE, *SWEEP, *TOKENS, "--time-limit", "0.2", "--resume", "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        finished = [cell["cell_id"] for cell in cells(self.results, "ok")]
+        self.assertEqual(len(finished), 10)
+        self.assertEqual(len(set(finished)), 10)
+        self.assertGreater(before, 0)
+
+    def test_kill_9_of_one_rank_ends_the_job_and_resume_completes_it(self):
+        job = self.start(*TOKENS)
+        self.wait_for_cells(2)
+        os.kill(ranks_of(job.pid)[1], signal.SIGKILL)
+        _, errors = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, r"(?i)signal 9|killed|BAD TERMINATION")
+        self.assertNotIn("end", [line["kind"] for line in lines(self.results)])
+        self.resume_and_check()
+
+    def test_sigterm_ends_the_job_with_whole_lines(self):
+        job = self.start(*TOKENS)
+        self.wait_for_cells(2)
+        for pid in ranks_of(job.pid):
+            os.kill(pid, signal.SIGTERM)
+        _, errors = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertIn("signal 15", errors)
+        self.assertIn("--resume", errors)
+        lines(self.results)
+        self.resume_and_check()
+
+    def test_a_rank_that_stands_still_is_named_and_the_cell_is_a_timeout(self):
+        job = self.start(*TOKENS, "--timeout", "3")
+        self.wait_for_cells(1)
+        stopped = ranks_of(job.pid)[2]
+        os.kill(stopped, signal.SIGSTOP)
+        self.addCleanup(lambda: subprocess.run(["kill", "-9", str(stopped)], check=False, stderr=subprocess.DEVNULL))
+        time.sleep(6)
+        os.kill(stopped, signal.SIGCONT)  # otherwise the launcher cannot end it
+        _, errors = job.communicate(timeout=60)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(errors, r"rank \d .*no progress for \d+ s")
+        self.assertEqual(len(cells(self.results, "timeout")), 1)
+        self.assertIn("rank 0", cells(self.results, "timeout")[0]["reason"])
+
+    def test_a_full_disk_keeps_whole_lines_and_prints_the_rest(self):
+        limit = 24 * 1024
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        done = run([MOE, *SMALL, "--backend", "in_process", "--ranks", "2", *TOKENS, "--results", str(self.results)],
+                   preexec_fn=small_files)
+        self.assertEqual(done.returncode, 74, done.stdout + done.stderr)
+        saved = len(cells(self.results))
+        printed = done.stdout.count('DLMB-UNSAVED {"') - done.stdout.count('"kind":"end"')
+        self.assertGreater(saved, 0)
+        self.assertEqual(saved + printed, 10)
+        self.assertLessEqual(self.results.stat().st_size, limit)
+
+    def test_the_launcher_of_another_mpi_is_refused(self):
+        others = {"mpiexec.hydra": "mpich", "mpirun.openmpi": "openmpi"}
+        version = run([MOE, "--version"])
+        self.assertEqual(version.returncode, 0)
+        library = run(["ldd", MOE]).stdout
+        wrong = "mpiexec.hydra" if "libmpi.so" in library else "mpirun.openmpi"
+        if shutil.which(wrong) is None:
+            self.skipTest(f"{wrong} ({others[wrong]}) is not installed")
+        done = run([wrong, "-n", "2", MOE, *SMALL, "--backend", "mpi"])
+        self.assertEqual(done.stderr.count("dlmb_moe_alltoall: error:"), 1, done.stderr)
+        self.assertEqual(done.returncode, 64, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

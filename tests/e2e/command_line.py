@@ -1,0 +1,105 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Options, printouts and plans: everything that needs neither MPI nor a GPU."""
+
+import json
+import unittest
+
+from programs import MOE, SMALL, run
+
+
+def plan(*arguments):
+    done = run([MOE, "--plan", "json", *arguments])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def step(document, rank, label):
+    return next(step for step in document["plans"][rank]["steps"] if step["label"] == label)
+
+
+class CommandLine(unittest.TestCase):
+    def refused(self, arguments, *texts):
+        done = run([MOE, *arguments])
+        self.assertEqual(done.returncode, 64, done.stderr)
+        self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("dlmb_moe_alltoall: error: "), done.stderr)
+        for text in texts:
+            self.assertIn(text, done.stderr)
+
+    def test_wrong_input_is_refused_in_one_line_that_names_the_nearest(self):
+        self.refused(["--preset", "deepseek-v4", "--plan", "json"], "deepseek-v4", "deepseek-v3")
+        self.refused(["--presett", "x"], "--presett", "--preset")
+        self.refused(["--backend", "mpj", "--ranks", "2"], "mpj", "mpi")
+        self.refused(["--memory", "gpu"], "gpu", "cuda")
+        self.refused(["--wire", "dedup", "--plan", "json"], "wire", "rank_dedup")
+        self.refused(["--top-k", "9", "--experts", "8", "--plan", "json"], "top-k", "9", "8")
+        self.refused(["--ep", "3", "--ranks", "8", "--plan", "json"], "ep", "3", "8")
+        self.refused(["--skew", "lognormal:2", "--plan", "json"], "lognormal")
+        self.refused(["--skew", "file:nowhere.txt", "--plan", "json"], "nowhere.txt")
+        self.refused(["--plan", "yaml"], "yaml", "json")
+        self.refused(["--resume"], "--results")
+        self.refused(["--backend", "in_process", "--ranks", "2", "--method", "alltoalw"], "alltoalw")
+        self.refused(["--plan", "json", "--tokens", "1,2"], "one point")
+
+    def test_an_output_that_cannot_be_opened_has_its_own_exit_code(self):
+        done = run([MOE, *SMALL, "--ranks", "2", "--results", "/proc/nowhere/results.jsonl"])
+        self.assertEqual(done.returncode, 74, done.stderr)
+        self.assertIn("/proc/nowhere", done.stderr)
+
+    def test_help_version_and_presets_say_what_they_should(self):
+        shown = run([MOE, "--help"])
+        self.assertEqual(shown.returncode, 0)
+        for option in ("--backend", "--hidden", "--top-k", "--time-limit", "--results"):
+            self.assertIn(option, shown.stdout)
+        self.assertRegex(run([MOE, "--version"]).stdout, r"^dlmb_moe_alltoall \d+\.\d+\.\d+ \(")
+        self.assertIn("deepseek-v3", run([MOE, "--list-presets"]).stdout)
+
+    def test_letters_of_nccl_tests_are_understood_on_request(self):
+        sized = ["--hidden", "64", "--experts", "16", "--tokens", "16", "--ranks", "2"]
+        self.assertEqual(run([MOE, "--cli", "nccl", "-n", "5", "-w", "1", "-c", "1", *sized]).returncode, 0)
+        done = run([MOE, "--cli", "nccl", "-b", "8", *sized])
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("-b", done.stderr)
+
+
+class PlanAsJson(unittest.TestCase):
+    def test_mixtral_on_8_ranks_has_the_documented_object(self):
+        document = plan("--preset", "mixtral-8x7b", "--ranks", "8", "--skew", "balanced")
+        self.assertTrue(document["schema"].startswith("dlmb.plan/1."))
+        self.assertEqual(document["pattern"], "moe_alltoall")
+        self.assertEqual(document["preset"], "mixtral-8x7b")
+        self.assertEqual(document["world"]["ranks"], 8)
+        self.assertEqual([entry["rank"] for entry in document["plans"]], list(range(8)))
+        labels = [entry["label"] for entry in document["plans"][0]["steps"]]
+        self.assertEqual(labels, ["count_exchange", "dispatch", "combine"])
+        # traffic page, 3.8: balanced EP8, 4096 tokens: 8,388,608 B per peer, 67,108,864 B in all, self included
+        dispatch = step(document, 0, "dispatch")
+        self.assertEqual([block["bytes"] for block in dispatch["send"]], [8_388_608] * 8)
+        # 3.1: E int64 per rank, 64 B for Mixtral; bytes is the gathered size
+        self.assertEqual(step(document, 0, "count_exchange")["bytes"], 64 * 8)
+
+    def test_combine_is_the_transpose_of_dispatch_and_sends_meet_receives(self):
+        document = plan("--preset", "deepseek-v3", "--ranks", "8", "--tokens", "256")
+        sent = {(r, b["peer"]): b["bytes"] for r in range(8) for b in step(document, r, "dispatch")["send"]}
+        received = {(b["peer"], r): b["bytes"] for r in range(8) for b in step(document, r, "dispatch")["recv"]}
+        back = {(b["peer"], r): b["bytes"] for r in range(8) for b in step(document, r, "combine")["send"]}
+        self.assertEqual(sent, received)
+        self.assertEqual(sent, back)
+        for rank in range(8):  # expanded, dropless: tokens x top-k rows of 2 x 7168 B
+            self.assertEqual(sum(size for (source, _), size in sent.items() if source == rank), 256 * 8 * 14336)
+
+    def test_the_same_seed_gives_the_same_text_and_another_seed_another(self):
+        def text(seed):
+            return run([MOE, "--plan", "json", *SMALL, "--ranks", "4", "--seed", seed]).stdout
+
+        self.assertEqual(text("5"), text("5"))
+        self.assertNotEqual(text("5"), text("6"))
+
+    def test_text_and_goal_are_printed_too(self):
+        self.assertIn("dispatch", run([MOE, "--plan", "text", *SMALL, "--ranks", "4"]).stdout)
+        self.assertTrue(run([MOE, "--plan", "goal", *SMALL, "--ranks", "4"]).stdout.startswith("num_ranks 4"))
+
+
+if __name__ == "__main__":
+    unittest.main()

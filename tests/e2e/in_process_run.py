@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A whole run with threads as ranks: measuring, validation, results, resume, tables, without MPI or a GPU."""
+
+import pathlib
+import tempfile
+import unittest
+
+from programs import MOE, SMALL, cells, lines, run, validate
+
+
+class InProcessRun(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
+
+    def measure(self, *arguments, ranks=4):
+        done = run([MOE, *SMALL, "--backend", "in_process", "--ranks", str(ranks), "--results", str(self.results), *arguments])
+        self.assertIn(done.returncode, (0, 77), done.stderr)
+        return done
+
+    def test_a_run_leaves_a_valid_file_with_launch_cells_and_end(self):
+        done = self.measure()
+        self.assertEqual([line["kind"] for line in lines(self.results)], ["launch", "cell", "end"])
+        self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
+        (cell,) = cells(self.results, "ok")
+        self.assertEqual(cell["time_ns"]["samples"], 6)
+        self.assertEqual(list(cell["phases"]), ["count_exchange", "dispatch", "combine"])
+        self.assertEqual(cell["validation"]["verdict"], "passed")
+        self.assertIn(f"DLMB-FOM {cell['cell_id']} median ", done.stdout)
+        self.assertTrue(done.stdout.endswith("DLMB_RESULT: PASS\n"), done.stdout)
+
+    def test_resume_runs_only_what_is_missing(self):
+        self.measure("--tokens", "64")
+        done = self.measure("--tokens", "64,96", "--resume")
+        self.assertEqual(len(cells(self.results)), 2)
+        self.assertIn("1 already in the results file", done.stdout)
+        self.measure("--tokens", "64,96", "--resume")
+        self.assertEqual(len(cells(self.results)), 2)
+
+    def test_every_wire_model_direction_and_rank_count_validates(self):
+        for ranks in (1, 2, 3, 7, 8):
+            for wire in ("expanded", "rank_dedup", "node_dedup", "padded"):
+                per_node = ["--ranks-per-node", "4"] if ranks == 8 else []
+                done = self.measure("--wire", wire, "--direction", "both", "--layers", "2", *per_node, ranks=ranks)
+                self.assertEqual(done.returncode, 0, f"{ranks} ranks, {wire}: {done.stderr}{done.stdout}")
+
+    def test_more_tokens_than_zero_rows_to_some_peers_is_normal(self):
+        done = self.measure("--tokens", "1", "--experts", "64", "--top-k", "1", ranks=8)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_stream_mode_and_no_validation_are_recorded(self):
+        self.measure("--mode", "stream", "-c", "off")
+        (cell,) = cells(self.results)
+        self.assertEqual((cell["mode"], cell["validation"]["verdict"]), ("stream", "off"))
+
+    def test_adaptive_stopping_ends_within_its_limits(self):
+        done = run([MOE, *SMALL[:-4], "--backend", "in_process", "--ranks", "2", "--time-limit", "1", "--results", str(self.results)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (cell,) = cells(self.results, "ok")
+        self.assertIn(cell["stop_reason"], ("precision", "time", "cap"))
+
+    def test_layouts_of_osu_and_nccl_tests(self):
+        self.assertRegex(self.measure("--layout", "osu").stdout, r"(?m)^\d+ +\d+\.\d+ ")
+        self.assertIn("busbw", self.measure("--layout", "nccl").stdout)
+
+    def test_what_cannot_run_is_skipped_with_the_reason(self):
+        done = run([MOE, *SMALL, "--backend", "mpi", "--ranks", "2", "--results", str(self.results)])
+        self.assertEqual(done.returncode, 77, done.stdout)
+        (cell,) = cells(self.results, "skipped")
+        self.assertIn("mpi", cell["reason"])
+
+    def test_more_memory_than_the_machine_has_is_skipped_not_killed(self):
+        done = self.measure("--hidden", "1048576", "--tokens", "65536")
+        self.assertEqual(done.returncode, 77, done.stdout)
+        self.assertIn("memory", cells(self.results, "skipped")[-1]["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Launches with real MPI processes."""
+
+import pathlib
+import tempfile
+import unittest
+
+from programs import HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, validate
+
+BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
+
+
+class MpiRun(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
+
+    def test_every_method_of_every_backend_validates_on_1_2_and_7_ranks(self):
+        for ranks in (1, 2, 7):
+            done = run(mpirun(ranks, MOE, *SMALL, "--backend", BACKENDS, "--method", "all", "--direction", "both",
+                              "--results", str(self.results)))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual({cell["status"] for cell in cells(self.results)}, {"ok"})
+        methods = {(cell["backend"], cell["method"]) for cell in cells(self.results)}
+        for method in ("alltoallv", "isend_irecv", "pairwise", "neighbor", "persistent"):
+            self.assertIn(("mpi", method), methods)
+        self.assertEqual(validate(self.results).returncode, 0)
+
+    def test_every_backend_moves_the_same_bytes(self):
+        done = run(mpirun(4, MOE, *SMALL, "--backend", BACKENDS, "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(len({str(cell["traffic"]) for cell in cells(self.results, "ok")}), 1)
+
+    def test_output_and_errors_come_once_not_once_per_rank(self):
+        done = run(mpirun(3, MOE, *SMALL, "--backend", "mpi"))
+        self.assertEqual(done.stdout.count("DLMB_RESULT: PASS"), 1)
+        done = run(mpirun(3, MOE, "--preset", "nothing"))
+        self.assertEqual(done.returncode, 64, done.stderr)
+        self.assertEqual(done.stderr.count("dlmb_moe_alltoall: error:"), 1, done.stderr)
+
+    def test_a_gpu_backend_without_a_gpu_is_skipped_beside_the_others(self):
+        done = run(mpirun(2, MOE, *SMALL, "--backend", "mpi,nccl", "--memory", "host,cuda", "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(all(cell["reason"] for cell in cells(self.results, "skipped")))
+        self.assertEqual(len(cells(self.results, "ok")) % 2, 1)
+
+    def test_in_process_under_a_launcher_says_how_to_start_it(self):
+        done = run(mpirun(2, MOE, *SMALL, "--backend", "in_process", "--results", str(self.results)))
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("--ranks", cells(self.results, "skipped")[0]["reason"])
+
+    def test_the_launch_line_names_versions_and_places(self):
+        run(mpirun(2, MOE, *SMALL, "--backend", "mpi", "--results", str(self.results)))
+        launch = lines(self.results)[0]
+        self.assertIn("mpi_library", str(launch["environment"]))
+        self.assertEqual(len(launch["environment"]["ranks"]), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,122 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Published traffic of published models.
+#include "tests/unit/patterns/moe_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+Plan plan_of(std::string_view preset, Parameters const& overrides, WorldShape const& world) {
+    return build_one(*make_moe(overrides, world, preset), 0, {});
+}
+
+// One dispatch of 4096 tokens, one row per (token, expert), bf16: tokens * top_k * 2 * hidden.
+TEST(MoeTraffic, ExpandedDispatchOfPublishedModels) {
+    std::map<std::string_view, Bytes> const published{{"deepseek-v3", 469'762'048},
+                                                      {"kimi-k2", 469'762'048},
+                                                      {"mixtral-8x7b", 67'108'864},
+                                                      {"qwen3-235b-a22b", 268'435'456},
+                                                      {"gpt-oss-120b", 94'371'840}};
+    for (auto const& [preset, bytes] : published) {
+        Plan const plan = plan_of(preset, {}, {2, 2});
+        EXPECT_EQ(total(exchange_of(plan, "dispatch").send), bytes) << preset;
+        EXPECT_EQ(total(exchange_of(plan, "combine").recv), bytes) << preset;
+    }
+}
+
+TEST(MoeTraffic, ProbabilitiesOfDeepSeekV3) {
+    EXPECT_EQ(total(exchange_of(plan_of("deepseek-v3", {{"probs", "on"}}, {2, 2}), "dispatch.probs").send), 131'072U);
+}
+
+// Megatron's count AllGather: 8 bytes per expert and rank.
+TEST(MoeTraffic, CountExchangePerRank) {
+    std::map<std::string_view, Bytes> const published{{"deepseek-v3", 2048}, {"kimi-k2", 3072}, {"mixtral-8x7b", 64}};
+    for (auto const& [preset, bytes] : published) {
+        Plan const plan = plan_of(preset, {{"tokens", "8"}}, {8, 8});
+        EXPECT_EQ(std::get<AllGather>(steps_with(plan, "count_exchange").at(0)->operation).bytes, 8 * bytes) << preset;
+    }
+}
+
+TEST(MoeTraffic, MixtralOnEightRanksBalancedIs8MiBPerPeer) {
+    Plan const plan = plan_of("mixtral-8x7b", {{"skew", "balanced"}}, {8, 8});
+    ASSERT_EQ(exchange_of(plan, "dispatch").send.size(), 8U);
+    for (Block const& block : exchange_of(plan, "dispatch").send) {
+        EXPECT_EQ(block.bytes, 8'388'608U);
+    }
+}
+
+// DeepSpeed's dense tensor: 8192 tokens, capacity 64, 128 experts of 1024 fp16 values: 16 MiB per rank.
+TEST(MoeTraffic, DeepSpeedMoe350M) {
+    Plan const at_128 = plan_of("ds-moe-350m-128", {}, {128, 8});
+    EXPECT_EQ(total(exchange_of(at_128, "dispatch").send), 16'777'216U);
+    EXPECT_EQ(exchange_of(at_128, "dispatch").send.at(127).bytes, 131'072U);
+    EXPECT_EQ(exchange_of(plan_of("ds-moe-350m-128", {}, {8, 8}), "dispatch").send.at(7).bytes, 2'097'152U);
+}
+
+TEST(MoeTraffic, SwitchBaseHasAFixedCapacityOf64) {
+    Plan const plan = plan_of("switch-base-8", {}, {8, 8});
+    EXPECT_EQ(exchange_of(plan, "dispatch").send.at(3).bytes, 64U * 768U * 2U);
+}
+
+// One dispatch row per (token, expert) at 128 tokens in fp8 with scales; DeepEP's own low-latency row has 16 bytes
+// more.
+TEST(MoeTraffic, DecodeBatchOfDeepSeekV3) {
+    Plan const plan = plan_of("deepseek-v3-decode", {}, {8, 8});
+    EXPECT_EQ(total(exchange_of(plan, "dispatch").send), 7'585'792U - 128U * 8U * 16U);
+    EXPECT_EQ(total(exchange_of(plan, "combine").recv), 14'680'064U);
+}
+
+// Distinct destinations of k uniform choices among E experts on R ranks: R * (1 - C(E-E/R, k) / C(E, k)).
+double unique_destinations(double ranks, double experts, double top_k) {
+    double none = 1;
+    for (double i = 0; i < top_k; ++i) {
+        none *= (experts - experts / ranks - i) / (experts - i);
+    }
+    return ranks * (1 - none);
+}
+
+TEST(MoeTraffic, UniqueDestinationsFormula) {
+    EXPECT_NEAR(unique_destinations(2, 256, 8), 1.993020, 1e-6);
+    EXPECT_NEAR(unique_destinations(4, 256, 8), 3.614214, 1e-6);
+    EXPECT_NEAR(unique_destinations(8, 256, 8), 5.294652, 1e-6);
+    EXPECT_NEAR(unique_destinations(64, 256, 8), 7.675750, 1e-6);
+}
+
+Parameters const uniform{{"skew", "lognormal:0"}, {"group-limit", "0"}};
+
+// The spread of one token's count is below 1, so 0.03 is above three standard deviations of a mean over 16384 tokens.
+TEST(MoeTraffic, UniformRoutingReachesThatManyRanks) {
+    for (int const ranks : {2, 4, 8, 64}) {
+        EXPECT_NEAR(statistic(*make_moe(uniform, {ranks, 8}, "deepseek-v3"), 4, {}, "ranks_per_token"),
+                    unique_destinations(ranks, 256, 8), 0.03)
+            << ranks;
+    }
+}
+
+// Prefill of 4096 tokens over eight ranks in fp8: 4096 * 5.294652 = 21,687 rows = 160.3 MB instead of 32,768 = 242 MB.
+// One standard deviation of the sum is 64 * 0.93 rows.
+TEST(MoeTraffic, PrefillOfDeepSeekV3WithRankDedup) {
+    Parameters const parameters{
+        {"skew", "lognormal:0"}, {"group-limit", "0"}, {"wire", "rank_dedup"}, {"element", "fp8"}};
+    Bytes const bytes = total(exchange_of(plan_of("deepseek-v3", parameters, {8, 8}), "dispatch").send);
+    EXPECT_EQ(bytes % 7392, 0U);
+    EXPECT_NEAR(static_cast<double>(bytes / 7392), 21'687, 240);
+}
+
+// Limit 4 of 8 groups, 64 ranks on 8 nodes, a group competes with its best member: 7.47 ranks and 3.98 nodes per token
+// (simulation of 200,000 tokens, independent of the score distribution).
+TEST(MoeTraffic, GroupLimitedRoutingReachesFewerNodes) {
+    Parameters const limited{{"skew", "lognormal:0"}, {"group-score", "best"}};
+    auto const pattern = make_moe(limited, {64, 8}, "deepseek-v3");
+    EXPECT_NEAR(statistic(*pattern, 4, {}, "ranks_per_token"), 7.47, 0.03);
+    EXPECT_NEAR(statistic(*pattern, 4, {}, "nodes_per_token"), 3.98, 0.02);
+    EXPECT_NEAR(statistic(*make_moe(uniform, {64, 8}, "deepseek-v3"), 4, {}, "nodes_per_token"), 5.29, 0.03);
+}
+
+}  // namespace
+}  // namespace dlmb::moe_alltoall

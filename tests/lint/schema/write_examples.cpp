@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes the examples of results-schema/ with the code that every program writes its results with, and fresh.jsonl with
+// the environment of this machine, which is only validated. To renew the examples: write_schema_examples
+// results-schema/examples, then remove fresh.jsonl.
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/record/json.hpp"
+#include "common/record/result_writer.hpp"
+#include "tests/unit/record/sample_records.hpp"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace dlmb::record {
+namespace {
+
+void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Cell> const& cells, bool ends) {
+    std::filesystem::remove(path);
+    ResultWriter writer(path);
+    writer.append(to_json_line(launch));
+    for (Cell const& cell : cells) {
+        writer.append(to_json_line(launch.launch_id, cell));
+    }
+    if (ends) {
+        End end = sample_end();
+        end.launch_id = launch.launch_id;
+        writer.append(to_json_line(end));
+    }
+}
+
+Launch launch_of_this_machine() {
+    Launch launch = sample_launch();
+    launch.launch_id = launch.campaign_id = new_launch_id();
+    launch.time = utc_now();
+    in_process::run_ranks(4, 2, [&](Bootstrap& bootstrap) {
+        Environment environment = capture_environment(bootstrap);
+        if (bootstrap.rank() == 0) {
+            launch.environment = std::move(environment);
+        }
+    });
+    return launch;
+}
+
+void write_all(std::filesystem::path const& folder) {
+    write_results(folder / "results.jsonl", sample_launch(),
+                  {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}, true);
+    write_results(folder / "killed.jsonl", sample_launch(), {sample_cell()}, false);
+    write_results(folder / "fresh.jsonl", launch_of_this_machine(), {sample_cell(), sample_skipped_cell()}, true);
+    std::ofstream plan(folder / "plan.json");
+    plan << plan_document(sample_plan_header(), sample_plans());
+}
+
+}  // namespace
+}  // namespace dlmb::record
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        fmt::print(stderr, "usage: write_schema_examples FOLDER\n");
+        return 64;
+    }
+    try {
+        dlmb::record::write_all(arguments[1]);
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "write_schema_examples: error: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}

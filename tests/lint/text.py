@@ -1,0 +1,52 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small rules for every text file: no path of one machine, licence lines in sources, clean line ends.
+
+exit 0: all hold, 1: some do not; one line per finding: file:line: message
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import repository
+
+# Folders of a person's or a project's machine. System folders (/usr, /proc, /sys, /dev) are the same everywhere.
+MACHINE_PATH = re.compile(r"(?<![\w./<>$}{*-])/(work|home|root|tmp|mnt|scratch|users|Users)/[\w.]")
+SOURCES = repository.CPP | {".py", ".sh"}
+SPDX = "SPDX-License-Identifier: BSD-3-Clause"
+GENERATED_OR_DATA = {".json", ".jsonl", ".svg", ".csv", ".txt"}
+
+
+def needs_licence_line(path: Path, text: str) -> bool:
+    return path.suffix in SOURCES or text.startswith("#!")
+
+
+def check(path: Path, text: str) -> list[str]:
+    findings = []
+    if needs_licence_line(path, text) and SPDX not in "\n".join(text.splitlines()[:3]):
+        findings.append(f"{path}:1: the licence line ({SPDX}) is missing")
+    if text and not text.endswith("\n"):
+        findings.append(f"{path}: no newline at the end")
+    for number, line in enumerate(text.splitlines(), 1):
+        if MACHINE_PATH.search(line):
+            findings.append(f"{path}:{number}: names a path of one machine")
+        if line != line.rstrip() and path.suffix not in GENERATED_OR_DATA:
+            findings.append(f"{path}:{number}: blanks at the end of the line")
+        if "\t" in line and path.suffix in SOURCES:
+            findings.append(f"{path}:{number}: a tab")
+    return findings
+
+
+def main() -> int:
+    texts = repository.text_files()
+    findings = [finding for path, text in texts for finding in check(path, text)]
+    print(*findings, sep="\n")
+    print(f"text: {len(texts)} files, {len(findings)} findings")
+    return 1 if findings or not texts else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// gtest's main for tests that run as several MPI ranks: rank 0 prints, other ranks print only their failures, one
+// failing rank fails the launch, and a test that hangs is named before the launch is aborted.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace {
+
+constexpr int skipped_code = 77;  // CTest's SKIP_RETURN_CODE
+constexpr int hang_code = 124;
+constexpr std::chrono::seconds limit_per_test{120};  // below CTest's own limit, which would not know the test's name
+
+class FailurePrinter final : public testing::EmptyTestEventListener {
+public:
+    explicit FailurePrinter(int rank) : rank_(rank) {}
+
+private:
+    void OnTestPartResult(testing::TestPartResult const& result) override {
+        if (result.failed()) {
+            std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name() == nullptr ? "" : result.file_name(),
+                         result.line_number(), result.message());
+        }
+    }
+    int rank_;
+};
+
+// MPI_Abort and not _Exit: only then does the launcher return the code and end the other ranks.
+class HangGuard final : public testing::EmptyTestEventListener {
+public:
+    explicit HangGuard(int rank) : rank_(rank), thread_([this] { watch(); }) {}
+    HangGuard(HangGuard const&) = delete;
+    HangGuard& operator=(HangGuard const&) = delete;
+    HangGuard(HangGuard&&) = delete;
+    HangGuard& operator=(HangGuard&&) = delete;
+    ~HangGuard() override {
+        {
+            std::lock_guard const lock(mutex_);
+            stopping_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
+    }
+
+private:
+    void OnTestStart(testing::TestInfo const& test) override {
+        set(std::string(test.test_suite_name()) + "." + test.name());
+    }
+    void OnTestEnd(testing::TestInfo const& /*test*/) override { set(""); }
+
+    void set(std::string running) {
+        {
+            std::lock_guard const lock(mutex_);
+            running_ = std::move(running);
+            deadline_ = std::chrono::steady_clock::now() + limit_per_test;
+        }
+        changed_.notify_one();
+    }
+
+    void watch() {
+        std::unique_lock lock(mutex_);
+        while (!stopping_) {
+            changed_.wait_until(lock, deadline_);
+            if (!running_.empty() && std::chrono::steady_clock::now() >= deadline_) {
+                std::fprintf(stderr, "rank %d: %s did not end within %lld s; aborting all ranks\n", rank_,
+                             running_.c_str(), static_cast<long long>(limit_per_test.count()));
+                MPI_Abort(MPI_COMM_WORLD, hang_code);
+            }
+            if (running_.empty()) {
+                deadline_ = std::chrono::steady_clock::now() + limit_per_test;
+            }
+        }
+    }
+
+    int rank_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::string running_;
+    std::chrono::steady_clock::time_point deadline_ = std::chrono::steady_clock::now() + limit_per_test;
+    bool stopping_ = false;
+    std::thread thread_;  // last: it reads the members above
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    testing::InitGoogleTest(&argc, argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+    testing::TestEventListeners& listeners = testing::UnitTest::GetInstance()->listeners();
+    if (rank != 0) {
+        delete listeners.Release(listeners.default_result_printer());
+        listeners.Append(std::make_unique<FailurePrinter>(rank).release());
+    }
+    auto guard = std::make_unique<HangGuard>(rank);
+    listeners.Append(guard.get());
+
+    int const own = RUN_ALL_TESTS();
+    listeners.Release(guard.get());
+    guard.reset();
+
+    testing::UnitTest const& unit = *testing::UnitTest::GetInstance();
+    bool const all_skipped = unit.test_to_run_count() > 0 && unit.skipped_test_count() == unit.test_to_run_count();
+    int mine[2] = {own, all_skipped ? 0 : 1};
+    int worst[2] = {1, 1};
+    MPI_Allreduce(mine, worst, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Finalize();
+    if (worst[0] != 0) {
+        return 1;
+    }
+    return worst[1] == 0 ? skipped_code : 0;
+}

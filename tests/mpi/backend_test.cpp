@@ -1,0 +1,209 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the conformance corpus cannot see of the mpi backend: split messages, counts beyond int, collectives that must
+// not block each other. Every byte is checked.
+#include "common/backends/mpi/communicators.hpp"
+#include "common/backends/mpi/large_count.hpp"
+#include "common/backends/mpi/messages.hpp"
+#include "common/backends/mpi/survey.hpp"
+#include "tests/mpi/rig.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::mpi {
+namespace {
+
+using Problems = std::vector<std::string>;
+Problems const none;
+
+constexpr std::string_view methods[] = {
+    "default", "alltoallv", "isend_irecv", "pairwise", "pairwise:max_outstanding=3", "neighbor", "persistent"};
+
+/// Some zero, some odd, some above the eager limit of shared memory (4 KiB), the self block included.
+Bytes ragged(Rank from, Rank to) {
+    return static_cast<Bytes>((from * 7 + to * 13) % 5) * 4001 + static_cast<Bytes>(from == to ? 17 : 0);
+}
+
+Plan dispatch_and_combine(Rig const& rig) {
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    StepId const counts =
+        builder.all_gather(all, 24 * static_cast<Bytes>(rig.ranks()), Element::int64, "count_exchange");
+    StepId const dispatch = add_exchange(builder, rig.world(), rig.me(), ragged, "dispatch", {counts});
+    add_exchange(builder, rig.world(), rig.me(), [](Rank from, Rank to) { return ragged(to, from); }, "combine",
+                 {dispatch});
+    return std::move(builder).finish();
+}
+
+TEST(MpiBackend, MovesARaggedDispatchAndItsCombineWithEveryMethod) {
+    Rig rig;
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method;
+    }
+}
+
+TEST(MpiBackend, SplitsBlocksIntoMessagesOfTheChunkLimit) {
+    Rig rig({.chunk_bytes = 1000});
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method;
+    }
+}
+
+TEST(MpiBackend, CutsABlockWithoutGapOrOverlap) {
+    std::vector<std::byte> memory(2500);
+    std::vector<Message> messages;
+    append_messages(memory.data(), 2500, 3, true, {.chunk_bytes = 1000}, messages);
+    ASSERT_EQ(messages.size(), 3U);
+    EXPECT_EQ(messages[0].data, memory.data());
+    EXPECT_EQ(messages[1].data, memory.data() + 1000);
+    EXPECT_EQ(messages[2].data, memory.data() + 2000);
+    EXPECT_EQ(messages[0].bytes, 1000);
+    EXPECT_EQ(messages[2].bytes, 500);
+    messages.clear();
+    append_messages(memory.data(), 2000, 3, true, {.chunk_bytes = 1000}, messages);
+    EXPECT_EQ(messages.size(), 2U) << "no empty message after a whole number of chunks";
+    messages.clear();
+    append_messages(memory.data(), 0, 3, true, {.chunk_bytes = 1000}, messages);
+    EXPECT_TRUE(messages.empty());
+}
+
+// With a limit of 5000 the counts of 8002 and more, and most displacements, are "beyond int" for this backend.
+TEST(MpiBackend, TakesCountsBeyondTheIntLimit) {
+    Rig rig({.call_bytes = 5000, .chunk_bytes = 3000});
+    Plan const plan = dispatch_and_combine(rig);
+    if (rig.ranks() > 1) {
+        EXPECT_TRUE(agree(survey(plan, {.call_bytes = 5000}, 100), rig.bootstrap()).large);
+    }
+    EXPECT_FALSE(survey(plan, {}, 100).large);
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(plan, method), none) << method;
+    }
+}
+
+// One rank alone is beyond the limit: all have to leave MPI_Alltoallv, or it would wait for that one for ever.
+TEST(MpiBackend, AllRanksFollowTheOneWhoseCountsExceedTheLimit) {
+    Rig rig({.call_bytes = 5000, .chunk_bytes = 3000});
+    PlanBuilder builder(rig.me());
+    add_exchange(
+        builder, rig.world(), rig.me(),
+        [](Rank from, Rank to) { return from == 0 && to == 0 ? Bytes{9000} : Bytes{100}; }, "dispatch");
+    Plan const plan = std::move(builder).finish();
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(plan, method), none) << method;
+    }
+}
+
+TEST(MpiBackend, CutsReductionsAndBroadcastsWithTooManyElements) {
+    Rig rig({.call_bytes = 100});
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    StepId const sum = builder.all_reduce(all, 4004, Element::int32, Reduction::sum, "sum");
+    StepId const max = builder.all_reduce(all, 792, Element::fp64, Reduction::max, "max", {sum});
+    StepId const news = builder.broadcast(all, rig.ranks() - 1, 2002, Element::bf16, "news", {max});
+    builder.reduce_scatter(all, 400 * static_cast<Bytes>(rig.ranks()), Element::fp32, Reduction::sum, "scatter",
+                           {news});
+    EXPECT_EQ(rig.run(std::move(builder).finish(), "default"), none);
+}
+
+TEST(MpiBackend, SendsAndReceivesOnChannelsInOneWave) {
+    Rig rig({.chunk_bytes = 30'000});
+    Rank const next = (rig.me() + 1) % rig.ranks();
+    Rank const previous = (rig.me() + rig.ranks() - 1) % rig.ranks();
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    // The sends of both channels stand before the receives, which are posted in the other order: 100 KB is never eager.
+    builder.send(all, next, 100'000, 0, -1, "forward.0");
+    builder.send(all, next, 5, 1, -1, "forward.1");
+    builder.recv(all, previous, 5, 1, -1, "forward.2");
+    StepId const last = builder.recv(all, previous, 100'000, 0, -1, "forward.3");
+    builder.send(all, previous, 64, 0, -1, "backward.0", {last});
+    builder.recv(all, next, 64, 0, -1, "backward.1", {last});
+    Plan const plan = std::move(builder).finish();
+    for (std::string_view const method : {"default", "persistent"}) {
+        EXPECT_EQ(rig.run(plan, method, 3), none) << method;
+    }
+}
+
+// Every rank shares one group with the next rank and one with the previous, and lists the next first. Blocking calls
+// would wait for each other around the circle.
+TEST(MpiBackend, RunsExchangesOfACircleOfGroupsTogether) {
+    Rig rig;
+    if (rig.ranks() < 3) {
+        GTEST_SKIP() << "a circle needs three ranks";
+    }
+    PlanBuilder builder(rig.me());
+    auto const add_pair = [&](Rank first, std::string label) {
+        Rank const second = (first + 1) % rig.ranks();
+        Bytes const bytes = 20'000 + 1000 * static_cast<Bytes>(first);
+        add_exchange(
+            builder, Group{{std::min(first, second), std::max(first, second)}}, rig.me(),
+            [bytes](Rank, Rank) { return bytes; }, std::move(label));
+    };
+    add_pair(rig.me(), "next");
+    add_pair((rig.me() + rig.ranks() - 1) % rig.ranks(), "previous");
+    Plan const plan = std::move(builder).finish();
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(plan, method), none) << method;
+    }
+}
+
+// Only rank 0 has two collectives in one wave. The other members must make the call that matches its non-blocking one.
+TEST(MpiBackend, AllRanksFollowTheOneWhoseCollectivesAreConcurrent) {
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    Group const own{{rig.me()}};
+    GroupId const all = builder.group(rig.world());
+    builder.all_gather(all, 8 * static_cast<Bytes>(rig.ranks()), Element::int64, "counts");
+    if (rig.me() == 0) {
+        builder.all_reduce(builder.group(own), 64, Element::fp32, Reduction::sum, "alone");
+    }
+    EXPECT_EQ(rig.run(std::move(builder).finish(), "default"), none);
+}
+
+TEST(MpiBackend, WindowedExchangesOfOneGroupDoNotMixInOneWave) {
+    Rig rig({.chunk_bytes = 5000});
+    PlanBuilder builder(rig.me());
+    add_exchange(
+        builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{12'000}; }, "a");
+    add_exchange(builder, rig.world(), rig.me(), ragged, "b");
+    builder.compute(200'000, "think");
+    Plan const plan = std::move(builder).finish();
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(plan, method, 3), none) << method;
+    }
+}
+
+TEST(MpiBackend, RunsAnExchangeWithoutBlocksAndAnEmptyPlan) {
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    add_exchange(
+        builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{0}; }, "nothing");
+    Plan const silent = std::move(builder).finish();
+    Plan const empty = PlanBuilder(rig.me()).finish();
+    for (std::string_view const method : methods) {
+        EXPECT_EQ(rig.run(silent, method), none) << method;
+        EXPECT_EQ(rig.run(empty, method), none) << method;
+    }
+}
+
+TEST(MpiBackend, MakesOneCommunicatorPerGroupWhateverTheNumberOfPlans) {
+    Rig rig;
+    Communicators communicators;
+    communicators.prepare(dispatch_and_combine(rig));
+    MPI_Comm const first = communicators.of(rig.world());
+    communicators.prepare(dispatch_and_combine(rig));
+    EXPECT_EQ(communicators.of(rig.world()), first);
+    EXPECT_NE(first, communicators.world()) << "collectives and plain messages have a communicator each";
+}
+
+TEST(MpiBackend, SaysWhatItRanOn) {
+    Rig rig;
+    Provenance const facts = rig.backend().provenance();
+    EXPECT_FALSE(facts.at("mpi_library").empty());
+    EXPECT_EQ(facts.at("mpi_counts_above_int").find("MPI_Alltoallv_c") != std::string::npos, has_large_counts());
+    EXPECT_EQ(facts.at("mpi_standard") >= "4", has_large_counts()) << "MPI 4.0 brought MPI_Alltoallv_c";
+}
+
+}  // namespace
+}  // namespace dlmb::mpi

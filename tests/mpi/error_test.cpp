@@ -1,0 +1,126 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the mpi backend refuses, and what its faults say.
+#include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_check.hpp"
+#include "tests/mpi/rig.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+namespace dlmb::mpi {
+namespace {
+
+Plan one_exchange(Rig const& rig, Bytes bytes) {
+    PlanBuilder builder(rig.me());
+    add_exchange(
+        builder, rig.world(), rig.me(), [bytes](Rank, Rank) { return bytes; }, "dispatch");
+    return std::move(builder).finish();
+}
+
+std::string usage_error(Rig& rig, MethodChoice const& method) {
+    Plan const plan = one_exchange(rig, 64);
+    Buffers const buffers = rig.bind(plan);
+    try {
+        (void)rig.backend().compile(plan, buffers, method);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(MpiErrors, AnUnknownMethodNamesTheNearestOne) {
+    Rig rig;
+    std::string const text = usage_error(rig, {"altoallv", {}});
+    EXPECT_NE(text.find("altoallv"), std::string::npos) << text;
+    EXPECT_NE(text.find("alltoallv"), std::string::npos) << text;
+}
+
+TEST(MpiErrors, AnUnknownKnobNamesThoseTheMethodHas) {
+    Rig rig;
+    std::string const of_pairwise = usage_error(rig, {"pairwise", {{"window", "4"}}});
+    EXPECT_NE(of_pairwise.find("window"), std::string::npos) << of_pairwise;
+    EXPECT_NE(of_pairwise.find("max_outstanding"), std::string::npos) << of_pairwise;
+    EXPECT_NE(usage_error(rig, {"alltoallv", {{"max_outstanding", "4"}}}).find("has none"), std::string::npos);
+    for (char const* const value : {"0", "-1", "4x", "99999999999"}) {
+        EXPECT_NE(usage_error(rig, {"pairwise", {{"max_outstanding", value}}}).find(value), std::string::npos);
+    }
+}
+
+TEST(MpiErrors, DeviceMemoryIsUnsupportedWithItsName) {
+    Rig rig;
+    Plan const plan = one_exchange(rig, 64);
+    Buffers buffers = rig.bind(plan);
+    buffers.kind = MemoryKind::cuda;
+    auto const compiled = rig.backend().compile(plan, buffers, {});
+    ASSERT_FALSE(compiled);
+    EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos);
+}
+
+TEST(MpiErrors, AReductionThatMpiLacksIsUnsupportedOnAllRanks) {
+    // Rank 0 alone has the step, on a group of its own: the others have to learn the reason from it.
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    add_exchange(
+        builder, rig.world(), rig.me(), [](Rank, Rank) { return Bytes{64}; }, "dispatch");
+    if (rig.me() == 0) {
+        builder.all_reduce(builder.group({{0}}), 64, Element::bf16, Reduction::sum, "gradients");
+    }
+    Plan const plan = std::move(builder).finish();
+    Buffers const buffers = rig.bind(plan);
+    auto const compiled = rig.backend().compile(plan, buffers, {});
+    ASSERT_FALSE(compiled);
+    EXPECT_EQ(compiled.error().reason, "mpi: allreduce \"gradients\": MPI has no bf16 reduction");
+}
+
+TEST(MpiErrors, AChannelBeyondTheLibrarysTagsIsUnsupported) {
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    GroupId const own = builder.group({{rig.me()}});
+    builder.send(own, 0, 8, -3, -1, "forward");
+    builder.recv(own, 0, 8, -3, -1, "forward.1");
+    Plan const plan = std::move(builder).finish();
+    Buffers const buffers = rig.bind(plan);
+    auto const compiled = rig.backend().compile(plan, buffers, {});
+    ASSERT_FALSE(compiled);
+    EXPECT_NE(compiled.error().reason.find("channel -3"), std::string::npos);
+}
+
+// A count of 3 GiB wraps to a negative int where the limit that guards it is lifted. MPI refuses it on every rank
+// before it touches memory or communicates. (A truncated message would not do: where it arrives before its receive is
+// posted, Open MPI 4.1.4 was seen to stay in MPI_Waitall for ever, with a plain C program too.)
+TEST(MpiErrors, AFailedCallNamesRankCallMethodStepAndPlaceInTheCode) {
+    Rig rig({.call_bytes = Bytes{1} << 40});
+    Plan const plan = one_exchange(rig, Bytes{3} << 30);
+    std::vector<std::byte> memory(64);
+    Buffers const buffers{MemoryKind::host, std::vector<std::byte*>(plan.buffers.size(), memory.data())};
+    auto compiled = rig.backend().compile(plan, buffers, {"alltoallv", {}});
+    ASSERT_TRUE(compiled);
+    try {
+        compiled.value()->launch();
+        FAIL() << "MPI took a negative count";
+    } catch (Error const& error) {
+        std::string const text = error.what();
+        for (std::string const& part :
+             {"rank " + std::to_string(rig.me()) + ": MPI_Alltoallv: ", std::string("in mpi/alltoallv, host memory, "),
+              std::to_string(rig.ranks()) + " ranks, iteration 0 of this plan, step 0 \"dispatch\"",
+              std::string("common/backends/mpi/alltoallv.cpp:")}) {
+            EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+        }
+    }
+}
+
+TEST(MpiErrors, CheckNamesTheCallAndTheReason) {
+    EXPECT_NO_THROW(check(MPI_SUCCESS, "MPI_Barrier"));
+    try {
+        check(MPI_ERR_COUNT, "MPI_Alltoallv");
+        FAIL() << "an error code passed";
+    } catch (CallFailed const& error) {
+        EXPECT_NE(error.summary().find("MPI_Alltoallv: "), std::string::npos);
+        EXPECT_NE(error.summary().find("count"), std::string::npos) << error.summary();
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::mpi

@@ -1,0 +1,75 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/mpi/rig.hpp"
+
+#include "common/backend/plan_payload.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/plan/group_index.hpp"
+
+#include <numeric>
+#include <set>
+
+namespace dlmb::mpi {
+
+Rig::Rig(Limits const& limits) : bootstrap_(make_mpi_bootstrap()) {
+    std::string why_not;
+    memory_ = make_memory_space(MemoryKind::host, bootstrap_->local_rank(), why_not);
+    backend_ = make_limited_backend({*bootstrap_}, limits).value();
+}
+
+Group Rig::world() const {
+    Group group{std::vector<Rank>(static_cast<std::size_t>(ranks()))};
+    std::iota(group.members.begin(), group.members.end(), 0);
+    return group;
+}
+
+Buffers Rig::bind(Plan const& plan) {
+    Buffers buffers;
+    for (Buffer const& buffer : plan.buffers) {
+        buffers.base.push_back(allocations_.emplace_back(memory_->allocate(buffer.bytes)).data());
+    }
+    return buffers;
+}
+
+std::vector<std::string> Rig::run(Plan const& plan, std::string_view method, std::uint32_t iterations) {
+    Buffers const buffers = bind(plan);
+    Expected<std::unique_ptr<CompiledPlan>, Unsupported> compiled =
+        backend_->compile(plan, buffers, parse_method(method));
+    if (!compiled) {
+        return {compiled.error().reason};
+    }
+    PlanPayload payload(*memory_, buffers, plan);
+    std::vector<std::string> problems;
+    for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
+        payload.prepare(iteration);
+        compiled.value()->launch();
+        compiled.value()->finish();
+        for (std::string& problem : payload.verify(iteration)) {
+            problems.push_back(std::string(method) + ": " + problem);
+        }
+        std::set<StepId> marked;
+        for (PhaseMark const& mark : compiled.value()->marks()) {
+            marked.insert(mark.step);
+        }
+        if (marked.size() != plan.steps.size() || compiled.value()->steps_done() != plan.steps.size()) {
+            problems.emplace_back("not every step has its mark");
+        }
+        backend_->quiesce();
+    }
+    return problems;
+}
+
+StepId add_exchange(PlanBuilder& builder, Group const& group, Rank me, BytesBetween const& bytes, std::string label,
+                    std::vector<StepId> after) {
+    Rank const own = rank_in(group, me).value();
+    std::vector<Bytes> send;
+    std::vector<Bytes> recv;
+    for (Rank peer = 0; peer < static_cast<Rank>(group.members.size()); ++peer) {
+        send.push_back(bytes(own, peer));
+        recv.push_back(bytes(peer, own));
+    }
+    return builder.exchange(builder.group(group), send, recv, std::move(label), std::move(after));
+}
+
+}  // namespace dlmb::mpi

@@ -1,0 +1,48 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan with buffers in host memory, run and checked: what the tests of this folder share.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/backends/mpi/mpi_backend.hpp"
+#include "common/plan/builder.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlmb::mpi {
+
+class Rig {
+public:
+    explicit Rig(Limits const& limits = {});
+
+    [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
+    [[nodiscard]] int ranks() const { return bootstrap_->size(); }
+    [[nodiscard]] Backend& backend() { return *backend_; }
+    [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
+    [[nodiscard]] Group world() const;
+
+    /// Compiles, runs `iterations` and returns what the payload check found, plus any step without a mark.
+    [[nodiscard]] std::vector<std::string> run(Plan const& plan, std::string_view method, std::uint32_t iterations = 2);
+
+    /// Buffers of a plan; freed with the rig.
+    [[nodiscard]] Buffers bind(Plan const& plan);
+
+private:
+    std::unique_ptr<Bootstrap> bootstrap_;
+    std::unique_ptr<MemorySpace> memory_;
+    std::unique_ptr<Backend> backend_;
+    std::vector<Allocation> allocations_;
+};
+
+/// Bytes from one rank of a group to another.
+using BytesBetween = std::function<Bytes(Rank from, Rank to)>;
+
+/// Adds an exchange of these sizes.
+StepId add_exchange(PlanBuilder& builder, Group const& group, Rank me, BytesBetween const& bytes, std::string label,
+                    std::vector<StepId> after = {});
+
+}  // namespace dlmb::mpi

@@ -1,0 +1,19 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/mpi/ucx_rig.hpp"
+
+namespace dlmb::ucx {
+namespace {
+
+TEST(UcxLargeBlock, ABlockAbove2GiBArrivesWhole) {
+    auto const bootstrap = make_mpi_bootstrap();
+    auto const backend = std::move(make_backend("ucx", {*bootstrap})).value();
+    constexpr Bytes above_int = (Bytes{1} << 31) + 4099;
+    auto const one_way = [](Rank from, Rank to) { return from == 0 && to == 1 ? above_int : Bytes{0}; };
+    BoundPlan bound(*bootstrap, *backend, exchange_plan(*bootstrap, one_way));
+    bound.run_checked(1);
+    backend->quiesce();
+}
+
+}  // namespace
+}  // namespace dlmb::ucx

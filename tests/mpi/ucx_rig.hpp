@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan with buffers in host memory, run over any backend and checked: what the tests of ucx over MPI share.
+#pragma once
+
+#include "common/backend/plan_payload.hpp"
+#include "common/backend/registry.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/plan/builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlmb::ucx {
+
+[[nodiscard]] inline Group world_of(Bootstrap const& bootstrap) {
+    Group world;
+    for (Rank rank = 0; rank < bootstrap.size(); ++rank) {
+        world.members.push_back(rank);
+    }
+    return world;
+}
+
+/// Bytes from rank to rank as one exchange over all ranks.
+template <class Sizes>
+[[nodiscard]] Plan exchange_plan(Bootstrap const& bootstrap, Sizes const& sizes) {
+    PlanBuilder builder(bootstrap.rank());
+    std::vector<Bytes> to;
+    std::vector<Bytes> from;
+    for (Rank peer = 0; peer < bootstrap.size(); ++peer) {
+        to.push_back(sizes(bootstrap.rank(), peer));
+        from.push_back(sizes(peer, bootstrap.rank()));
+    }
+    builder.exchange(builder.group(world_of(bootstrap)), to, from, "exchange");
+    return std::move(builder).finish();
+}
+
+/// One plan compiled by one backend.
+class BoundPlan {
+public:
+    BoundPlan(Bootstrap& bootstrap, Backend& backend, Plan plan, std::string_view method = "default")
+        : bootstrap_(bootstrap), plan_(std::move(plan)),
+          memory_(make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not_)) {
+        for (Buffer const& each : plan_.buffers) {
+            allocations_.push_back(memory_->allocate(each.bytes));
+            buffers_.base.push_back(allocations_.back().data());
+        }
+        payload_ = std::make_unique<PlanPayload>(*memory_, buffers_, plan_);
+        compiled_ = std::move(backend.compile(plan_, buffers_, parse_method(method))).value();
+    }
+
+    void prepare(std::uint32_t iteration) { payload_->prepare(iteration); }
+    void run() {
+        compiled_->launch();
+        compiled_->finish();
+    }
+    void verify(std::uint32_t iteration) {
+        for (std::string const& problem : payload_->verify(iteration)) {
+            ADD_FAILURE() << "rank " << bootstrap_.rank() << " iteration " << iteration << ": " << problem;
+        }
+    }
+    void run_checked(std::uint32_t iteration) {
+        prepare(iteration);
+        bootstrap_.barrier();
+        run();
+        verify(iteration);
+    }
+    [[nodiscard]] CompiledPlan const& compiled() const { return *compiled_; }
+
+private:
+    Bootstrap& bootstrap_;
+    Plan plan_;
+    std::string why_not_;
+    std::unique_ptr<MemorySpace> memory_;
+    std::vector<Allocation> allocations_;
+    Buffers buffers_;
+    std::unique_ptr<PlanPayload> payload_;
+    std::unique_ptr<CompiledPlan> compiled_;
+};
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/options.hpp"
+#include "common/base/error.hpp"
+#include "patterns/moe_alltoall/moe_alltoall.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::app {
+namespace {
+
+Options parse(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "dlmb_moe_alltoall");
+    return std::get<Options>(parse_options(moe_alltoall::type(), arguments));
+}
+
+std::string refusal(std::vector<std::string> arguments) {
+    try {
+        (void)parse(std::move(arguments));
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
+    Options const options = parse({});
+    EXPECT_TRUE(options.backends.empty());
+    ASSERT_EQ(options.methods.size(), 1U);
+    EXPECT_EQ(options.methods[0].name, "default");
+    ASSERT_EQ(options.memory.size(), 1U);
+    EXPECT_EQ(options.memory[0], MemoryKind::host);
+    EXPECT_TRUE(options.runner.validate);
+    EXPECT_FALSE(options.runner.iterations.has_value());
+}
+
+TEST(Options, ShortLettersAreThoseOfOsu) {
+    Options const options = parse({"-i", "20", "-x", "0", "-c", "off", "-d", "host,cuda"});
+    EXPECT_EQ(options.runner.iterations, 20U);
+    EXPECT_EQ(options.runner.warmup, 0U);
+    EXPECT_FALSE(options.runner.validate);
+    EXPECT_EQ(options.memory.size(), 2U);
+}
+
+TEST(Options, MethodsCarryTheirKnobs) {
+    Options const options = parse({"--method", "alltoallv,pairwise:max_outstanding=4"});
+    ASSERT_EQ(options.methods.size(), 2U);
+    EXPECT_EQ(options.methods[1].name, "pairwise");
+    EXPECT_EQ(options.methods[1].knobs.at("max_outstanding"), "4");
+    EXPECT_NE(refusal({"--method", "pairwise:max_outstanding"}).find("KNOB=VALUE"), std::string::npos);
+}
+
+TEST(Options, EveryPatternParameterIsAnOptionAndMayBeAList) {
+    Options const options = parse({"--hidden", "64,128", "--wire", "padded"});
+    EXPECT_EQ(options.parameters.at("hidden"), (std::vector<std::string>{"64", "128"}));
+    EXPECT_EQ(options.parameters.at("wire"), (std::vector<std::string>{"padded"}));
+}
+
+TEST(Options, AnUnknownOptionNamesTheNearestOnes) {
+    EXPECT_NE(refusal({"--iteration", "5"}).find("--iterations"), std::string::npos);
+    EXPECT_NE(refusal({"--memory", "hosts"}).find("host"), std::string::npos);
+    EXPECT_NE(refusal({"--draws", "0"}), "");
+    EXPECT_NE(refusal({"--time-limit", "-1"}), "");
+}
+
+TEST(Options, LettersOfNcclTestsNeedToBeAskedForFirst) {
+    Options const options = parse({"--cli", "nccl", "-n", "7", "-w", "3", "-c", "0"});
+    EXPECT_EQ(options.runner.iterations, 7U);
+    EXPECT_EQ(options.runner.warmup, 3U);
+    EXPECT_FALSE(options.runner.validate);
+    EXPECT_NE(refusal({"-n", "7"}), "");
+    EXPECT_NE(refusal({"--cli", "osu"}), "");
+}
+
+}  // namespace
+}  // namespace dlmb::app

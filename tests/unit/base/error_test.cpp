@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/base/expected.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace dlmb {
+namespace {
+
+/// Stands for a check() function: it passes its caller's position on.
+[[noreturn]] void fail_for_caller(Where where = Where::here()) {
+    throw Error("MPI_Alltoallv failed", where);
+}
+
+TEST(Error, SaysWhatAndWhere) {
+    int const line = __LINE__ + 2;
+    try {
+        throw Error("rank 3: out of memory");
+    } catch (Error const& error) {
+        EXPECT_EQ(error.where().line, line);
+        std::string const text = error.what();
+        EXPECT_EQ(text.rfind("rank 3: out of memory\n  at ", 0), 0U) << text;
+        EXPECT_NE(text.find("tests/unit/base/error_test.cpp:" + std::to_string(line) + " TestBody"), std::string::npos)
+            << text;
+    }
+}
+
+TEST(Error, NamesTheCallerOfACheckNotTheCheck) {
+    int const line = __LINE__ + 2;
+    try {
+        fail_for_caller();
+    } catch (Error const& error) {
+        EXPECT_EQ(error.where().line, line);
+        EXPECT_STREQ(error.where().function, "TestBody");
+    }
+}
+
+TEST(Error, FileNamesAreRelativeToTheRepository) {
+    EXPECT_EQ(std::string(Where::here().file), "tests/unit/base/error_test.cpp");
+}
+
+TEST(Error, KindsAreTellableApart) {
+    EXPECT_THROW(throw UsageError("x"), std::runtime_error);
+    EXPECT_FALSE((std::is_base_of_v<Error, UsageError>));
+    EXPECT_FALSE((std::is_base_of_v<Error, OutputError>));
+}
+
+TEST(Expected, HoldsAValueOrAReason) {
+    Expected<std::unique_ptr<int>, Unsupported> good = std::make_unique<int>(7);
+    ASSERT_TRUE(good);
+    EXPECT_EQ(*std::move(good).value(), 7);
+    Expected<std::unique_ptr<int>, Unsupported> const bad = Unsupported{"no CUDA device"};
+    ASSERT_FALSE(bad);
+    EXPECT_EQ(bad.error().reason, "no CUDA device");
+}
+
+}  // namespace
+}  // namespace dlmb

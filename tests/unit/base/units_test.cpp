@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/base/units.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb {
+namespace {
+
+std::string refusal_of(std::string_view text) {
+    try {
+        Bytes const bytes = parse_bytes(text, "--message-size");
+        return "read as " + std::to_string(bytes);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+}
+
+TEST(ParseBytes, ReadsPlainNumbersAndPowersOf1024) {
+    EXPECT_EQ(parse_bytes("0", "x"), 0U);
+    EXPECT_EQ(parse_bytes("4096", "x"), 4096U);
+    EXPECT_EQ(parse_bytes("64K", "x"), 65536U);
+    EXPECT_EQ(parse_bytes("1M", "x"), 1048576U);
+    EXPECT_EQ(parse_bytes("2G", "x"), 2147483648U);
+    EXPECT_EQ(parse_bytes("24G", "x"), 25769803776U);
+}
+
+TEST(ParseBytes, ReadsUpToTheLargestNumberAndNoFurther) {
+    EXPECT_EQ(parse_bytes("18446744073709551615", "x"), 18446744073709551615U);
+    EXPECT_EQ(parse_bytes("17179869183G", "x"), 17179869183U * (Bytes{1} << 30));
+    // 2^34 G = 2^64.
+    EXPECT_NE(refusal_of("17179869184G").find("above 2^64"), std::string::npos) << refusal_of("17179869184G");
+    EXPECT_EQ(refusal_of("18446744073709551616").find("read as"), std::string::npos);
+}
+
+TEST(ParseBytes, RefusesOtherSuffixesWithAHint) {
+    for (char const* text : {"1MB", "1MiB", "64k", "1T", "4X", "1 K", "1.5M", "0x10", "1K1"}) {
+        std::string const message = refusal_of(text);
+        EXPECT_EQ(message.rfind("--message-size '" + std::string(text) + "'", 0), 0U) << message;
+        EXPECT_NE(message.find("for example 64K"), std::string::npos) << message;
+    }
+}
+
+TEST(ParseBytes, RefusesWhatIsNoNumber) {
+    for (char const* text : {"", "K", "-1", "+1", " 1", "many"}) {
+        EXPECT_NE(refusal_of(text).find("expected a number of bytes"), std::string::npos) << refusal_of(text);
+    }
+}
+
+TEST(HumanBytes, KeepsSmallNumbersExactAndRoundsLargeOnes) {
+    EXPECT_EQ(human_bytes(0), "0 B");
+    EXPECT_EQ(human_bytes(1023), "1023 B");
+    EXPECT_EQ(human_bytes(65536), "64 K");
+    EXPECT_EQ(human_bytes(Bytes{3} << 29), "1.5 G");
+    EXPECT_EQ(human_bytes(Bytes{5} << 40), "5 T");
+}
+
+TEST(HumanMicroseconds, HasThreeDecimals) {
+    EXPECT_EQ(human_us(0), "0.000");
+    EXPECT_EQ(human_us(1234567), "1234.567");
+}
+
+}  // namespace
+}  // namespace dlmb

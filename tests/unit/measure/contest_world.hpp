@@ -1,0 +1,132 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A whole contest in one process: threads as ranks, the in_process backend, a two-phase plan whose blocks are equally
+// long within a draw, and what every rank was told.
+#pragma once
+
+#include "common/backend/registry.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/runner.hpp"
+#include "common/memory/memory_space.hpp"
+#include "common/plan/builder.hpp"
+#include "tests/unit/measure/faulty_backend.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dlmb::in_process {
+MadeBackend make_backend(BackendContext const& context);
+}
+
+namespace dlmb::measure::testing {
+
+struct Told {
+    std::size_t candidate = 0;
+    CellResult result;
+};
+
+struct ContestSpec {
+    int ranks = 4;
+    std::uint32_t draws = 2;
+    RunnerOptions options = {};
+    /// One candidate per entry, each with a backend of its own around the same in_process backend.
+    std::vector<std::function<Fault(Rank)>> candidates;
+    std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
+};
+
+/// Every pair of ranks exchanges 256 * (draw + 1) bytes in "dispatch" and the same back in "combine".
+inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw) {
+    PlanBuilder builder(me);
+    Group world;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        world.members.push_back(rank);
+    }
+    GroupId const group = builder.group(world);
+    std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), Bytes{256} * (draw + 1));
+    StepId const dispatch = builder.exchange(group, bytes, bytes, "dispatch");
+    builder.exchange(group, bytes, bytes, "combine.node", {dispatch});
+    return std::move(builder).finish();
+}
+
+/// The buffers of several plans: one allocation per id, large enough for each.
+class BoundBuffers {
+public:
+    BoundBuffers(MemorySpace& memory, std::vector<Plan> const& plans) {
+        buffers_.kind = memory.kind();
+        for (std::size_t id = 0; id < plans.front().buffers.size(); ++id) {
+            Bytes largest = 0;
+            for (Plan const& plan : plans) {
+                largest = std::max(largest, plan.buffers[id].bytes);
+            }
+            allocations_.push_back(memory.allocate(largest));
+            buffers_.base.push_back(allocations_.back().data());
+        }
+    }
+    [[nodiscard]] Buffers const& get() const { return buffers_; }
+
+private:
+    std::vector<Allocation> allocations_;
+    Buffers buffers_;
+};
+
+inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap) {
+    Rank const me = bootstrap.rank();
+    std::string why_not;
+    std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+    std::vector<Plan> plans;
+    for (std::uint32_t draw = 0; draw < spec.draws; ++draw) {
+        plans.push_back(two_phase_plan(me, spec.ranks, draw));
+    }
+    BoundBuffers const buffers(*memory, plans);
+
+    MadeBackend made = in_process::make_backend({bootstrap});
+    std::vector<std::unique_ptr<FaultyBackend>> backends;
+    std::vector<Candidate> candidates;
+    for (auto const& fault : spec.candidates) {
+        backends.push_back(std::make_unique<FaultyBackend>(*made.value(), fault(me)));
+        Candidate& candidate = candidates.emplace_back();
+        candidate.name = "candidate " + std::to_string(candidates.size() - 1);
+        candidate.backend = backends.back().get();
+        candidate.setup_ns = 1000 + me;
+        for (Plan const& plan : plans) {
+            candidate.draws.push_back(std::move(backends.back()->compile(plan, buffers.get(), {})).value());
+        }
+    }
+
+    std::vector<Told> told;
+    Watchdog watchdog([](Stuck const&) {});
+    run_contest({bootstrap, *memory, buffers.get(), plans}, candidates, spec.adjust(spec.options, me), watchdog,
+                [&](std::size_t candidate, CellResult const& result) {
+                    told.push_back({candidate, result});
+                });
+    return told;
+}
+
+/// [rank][order of finishing]
+inline std::vector<std::vector<Told>> run(ContestSpec const& spec) {
+    std::vector<std::vector<Told>> told(static_cast<std::size_t>(spec.ranks));
+    in_process::run_ranks(spec.ranks, [&](Bootstrap& bootstrap) {
+        told[static_cast<std::size_t>(bootstrap.rank())] = run_rank(spec, bootstrap);
+    });
+    return told;
+}
+
+inline std::function<Fault(Rank)> without_fault() {
+    return [](Rank) { return Fault{}; };
+}
+inline std::function<Fault(Rank)> with(Fault const& fault) {
+    return [fault](Rank) { return fault; };
+}
+
+/// Six samples and no warm-up: iterations are 0 .. draws - 1 checked, then 6 timed, then checked again.
+inline RunnerOptions brief() {
+    RunnerOptions options = {};
+    options.iterations = 6;
+    options.warmup = 0;
+    return options;
+}
+
+}  // namespace dlmb::measure::testing

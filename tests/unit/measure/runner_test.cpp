@@ -1,0 +1,224 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Contests on healthy backends: what is sampled, who decides, what every rank is told.
+#include "tests/unit/measure/contest_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace dlmb::measure {
+namespace {
+
+using namespace testing;
+
+CellResult on_rank_0(std::vector<std::vector<Told>> const& told) {
+    return told.at(0).at(0).result;
+}
+
+TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
+    for (std::uint64_t const count : {1U, 7U, 100U}) {
+        ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+        spec.options.iterations = count;
+        CellResult const result = on_rank_0(run(spec));
+        EXPECT_EQ(result.status, Status::ok);
+        EXPECT_EQ(result.samples_ns.size(), count);
+        EXPECT_EQ(result.time.samples, count);
+        EXPECT_EQ(result.stop_reason, "fixed");
+        EXPECT_EQ(result.warmup_iterations, 0U);
+        EXPECT_EQ(result.rank_median_ns.size(), 4U);
+    }
+}
+
+TEST(Runner, OneRankIsEnough) {
+    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
+    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.straggler.rank, 0);
+    EXPECT_EQ(result.straggler.share, 1.0);
+}
+
+// Two draws, six samples, no warm-up: checked 0 and 1, then samples 0 .. 5, then 0 and 1 checked again.
+TEST(Runner, SampleNumberIRunsDrawIModuloTheNumberOfDraws) {
+    std::vector<Bytes> seen;
+    auto const note = [&seen](Rank me) {
+        Fault fault;
+        if (me == 0) {
+            fault.before = [&seen](Iteration const& iteration) {
+                seen.push_back(exchange_of(iteration.plan, "dispatch").send.front().bytes);
+            };
+        }
+        return fault;
+    };
+    (void)run({.options = brief(), .candidates = {note}});
+    EXPECT_EQ(seen, (std::vector<Bytes>{256, 512, 256, 512, 256, 512, 256, 512, 256, 512}));
+}
+
+TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
+    auto const told = run({.draws = 3, .options = brief(), .candidates = {without_fault()}});
+    for (auto const& rank : told) {
+        Validation const& validation = rank.at(0).result.validation;
+        EXPECT_EQ(validation.verdict, Verdict::passed);
+        EXPECT_EQ(validation.draws_checked, (std::vector<std::uint32_t>{0, 1, 2}));
+        EXPECT_EQ(validation.blocks_checked, 2U * 3 * 2 * 4 * 4);  // twice, draws, phases, receivers, senders
+    }
+}
+
+TEST(Runner, WithoutValidationNothingIsClaimed) {
+    ContestSpec spec{.options = brief(), .candidates = {with(corrupted_byte(1, "dispatch", 2))}};
+    spec.options.validate = false;
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_EQ(result.validation.verdict, Verdict::off);
+    EXPECT_EQ(result.validation.blocks_checked, 0U);
+    EXPECT_GT(result.first_iteration_ns, 0);
+}
+
+TEST(Runner, PhasesAreThoseOfThePlanAndFitIntoTheSample) {
+    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
+    ASSERT_EQ(result.phases.size(), 2U);
+    EXPECT_EQ(result.phases[0].label, "dispatch");
+    EXPECT_EQ(result.phases[1].label, "combine");  // the suffix of "combine.node" is not a phase of its own
+    EXPECT_EQ(result.phases[0].time.samples, 6U);
+    EXPECT_LE(result.phases[0].time.min + result.phases[1].time.min, result.time.max);
+    EXPECT_LE(result.phases[0].time.mean + result.phases[1].time.mean, result.time.mean);  // one rank: no maximum mixes
+}
+
+TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
+    CellResult const result =
+        on_rank_0(run({.options = brief(), .candidates = {with(delayed_rank(2, std::chrono::milliseconds(5)))}}));
+    EXPECT_EQ(result.straggler.rank, 2);
+    EXPECT_GT(result.straggler.share, 0.5);
+    EXPECT_GE(result.time.min, 5e6);  // a sleep of 5 ms is never shorter
+    EXPECT_GE(result.rank_median_ns.at(2), 5e6);
+}
+
+TEST(Runner, SetUpTimeIsThatOfTheSlowestRank) {
+    EXPECT_EQ(on_rank_0(run({.options = brief(), .candidates = {without_fault()}})).setup_ns, 1003);
+}
+
+TEST(Runner, AllRanksAreToldTheSameInTheSameOrder) {
+    ContestSpec spec{.options = brief(),
+                     .candidates = {without_fault(), with(corrupted_byte(3, "combine.node", 0, 4)), without_fault(),
+                                    with(corrupted_byte(0, "dispatch", 1))}};
+    auto const told = run(spec);
+    ASSERT_EQ(told[0].size(), 4U);
+    EXPECT_EQ(told[0][0].candidate, 3U);  // wrong from the first iteration on: over before any round
+    for (auto const& rank : told) {
+        ASSERT_EQ(rank.size(), told[0].size());
+        for (std::size_t i = 0; i < rank.size(); ++i) {
+            EXPECT_EQ(rank[i].candidate, told[0][i].candidate);
+            EXPECT_EQ(rank[i].result.status, told[0][i].result.status);
+            EXPECT_EQ(rank[i].result.reason, told[0][i].result.reason);
+            EXPECT_EQ(rank[i].result.stop_reason, told[0][i].result.stop_reason);
+            EXPECT_EQ(rank[i].result.validation.first_mismatch, told[0][i].result.validation.first_mismatch);
+        }
+    }
+}
+
+// The clock of limits jumps 2 s per reading, and every chunk reads it twice: rounds of one chunk, five of them in 10 s.
+TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
+    ContestSpec spec{.candidates = {without_fault()}};
+    spec.options.warmup = 0;
+    spec.adjust = [](RunnerOptions options, Rank me) {
+        options.limit_clock = [me, reading = Nanoseconds{0}]() mutable {
+            if (me != 0) {
+                throw Error("a rank other than 0 decided from its own clock");
+            }
+            return reading += 2'000'000'000;
+        };
+        return options;
+    };
+    auto const told = run(spec);
+    EXPECT_EQ(on_rank_0(told).stop_reason, "time");
+    EXPECT_EQ(on_rank_0(told).round_medians_ns.size(), 5U);
+    for (auto const& rank : told) {
+        EXPECT_EQ(rank.at(0).result.stop_reason, "time");
+    }
+}
+
+TEST(Runner, TheWarmUpIsCountedApart) {
+    ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+    spec.options.warmup = 9;
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.warmup_iterations, 9U);
+    EXPECT_EQ(result.samples_ns.size(), 6U);
+}
+
+TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
+    ContestSpec spec{.ranks = 2, .candidates = {without_fault()}};
+    spec.options.time_limit_ns = 200'000'000;
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.status, Status::ok);
+    EXPECT_GE(result.warmup_iterations, 10U);
+    EXPECT_TRUE(result.stop_reason == "time" || result.stop_reason == "precision") << result.stop_reason;
+    EXPECT_GE(result.time.samples, 3U);
+    EXPECT_LE(result.time.median_low, result.time.median);
+    EXPECT_GE(result.time.median_high, result.time.median);
+    EXPECT_FALSE(result.round_medians_ns.empty());
+}
+
+TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
+    std::uint64_t launches = 0;
+    auto const count = [&launches](Rank me) {
+        Fault fault;
+        if (me == 0) {
+            fault.before = [&launches](Iteration const&) { ++launches; };
+        }
+        return fault;
+    };
+    ContestSpec spec{.draws = 3, .options = brief(), .candidates = {count}};
+    spec.options.mode = Mode::stream;
+    spec.options.validate = false;
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.samples_ns.size(), 6U);
+    EXPECT_TRUE(result.phases.empty());
+    std::uint64_t const in_samples = launches - 1;  // the first iteration is apart
+    EXPECT_GE(in_samples, 6U * 16);
+    EXPECT_EQ(in_samples % 18, 0U);  // six samples of whole passes over three draws
+    EXPECT_EQ(result.definition.rfind("stream: " + std::to_string(in_samples / 6) + " iterations", 0), 0U)
+        << result.definition;
+}
+
+TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {
+    std::vector<int> events;  // candidate of each launch on rank 0; its bitwise complement for a quiesce
+    auto const noted = [&events](int candidate) {
+        return [&events, candidate](Rank me) {
+            Fault fault;
+            if (me == 0) {
+                fault.before = [&events, candidate](Iteration const&) { events.push_back(candidate); };
+                fault.on_quiesce = [&events, candidate] { events.push_back(~candidate); };
+            }
+            return fault;
+        };
+    };
+    (void)run({.options = brief(), .candidates = {noted(0), noted(1), noted(2)}});
+    ASSERT_FALSE(events.empty());
+    std::size_t switches = 0;
+    for (std::size_t i = 1; i < events.size(); ++i) {
+        if (events[i] >= 0 && events[i] != events[i - 1]) {
+            EXPECT_LT(events[i - 1], 0) << "candidate " << events[i] << " launched right after " << events[i - 1];
+            ++switches;
+        }
+    }
+    // Set-up and three rounds visit three candidates each; a visit may follow one of the same candidate between rounds.
+    EXPECT_GE(switches, 12U - 1 - 3);
+    EXPECT_LT(events.back(), 0);  // nothing is in flight at the end
+}
+
+TEST(Runner, CandidatesMustHaveAllDraws) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        std::string why_not;
+        std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, 0, why_not);
+        std::vector<Plan> const plans{two_phase_plan(0, 1, 0)};
+        BoundBuffers const buffers(*memory, plans);
+        std::vector<Candidate> candidates(1);
+        Watchdog watchdog([](Stuck const&) {});
+        EXPECT_THROW(run_contest({bootstrap, *memory, buffers.get(), plans}, candidates, {}, watchdog,
+                                 [](std::size_t, CellResult const&) {}),
+                     Error);
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::measure

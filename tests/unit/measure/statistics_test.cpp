@@ -1,0 +1,141 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Quantiles, the interval of the median and the straggler, against values derived by hand or by counting subsets.
+#include "common/measure/statistics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+namespace dlmb::measure {
+namespace {
+
+// n, n - 1, ... 1: the k-th smallest value is k, and the input is not sorted.
+std::vector<Nanoseconds> descending(Nanoseconds n) {
+    std::vector<Nanoseconds> values(static_cast<std::size_t>(n));
+    std::iota(values.rbegin(), values.rend(), Nanoseconds{1});
+    return values;
+}
+
+// Sum of C(n, k) for k = low .. high, over 2^n: exact in a double for the n used here.
+double coin_mass(std::uint64_t n, std::uint64_t low, std::uint64_t high) {
+    double binomial = 1;
+    double mass = 0;
+    for (std::uint64_t k = 0; k <= n; ++k) {
+        mass += k >= low && k <= high ? binomial : 0;
+        binomial = binomial * static_cast<double>(n - k) / static_cast<double>(k + 1);
+    }
+    return mass / std::pow(2.0, static_cast<double>(n));
+}
+
+TEST(Statistics, NoSamplesGiveZeros) {
+    TimeSummary const summary = summarize({});
+    EXPECT_EQ(summary.samples, 0U);
+    EXPECT_EQ(summary.median, 0);
+    EXPECT_FALSE(summary.p99.has_value());
+}
+
+TEST(Statistics, OneSampleIsEveryQuantile) {
+    TimeSummary const summary = summarize(std::vector<Nanoseconds>{7});
+    for (double const value : {summary.median, summary.median_low, summary.median_high, summary.min, summary.max,
+                               summary.mean, summary.p95}) {
+        EXPECT_EQ(value, 7);
+    }
+    EXPECT_EQ(summary.samples, 1U);
+}
+
+TEST(Statistics, TheMedianOfTwoIsTheirMean) {
+    TimeSummary const summary = summarize(std::vector<Nanoseconds>{10, 5});
+    EXPECT_EQ(summary.median, 7.5);
+    EXPECT_EQ(summary.median_low, 5);  // fewer than 6 values have no 95 % interval: the extremes
+    EXPECT_EQ(summary.median_high, 10);
+    EXPECT_EQ(summary.p95, 10);  // ceil(0.95 * 2) = 2nd of 2
+}
+
+TEST(Statistics, ThreeSamplesAreSortedFirst) {
+    TimeSummary const summary = summarize(std::vector<Nanoseconds>{9, 1, 2});
+    EXPECT_EQ(summary.median, 2);
+    EXPECT_EQ(summary.min, 1);
+    EXPECT_EQ(summary.max, 9);
+    EXPECT_EQ(summary.mean, 4);
+}
+
+TEST(Statistics, TheNinetyNinthPercentileNeeds299Samples) {
+    TimeSummary const below = summarize(descending(298));
+    EXPECT_FALSE(below.p99.has_value());
+    EXPECT_EQ(below.median, 149.5);
+    EXPECT_EQ(below.p95, 284);  // ceil(283.1)
+
+    TimeSummary const enough = summarize(descending(299));
+    ASSERT_TRUE(enough.p99.has_value());
+    EXPECT_EQ(*enough.p99, 297);  // ceil(296.01)
+    EXPECT_EQ(enough.median, 150);
+    EXPECT_EQ(enough.p95, 285);  // ceil(284.05)
+}
+
+TEST(Statistics, NearestRankIsExactWhereTheProductIsWhole) {
+    EXPECT_EQ(nearest_rank(std::vector<Nanoseconds>{1, 2, 3, 4}, 50), 2);
+    std::vector<Nanoseconds> twenty(20);
+    std::iota(twenty.begin(), twenty.end(), Nanoseconds{1});
+    EXPECT_EQ(nearest_rank(twenty, 95), 19);
+    EXPECT_EQ(nearest_rank(twenty, 100), 20);
+    EXPECT_EQ(nearest_rank(twenty, 1), 1);
+}
+
+// Widths of the interval of R round medians, from cumulative binomial tables: 1 for R 6..8, 2 for 9..11, 3 for 12..14,
+// 4 for 15 and 16, 5 for 17..19, 6 for 20.
+TEST(Statistics, RanksOfTheMedianIntervalAreThoseOfTheBinomialTable) {
+    EXPECT_FALSE(median_interval_ranks(5).has_value());
+    std::array<std::uint64_t, 15> const low{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 5, 5, 6};
+    for (std::uint64_t n = 6; n <= 20; ++n) {
+        EXPECT_EQ(median_interval_ranks(n), (IntervalRanks{low[n - 6], n + 1 - low[n - 6]})) << n;
+    }
+}
+
+TEST(Statistics, TheMedianIntervalIsTheNarrowestThatCoversNinetyFivePercent) {
+    for (std::uint64_t n = 6; n <= 50; ++n) {
+        IntervalRanks const ranks = median_interval_ranks(n).value();
+        EXPECT_GE(coin_mass(n, ranks.low, n - ranks.low), 0.95) << n;
+        EXPECT_LT(coin_mass(n, ranks.low + 1, n - ranks.low - 1), 0.95) << n;
+    }
+}
+
+// Normal approximation: n/2 -+ 1.96 sqrt(n)/2, within one rank at these sizes.
+TEST(Statistics, TheMedianIntervalIsStableForManySamples) {
+    for (double const n : {1e4, 1e6, 1e8}) {
+        IntervalRanks const ranks = median_interval_ranks(static_cast<std::uint64_t>(n)).value();
+        EXPECT_NEAR(static_cast<double>(ranks.low), n / 2 - 1.959964 * std::sqrt(n) / 2, 1.0) << n;
+        EXPECT_EQ(ranks.low + ranks.high, static_cast<std::uint64_t>(n) + 1);
+    }
+}
+
+TEST(Statistics, TheIntervalIsReadOffTheSortedValues) {
+    std::vector<double> const nine{9, 1, 8, 2, 7, 3, 6, 4, 5};
+    Interval const interval = median_interval(nine);
+    EXPECT_EQ(interval.low, 2);
+    EXPECT_EQ(interval.high, 8);
+}
+
+TEST(Statistics, TheStragglerIsTheRankThatWasSlowestMostOften) {
+    std::vector<Rank> const slowest{2, 0, 2, 1, 2, 1, 2, 2};
+    Straggler const straggler = find_straggler(slowest, 4);
+    EXPECT_EQ(straggler.rank, 2);
+    EXPECT_EQ(straggler.share, 5.0 / 8.0);
+    EXPECT_EQ(find_straggler(std::vector<Rank>{3, 1}, 4).rank, 1);  // a tie names the lower rank
+    EXPECT_EQ(find_straggler({}, 4).share, 0);
+}
+
+TEST(Statistics, EveryStatusHasItsWord) {
+    EXPECT_EQ(name_of(Status::ok), "ok");
+    EXPECT_EQ(name_of(Status::skipped), "skipped");
+    EXPECT_EQ(name_of(Status::failed), "failed");
+    EXPECT_EQ(name_of(Status::timeout), "timeout");
+    EXPECT_EQ(name_of(Status::invalid), "invalid");
+}
+
+}  // namespace
+}  // namespace dlmb::measure

@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The warm-up rule on scripted batches, and what one sample is made of.
+#include "common/measure/sample_shape.hpp"
+#include "common/measure/warm_up_rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+namespace dlmb::measure {
+namespace {
+
+constexpr Nanoseconds us = 1'000;
+constexpr Nanoseconds ms = 1'000'000;
+constexpr Nanoseconds s = 1'000'000'000;
+
+std::vector<std::uint64_t> batches(WarmUpRule rule, std::function<Nanoseconds(std::uint64_t)> const& iteration) {
+    std::vector<std::uint64_t> sizes;
+    while (std::uint64_t const batch = rule.next()) {
+        Nanoseconds const each = iteration(rule.iterations());
+        rule.add(batch, static_cast<double>(each), each * static_cast<Nanoseconds>(batch));
+        sizes.push_back(batch);
+    }
+    return sizes;
+}
+
+TEST(WarmUp, BatchesDoubleUntilTenIterationsAndTwoTenthsOfASecond) {
+    auto const steady = [](Nanoseconds each) { return [each](std::uint64_t) { return each; }; };
+    EXPECT_EQ(batches({{}, 1, 50 * ms}, steady(50 * ms)), (std::vector<std::uint64_t>{1, 2, 4, 8}));
+    // 1 + 2 + 4 + 8 + 16 + 32 iterations of 4 ms are 252 ms, one batch less 124 ms.
+    EXPECT_EQ(batches({{}, 1, 4 * ms}, steady(4 * ms)), (std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32}));
+}
+
+TEST(WarmUp, EveryDrawRunsOnce) {
+    std::vector<std::uint64_t> const sizes = batches({{}, 20, 50 * ms}, [](std::uint64_t) { return 50 * ms; });
+    EXPECT_EQ(sizes, (std::vector<std::uint64_t>{1, 2, 4, 8, 16}));
+}
+
+TEST(WarmUp, ItGoesOnWhileTheBatchMediansMove) {
+    // Halves from batch to batch until 255 iterations are through: the batches after that agree.
+    auto const settling = [](std::uint64_t done) {
+        return 16 * ms / static_cast<Nanoseconds>(std::min<std::uint64_t>(done, 255) + 1);
+    };
+    std::vector<std::uint64_t> const sizes = batches({{}, 1, 16 * ms}, settling);
+    EXPECT_GT(sizes.size(), 9U);
+}
+
+TEST(WarmUp, ThreeSecondsAreTheMost) {
+    auto const restless = [](std::uint64_t done) { return done % 2 == 0 ? 100 * ms : 200 * ms; };
+    Nanoseconds total = 0;
+    (void)batches({{}, 1, 100 * ms}, [&](std::uint64_t done) {
+        total += restless(done);
+        return restless(done);
+    });
+    EXPECT_LE(total, 3 * s);
+    EXPECT_EQ(batches({{}, 1, 2 * s}, [](std::uint64_t) { return 2 * s; }), (std::vector<std::uint64_t>{1}));
+}
+
+TEST(WarmUp, AColdFirstIterationDoesNotReplaceTheWarmUp) {
+    std::vector<std::uint64_t> const sizes = batches({{}, 1, 5 * s}, [](std::uint64_t) { return 50 * ms; });
+    EXPECT_EQ(sizes, (std::vector<std::uint64_t>{1, 2, 4, 8}));
+}
+
+TEST(WarmUp, AFixedCountIsExact) {
+    for (std::uint64_t const count : {0U, 1U, 17U, 10'000U}) {
+        std::uint64_t total = 0;
+        for (std::uint64_t const batch : batches({count, 4, 1 * us}, [](std::uint64_t) { return 1 * us; })) {
+            total += batch;
+        }
+        EXPECT_EQ(total, count);
+    }
+}
+
+TEST(SampleShape, AnIsolatedSampleIsOneIterationAfterUpToThreeUnrecordedOnes) {
+    SampleShape const fast = sample_shape({}, 4, 10e3);
+    EXPECT_EQ(fast.iterations, 1U);
+    EXPECT_EQ(fast.unrecorded, 3U);
+    EXPECT_EQ(sample_shape({}, 4, 150e6).unrecorded, 1U);  // 2 % of 10 s hold one iteration of 150 ms
+    EXPECT_EQ(sample_shape({}, 4, 2e9).unrecorded, 0U);
+    EXPECT_EQ(sample_shape({.warmup = 0U}, 4, 10e3).unrecorded, 0U);
+}
+
+TEST(SampleShape, AStreamSampleIsSixteenIterationsAndTenMillisecondsInWholePasses) {
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 1, 10e3).iterations, 1000U);
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 7, 10e3).iterations, 1001U);
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 1, 5e6).iterations, 16U);
+}
+
+TEST(SampleShape, ASlowStreamStillFitsThreeSamplesIntoTheTimeLimit) {
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 2, 1e9).iterations, 2U);  // 10 s / 3 samples / 1 s, whole passes
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 8, 1e9).iterations, 3U);
+    EXPECT_EQ(sample_shape({.mode = Mode::stream}, 1, 60e9).iterations, 1U);
+}
+
+}  // namespace
+}  // namespace dlmb::measure

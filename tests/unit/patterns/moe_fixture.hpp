@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Short ways to a moe_alltoall pattern and to the exchanges of its plans.
+#pragma once
+
+#include "patterns/moe_alltoall/moe_alltoall.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dlmb::moe_alltoall {
+
+inline std::unique_ptr<Pattern> make_moe(Parameters const& overrides, WorldShape const& world,
+                                         std::string_view preset = "") {
+    return type().make(resolve(type(), preset, overrides), world);
+}
+
+inline std::vector<Step const*> steps_with(Plan const& plan, std::string_view label) {
+    std::vector<Step const*> found;
+    for (Step const& step : plan.steps) {
+        if (step.label == label) {
+            found.push_back(&step);
+        }
+    }
+    return found;
+}
+
+inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {
+    return std::get<Exchange>(steps_with(plan, label).at(0)->operation);
+}
+
+inline Bytes total(std::vector<Block> const& blocks) {
+    return std::accumulate(blocks.begin(), blocks.end(), Bytes{0},
+                           [](Bytes sum, Block const& block) { return sum + block.bytes; });
+}
+
+/// Bytes that all ranks send in the steps of this label.
+inline Bytes sent(std::vector<Plan> const& plans, std::string_view label) {
+    Bytes sum = 0;
+    for (Plan const& plan : plans) {
+        for (Step const* step : steps_with(plan, label)) {
+            sum += total(std::get<Exchange>(step->operation).send);
+        }
+    }
+    return sum;
+}
+
+/// A statistic over the first `sources` ranks.
+inline double statistic(Pattern const& pattern, int sources, Draw draw, std::string_view name) {
+    std::vector<std::uint64_t> summed;
+    for (Rank rank = 0; rank < sources; ++rank) {
+        auto const counts = pattern.announce(rank, draw).statistics;
+        summed.resize(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            summed[i] += counts[i];
+        }
+    }
+    for (Statistic const& entry : pattern.statistics(summed)) {
+        if (entry.name == name) {
+            return entry.value;
+        }
+    }
+    throw std::out_of_range("no statistic of that name");
+}
+
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/plan/builder.hpp"
+#include "tests/unit/plan/plan_sets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace dlmb {
+namespace {
+
+constexpr Bytes gib = Bytes{1} << 30;
+
+Plan one_exchange(std::vector<Bytes> const& send, std::vector<Bytes> const& recv) {
+    PlanBuilder builder(0);
+    builder.exchange(builder.group(test::world_group(static_cast<int>(send.size()))), send, recv, "dispatch");
+    return std::move(builder).finish();
+}
+
+Exchange const& exchange_of(Plan const& plan) {
+    return std::get<Exchange>(plan.steps.at(0).operation);
+}
+
+TEST(PlanBuilder, TheSameMembersGiveTheSameGroup) {
+    PlanBuilder builder(0);
+    GroupId const first = builder.group({{0, 1, 2}});
+    EXPECT_EQ(builder.group({{0, 1, 2}}), first);
+    EXPECT_NE(builder.group({{0, 2, 1}}), first) << "order is part of a group: it gives the ranks in it";
+    EXPECT_EQ(std::move(builder).finish().groups.size(), 2U);
+}
+
+TEST(PlanBuilder, ZeroBytesLeaveNoBlock) {
+    Plan const plan = one_exchange({5, 0, 7}, {0, 0, 9});
+    EXPECT_EQ(exchange_of(plan).send, (std::vector<Block>{{0, 0, 5}, {2, 64, 7}}));
+    EXPECT_EQ(exchange_of(plan).recv, (std::vector<Block>{{2, 64, 9}}));
+}
+
+TEST(PlanBuilder, ReceiveBlocksKeepTheirDistance) {
+    Plan const plan = one_exchange({0, 0, 0}, {64, 1, 130});
+    std::vector<Block> const& recv = exchange_of(plan).recv;
+    Bytes free_from = 0;
+    for (Block const& block : recv) {
+        EXPECT_GE(block.offset - free_from, guard_bytes) << "before the block of peer " << block.peer;
+        EXPECT_EQ(block.offset % guard_bytes, 0U);
+        free_from = block.offset + block.bytes;
+    }
+    Buffer const& buffer = plan.buffers.at(exchange_of(plan).recv_buffer);
+    EXPECT_GE(buffer.bytes - free_from, guard_bytes) << "after the last block";
+    EXPECT_EQ(buffer.name, "dispatch.recv");
+    EXPECT_EQ(plan.buffers.at(exchange_of(plan).send_buffer).name, "dispatch.send");
+}
+
+TEST(PlanBuilder, AnExchangeWithoutAnyBlockIsAStepWithBothBuffers) {
+    Plan const plan = one_exchange({0, 0}, {0, 0});
+    EXPECT_TRUE(exchange_of(plan).send.empty());
+    EXPECT_TRUE(exchange_of(plan).recv.empty());
+    EXPECT_EQ(plan.buffers.size(), 2U) << "so that buffer ids agree between draws";
+    EXPECT_TRUE(validate_rank(plan).empty());
+}
+
+TEST(PlanBuilder, OffsetsAboveFourGibibytesStayExact) {
+    Plan const plan = one_exchange({3 * gib, 2 * gib, 5}, {2 * gib, 3 * gib, 5});
+    // Send blocks are packed: 3 GiB and 5 GiB are multiples of 64. Receive blocks each start one guard later.
+    EXPECT_EQ(exchange_of(plan).send, (std::vector<Block>{{0, 0, 3 * gib}, {1, 3 * gib, 2 * gib}, {2, 5 * gib, 5}}));
+    EXPECT_EQ(exchange_of(plan).recv,
+              (std::vector<Block>{{0, 64, 2 * gib}, {1, 2 * gib + 128, 3 * gib}, {2, 5 * gib + 192, 5}}));
+}
+
+TEST(PlanBuilder, ABlockThatEndsAboveTheAddressSpaceIsRefused) {
+    EXPECT_THROW(one_exchange({std::numeric_limits<Bytes>::max() - 100, 1}, {0, 0}), Error);
+    EXPECT_THROW(one_exchange({Bytes{1} << 63, Bytes{1} << 63}, {0, 0}), Error);
+}
+
+TEST(PlanBuilder, AnExchangeNeedsOneSizePerMember) {
+    PlanBuilder builder(0);
+    GroupId const group = builder.group(test::world_group(3));
+    std::vector<Bytes> const two{1, 2};
+    std::vector<Bytes> const three{1, 2, 3};
+    EXPECT_THROW(builder.exchange(group, two, three, "x"), Error);
+    EXPECT_THROW(builder.exchange(group, three, two, "x"), Error);
+    EXPECT_THROW(builder.exchange(group + 1, three, three, "x"), Error);
+}
+
+TEST(PlanBuilder, GatheredBytesMustDivideIntoWholeElements) {
+    PlanBuilder builder(0);
+    GroupId const group = builder.group(test::world_group(3));
+    EXPECT_THROW(builder.all_gather(group, 16, Element::fp32, "x"), Error);  // 16 B are 4 elements for 3 ranks
+    EXPECT_THROW(builder.reduce_scatter(group, 18, Element::fp32, Reduction::sum, "x"), Error);
+    EXPECT_EQ(builder.all_gather(group, 24, Element::fp32, "x"), 0U);
+}
+
+TEST(PlanBuilder, CollectivesGetASideForEachDirection) {
+    Plan const plan = test::mixed_plans().at(2);
+    auto const& gather = std::get<AllGather>(plan.steps.at(test::mixed::gather).operation);
+    EXPECT_EQ(gather.bytes, 128U);
+    EXPECT_NE(gather.send.buffer, gather.recv.buffer);
+    EXPECT_GE(plan.buffers.at(gather.send.buffer).bytes, 128U / 4);
+    EXPECT_GE(plan.buffers.at(gather.recv.buffer).bytes, 128 + 2 * guard_bytes);
+    auto const& scatter = std::get<ReduceScatter>(plan.steps.at(test::mixed::scatter).operation);
+    EXPECT_GE(plan.buffers.at(scatter.send.buffer).bytes, 64U);
+    EXPECT_EQ(scatter.recv.offset, guard_bytes);
+}
+
+TEST(PlanBuilder, EveryStepOfEveryRankIsSound) {
+    for (Plan const& plan : test::mixed_plans()) {
+        EXPECT_EQ(test::texts(validate_rank(plan)), "");
+        EXPECT_EQ(plan.steps.size(), 9U);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb

@@ -1,0 +1,73 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/unit/plan/plan_sets.hpp"
+
+#include <numeric>
+
+namespace dlmb::test {
+namespace {
+
+struct Sides {
+    std::vector<Bytes> send, recv;
+};
+
+Sides sides_of(Rank me, int ranks, ByteMatrix const& bytes) {
+    Sides sides;
+    for (Rank peer = 0; peer < ranks; ++peer) {
+        sides.send.push_back(bytes(me, peer));
+        sides.recv.push_back(bytes(peer, me));
+    }
+    return sides;
+}
+
+}  // namespace
+
+Group world_group(int ranks) {
+    Group group;
+    group.members.resize(static_cast<std::size_t>(ranks));
+    std::iota(group.members.begin(), group.members.end(), 0);
+    return group;
+}
+
+std::vector<Plan> exchange_plans(int ranks, ByteMatrix const& bytes) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < ranks; ++me) {
+        Sides const sides = sides_of(me, ranks, bytes);
+        PlanBuilder builder(me);
+        builder.exchange(builder.group(world_group(ranks)), sides.send, sides.recv, "dispatch");
+        plans.push_back(std::move(builder).finish());
+    }
+    return plans;
+}
+
+std::vector<Plan> mixed_plans() {
+    constexpr int ranks = 4;
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < ranks; ++me) {
+        Sides const sides = sides_of(
+            me, ranks, [](Rank from, Rank to) { return 1000 * static_cast<Bytes>(from + 1) + static_cast<Bytes>(to); });
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        StepId last = builder.compute(500, "route");
+        last = builder.exchange(all, sides.send, sides.recv, "dispatch", {last});
+        last = builder.exchange(all, sides.recv, sides.send, "combine", {last});
+        last = builder.all_gather(all, 128, Element::int64, "gather", {last});
+        last = builder.all_reduce(all, 60, Element::fp32, Reduction::sum, "reduce", {last});
+        last = builder.reduce_scatter(all, 64, Element::bf16, Reduction::max, "scatter", {last});
+        last = builder.broadcast(all, 1, 100, Element::byte, "broadcast", {last});
+        builder.recv(all, (me + ranks - 1) % ranks, 300, 0, 0, "forward", {last});
+        builder.send(all, (me + 1) % ranks, 300, 0, 0, "forward", {last});
+        plans.push_back(std::move(builder).finish());
+    }
+    return plans;
+}
+
+std::string texts(std::vector<Problem> const& problems) {
+    std::string all;
+    for (Problem const& problem : problems) {
+        all += problem.text + "\n";
+    }
+    return all;
+}
+
+}  // namespace dlmb::test

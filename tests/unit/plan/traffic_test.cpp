@@ -1,0 +1,206 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/traffic.hpp"
+#include "tests/unit/plan/plan_sets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace dlmb {
+namespace {
+
+std::vector<RankTraffic> traffic_of_all(std::vector<Plan> const& plans) {
+    std::vector<RankTraffic> traffic;
+    traffic.reserve(plans.size());
+    for (Plan const& plan : plans) {
+        traffic.push_back(traffic_of(plan));
+    }
+    return traffic;
+}
+
+/// One collective on every rank of the world.
+template <class Add>
+std::vector<RankTraffic> collective(int ranks, Add const& add) {
+    std::vector<RankTraffic> traffic;
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        add(builder, builder.group(test::world_group(ranks)));
+        traffic.push_back(traffic_of(std::move(builder).finish()));
+    }
+    return traffic;
+}
+
+TEST(Traffic, OfAUniformExchangeIncludingSelf) {
+    // Four ranks, 1 MiB per pair, 100 us: a rank's row is 4 MiB -> 41.943 GB/s; 3 MiB leave it -> 31.457 GB/s.
+    constexpr Bytes mib = 1048576;
+    auto const traffic = traffic_of_all(test::exchange_plans(4, [](Rank, Rank) { return mib; }));
+    RankTraffic const expected{.payload = 4 * mib,
+                               .out = 3 * mib,
+                               .in = 3 * mib,
+                               .send_total = 4 * mib,
+                               .recv_total = 4 * mib,
+                               .messages = 3,
+                               .self = mib};
+    EXPECT_EQ(traffic, std::vector<RankTraffic>(4, expected));
+    TrafficSummary const summary = summarize(traffic);
+    EXPECT_EQ(summary.payload_bytes, 16 * mib);
+    EXPECT_EQ(summary.wire_bytes, 12 * mib);
+    EXPECT_EQ(summary.self_bytes, 4 * mib);
+    Bandwidth const at_100_us = bandwidth(summary, 100'000);
+    EXPECT_NEAR(at_100_us.algbw_GBps, 41.943, 0.0005);
+    EXPECT_NEAR(at_100_us.busbw_GBps, 31.457, 0.0005);
+    EXPECT_DOUBLE_EQ(at_100_us.aggregate_GBps, 125.82912);  // 12 * 1048576 B
+}
+
+TEST(Traffic, OfASkewedExchange) {
+    // Worked example: B = [[8,4,0],[2,0,2],[1,9,0]] MB in 1 ms. Without self: out 4 4 10, in 3 13 2; with self rows
+    // 12 4 10 and columns 11 13 2. max(out, in) is 4 13 10, mean 9; mean of out and of in is 6.
+    constexpr std::array<std::array<Bytes, 3>, 3> mb{{{8, 4, 0}, {2, 0, 2}, {1, 9, 0}}};
+    auto const traffic = traffic_of_all(test::exchange_plans(3, [&](Rank from, Rank to) {
+        return mb.at(static_cast<std::size_t>(from)).at(static_cast<std::size_t>(to)) * 1'000'000;
+    }));
+    constexpr Bytes million = 1'000'000;
+    EXPECT_EQ(traffic[0].out, 4 * million);
+    EXPECT_EQ(traffic[1].out, 4 * million);
+    EXPECT_EQ(traffic[2].out, 10 * million);
+    EXPECT_EQ(traffic[0].in, 3 * million);
+    EXPECT_EQ(traffic[1].in, 13 * million);
+    EXPECT_EQ(traffic[2].in, 2 * million);
+    EXPECT_EQ(traffic[0].self, 8 * million);
+    TrafficSummary const summary = summarize(traffic);
+    EXPECT_EQ(summary.busiest_rank_bytes, 13 * million);
+    EXPECT_EQ(summary.largest_total_bytes, 13 * million);
+    EXPECT_DOUBLE_EQ(summary.balanced_rank_bytes, 9e6);
+    EXPECT_NEAR(summary.imbalance_send, 1.667, 0.0005);
+    EXPECT_NEAR(summary.imbalance_recv, 2.167, 0.0005);
+    Bandwidth const at_1_ms = bandwidth(summary, 1e6);
+    EXPECT_DOUBLE_EQ(at_1_ms.algbw_GBps, 13);
+    EXPECT_DOUBLE_EQ(at_1_ms.busbw_GBps, 13);
+    EXPECT_DOUBLE_EQ(at_1_ms.aggregate_GBps, 18);
+}
+
+TEST(Traffic, OfAUniformExchangeHasTheFactorForm) {
+    for (int ranks = 2; ranks <= 16; ++ranks) {
+        auto const summary =
+            summarize(traffic_of_all(test::exchange_plans(ranks, [](Rank, Rank) { return Bytes{1000}; })));
+        Bandwidth const band = bandwidth(summary, 777);
+        EXPECT_NEAR(band.busbw_GBps / band.algbw_GBps, (ranks - 1.0) / ranks, 1e-12) << ranks << " ranks";
+    }
+}
+
+TEST(Traffic, OfAnExchangeAboveFourGibibytes) {
+    // deepseek-v3 expanded with 32768 tokens: 32768 * 8 rows of 14336 B = 3758096384 B per rank; here from two ranks
+    // to one another's and their own half, with four times the tokens: 2 * 7516192768 B per rank.
+    constexpr Bytes half = 7'516'192'768;
+    auto const traffic = traffic_of_all(test::exchange_plans(2, [](Rank, Rank) { return half; }));
+    EXPECT_EQ(traffic[0].payload, 15'032'385'536U);
+    EXPECT_EQ(traffic[0].out, half);
+    EXPECT_EQ(summarize(traffic).payload_bytes, 30'064'771'072U);
+}
+
+TEST(Traffic, OfOneRankOrOfNothingIsFinite) {
+    for (Bytes const bytes : {Bytes{0}, Bytes{100}}) {
+        TrafficSummary const summary =
+            summarize(traffic_of_all(test::exchange_plans(1, [=](Rank, Rank) { return bytes; })));
+        EXPECT_EQ(summary.wire_bytes, 0U);
+        EXPECT_EQ(summary.self_bytes, bytes);
+        EXPECT_EQ(summary.busiest_rank_bytes, 0U);
+        EXPECT_DOUBLE_EQ(summary.imbalance_send, 1);
+        EXPECT_DOUBLE_EQ(summary.imbalance_recv, 1);
+    }
+    EXPECT_DOUBLE_EQ(summarize({}).balanced_rank_bytes, 0);
+    EXPECT_DOUBLE_EQ(bandwidth(TrafficSummary{.busiest_rank_bytes = 5}, 0).busbw_GBps, 0);
+}
+
+TEST(Traffic, OfAnAllReduceIsTwiceAllButOneShare) {
+    auto const add = [](PlanBuilder& builder, GroupId all) {
+        builder.all_reduce(all, 1000, Element::fp32, Reduction::sum, "sum");
+    };
+    EXPECT_EQ(collective(1, add).at(0).out, 0U);
+    RankTraffic const four = collective(4, add).at(3);
+    EXPECT_EQ(four.out, 1500U);  // 2 * 1000 * 3 / 4
+    EXPECT_EQ(four.in, 1500U);
+    EXPECT_EQ(four.payload, 1000U);
+    EXPECT_EQ(four.send_total, 1000U);
+    EXPECT_EQ(collective(3, add).at(0).out, 1333U);  // 2 * 1000 * 2 / 3 = 1333.3, rounded down
+}
+
+TEST(Traffic, OfAnAllReduceDoesNotOverflow) {
+    // 2 * 2^62 * 3 is above 2^64, the result 1.5 * 2^62 is not.
+    constexpr Bytes huge = Bytes{1} << 62;
+    auto const traffic = collective(4, [](PlanBuilder& builder, GroupId all) {
+        builder.all_reduce(all, huge, Element::fp32, Reduction::sum, "sum");
+    });
+    EXPECT_EQ(traffic[0].out, huge / 2 * 3);
+}
+
+TEST(Traffic, OfGatherAndScatterIsAllButOneShare) {
+    for (int const ranks : {1, 2, 5}) {
+        Bytes const whole = 40 * static_cast<Bytes>(ranks);
+        for (RankTraffic const &traffic : collective(ranks, [&](PlanBuilder&builder, GroupId all) {
+                 builder.all_gather(all, whole, Element::fp32, "gather");
+             })) {
+            EXPECT_EQ(traffic.out, whole - 40);
+            EXPECT_EQ(traffic.payload, whole);
+        }
+        for (RankTraffic const &traffic : collective(ranks, [&](PlanBuilder&builder, GroupId all) {
+                 builder.reduce_scatter(all, whole, Element::fp32, Reduction::sum, "scatter");
+             })) {
+            EXPECT_EQ(traffic.in, whole - 40);
+            EXPECT_EQ(traffic.payload, whole);
+        }
+    }
+}
+
+TEST(Traffic, OfABroadcastLeavesTheRootAndEntersTheOthers) {
+    auto const add = [](PlanBuilder& builder, GroupId all) { builder.broadcast(all, 0, 50, Element::byte, "b"); };
+    auto const traffic = collective(3, add);
+    EXPECT_EQ(traffic[0], (RankTraffic{.payload = 50, .out = 50, .send_total = 50}));
+    EXPECT_EQ(traffic[1], (RankTraffic{.in = 50, .recv_total = 50}));
+    EXPECT_EQ(collective(1, add).at(0).out, 0U);
+}
+
+TEST(Traffic, OfAPhaseAddsUpToThatOfThePlan) {
+    for (Plan const& plan : test::mixed_plans()) {
+        RankTraffic const whole = traffic_of(plan);
+        Bytes out = 0;
+        Bytes payload = 0;
+        for (char const* phase :
+             {"route", "dispatch", "combine", "gather", "reduce", "scatter", "broadcast", "forward"}) {
+            out += traffic_of(plan, phase).out;
+            payload += traffic_of(plan, phase).payload;
+        }
+        EXPECT_EQ(out, whole.out);
+        EXPECT_EQ(payload, whole.payload);
+        EXPECT_EQ(
+            traffic_of(plan, "forward"),
+            (RankTraffic{.payload = 300, .out = 300, .in = 300, .send_total = 300, .recv_total = 300, .messages = 1}));
+        EXPECT_EQ(traffic_of(plan, "route"), RankTraffic{}) << "computing moves nothing";
+        EXPECT_EQ(traffic_of(plan, "disp"), RankTraffic{}) << "a phase is a whole word";
+        EXPECT_EQ(traffic_of_step(plan, test::mixed::dispatch), traffic_of(plan, "dispatch"));
+    }
+}
+
+TEST(Traffic, APhaseTakesTheStepsWithASuffix) {
+    std::vector<Plan> plans = test::exchange_plans(2, [](Rank, Rank) { return Bytes{8}; });
+    plans[0].steps[0].label = "dispatch.node";
+    EXPECT_EQ(traffic_of(plans[0], "dispatch").out, 8U);
+}
+
+TEST(Traffic, WhatLeavesAllRanksEntersThem) {
+    auto const traffic = traffic_of_all(
+        test::exchange_plans(7, [](Rank from, Rank to) { return static_cast<Bytes>((from * 13 + to * 5) % 4) * 17; }));
+    Bytes out = 0;
+    Bytes in = 0;
+    for (RankTraffic const& rank : traffic) {
+        out += rank.out;
+        in += rank.in;
+        EXPECT_EQ(rank.payload, rank.out + rank.self);
+    }
+    EXPECT_EQ(out, in);
+    EXPECT_GT(out, 0U);
+}
+
+}  // namespace
+}  // namespace dlmb

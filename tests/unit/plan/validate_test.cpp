@@ -1,0 +1,147 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/validate.hpp"
+#include "tests/unit/plan/plan_sets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dlmb {
+namespace {
+
+TEST(Validate, AcceptsExchangesOfEveryShape) {
+    for (int const ranks : {1, 2, 3, 7, 16}) {
+        EXPECT_EQ(test::texts(validate(test::exchange_plans(ranks, [](Rank, Rank) { return Bytes{64}; }))), "")
+            << ranks;
+        EXPECT_EQ(test::texts(validate(test::exchange_plans(ranks, [](Rank, Rank) { return Bytes{0}; }))), "") << ranks;
+        auto const ragged = [](Rank from, Rank to) { return static_cast<Bytes>((from * 7 + to * 3) % 5) * 100; };
+        EXPECT_EQ(test::texts(validate(test::exchange_plans(ranks, ragged))), "") << ranks;
+        auto const to_the_first_only = [](Rank, Rank to) { return to == 0 ? Bytes{9} : Bytes{0}; };
+        EXPECT_EQ(test::texts(validate(test::exchange_plans(ranks, to_the_first_only))), "") << ranks;
+    }
+}
+
+TEST(Validate, AcceptsEveryKindOfOperation) {
+    EXPECT_EQ(test::texts(validate(test::mixed_plans())), "");
+}
+
+TEST(Validate, AcceptsNoRankAndRanksWithoutSteps) {
+    EXPECT_TRUE(validate({}).empty());
+    std::vector<Plan> plans(3);
+    for (Rank me = 0; me < 3; ++me) {
+        plans[static_cast<std::size_t>(me)].me = me;
+    }
+    EXPECT_TRUE(validate(plans).empty());
+}
+
+TEST(Validate, ComparesSizesAboveFourGibibytes) {
+    constexpr Bytes above = (Bytes{1} << 32) + 8;
+    std::vector<Plan> plans = test::exchange_plans(2, [](Rank, Rank) { return above; });
+    EXPECT_EQ(test::texts(validate(plans)), "");
+    // The lower 32 bits stay equal: a check that narrows would accept this.
+    std::get<Exchange>(plans[1].steps[0].operation).recv[0].bytes = 8;
+    EXPECT_EQ(test::texts(validate(plans)),
+              "rank 1 step 0 \"dispatch\" expects 8 B from rank 0, rank 0 sends 4294967304 B\n");
+}
+
+TEST(Validate, SaysWhatBothSidesThink) {
+    std::vector<Plan> plans = test::exchange_plans(6, [](Rank, Rank) { return Bytes{8192}; });
+    std::get<Exchange>(plans[2].steps[0].operation).recv[5].bytes = 4096;
+    std::vector<Problem> const problems = validate(plans);
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].rank, 2);
+    EXPECT_EQ(problems[0].step, 0U);
+    EXPECT_EQ(problems[0].text, "rank 2 step 0 \"dispatch\" expects 4096 B from rank 5, rank 5 sends 8192 B");
+}
+
+TEST(Validate, NamesWorldRanksInGroupsThatPermuteThem) {
+    std::vector<Plan> plans = test::exchange_plans(3, [](Rank, Rank) { return Bytes{8}; });
+    for (Plan& plan : plans) {
+        plan.groups[0].members = {2, 0, 1};
+    }
+    EXPECT_EQ(test::texts(validate(plans)), "");
+    std::get<Exchange>(plans[0].steps[0].operation).recv[0].bytes = 4;  // group rank 0 is world rank 2
+    EXPECT_EQ(test::texts(validate(plans)), "rank 0 step 0 \"dispatch\" expects 4 B from rank 2, rank 2 sends 8 B\n");
+}
+
+TEST(Validate, ReportsEveryWrongBlockOfASparseExchangeOnce) {
+    std::vector<Plan> plans = test::exchange_plans(5, [](Rank, Rank) { return Bytes{8}; });
+    auto& lost = std::get<Exchange>(plans[3].steps[0].operation).recv;
+    lost.erase(lost.begin() + 1, lost.begin() + 4);  // the blocks of ranks 1, 2 and 3
+    auto& unsent = std::get<Exchange>(plans[4].steps[0].operation).send;
+    unsent.erase(unsent.begin(), unsent.begin() + 2);  // the blocks to ranks 0 and 1
+    EXPECT_EQ(test::texts(validate(plans)), "rank 1 step 0 \"dispatch\" sends 8 B to rank 3, rank 3 expects 0 B\n"
+                                            "rank 2 step 0 \"dispatch\" sends 8 B to rank 3, rank 3 expects 0 B\n"
+                                            "rank 3 step 0 \"dispatch\" sends 8 B to rank 3, rank 3 expects 0 B\n"
+                                            "rank 0 step 0 \"dispatch\" expects 8 B from rank 4, rank 4 sends 0 B\n"
+                                            "rank 1 step 0 \"dispatch\" expects 8 B from rank 4, rank 4 sends 0 B\n");
+}
+
+TEST(Validate, AcceptsCollectivesInPlace) {
+    std::vector<Plan> plans = test::mixed_plans();
+    for (Plan& plan : plans) {
+        auto& reduce = std::get<AllReduce>(plan.steps[test::mixed::reduce].operation);
+        reduce.send = reduce.recv;
+        auto& gather = std::get<AllGather>(plan.steps[test::mixed::gather].operation);
+        gather.send = {gather.recv.buffer, gather.recv.offset + static_cast<Bytes>(plan.me) * 32};  // 128 B / 4 ranks
+        auto& scatter = std::get<ReduceScatter>(plan.steps[test::mixed::scatter].operation);
+        scatter.recv = {scatter.send.buffer, scatter.send.offset + static_cast<Bytes>(plan.me) * 16};  // 64 B / 4 ranks
+    }
+    EXPECT_EQ(test::texts(validate(plans)), "");
+}
+
+TEST(Validate, AcceptsForwardingOfWhatWasWaitedFor) {
+    std::vector<Plan> plans = test::mixed_plans();
+    for (Plan& plan : plans) {
+        auto const& broadcast = std::get<Broadcast>(plan.steps[test::mixed::broadcast].operation);
+        auto& send = std::get<Send>(plan.steps[test::mixed::send].operation);
+        send.buffer = broadcast.data.buffer;
+        send.to.offset = broadcast.data.offset;
+        send.to.bytes = 100;
+        std::get<Recv>(plan.steps[test::mixed::recv].operation).from.bytes = 100;
+    }
+    EXPECT_EQ(test::texts(validate(plans)), "");
+}
+
+TEST(Validate, AcceptsGroupIdsThatDifferBetweenRanks) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < 3; ++me) {
+        PlanBuilder builder(me);
+        if (me == 2) {
+            builder.group({{2}});
+        }
+        GroupId const all = builder.group(test::world_group(3));
+        if (me < 2) {
+            builder.all_reduce(builder.group({{0, 1}}), 8, Element::int64, Reduction::sum, "pair");
+        }
+        builder.broadcast(all, 0, 8, Element::int64, "all");
+        plans.push_back(std::move(builder).finish());
+    }
+    EXPECT_EQ(test::texts(validate(plans)), "");
+}
+
+TEST(Validate, MessagesOfOneChannelMeetInOrder) {
+    auto const plans_with = [](std::vector<Bytes> const& sent, std::vector<Bytes> const& received, int second_channel) {
+        std::vector<Plan> plans;
+        for (Rank me = 0; me < 2; ++me) {
+            PlanBuilder builder(me);
+            GroupId const pair = builder.group(test::world_group(2));
+            for (std::size_t i = 0; i < sent.size(); ++i) {
+                int const channel = i == 0 ? 0 : second_channel;
+                me == 0 ? builder.send(pair, 1, sent[i], channel, -1, "ping")
+                        : builder.recv(pair, 0, received[i], i == 0 ? second_channel : 0, -1, "ping");
+            }
+            plans.push_back(std::move(builder).finish());
+        }
+        return plans;
+    };
+    EXPECT_EQ(test::texts(validate(plans_with({8, 16}, {8, 16}, 0))), "");
+    EXPECT_EQ(test::texts(validate(plans_with({8, 16}, {16, 8}, 0))),
+              "rank 1 step 0 \"ping\" expects 16 B from rank 0 on channel 0, rank 0 step 0 \"ping\" sends 8 B\n"
+              "rank 1 step 1 \"ping\" expects 8 B from rank 0 on channel 0, rank 0 step 1 \"ping\" sends 16 B\n");
+    EXPECT_EQ(test::texts(validate(plans_with({8, 16}, {16, 8}, 1))), "") << "channels keep them apart";
+}
+
+}  // namespace
+}  // namespace dlmb

@@ -1,0 +1,164 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/version.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/record/environment.hpp"
+#include "common/record/variables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <sched.h>
+
+namespace dlmb::record {
+namespace {
+
+using Facts = std::map<std::string, std::string>;
+
+TEST(Variables, AreRecordedByAllowListOnly) {
+    char const* const environment[] = {"UCX_TLS=sm,self",
+                                       "NCCL_ALGO=Ring",
+                                       "OMPI_MCA_btl=self,vader",
+                                       "LD_PRELOAD=libx.so",
+                                       "SLURM_JOB_ID=17",
+                                       "SLURM_JOB_ACCOUNT=someone",
+                                       "HOME=folder-of-someone",
+                                       "PATH=somewhere",
+                                       "GITHUB_TOKEN=abc",
+                                       "MY_UCX_TLS=x",
+                                       nullptr};
+    EXPECT_EQ(recorded_variables(environment), (Facts{{"UCX_TLS", "sm,self"},
+                                                      {"NCCL_ALGO", "Ring"},
+                                                      {"OMPI_MCA_btl", "self,vader"},
+                                                      {"LD_PRELOAD", "libx.so"},
+                                                      {"SLURM_JOB_ID", "17"}}));
+}
+
+TEST(Variables, StateOfTheLauncherIsLeftOutThoughItsPrefixIsAllowed) {
+    // Names seen under Open MPI 4.1.4's mpirun; they carry job ids, addresses and folders.
+    for (char const* name :
+         {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_orte_local_daemon_uri", "OMPI_MCA_orte_precondition_transports",
+          "OMPI_MCA_orte_top_session_dir", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_initial_wdir", "PMIX_SERVER_URI41",
+          "PMIX_MCA_server_uri", "PMIX_NAMESPACE"}) {
+        EXPECT_FALSE(is_recorded(name)) << name;
+    }
+    EXPECT_TRUE(is_recorded("PMIX_MCA_gds"));
+}
+
+TEST(Variables, ValuesThatMayBeSecretsAreRedacted) {
+    for (char const* name : {"UCX_AUTH_TOKEN", "FI_OPX_key", "NCCL_PASSWORD", "UCC_Secret_file", "CUDA_CREDENTIALS"}) {
+        EXPECT_EQ(recorded_value(name, "hunter2"), "<redacted>") << name;
+    }
+    EXPECT_EQ(recorded_value("UCX_PROXY", "http://user:hunter2@proxy:80"), "<redacted>");
+    EXPECT_EQ(recorded_value("UCX_TLS", "rc_x,sm"), "rc_x,sm");
+}
+
+TEST(Variables, AnEmptyOrAbsentEnvironmentGivesNone) {
+    char const* const nothing[] = {nullptr};
+    EXPECT_TRUE(recorded_variables(nothing).empty());
+    EXPECT_TRUE(recorded_variables(nullptr).empty());
+}
+
+TEST(EnvironmentKey, DoesNotDependOnTheOrderInWhichFactsWereFound) {
+    Facts one;
+    one["b"] = "2";
+    one["a"] = "1";
+    Facts two;
+    two["a"] = "1";
+    two["b"] = "2";
+    EXPECT_EQ(environment_key(one), environment_key(two));
+    EXPECT_EQ(environment_key(one).size(), 16U);
+}
+
+TEST(EnvironmentKey, ChangesWithEveryNameAndValue) {
+    Facts const facts{{"a", "1"}, {"b", "2"}};
+    for (Facts const& other : {Facts{{"a", "1"}}, Facts{{"a", "1"}, {"b", "3"}}, Facts{{"a", "1"}, {"c", "2"}},
+                               Facts{{"a", "1b"}, {"", "2"}}, Facts{{"a", "2"}, {"b", "1"}}}) {
+        EXPECT_NE(environment_key(other), environment_key(facts));
+    }
+}
+
+TEST(PlacementWarnings, NameUnboundRanksAndCrowdedHosts) {
+    std::vector<RankPlace> const ranks{
+        {0, "a", "0", "0", true}, {1, "a", "0-1", "0", false}, {2, "a", "0-1", "0", false}, {3, "b", "0", "0", true}};
+    auto const warnings = placement_warnings(ranks, {{"a", 2}, {"b", 1}});
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_EQ(warnings[0].substr(0, 31), "2 of 4 ranks are not bound and ");
+    EXPECT_EQ(warnings[1].substr(0, 37), "3 ranks share 2 processing units on a");
+}
+
+TEST(PlacementWarnings, AreNoneForBoundRanksOnRoomyHosts) {
+    EXPECT_TRUE(placement_warnings({{0, "a", "0", "0", true}, {1, "a", "1", "0", true}}, {{"a", 2}}).empty());
+}
+
+std::vector<Environment> captured(
+    int ranks, int ranks_per_node, std::function<void()> const& before = [] {}) {
+    std::vector<Environment> all(static_cast<std::size_t>(ranks));
+    in_process::run_ranks(ranks, ranks_per_node, [&](Bootstrap& bootstrap) {
+        before();
+        all[static_cast<std::size_t>(bootstrap.rank())] = capture_environment(bootstrap);
+    });
+    return all;
+}
+
+TEST(CaptureEnvironment, IsEqualOnAllRanksAndKnowsThemAll) {
+    auto const all = captured(4, 2);
+    for (Environment const& each : all) {
+        EXPECT_EQ(each, all.front());
+    }
+    Environment const& environment = all.front();
+    ASSERT_EQ(environment.ranks.size(), 4U);
+    EXPECT_EQ(environment.ranks[3].rank, 3);
+    EXPECT_EQ(environment.identity.at("ranks"), "4");
+    EXPECT_EQ(environment.identity.at("nodes"), "2");
+    EXPECT_EQ(environment.identity.at("ranks_per_node"), "2");
+    EXPECT_EQ(environment.identity.at("bootstrap"), "in_process");
+    EXPECT_EQ(environment.identity.at("build_type"), build_info().build_type);
+    EXPECT_NE(environment.ranks[0].host, environment.ranks[3].host);
+    EXPECT_EQ(environment.env_key, environment_key(environment.identity));
+}
+
+TEST(CaptureEnvironment, UnevenNodesAreNamedAsARange) {
+    EXPECT_EQ(captured(3, 2).front().identity.at("ranks_per_node"), "1..2");
+}
+
+TEST(CaptureEnvironment, FindsTheMachineOfThisTest) {
+    Environment const environment = captured(1, 0).front();
+    EXPECT_NE(environment.identity.at("cpu_model"), "");
+    EXPECT_GE(std::stoi(environment.identity.at("processing_units")), 1);
+    EXPECT_GE(std::stoi(environment.identity.at("cores")), 1);
+    EXPECT_NE(environment.ranks[0].cpuset, "");
+    EXPECT_EQ(environment.informational.at("git_revision"), build_info().git_revision);
+    EXPECT_EQ(environment.informational.at("time").size(), 20U);  // 2026-01-31T12:00:00Z
+    EXPECT_EQ(environment.identity.count("time") + environment.identity.count("hosts") +
+                  environment.identity.count("load"),
+              0U);
+}
+
+TEST(CaptureEnvironment, ARankThatIsPinnedToOneUnitIsBound) {
+    auto const pin = [] {
+        cpu_set_t mask;
+        CPU_ZERO(&mask);
+        CPU_SET(static_cast<std::size_t>(sched_getcpu()), &mask);
+        ASSERT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0);  // of this thread only
+    };
+    Environment const environment = captured(2, 0, pin).front();
+    EXPECT_TRUE(environment.ranks[0].bound);
+    EXPECT_TRUE(environment.ranks[1].bound);
+    EXPECT_EQ(environment.identity.at("binding"), "all");
+    EXPECT_EQ(environment.ranks[0].cpuset.find_first_of(",-"), std::string::npos) << environment.ranks[0].cpuset;
+}
+
+TEST(CaptureEnvironment, ABuildThatMustNotBeTimedIsWarnedAbout) {
+    bool const slow = build_info().build_type == "Debug" || !build_info().sanitizers.empty();
+    bool warned = false;
+    Environment const environment = captured(1, 0).front();
+    for (std::string const& warning : environment.warnings) {
+        warned = warned || warning.find("this build runs under sanitizers") != std::string::npos ||
+                 warning.find("this is a Debug build") != std::string::npos;
+    }
+    EXPECT_EQ(warned, slow);
+}
+
+}  // namespace
+}  // namespace dlmb::record

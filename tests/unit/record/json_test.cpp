@@ -1,0 +1,175 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/record/from_json.hpp"
+#include "common/record/json.hpp"
+#include "common/record/json_parts.hpp"
+#include "tests/unit/record/sample_records.hpp"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <limits>
+#include <locale>
+
+namespace dlmb::record {
+namespace {
+
+Json parsed(std::string const& line) {
+    return Json::parse(line);
+}
+
+TEST(Json, ALaunchSurvivesTheRoundTrip) {
+    std::string const line = to_json_line(sample_launch());
+    EXPECT_EQ(to_json_line(launch_from(parsed(line))), line);
+    EXPECT_EQ(launch_from(parsed(line)).environment, sample_launch().environment);
+}
+
+TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
+    for (Cell const& cell : {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}) {
+        std::string const line = to_json_line("id", cell);
+        Cell const again = cell_from(parsed(line));
+        EXPECT_EQ(to_json_line("id", again), line);
+        EXPECT_EQ(again.identity, cell.identity);
+        EXPECT_EQ(cell_id(again.identity, {}), cell_id(cell.identity, {}));
+        EXPECT_EQ(again.result.samples_ns, cell.result.samples_ns);
+    }
+}
+
+TEST(Json, AnEndSurvivesTheRoundTrip) {
+    std::string const line = to_json_line(sample_end());
+    EXPECT_EQ(to_json_line(end_from(parsed(line))), line);
+}
+
+TEST(Json, ALineHasNoLineBreakWhateverTheTextsHold) {
+    Cell cell = sample_skipped_cell();
+    cell.result.reason = "first\nsecond\r\n\t\"third\" \xFF";
+    std::string const line = to_json_line("id", cell);
+    EXPECT_EQ(line.find_first_of("\n\r"), std::string::npos);
+    EXPECT_EQ(parsed(line).at("reason").get<std::string>().substr(0, 12), "first\nsecond");
+}
+
+TEST(Json, RatesAreBytesPerNanosecond) {
+    Json const line = parsed(to_json_line("id", sample_cell()));
+    // Median of the eight samples: (41010 + 41120) / 2. Busiest rank of both phases together, self left out, in rows of
+    // 4096 B: rank 0 sends 24 + 31 = 55; busbw = 55 x 4096 / 41065.
+    EXPECT_DOUBLE_EQ(line.at("time_ns").at("median").get<double>(), 41065.0);
+    EXPECT_EQ(line.at("traffic").at("busiest_rank_bytes").get<std::uint64_t>(), 55U * 4096U);
+    EXPECT_DOUBLE_EQ(line.at("bandwidth").at("busbw_GBps").get<double>(), 55.0 * 4096 / 41065);
+    // Dispatch alone: rank 0 receives 12 + 10 + 9 = 31 rows; median (21300 + 21400) / 2.
+    EXPECT_DOUBLE_EQ(line.at("phases").at("dispatch").at("bandwidth").at("busbw_GBps").get<double>(),
+                     31.0 * 4096 / 21350);
+}
+
+TEST(Json, P99IsNullWhereThereAreTooFewSamplesAndANumberWhereThereIsOne) {
+    Cell cell = sample_cell();
+    EXPECT_TRUE(parsed(to_json_line("id", cell)).at("time_ns").at("p99").is_null());
+    cell.result.time.p99 = 52300;
+    EXPECT_EQ(parsed(to_json_line("id", cell)).at("time_ns").at("p99"), 52300.0);
+    EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.time.p99, 52300.0);
+}
+
+TEST(Json, ACellThatIsNotOkHasNoTimesAndNoRates) {
+    for (Cell cell : {sample_skipped_cell(), sample_invalid_cell()}) {
+        cell.result.time = sample_cell().result.time;  // left over from before the check failed
+        cell.result.samples_ns = {1, 2, 3};
+        cell.result.phases = sample_cell().result.phases;
+        Json const line = parsed(to_json_line("id", cell));
+        EXPECT_TRUE(line.at("time_ns").is_null());
+        EXPECT_TRUE(line.at("samples_ns").empty());
+        EXPECT_TRUE(line.at("bandwidth").is_null());
+        EXPECT_TRUE(line.at("setup_ns").is_null());
+        EXPECT_FALSE(line.at("phases").at("dispatch").contains("median"));
+        EXPECT_GT(line.at("phases").at("dispatch").at("traffic").at("wire_bytes"), 0);
+    }
+}
+
+TEST(Json, AWorldOfOneRankHasNoBusBandwidth) {
+    Cell cell = sample_cell();
+    RankTraffic alone;
+    alone.payload = alone.send_total = alone.recv_total = alone.self = 4096;
+    cell.traffic = summarize(std::vector{alone});
+    Json const rates = parsed(to_json_line("id", cell)).at("bandwidth");
+    EXPECT_TRUE(rates.at("busbw_GBps").is_null());
+    EXPECT_GT(rates.at("algbw_GBps"), 0);
+}
+
+TEST(Json, ATimeThatIsNoNumberIsAnErrorThatNamesTheField) {
+    Cell cell = sample_cell();
+    cell.result.time.mean = std::numeric_limits<double>::quiet_NaN();
+    try {
+        (void)to_json_line("id", cell);
+        FAIL() << "NaN was written";
+    } catch (Error const& error) {
+        EXPECT_NE(std::string{error.what()}.find("mean"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Json, AStatisticWithoutAFiniteValueIsLeftOut) {
+    Cell cell = sample_cell();
+    cell.statistics["empty"] = std::numeric_limits<double>::infinity();
+    Json const statistics = parsed(to_json_line("id", cell)).at("statistics");
+    EXPECT_FALSE(statistics.contains("empty"));
+    EXPECT_TRUE(statistics.contains("gini_rank"));
+}
+
+TEST(Json, SizesAbove2To53KeepEveryDigit) {
+    Cell cell = sample_cell();
+    cell.traffic.payload_bytes = (Bytes{1} << 60) + 1;
+    std::string const line = to_json_line("id", cell);
+    EXPECT_NE(line.find(R"("payload_bytes":1152921504606846977)"), std::string::npos);  // 2^60 + 1
+    EXPECT_EQ(cell_from(parsed(line)).traffic.payload_bytes, (Bytes{1} << 60) + 1);
+}
+
+TEST(Json, ParametersAreNumbersOnlyWhereTheTextComesBackUnchanged) {
+    for (char const* number : {"0", "7168", "-3", "0.5", "1.25", "18446744073709551615"}) {
+        EXPECT_TRUE(parameter_json(number).is_number()) << number;
+        EXPECT_EQ(parameter_text(parameter_json(number)), number);
+    }
+    for (char const* text :
+         {"", "-", "1.50", "007", "1e3", "4K", "lognormal:0.3", "1-2", "nan", "99999999999999999999"}) {
+        EXPECT_TRUE(parameter_json(text).is_string()) << text;
+        EXPECT_EQ(parameter_text(parameter_json(text)), text);
+    }
+}
+
+struct CommaPunctuation : std::numpunct<char> {
+    [[nodiscard]] char do_decimal_point() const override { return ','; }
+    [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+    [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+};
+
+/// Switches to a locale with a decimal comma: the C++ one always, the C one where the machine has it.
+class CommaLocale {
+public:
+    CommaLocale() : before_(std::locale::global(std::locale(std::locale::classic(), new CommaPunctuation))) {
+        for (char const* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8"}) {
+            if (std::setlocale(LC_NUMERIC, name) != nullptr) {
+                break;
+            }
+        }
+    }
+    CommaLocale(CommaLocale const&) = delete;
+    CommaLocale& operator=(CommaLocale const&) = delete;
+    CommaLocale(CommaLocale&&) = delete;
+    CommaLocale& operator=(CommaLocale&&) = delete;
+    ~CommaLocale() {
+        std::locale::global(before_);
+        std::setlocale(LC_NUMERIC, "C");
+    }
+
+private:
+    std::locale before_;
+};
+
+TEST(Json, NumbersHaveAPointInALocaleWithADecimalComma) {
+    std::string const cell_line = to_json_line("id", sample_cell());
+    std::string const document = plan_document(sample_plan_header(), sample_plans());
+    CommaLocale const comma;
+    EXPECT_EQ(to_json_line("id", sample_cell()), cell_line);
+    EXPECT_EQ(plan_document(sample_plan_header(), sample_plans()), document);
+    EXPECT_DOUBLE_EQ(cell_from(parsed(cell_line)).traffic.imbalance_recv, sample_cell().traffic.imbalance_recv);
+}
+
+}  // namespace
+}  // namespace dlmb::record

@@ -1,0 +1,62 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/record/machine.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dlmb::record {
+namespace {
+
+TEST(CpuList, ReadsTheListsThatLinuxPrints) {
+    EXPECT_EQ(parse_cpu_list("0-3,8"), (std::vector<int>{0, 1, 2, 3, 8}));
+    EXPECT_EQ(parse_cpu_list("5"), std::vector<int>{5});
+    EXPECT_TRUE(parse_cpu_list("").empty());
+}
+
+TEST(CpuList, RefusesAnythingElse) {
+    for (char const* text : {"a", "0-", "3-1", "1,,2", "-1", "1 2", "0-3;8"}) {
+        EXPECT_TRUE(parse_cpu_list(text).empty()) << text;
+    }
+}
+
+TEST(CpuList, PrintsWhatItRead) {
+    for (char const* text : {"0", "0-3,8", "1,3,5-7", "0-127"}) {
+        EXPECT_EQ(cpu_list(parse_cpu_list(text)), text);
+    }
+}
+
+TEST(Machine, ReadsTheModelOfX86AndOfArmKernels) {
+    TemporaryFolder const root;
+    EXPECT_EQ(cpu_model(root / ""), "unknown");
+    write_file(root / "proc/cpuinfo", "processor\t: 0\nmodel\t\t: 1\nmodel name\t: Some CPU @ 2 GHz\n");
+    EXPECT_EQ(cpu_model(root / ""), "Some CPU @ 2 GHz");
+    write_file(root / "proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n");
+    EXPECT_EQ(cpu_model(root / ""), "implementer 0x41 part 0xd40");
+}
+
+TEST(Machine, LeavesOutFactsThatThisKernelDoesNotTell) {
+    TemporaryFolder const root;
+    write_file(root / "proc/meminfo", "MemTotal:       1024 kB\nMemFree: 7 kB\n");
+    write_file(root / "proc/sys/kernel/osrelease", "6.1.0-test\n");
+    auto const facts = machine_facts(root / "");
+    EXPECT_EQ(facts.at("memory"), "1024 kB");
+    EXPECT_EQ(facts.at("kernel"), "6.1.0-test");
+    EXPECT_EQ(facts.count("governor"), 0U);
+}
+
+TEST(Machine, NamesTheNumaNodesOfTheUnitsThatMayBeUsed) {
+    TemporaryFolder const root;
+    std::string const mine = cpu_list(read_affinity().units);
+    write_file(root / "sys/devices/system/node/node0/cpulist", "100000\n");
+    write_file(root / "sys/devices/system/node/node1/cpulist", mine + "\n");
+    write_file(root / "sys/devices/system/node/node10/cpulist", mine + "\n");
+    write_file(root / "sys/devices/system/node/online", "0-1,10\n");
+    EXPECT_EQ(read_affinity(root / "").numa, "1,10");
+    EXPECT_EQ(read_affinity(root / "none").numa, "");
+}
+
+}  // namespace
+}  // namespace dlmb::record

@@ -1,0 +1,139 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/record/json.hpp"
+#include "common/record/result_reader.hpp"
+#include "tests/unit/record/sample_records.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::record {
+namespace {
+
+std::string launch_line() {
+    return to_json_line(sample_launch()) + "\n";
+}
+std::string cell_line(Cell const& cell) {
+    return to_json_line(sample_launch().launch_id, cell) + "\n";
+}
+std::string end_line() {
+    return to_json_line(sample_end()) + "\n";
+}
+
+std::string refusal(std::filesystem::path const& path) {
+    try {
+        (void)read_results(path);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+TEST(ResultReader, ReadsALaunchItsCellsAndItsEnd) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(sample_skipped_cell()) + end_line());
+    ResultFile const results = read_results(folder / "r");
+    ASSERT_EQ(results.launches.size(), 1U);
+    ASSERT_EQ(results.cells.size(), 2U);
+    ASSERT_EQ(results.ends.size(), 1U);
+    EXPECT_TRUE(results.remarks.empty());
+    EXPECT_EQ(results.cells[0].launch_id, sample_launch().launch_id);
+    EXPECT_EQ(results.cells[1].cell.result.reason, "nccl: no CUDA device");
+}
+
+TEST(ResultReader, SaysThatALaunchWithoutAnEndLineWasKilled) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()));
+    ResultFile const results = read_results(folder / "r");
+    EXPECT_EQ(results.cells.size(), 1U);
+    ASSERT_EQ(results.remarks.size(), 1U);
+    EXPECT_NE(results.remarks[0].find("no end line"), std::string::npos);
+}
+
+TEST(ResultReader, ReadsEveryPrefixThatAKillCanLeave) {
+    TemporaryFolder const folder;
+    std::string const first = launch_line();
+    std::string const whole = first + cell_line(sample_cell());
+    for (std::size_t size = first.size(); size <= whole.size(); size += 37) {
+        write_file(folder / "r", whole.substr(0, size));
+        ResultFile const results = read_results(folder / "r");
+        EXPECT_EQ(results.cells.size(), size >= whole.size() - 1 ? 1U : 0U) << size;
+        EXPECT_FALSE(results.remarks.empty());
+    }
+}
+
+TEST(ResultReader, CountsALastLineThatOnlyLacksItsNewline) {
+    TemporaryFolder const folder;
+    std::string content = launch_line() + cell_line(sample_cell());
+    content.pop_back();
+    write_file(folder / "r", content);
+    EXPECT_EQ(read_results(folder / "r").cells.size(), 1U);
+    EXPECT_EQ(finished_cells(folder / "r").size(), 1U);
+}
+
+TEST(ResultReader, NamesFileAndLineOfALineThatIsBrokenInTheMiddle) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", launch_line() + "{\"kind\":\"cell\",\n" + cell_line(sample_cell()));
+    EXPECT_NE(refusal(folder / "r").find((folder / "r").string() + ":2: "), std::string::npos) << refusal(folder / "r");
+    EXPECT_THROW((void)finished_cells(folder / "r"), UsageError);
+}
+
+TEST(ResultReader, NamesTheFieldThatIsMissing) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", launch_line() + "{\"kind\":\"end\",\"launch_id\":\"x\"}\n");
+    EXPECT_NE(refusal(folder / "r").find(":2: "), std::string::npos);
+    EXPECT_NE(refusal(folder / "r").find("status"), std::string::npos) << refusal(folder / "r");
+}
+
+TEST(ResultReader, PassesOverFieldsAndKindsOfALaterMinorVersion) {
+    TemporaryFolder const folder;
+    std::string launch = launch_line();
+    launch.replace(launch.find("dlmb.result/1.0"), 15, "dlmb.result/1.9");
+    write_file(folder / "r", launch + "{\"kind\":\"calibration\",\"new\":[1]}\n" + end_line());
+    EXPECT_EQ(read_results(folder / "r").launches.size(), 1U);
+}
+
+TEST(ResultReader, RefusesAnotherMajorVersion) {
+    TemporaryFolder const folder;
+    std::string launch = launch_line();
+    launch.replace(launch.find("dlmb.result/1.0"), 15, "dlmb.result/2.0");
+    write_file(folder / "r", launch);
+    EXPECT_NE(refusal(folder / "r").find("dlmb.result/2.0"), std::string::npos) << refusal(folder / "r");
+}
+
+TEST(ResultReader, RefusesACellOfALaunchThatTheFileDoesNotHold) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", cell_line(sample_cell()));
+    EXPECT_NE(refusal(folder / "r").find(":1: cell of launch"), std::string::npos) << refusal(folder / "r");
+}
+
+TEST(ResultReader, NamesAFileThatIsNotThere) {
+    TemporaryFolder const folder;
+    EXPECT_NE(refusal(folder / "none").find((folder / "none").string()), std::string::npos);
+}
+
+TEST(FinishedCells, AreThoseWithStatusOk) {
+    TemporaryFolder const folder;
+    write_file(folder / "r", launch_line() + cell_line(sample_cell()) + cell_line(sample_skipped_cell()) +
+                                 cell_line(sample_invalid_cell()) + end_line());
+    EXPECT_EQ(finished_cells(folder / "r"), std::set<std::string>{sample_cell().cell_id});
+}
+
+TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
+    TemporaryFolder const folder;
+    Cell failed = sample_cell();
+    failed.result.status = measure::Status::failed;
+    write_file(folder / "before", launch_line() + cell_line(sample_cell()) + cell_line(failed));
+    write_file(folder / "after", launch_line() + cell_line(failed) + cell_line(sample_cell()));
+    EXPECT_EQ(finished_cells(folder / "before").size(), 1U);
+    EXPECT_EQ(finished_cells(folder / "after").size(), 1U);
+}
+
+TEST(FinishedCells, OfAFileThatDoesNotExistAreNone) {
+    TemporaryFolder const folder;
+    EXPECT_TRUE(finished_cells(folder / "none").empty());
+}
+
+}  // namespace
+}  // namespace dlmb::record

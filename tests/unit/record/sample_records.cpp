@@ -1,0 +1,178 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/unit/record/sample_records.hpp"
+
+#include "common/measure/statistics.hpp"
+
+#include <array>
+
+namespace dlmb::record {
+namespace {
+
+constexpr char const* launch_id = "9d2f6a0c41b7e853";
+constexpr Bytes row_bytes = Bytes{2048} * 2;  // hidden 2048, bf16
+constexpr int ranks = 4;
+
+// Rows from rank i to rank j: 16 tokens x top-2 leave every rank.
+constexpr std::array<std::array<Bytes, ranks>, ranks> rows{{{8, 9, 7, 8}, {12, 6, 6, 8}, {10, 8, 8, 6}, {9, 5, 9, 9}}};
+
+/// What each rank moves when rows[i][j] (backwards: rows[j][i]) go from rank i to rank j.
+void add_rows(std::vector<RankTraffic>& each, bool backwards) {
+    for (std::size_t from = 0; from < ranks; ++from) {
+        for (std::size_t to = 0; to < ranks; ++to) {
+            Bytes const bytes = row_bytes * (backwards ? rows[to][from] : rows[from][to]);
+            each[from].payload += bytes;
+            each[from].send_total += bytes;
+            each[to].recv_total += bytes;
+            each[from].self += from == to ? bytes : 0;
+            each[from].out += from == to ? 0 : bytes;
+            each[to].in += from == to ? 0 : bytes;
+        }
+    }
+}
+
+/// `passes`: whether each pass over the rows goes backwards.
+TrafficSummary traffic(std::vector<bool> const& passes) {
+    std::vector<RankTraffic> each(ranks);
+    for (bool const backwards : passes) {
+        add_rows(each, backwards);
+    }
+    return summarize(each);
+}
+
+CellIdentity identity(std::string const& backend, std::string const& method, std::string const& memory) {
+    return {.pattern = "moe_alltoall",
+            .preset = "mixtral-8x7b",
+            .parameters = {{"element", "bf16"},
+                           {"experts", "8"},
+                           {"hidden", "2048"},
+                           {"skew", "lognormal:0.3"},
+                           {"tokens", "16"},
+                           {"top-k", "2"}},
+            .backend = backend,
+            .method = method,
+            .memory = memory,
+            .mode = "isolated",
+            .world = {ranks, 2},
+            .seed = 1,
+            .draws = 1};
+}
+
+Cell planned_cell(std::string const& backend, std::string const& method, std::string const& memory) {
+    Cell cell;
+    cell.identity = identity(backend, method, memory);
+    cell.cell_id = cell_id(cell.identity, {{"element", "bf16"}, {"experts", "8"}, {"hidden", "4096"}, {"top-k", "2"}});
+    cell.traffic = traffic({false, true});
+    cell.phases = {{"dispatch", traffic({false})}, {"combine", traffic({true})}};
+    cell.statistics = {{"gini_rank", 0.06640625}, {"max_mean_rank", 1.21875}};
+    return cell;
+}
+
+}  // namespace
+
+Launch sample_launch() {
+    Launch launch;
+    launch.launch_id = launch_id;
+    launch.campaign_id = launch_id;
+    launch.time = "2026-01-31T12:00:00Z";
+    launch.program = "dlmb_moe_alltoall";
+    launch.command = {"dlmb_moe_alltoall", "--preset", "mixtral-8x7b", "--hidden", "2048", "--tokens", "16"};
+    launch.world = {ranks, 2};
+    launch.environment.identity = {{"cpu_model", "Example CPU 2 cores"},
+                                   {"mpi_library", "Open MPI v4.1.4"},
+                                   {"ranks", "4"},
+                                   {"nodes", "2"},
+                                   {"build_type", "Release"}};
+    launch.environment.informational = {{"kernel", "6.1.0"}, {"governor", "performance"}, {"version", "0.1.0"}};
+    launch.environment.variables = {{"OMPI_MCA_btl", "self,vader"}, {"UCX_TLS", "sm,self"}};
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        bool const first = rank % 2 == 0;
+        launch.environment.ranks.push_back({rank, rank < 2 ? "node-a" : "node-b", first ? "0" : "1", "0", true});
+    }
+    launch.environment.env_key = environment_key(launch.environment.identity);
+    return launch;
+}
+
+Cell sample_cell() {
+    Cell cell = planned_cell("mpi", "alltoallv", "host");
+    measure::CellResult& result = cell.result;
+    result.samples_ns = {41200, 40800, 43950, 41010, 40760, 52300, 41120, 40990};
+    result.time = measure::summarize(result.samples_ns);
+    std::vector<Nanoseconds> const dispatch{21500, 21100, 22800, 21300, 21050, 30100, 21400, 21280};
+    std::vector<Nanoseconds> const combine{19700, 19700, 21150, 19710, 19710, 22200, 19720, 19710};
+    result.phases = {{"dispatch", measure::summarize(dispatch)}, {"combine", measure::summarize(combine)}};
+    result.round_medians_ns = {41105.0, 41055.0};
+    result.rank_median_ns = {40100.0, 40990.5, 39870.0, 40012.0};
+    result.straggler = {1, 0.625};
+    result.stop_reason = "fixed";
+    result.definition = "from the common start to the last rank's completion of the iteration";
+    result.setup_ns = 1834000;
+    result.first_iteration_ns = 912000;
+    result.warmup_iterations = 20;
+    result.validation = {measure::Verdict::passed, 64, {0}, ""};
+    cell.backend_facts = {{"mpi_library", "Open MPI v4.1.4"}, {"thread_level", "funneled"}};
+    return cell;
+}
+
+Cell sample_skipped_cell() {
+    Cell cell = planned_cell("nccl", "default", "cuda");
+    cell.result.status = measure::Status::skipped;
+    cell.result.reason = "nccl: no CUDA device";
+    return cell;
+}
+
+Cell sample_invalid_cell() {
+    Cell cell = planned_cell("ucx", "pairwise:max_outstanding=4", "host");
+    cell.result.status = measure::Status::invalid;
+    cell.result.reason = "the payload is wrong";
+    cell.result.validation = {
+        measure::Verdict::failed, 32, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
+    return cell;
+}
+
+End sample_end() {
+    return {launch_id, "failed", {{"ok", 1}, {"skipped", 1}, {"invalid", 1}}};
+}
+
+std::vector<Plan> sample_plans() {
+    std::vector<Plan> plans;
+    for (Rank const member : {0, 1}) {
+        Rank const other = 1 - member;
+        Plan plan;
+        plan.me = member == 0 ? 1 : 3;
+        plan.groups = {{{1, 3}}};
+        plan.buffers = {{"data", 4096}};
+        auto const add = [&](Operation operation, std::string label) {
+            std::vector<StepId> after;
+            if (!plan.steps.empty()) {
+                after.push_back(static_cast<StepId>(plan.steps.size() - 1));
+            }
+            plan.steps.push_back({std::move(operation), std::move(after), std::move(label)});
+        };
+        std::vector<Block> const blocks{{0, 0, 256}, {1, 256, 256}};
+        add(Exchange{0, 0, 0, blocks, blocks}, "dispatch");
+        if (member == 0) {
+            add(Send{0, 0, {other, 0, 64}, 1, 2}, "forward.0");
+        } else {
+            add(Recv{0, 0, {other, 0, 64}, 1, 2}, "forward.0");
+        }
+        add(AllReduce{0, {}, {}, 512, Element::fp32, Reduction::sum}, "dense");
+        add(ReduceScatter{0, {}, {}, 1024, Element::bf16, Reduction::max}, "scatter");
+        add(AllGather{0, {}, {}, 2048, Element::fp8}, "gather");
+        add(Broadcast{0, 1, {}, 128, Element::byte}, "weights");
+        add(Compute{1500}, "experts");
+        plans.push_back(std::move(plan));
+    }
+    return plans;
+}
+
+PlanHeader sample_plan_header() {
+    return {.pattern = "moe_alltoall",
+            .preset = "",
+            .parameters = {{"hidden", "2048"}, {"capacity-factor", "1.25"}, {"skew", "lognormal:0.3"}},
+            .world = {4, 2},
+            .draw = {7, 3},
+            .statistics = {{"gini_rank", 0.25}}};
+}
+
+}  // namespace dlmb::record

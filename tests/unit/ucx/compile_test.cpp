@@ -1,0 +1,210 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend/plan_payload.hpp"
+#include "common/backends/ucx/ucx_backend.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/plan/builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace dlmb::ucx {
+namespace {
+
+using Sizes = std::function<Bytes(Rank from, Rank to)>;
+
+/// One rank: a backend, and plans with buffers of their own.
+class UcxRank {
+public:
+    explicit UcxRank(Bootstrap& bootstrap)
+        : bootstrap_(bootstrap), memory_(make_memory_space(MemoryKind::host, 0, why_not_)),
+          backend_(std::move(make_backend({bootstrap, YieldPolicy::always})).value()) {}
+
+    Backend& backend() { return *backend_; }
+
+    Plan exchange(Sizes const& sizes) const {
+        PlanBuilder builder(bootstrap_.rank());
+        std::vector<Bytes> to;
+        std::vector<Bytes> from;
+        for (Rank peer = 0; peer < bootstrap_.size(); ++peer) {
+            to.push_back(sizes(bootstrap_.rank(), peer));
+            from.push_back(sizes(peer, bootstrap_.rank()));
+        }
+        builder.exchange(builder.group(world()), to, from, "dispatch");
+        return std::move(builder).finish();
+    }
+
+    Group world() const {
+        Group group;
+        for (Rank rank = 0; rank < bootstrap_.size(); ++rank) {
+            group.members.push_back(rank);
+        }
+        return group;
+    }
+
+    Buffers bind(Plan const& plan) {
+        Buffers buffers;
+        for (Buffer const& each : plan.buffers) {
+            allocations_.push_back(memory_->allocate(each.bytes));
+            buffers.base.push_back(allocations_.back().data());
+        }
+        return buffers;
+    }
+
+    void run(CompiledPlan& compiled, Plan const& plan, Buffers const& buffers, std::uint32_t iteration) {
+        PlanPayload payload(*memory_, buffers, plan);
+        payload.prepare(iteration);
+        bootstrap_.barrier();
+        compiled.launch();
+        compiled.finish();
+        for (std::string const& problem : payload.verify(iteration)) {
+            ADD_FAILURE() << "rank " << bootstrap_.rank() << ": " << problem;
+        }
+    }
+
+private:
+    Bootstrap& bootstrap_;
+    std::string why_not_;
+    std::unique_ptr<MemorySpace> memory_;
+    std::vector<Allocation> allocations_;
+    std::unique_ptr<Backend> backend_;
+};
+
+Bytes ragged(Rank from, Rank to) {
+    return static_cast<Bytes>((from * 7 + to * 3) % 5) * 3001;
+}
+
+TEST(UcxCompile, ASizeThatTheSidesDoNotAgreeOnIsRefusedOnAllRanksWithOneText) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        // Rank 2 believes that rank 0 sends it 4096 B; rank 0 plans 8192 B.
+        Rank const me = bootstrap.rank();
+        Plan const plan = rank.exchange(
+            [me](Rank from, Rank to) { return from == 0 && to == 2 && me == 0 ? Bytes{8192} : Bytes{4096}; });
+        try {
+            auto const compiled = rank.backend().compile(plan, rank.bind(plan), {});
+            FAIL() << "compiled";
+        } catch (Error const& error) {
+            EXPECT_NE(std::string(error.what())
+                          .find("rank 2 step 0 \"dispatch\" expects 4096 B from rank 0, which sends 8192 B"),
+                      std::string::npos)
+                << error.what();
+        }
+    });
+}
+
+TEST(UcxCompile, ASendThatNobodyExpectsAndAReceiveThatNobodyServesAreRefused) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        for (bool const sender_knows : {true, false}) {
+            Rank const knowing = sender_knows ? 0 : 1;
+            Plan const plan = rank.exchange([&](Rank from, Rank to) {
+                return from == 0 && to == 1 && bootstrap.rank() == knowing ? Bytes{64} : Bytes{0};
+            });
+            EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, rank.bind(plan), {})), Error);
+        }
+    });
+}
+
+TEST(UcxCompile, ABlockToOneselfOfTwoSizesIsRefused) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan plan = rank.exchange([](Rank, Rank) { return Bytes{4096}; });
+        std::get<Exchange>(plan.steps[0].operation).recv[0].bytes = 1024;
+        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, rank.bind(plan), {})), Error);
+    });
+}
+
+TEST(UcxCompile, PlansInUseAtTheSameTimeNeverTakeEachOthersMessages) {
+    in_process::run_ranks(4, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        std::vector<Plan> plans;
+        std::vector<Buffers> buffers;
+        std::vector<std::unique_ptr<CompiledPlan>> compiled;
+        for (Bytes const draw : {Bytes{1}, Bytes{2}, Bytes{3}}) {
+            plans.push_back(rank.exchange([draw](Rank from, Rank to) { return ragged(from, to) * draw; }));
+            buffers.push_back(rank.bind(plans.back()));
+            compiled.push_back(std::move(rank.backend().compile(plans.back(), buffers.back(), {})).value());
+        }
+        for (std::uint32_t iteration = 0; iteration < 30; ++iteration) {
+            std::size_t const draw = iteration * 7 % 3;
+            rank.run(*compiled[draw], plans[draw], buffers[draw], iteration);
+        }
+    });
+}
+
+TEST(UcxCompile, AWindowOfOneReachesTheSameResult) {
+    in_process::run_ranks(5, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan = rank.exchange(ragged);
+        Buffers const buffers = rank.bind(plan);
+        for (char const* const method :
+             {"linear:max_outstanding=1", "pairwise:max_outstanding=1", "pairwise:max_outstanding=2"}) {
+            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+            rank.run(*compiled, plan, buffers, 1);
+            rank.run(*compiled, plan, buffers, 2);
+        }
+    });
+}
+
+TEST(UcxCompile, ReductionsAreDeclinedOnAllRanksEvenWhereOnlySomeHaveThem) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        PlanBuilder builder(bootstrap.rank());
+        if (bootstrap.rank() > 0) {
+            builder.all_reduce(builder.group({{1, 2}}), 1024, Element::fp32, Reduction::sum, "dense");
+        }
+        Plan const plan = std::move(builder).finish();
+        auto const compiled = rank.backend().compile(plan, rank.bind(plan), {});
+        ASSERT_FALSE(compiled);
+        EXPECT_NE(compiled.error().reason.find("\"dense\": ucx has no allreduce yet"), std::string::npos)
+            << compiled.error().reason;
+    });
+}
+
+TEST(UcxCompile, MemoryThatThisUcxCannotReadIsDeclined) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        if (rank.backend().supports(MemoryKind::cuda)) {
+            GTEST_SKIP() << "this UCX has CUDA";
+        }
+        Plan const plan = rank.exchange(ragged);
+        Buffers buffers = rank.bind(plan);
+        buffers.kind = MemoryKind::cuda;
+        auto const compiled = rank.backend().compile(plan, buffers, {});
+        ASSERT_FALSE(compiled);
+        EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos) << compiled.error().reason;
+    });
+}
+
+TEST(UcxCompile, AnUnknownMethodOrKnobIsAUsageError) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan = rank.exchange(ragged);
+        Buffers const buffers = rank.bind(plan);
+        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, buffers, parse_method("linaer"))), UsageError);
+        EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, buffers, parse_method("linear:window=2"))),
+                     UsageError);
+    });
+}
+
+TEST(UcxBackend, RecordsVersionTransportsAndPolicies) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        EXPECT_EQ(rank.backend().provenance().at("transports"), "none yet");
+        Plan const plan = rank.exchange([](Rank, Rank) { return Bytes{64}; });
+        auto const compiled = std::move(rank.backend().compile(plan, rank.bind(plan), {})).value();
+        Provenance const facts = rank.backend().provenance();
+        EXPECT_EQ(facts.at("error_mode"), "none");
+        EXPECT_EQ(facts.at("progress_yield"), "yes") << "the test asks for YieldPolicy::always";
+        EXPECT_NE(facts.at("ucx_version"), "");
+        EXPECT_NE(facts.at("transports"), "");
+        EXPECT_NE(facts.at("transports"), "none yet");
+        rank.backend().quiesce();
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::ucx

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/check.hpp"
+#include "common/backends/ucx/settings.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::ucx {
+namespace {
+
+TEST(Settings, AreReadFromUcxsOwnListing) {
+    ConfigHandle const config = read_config();
+    check(ucp_config_modify(config.get(), "RNDV_THRESH", "12345"), "ucp_config_modify");
+    EXPECT_EQ(setting(*config, "RNDV_THRESH"), "12345");
+    EXPECT_EQ(setting(*config, "NO_SUCH_SETTING"), "");
+}
+
+TEST(Settings, TheRecordShowsTheValueInEffect) {
+    ConfigHandle const config = read_config();
+    check(ucp_config_modify(config.get(), "RNDV_SCHEME", "am"), "ucp_config_modify");
+    EXPECT_EQ(settings_of_interest(*config).at("ucx_rndv_scheme"), "am");
+}
+
+}  // namespace
+}  // namespace dlmb::ucx
