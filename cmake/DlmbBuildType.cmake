@@ -30,6 +30,8 @@ target_compile_options(
         -fmacro-prefix-map=${source_prefix}=
         -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-qual -Wnon-virtual-dtor
         -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wuseless-cast;-Wduplicated-cond;-Wlogical-op>
+        # False alarms of g++ 12 at -O3 inside std::string (GCC bug 105329) and std::function.
+        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>
         $<$<BOOL:${DLMB_WERROR}>:-Werror>)
 if(DLMB_SANITIZE)
     target_compile_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

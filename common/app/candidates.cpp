@@ -43,24 +43,6 @@ std::vector<MethodChoice> methods_of(Backend const& backend, Options const& opti
     return chosen;
 }
 
-/// Throws UsageError for a method that none of the usable backends has.
-void check_methods(LaunchContext const& launch) {
-    std::vector<std::string> known{"default", "all"};
-    for (RequestedBackend const& requested : launch.backends) {
-        if (requested.backend != nullptr) {
-            for (MethodInfo const& info : requested.backend->methods()) {
-                known.emplace_back(info.name);
-            }
-        }
-    }
-    bool const any_usable = known.size() > 2;
-    for (MethodChoice const& method : launch.options.methods) {
-        if (any_usable && std::find(known.begin(), known.end(), method.name) == known.end()) {
-            throw UsageError(fmt::format("--method: {}", unknown_name("method", method.name, known)));
-        }
-    }
-}
-
 Entry make_entry(LaunchContext const& launch, Variant const& variant, MemoryKind memory, std::string_view backend,
                  MethodChoice const& method) {
     Entry entry;
@@ -108,6 +90,23 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
 
 }  // namespace
 
+void check_methods(std::span<RequestedBackend const> backends, Options const& options) {
+    std::vector<std::string> known{"default", "all"};
+    for (RequestedBackend const& requested : backends) {
+        if (requested.backend != nullptr) {
+            for (MethodInfo const& info : requested.backend->methods()) {
+                known.emplace_back(info.name);
+            }
+        }
+    }
+    bool const any_usable = known.size() > 2;
+    for (MethodChoice const& method : options.methods) {
+        if (any_usable && std::find(known.begin(), known.end(), method.name) == known.end()) {
+            throw UsageError(fmt::format("--method: {}", unknown_name("method", method.name, known)));
+        }
+    }
+}
+
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason) {
     record::Cell cell = entry.cell;
     cell.result.status = measure::Status::skipped;
@@ -116,7 +115,6 @@ void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& 
 }
 
 std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
-    check_methods(launch);
     std::vector<Entry> entries;
     for (RequestedBackend const& requested : launch.backends) {
         if (requested.backend == nullptr) {

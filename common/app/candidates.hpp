@@ -18,8 +18,11 @@ struct Entry {
     MethodChoice method;
 };
 
+/// Throws UsageError for a requested method that none of the usable backends has.
+void check_methods(std::span<RequestedBackend const> backends, Options const& options);
+
 /// The cells that are still to be measured; those that cannot run here are reported as skipped, those that the results
-/// file holds are counted as resumed. Throws UsageError when no requested backend knows a requested method.
+/// file holds are counted as resumed.
 [[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory);
 
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason);

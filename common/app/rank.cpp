@@ -3,6 +3,7 @@
 #include "common/app/rank.hpp"
 
 #include "common/app/agree.hpp"
+#include "common/app/candidates.hpp"
 #include "common/app/point.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
@@ -11,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -116,35 +118,50 @@ std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& option
 }
 
 /// Called on the watchdog's thread. Rank 0 gets time to save what it has before the others end the job.
-void end_stuck_launch(Bootstrap& bootstrap, Reporter& reporter, measure::Stuck const& stuck) {
+void end_stuck_launch(Bootstrap& bootstrap, Reporter* reporter, PatternType const& type, measure::Stuck const& stuck) {
     constexpr auto head_start = std::chrono::seconds(1);
     constexpr int signal_exit_base = 128;
-    reporter.stuck(stuck, bootstrap.rank(), bootstrap.host());
+    if (reporter != nullptr) {
+        reporter->stuck(stuck, bootstrap.rank(), bootstrap.host());
+    } else {
+        fmt::print(stderr, "dlmb_{}: error: rank {} ({}): {}: stood still or was ended before anything was measured\n",
+                   type.name, bootstrap.rank(), bootstrap.host(), stuck.cell);
+    }
     if (bootstrap.rank() != 0) {
         std::this_thread::sleep_for(head_start);
     }
     bootstrap.abort(stuck.signal == 0 ? exit_cell_failed : signal_exit_base + stuck.signal);
 }
 
-}  // namespace
-
-int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
-    bool const speaks = bootstrap.rank() == 0;
-    WorldShape const world = world_of(bootstrap, options);
-    std::vector<Variant> const variants = checked_sweep(bootstrap, type, options, world);
-    std::set<std::string> const finished = finished_cells(bootstrap, options);
-    record::Launch const launch = describe_launch(bootstrap, type, options, world);
+/// Collective. Opens the results file on rank 0.
+std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                                        record::Launch const& launch) {
     std::unique_ptr<Reporter> reporter;
     (void)on_rank_zero(bootstrap, [&] {
         reporter = std::make_unique<Reporter>(options, type, launch, true);
         return Blob{};
     });
-    if (!speaks) {
+    if (reporter == nullptr) {
         reporter = std::make_unique<Reporter>(options, type, launch, false);
     }
-    measure::Watchdog watchdog([&](measure::Stuck const& stuck) { end_stuck_launch(bootstrap, *reporter, stuck); });
+    return reporter;
+}
+
+}  // namespace
+
+int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+    WorldShape const world = world_of(bootstrap, options);
+    std::vector<Variant> const variants = checked_sweep(bootstrap, type, options, world);
+    std::set<std::string> const finished = finished_cells(bootstrap, options);
+    std::unique_ptr<Reporter> reporter;
+    std::atomic<Reporter*> speaking{nullptr};  // what the watchdog's thread may use
+    measure::Watchdog watchdog(
+        [&](measure::Stuck const& stuck) { end_stuck_launch(bootstrap, speaking, type, stuck); });
     watchdog.arm("start-up", options.runner.timeout_ns);
     std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
+    check_methods(backends, options);
+    reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world));
+    speaking = reporter.get();
     LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
     for (Variant const& variant : variants) {
         for (MemoryKind const memory : options.memory) {
@@ -153,7 +170,8 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     }
     watchdog.disarm();
     int const code = reporter->finish();
-    std::vector<std::int64_t> agreed{speaks ? code : 0};  // only rank 0 knows whether the results were saved
+    // Only rank 0 knows whether the results were saved.
+    std::vector<std::int64_t> agreed{bootstrap.rank() == 0 ? code : 0};
     bootstrap.all_reduce(agreed, Fold::max);
     return static_cast<int>(agreed[0]);
 }

@@ -18,9 +18,10 @@ struct Unsupported {
 template <class Value, class Reason>
 class [[nodiscard]] Expected {
 public:
-    Expected(Value value) : held_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-    Expected(Reason reason)
-        : held_(std::in_place_index<1>, std::move(reason)) {}  // NOLINT(google-explicit-constructor)
+    // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return Unsupported{...};` are the point.
+    Expected(Value value) : held_(std::in_place_index<0>, std::move(value)) {}
+    Expected(Reason reason) : held_(std::in_place_index<1>, std::move(reason)) {}
+    // NOLINTEND(google-explicit-constructor)
 
     [[nodiscard]] explicit operator bool() const { return held_.index() == 0; }
     [[nodiscard]] Value& value() & { return std::get<0>(held_); }
