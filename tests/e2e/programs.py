@@ -12,8 +12,14 @@ SOURCE = pathlib.Path(os.environ["DLMB_SOURCE"])
 MPIEXEC = os.environ.get("DLMB_MPIEXEC", "")
 HAVE_UCX = os.environ.get("DLMB_HAVE_UCX") == "ON"
 MOE = str(BIN / "dlmb_moe_alltoall")
-# Small enough for milliseconds, ragged enough to matter.
-SMALL = ["--hidden", "64", "--experts", "16", "--top-k", "2", "--tokens", "128", "--element", "bf16", "-i", "6", "-x", "2"]
+
+
+def small(hidden="64", experts="16", top_k="2", tokens="128"):
+    """Traffic small enough for milliseconds and ragged enough to matter; a list as value is a sweep."""
+    return ["--hidden", hidden, "--experts", experts, "--top-k", top_k, "--tokens", tokens, "-i", "6", "-x", "2"]
+
+
+SMALL = small()
 
 
 def run(command, timeout=120, **keywords):
