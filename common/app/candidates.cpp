@@ -73,6 +73,7 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
     measure::Candidate candidate{std::move(name), entry.backend, {}, 0};
     launch.watchdog.arm(candidate.name, launch.options.runner.timeout_ns);
     launch.watchdog.activity("set-up");
+    launch.reporter.doing(fmt::format("setting up {} {}", entry.cell.identity.backend, entry.cell.identity.method));
     Nanoseconds const start = now_ns();
     for (Plan const& plan : contest.plans) {
         auto compiled = entry.backend->compile(plan, contest.buffers, entry.method);
@@ -164,11 +165,14 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
     if (candidates.empty()) {
         return;
     }
+    std::size_t left = candidates.size();
+    launch.reporter.doing(fmt::format("measuring {} cells in turns", left));
     auto const finished = [&](std::size_t index, measure::CellResult const& result) {
         record::Cell cell = running[index]->cell;
         cell.result = result;
         cell.backend_facts = running[index]->backend->provenance();
         launch.reporter.cell(cell, variant.title);
+        launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));
     };
     measure::run_contest(contest, candidates, launch.options.runner, launch.watchdog, finished);
 }

@@ -88,6 +88,7 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
     }
     launch.watchdog.arm(variant.title, launch.options.runner.timeout_ns);
     launch.watchdog.activity("traffic set-up");
+    launch.reporter.doing("traffic set-up");
     Traffic const traffic =
         prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed, launch.options.draws);
     std::vector<Bytes> const sizes = buffer_sizes(traffic.plans);

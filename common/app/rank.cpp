@@ -163,8 +163,11 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world));
     speaking = reporter.get();
     LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
+    std::size_t const points = variants.size() * options.memory.size();
+    std::size_t number = 0;
     for (Variant const& variant : variants) {
         for (MemoryKind const memory : options.memory) {
+            reporter->point(++number, points, fmt::format("{} {}", variant.title, name_of(memory)));
             measure_point(context, variant, memory);
         }
     }

@@ -17,7 +17,7 @@ constexpr double nanoseconds_per_second = 1e9;
 }  // namespace
 
 Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
-    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)) {
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)), progress_(speaks) {
     if (!speaks_) {
         return;
     }
@@ -30,6 +30,15 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     }
     fmt::print("{}", table_->header(launch_, type.name));
     std::fflush(stdout);
+}
+
+void Reporter::point(std::size_t number, std::size_t points, std::string_view title) {
+    point_ = fmt::format("[{}/{}] {}", number, points, title);
+}
+
+void Reporter::doing(std::string_view what) {
+    std::lock_guard const lock(mutex_);
+    progress_.show(fmt::format("{}: {}", point_, what));
 }
 
 void Reporter::expect(std::string const& name, record::Cell const& cell) {
@@ -49,6 +58,7 @@ void Reporter::record_cell(record::Cell const& cell, std::string_view title) {
         return;
     }
     write(record::to_json_line(launch_.launch_id, cell));
+    progress_.clear();
     fmt::print("{}", table_->row(cell, title));
     std::fflush(stdout);
     figures_ += figure_of_merit(cell);
@@ -113,6 +123,7 @@ int Reporter::exit_code() const {
 
 int Reporter::finish() {
     std::lock_guard const lock(mutex_);
+    progress_.clear();
     if (speaks_) {
         bool const passed = exit_code() == exit_ok;
         write(record::to_json_line(record::End{launch_.launch_id, passed ? "ok" : "failed", counts_}));

@@ -5,6 +5,7 @@
 // leave with the same exit code.
 #pragma once
 
+#include "common/app/progress.hpp"
 #include "common/app/table.hpp"
 #include "common/measure/watchdog.hpp"
 #include "common/record/record.hpp"
@@ -29,6 +30,9 @@ public:
     void expect(std::string const& name, record::Cell const& cell);
     void cell(record::Cell const& cell, std::string_view title);
     void resumed() { ++resumed_; }
+    /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
+    void point(std::size_t number, std::size_t points, std::string_view title);
+    void doing(std::string_view what);
     /// From the watchdog's thread: records what stood still. Prints one line on any rank.
     void stuck(measure::Stuck const& stuck, Rank rank, std::string_view host);
     /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
@@ -52,6 +56,8 @@ private:
     std::uint64_t written_ = 0;
     bool lost_output_ = false;
     std::string figures_;
+    Progress progress_;
+    std::string point_;
 };
 
 }  // namespace dlmb::app
