@@ -4,7 +4,13 @@ if(NOT TARGET dlmb::backend_ucx)
     return()
 endif()
 dlmb_add_mpi_test(ucx_mpi_test SOURCES ucx_backend_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 1 2 4 7)
-foreach(transports IN ITEMS self,posix self,tcp)
+set(transport_sets self,posix)
+# UCX_TLS restricts MPICH's own UCX as well, and MPICH 4.0.2 can hang in MPI_Finalize when that has TCP only (seen with
+# UCX 1.13.1: two ranks in uct_tcp_iface_progress, two waiting for the process manager, nothing of ours alive).
+if(NOT MPI_CXX_LIBRARY_VERSION_STRING MATCHES "MPICH")
+    list(APPEND transport_sets self,tcp)
+endif()
+foreach(transports IN LISTS transport_sets)
     string(REPLACE "," "_" suffix ${transports})
     add_test(NAME ucx_mpi_test.np4.${suffix} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 $<TARGET_FILE:ucx_mpi_test>)
     set_tests_properties(
