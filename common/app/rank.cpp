@@ -119,7 +119,7 @@ std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& option
 
 /// Called on the watchdog's thread. Rank 0 gets time to save what it has before the others end the job.
 void end_stuck_launch(Bootstrap& bootstrap, Reporter* reporter, PatternType const& type, measure::Stuck const& stuck) {
-    constexpr auto head_start = std::chrono::seconds(1);
+    constexpr auto head_start = std::chrono::seconds(5);  // deadlines of ranks differ by up to one iteration
     constexpr int signal_exit_base = 128;
     if (reporter != nullptr) {
         reporter->stuck(stuck, bootstrap.rank(), bootstrap.host());
