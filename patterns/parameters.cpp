@@ -39,6 +39,15 @@ std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name,
     return value;
 }
 
+Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max) {
+    ParameterValue const& text = value_of(parameters, name);
+    Bytes const value = parse_bytes(text, fmt::format("--{}", name));
+    if (value < min || value > max) {
+        throw UsageError(fmt::format("--{} '{}': expected a size from {} to {} bytes", name, text, min, max));
+    }
+    return value;
+}
+
 double read_real(Parameters const& parameters, std::string_view name, double min, double max) {
     ParameterValue const& text = value_of(parameters, name);
     double value = 0;

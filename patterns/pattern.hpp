@@ -52,6 +52,9 @@ public:
                                      std::span<Note const> heard) const = 0;
     /// Names and values of what was realised, from the statistics vectors summed over all ranks.
     [[nodiscard]] virtual std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const = 0;
+    /// What the plans of any rank may hold, the operation that a backend's default method is named after first; Compute
+    /// left out. The same on all ranks.
+    [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// World ranks whose notes `me` hears (its group); used to compute plans of one group without the whole world.
     [[nodiscard]] virtual std::vector<Rank> peers(Rank me) const = 0;
 };
@@ -64,11 +67,15 @@ public:
 
 using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
 
+/// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX.
+enum class ParameterKind : std::uint8_t { plain, sizes };
+
 /// One parameter: an option of the program (`--hidden`) and a key of its presets ("hidden").
 struct ParameterInfo {
     std::string_view name;   // long option without dashes, also the preset key
     std::string_view help;   // with unit
     std::string_view value;  // default
+    ParameterKind kind = ParameterKind::plain;
 };
 
 /// Values by parameter name; every parameter of the pattern is present.
@@ -100,6 +107,7 @@ struct PatternType {
 /// Strict readers for patterns; `name` is the parameter. Throw UsageError.
 [[nodiscard]] std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min,
                                           std::uint64_t max);
+[[nodiscard]] Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max);
 [[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
 [[nodiscard]] std::string const& read_choice(Parameters const& parameters, std::string_view name,
                                              std::span<std::string_view const> choices);

@@ -14,13 +14,22 @@
 namespace dlmb::app {
 namespace {
 
-bool knows(Backend const& backend, std::string_view method) {
+/// A method of that name that serves one of the operations, on equal blocks at least: compile() says what else it
+/// needs.
+bool changes_something(Backend const& backend, std::string_view name, std::span<OperationUse const> uses) {
     auto const methods = backend.methods();
-    return std::any_of(methods.begin(), methods.end(), [&](MethodInfo const& info) { return info.name == method; });
+    return std::any_of(methods.begin(), methods.end(), [&](MethodInfo const& method) {
+        return method.name == name && std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) {
+                   return method.operations.has(use.kind);
+               });
+    });
 }
 
-/// The requested methods that this backend has, "default" resolved to the name it stands for.
-std::vector<MethodChoice> methods_of(Backend const& backend, Options const& options) {
+/// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
+/// name it stands for.
+std::vector<MethodChoice> methods_of(Backend const& backend, std::span<OperationUse const> uses,
+                                     Options const& options) {
+    std::vector<MethodInfo> const useful = methods_for(backend.methods(), uses);
     std::vector<MethodChoice> chosen;
     auto const add = [&](MethodChoice const& method) {
         if (std::find(chosen.begin(), chosen.end(), method) == chosen.end()) {
@@ -29,14 +38,15 @@ std::vector<MethodChoice> methods_of(Backend const& backend, Options const& opti
     };
     for (MethodChoice method : options.methods) {
         if (method.name == "default") {
-            method.name = backend.methods().front().name;
+            MethodInfo const* const standard = default_method(backend.methods(), uses.front());
+            method.name = standard == nullptr ? method.name : standard->name;
         }
-        if (knows(backend, method.name)) {
+        if (changes_something(backend, method.name, uses)) {
             add(method);
         }
     }
     if (options.all_methods) {
-        for (MethodInfo const& info : backend.methods()) {
+        for (MethodInfo const& info : useful) {
             add({std::string(info.name), {}});
         }
     }
@@ -115,17 +125,18 @@ void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& 
     launch.reporter.cell(cell, variant.title);
 }
 
-std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
+std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, std::span<OperationUse const> uses,
+                                MemoryKind memory) {
     std::vector<Entry> entries;
     for (RequestedBackend const& requested : launch.backends) {
         if (requested.backend == nullptr) {
             report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}), requested.why_not);
             continue;
         }
-        std::vector<MethodChoice> const methods = methods_of(*requested.backend, launch.options);
+        std::vector<MethodChoice> const methods = methods_of(*requested.backend, uses, launch.options);
         if (methods.empty()) {
             report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}),
-                           fmt::format("{} has none of the requested methods", requested.name));
+                           fmt::format("{} has none of the requested methods for these operations", requested.name));
         }
         for (MethodChoice const& method : methods) {
             Entry entry = make_entry(launch, variant, memory, requested.name, method);

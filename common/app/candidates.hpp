@@ -23,7 +23,8 @@ void check_methods(std::span<RequestedBackend const> backends, Options const& op
 
 /// The cells that are still to be measured; those that cannot run here are reported as skipped, those that the results
 /// file holds are counted as resumed.
-[[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, MemoryKind memory);
+[[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant,
+                                              std::span<OperationUse const> uses, MemoryKind memory);
 
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason);
 

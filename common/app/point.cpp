@@ -76,7 +76,7 @@ void fill_in(record::Cell& cell, Traffic const& traffic) {
 
 void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
     std::unique_ptr<Pattern> const pattern = launch.type.make(variant.parameters, launch.world);
-    std::vector<Entry> entries = open_entries(launch, variant, memory);
+    std::vector<Entry> entries = open_entries(launch, variant, pattern->operations(), memory);
     if (entries.empty()) {
         return;
     }

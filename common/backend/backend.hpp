@@ -12,6 +12,7 @@
 #include "common/plan/plan.hpp"
 
 #include <atomic>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
@@ -27,10 +28,33 @@ struct Buffers {
     std::vector<std::byte*> base;
 };
 
+/// A set of operation kinds.
+class OperationSet {
+public:
+    constexpr OperationSet(std::initializer_list<OperationKind> kinds) {
+        for (OperationKind const kind : kinds) {
+            bits_ |= bit(kind);
+        }
+    }
+    [[nodiscard]] constexpr bool has(OperationKind kind) const { return (bits_ & bit(kind)) != 0; }
+
+private:
+    static constexpr std::uint32_t bit(OperationKind kind) { return 1U << static_cast<std::uint32_t>(kind); }
+    std::uint32_t bits_ = 0;
+};
+
+inline constexpr OperationSet every_operation{
+    OperationKind::exchange,       OperationKind::send,       OperationKind::recv,      OperationKind::all_reduce,
+    OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::broadcast,
+};
+
+/// A method changes how `operations` are done; the other operations of a plan are done as by default.
 struct MethodInfo {
     std::string_view name;
     std::string_view description;  // one line: the native calls it makes
-    std::string_view knobs = "";   // "max_outstanding=N"
+    OperationSet operations;
+    std::string_view knobs = "";  // "max_outstanding=N"
+    bool uniform_only = false;    // takes exchanges of equal, packed blocks only
 };
 
 /// "pairwise" or "pairwise:max_outstanding=4". "default" is the backend's own choice.
@@ -76,6 +100,12 @@ private:
     std::atomic<std::uint32_t> steps_done_{0};
 };
 
+/// Those that change any of `uses` and may be able to do it.
+[[nodiscard]] std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods,
+                                                  std::span<OperationUse const> uses);
+/// What "default" means in a plan with `use`; nullptr: there is no such method.
+[[nodiscard]] MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use);
+
 /// Facts for the record: {"transports", "sysv cma"}.
 using Provenance = std::map<std::string, std::string, std::less<>>;
 
@@ -84,7 +114,8 @@ class Backend {
 public:
     virtual ~Backend() = default;
     [[nodiscard]] virtual std::string_view name() const = 0;
-    [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;  // the first is what "default" means
+    /// The first that has an operation is the default for it.
+    [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     [[nodiscard]] virtual Provenance provenance() const = 0;
 

@@ -5,7 +5,17 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace dlmb {
+namespace {
+
+bool serves(MethodInfo const& method, OperationUse const& use) {
+    return method.operations.has(use.kind) && (use.uniform || !method.uniform_only);
+}
+
+}  // namespace
 
 MethodChoice parse_method(std::string_view text) {
     MethodChoice method;
@@ -34,6 +44,20 @@ std::string to_string(MethodChoice const& method) {
         text += fmt::format(":{}={}", knob, value);
     }
     return text;
+}
+
+std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods, std::span<OperationUse const> uses) {
+    std::vector<MethodInfo> chosen;
+    std::copy_if(methods.begin(), methods.end(), std::back_inserter(chosen), [&](MethodInfo const& method) {
+        return std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return serves(method, use); });
+    });
+    return chosen;
+}
+
+MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use) {
+    auto const found =
+        std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) { return serves(method, use); });
+    return found == methods.end() ? nullptr : &*found;
 }
 
 }  // namespace dlmb

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -24,7 +25,8 @@ public:
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step].operation);
     }
     [[nodiscard]] PayloadLayout take() && {
-        layout_.guarded.assign(guarded_.begin(), guarded_.end());
+        std::copy_if(guarded_.begin(), guarded_.end(), std::back_inserter(layout_.guarded),
+                     [this](BufferId buffer) { return !plan_.buffers.at(buffer).shared; });
         return std::move(layout_);
     }
 
@@ -90,7 +92,7 @@ private:
                                     plan_.me, step_, plan_.steps[step_].label, piece.bytes, piece.offset,
                                     plan_.buffers[piece.buffer].name, size));
         }
-        if (piece.bytes > 0) {
+        if (piece.bytes > 0 && !plan_.buffers[piece.buffer].shared) {
             pieces.push_back(piece);
         }
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A plan read as memory: which bytes are sent with which payload, which bytes must arrive with which, and which must
-// stay untouched. Only places and identities; PlanPayload fills and checks them.
+// stay untouched. Only places and identities; PlanPayload fills and checks them. Shared buffers are left out.
 #pragma once
 
 #include "common/backend/step_match.hpp"

@@ -18,7 +18,7 @@ struct StepMatch {
     Rank to = -1;
     int channel = 0;
     std::uint32_t occurrence = 0;
-    auto operator<=>(StepMatch const&) const = default;
+    auto operator<=>(StepMatch const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 };
 
 /// By StepId. A Compute step matches nothing and has the default value.

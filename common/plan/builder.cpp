@@ -3,6 +3,7 @@
 #include "common/plan/builder.hpp"
 
 #include "common/base/error.hpp"
+#include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
@@ -66,6 +67,15 @@ Bytes share_of(Bytes bytes, Rank ranks, Element element, std::string_view label)
     return bytes / static_cast<Bytes>(ranks);
 }
 
+/// Where `me`'s part of a gathered or unreduced buffer lies.
+Region own_part(Region const& whole, Bytes share, Group const& group, Rank me) {
+    auto const place = rank_in(group, me);
+    if (!place) {
+        throw Error(fmt::format("plan builder: rank {} is not in the group of its collective", me));
+    }
+    return {whole.buffer, whole.offset + static_cast<Bytes>(*place) * share};
+}
+
 }  // namespace
 
 GroupId PlanBuilder::group(Group group) {
@@ -91,58 +101,59 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
                       .recv_buffer = 0,
                       .send = blocks(send_bytes, send_layout),
                       .recv = blocks(recv_bytes, recv_layout)};
-    exchange.send_buffer = static_cast<BufferId>(plan_.buffers.size());
-    exchange.recv_buffer = exchange.send_buffer + 1;
-    plan_.buffers.push_back({label + ".send", send_layout.size()});
-    plan_.buffers.push_back({label + ".recv", recv_layout.size()});
+    exchange.send_buffer = buffer(label + ".send", send_layout.size(), Role::sent);
+    exchange.recv_buffer = buffer(label + ".recv", recv_layout.size(), Role::delivered);
     return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::all_gather(GroupId group, Bytes gathered_bytes, Element element, std::string label,
                                std::vector<StepId> after) {
     Bytes const share = share_of(gathered_bytes, group_size(group), element, label);
-    Region const send = add_buffer(label + ".send", share, false);
-    Region const recv = add_buffer(label + ".recv", gathered_bytes, true);
+    Region const own = in_place_ ? Region{} : region(label + ".send", share, Role::sent);
+    Region const recv = region(label + ".recv", gathered_bytes, Role::delivered);
+    Region const send = in_place_ ? own_part(recv, share, plan_.groups[group], plan_.me) : own;
     return add_step(AllGather{group, send, recv, gathered_bytes, element}, std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
                                std::vector<StepId> after) {
-    Region const send = add_buffer(label + ".send", bytes, false);
-    Region const recv = add_buffer(label + ".recv", bytes, true);
+    Region const own = in_place_ ? Region{} : region(label + ".send", bytes, Role::sent);
+    Region const recv = region(label + ".recv", bytes, Role::delivered);
+    Region const send = in_place_ ? recv : own;
     return add_step(AllReduce{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::reduce_scatter(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
                                    std::vector<StepId> after) {
     Bytes const share = share_of(bytes, group_size(group), element, label);
-    Region const send = add_buffer(label + ".send", bytes, false);
-    Region const recv = add_buffer(label + ".recv", share, true);
+    Region const send = region(label + ".send", bytes, in_place_ ? Role::delivered : Role::sent);
+    Region const recv = in_place_ ? own_part(send, share, plan_.groups[group], plan_.me)
+                                  : region(label + ".recv", share, Role::delivered);
     return add_step(ReduceScatter{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
                               std::vector<StepId> after) {
-    Region const data = add_buffer(label + ".data", bytes, true);
+    Region const data = region(label + ".data", bytes, Role::delivered);
     return add_step(Broadcast{group, root, data, bytes, element}, std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
                          std::vector<StepId> after) {
-    Region const data = add_buffer(label + ".send", bytes, false);
+    Region const data = region(label + ".send", bytes, Role::sent);
     return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch}, std::move(after),
                     std::move(label));
 }
 
 StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
                          std::vector<StepId> after) {
-    Region const data = add_buffer(label + ".recv", bytes, true);
+    Region const data = region(label + ".recv", bytes, Role::delivered);
     return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch}, std::move(after),
                     std::move(label));
 }
 
-StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after) {
-    return add_step(Compute{busy_ns}, std::move(after), std::move(label));
+StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after, ComputeKind kind) {
+    return add_step(Compute{busy_ns, kind}, std::move(after), std::move(label));
 }
 
 Rank PlanBuilder::group_size(GroupId group) const {
@@ -152,17 +163,39 @@ Rank PlanBuilder::group_size(GroupId group) const {
     return static_cast<Rank>(plan_.groups[group].members.size());
 }
 
-Region PlanBuilder::add_buffer(std::string name, Bytes bytes, bool guarded) {
-    Layout layout{guarded ? Guard::around_each : Guard::none};
-    Bytes const offset = layout.place(bytes);
+BufferId PlanBuilder::buffer(std::string name, Bytes bytes, Role role) {
+    if (shared_) {
+        return shared_buffer(bytes, role);
+    }
     auto const id = static_cast<BufferId>(plan_.buffers.size());
-    plan_.buffers.push_back({std::move(name), layout.size()});
-    return {id, offset};
+    plan_.buffers.push_back({std::move(name), bytes});
+    return id;
+}
+
+BufferId PlanBuilder::shared_buffer(Bytes bytes, Role role) {
+    // As many as transfers that a plan usually has in flight in one direction: libraries want disjoint buffers.
+    constexpr std::size_t buffers_in_turn = 8;
+    std::vector<BufferId>& ids = shared_buffers_.at(static_cast<std::size_t>(role));
+    std::size_t const turn = next_shared_.at(static_cast<std::size_t>(role))++ % buffers_in_turn;
+    if (turn == ids.size()) {
+        ids.push_back(static_cast<BufferId>(plan_.buffers.size()));
+        plan_.buffers.push_back(
+            {fmt::format("shared.{}.{}", role == Role::sent ? "send" : "recv", turn), Bytes{0}, true});
+    }
+    Buffer& chosen = plan_.buffers[ids[turn]];
+    chosen.bytes = std::max(chosen.bytes, bytes);
+    return ids[turn];
+}
+
+Region PlanBuilder::region(std::string name, Bytes bytes, Role role) {
+    Layout layout{role == Role::delivered ? Guard::around_each : Guard::none};
+    Bytes const offset = layout.place(bytes);
+    return {buffer(std::move(name), layout.size(), role), offset};
 }
 
 StepId PlanBuilder::add_step(Operation operation, std::vector<StepId> after, std::string label) {
     auto const id = static_cast<StepId>(plan_.steps.size());
-    plan_.steps.push_back({std::move(operation), std::move(after), std::move(label)});
+    plan_.steps.push_back({std::move(operation), std::move(after), std::move(label), microbatch_});
     return id;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/plan/plan.hpp"
 
+#include <array>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,6 +21,14 @@ public:
     explicit PlanBuilder(Rank me) { plan_.me = me; }
 
     GroupId group(Group group);  // the same members give the same id
+
+    // Settings for the steps that are added from now on.
+    /// Collectives work in place, where libraries know such a form (allreduce, reduce_scatter, allgather).
+    void in_place(bool on) { in_place_ = on; }
+    /// Steps lie in a few buffers that they overwrite in turn and that are not checked. All ranks of a step must agree.
+    void share_buffers(bool on) { shared_ = on; }
+    void microbatch(int number) { microbatch_ = number; }
+
     /// `send_bytes[p]`, `recv_bytes[p]`: bytes to and from group rank p; zeros leave no block. Makes buffers
     /// "<label>.send" and "<label>.recv".
     StepId exchange(GroupId group, std::span<Bytes const> send_bytes, std::span<Bytes const> recv_bytes,
@@ -36,16 +45,26 @@ public:
                 std::vector<StepId> after = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
                 std::vector<StepId> after = {});
-    StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {});
+    StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
+                   ComputeKind kind = ComputeKind::busy);
 
     [[nodiscard]] Plan finish() && { return std::move(plan_); }
 
 private:
     Rank group_size(GroupId group) const;
-    Region add_buffer(std::string name, Bytes bytes, bool guarded);
+    enum class Role : std::uint8_t { sent, delivered };
+
+    BufferId buffer(std::string name, Bytes bytes, Role role);
+    BufferId shared_buffer(Bytes bytes, Role role);
+    Region region(std::string name, Bytes bytes, Role role);
     StepId add_step(Operation operation, std::vector<StepId> after, std::string label);
 
     Plan plan_;
+    bool in_place_ = false;
+    bool shared_ = false;
+    int microbatch_ = -1;
+    std::array<std::vector<BufferId>, 2> shared_buffers_;  // by Role: used in turn
+    std::array<std::size_t, 2> next_shared_{};
 };
 
 /// Bytes of untouched memory before, between and after receive blocks; also the alignment of every block.

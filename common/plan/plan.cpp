@@ -21,11 +21,19 @@ std::string_view name_of(Reduction reduction) {
     return names.at(static_cast<std::size_t>(reduction));
 }
 
-std::string_view name_of(Operation const& operation) {
+OperationKind kind_of(Operation const& operation) {
+    return static_cast<OperationKind>(operation.index());
+}
+
+std::string_view name_of(OperationKind kind) {
     constexpr std::array<std::string_view, 8> names{"exchange",       "send",      "recv",      "allreduce",
                                                     "reduce_scatter", "allgather", "broadcast", "compute"};
     static_assert(std::variant_size_v<Operation> == names.size());
-    return names.at(operation.index());
+    return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string_view name_of(Operation const& operation) {
+    return name_of(kind_of(operation));
 }
 
 std::string_view phase_of(std::string_view label) {

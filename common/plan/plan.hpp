@@ -32,9 +32,12 @@ struct Group {
     bool operator==(Group const&) const = default;
 };
 
+/// `shared`: steps overwrite each other's data in it, so what is delivered there cannot be checked (plans whose own
+/// buffers would not fit in memory).
 struct Buffer {
     std::string name;  // "dispatch.send"
     Bytes bytes = 0;
+    bool shared = false;
     bool operator==(Buffer const&) const = default;
 };
 
@@ -117,29 +120,56 @@ struct Broadcast {
     Element element = Element::byte;
     bool operator==(Broadcast const&) const = default;
 };
+/// How a Compute step passes its time. busy: the host watches the clock and the transport, as it does while a GPU
+/// computes; gemm: it multiplies matrices meanwhile, and takes core and memory bandwidth from the transport.
+enum class ComputeKind : std::uint8_t { busy, gemm };
+
 struct Compute {
     Nanoseconds busy_ns = 0;
+    ComputeKind kind = ComputeKind::busy;
     bool operator==(Compute const&) const = default;
 };
 
 using Operation = std::variant<Exchange, Send, Recv, AllReduce, ReduceScatter, AllGather, Broadcast, Compute>;
 
-/// "exchange", "all_gather" -> the words of `--plan json`: exchange, send, recv, allreduce, reduce_scatter, allgather,
-/// broadcast, compute.
+/// The alternatives of Operation, in its order.
+enum class OperationKind : std::uint8_t {
+    exchange,
+    send,
+    recv,
+    all_reduce,
+    reduce_scatter,
+    all_gather,
+    broadcast,
+    compute
+};
+[[nodiscard]] OperationKind kind_of(Operation const& operation);
+
+/// The words of `--plan json`: exchange, send, recv, allreduce, reduce_scatter, allgather, broadcast, compute.
+[[nodiscard]] std::string_view name_of(OperationKind kind);
 [[nodiscard]] std::string_view name_of(Operation const& operation);
 
-/// One operation and the earlier steps it waits for. `label` is "phase" or "phase.suffix".
+/// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks.
+struct OperationUse {
+    OperationKind kind = OperationKind::exchange;
+    bool uniform = false;
+    bool operator==(OperationUse const&) const = default;
+};
+
+/// One operation and the earlier steps it waits for. `label` is "phase" or "phase.suffix"; `microbatch` is -1 where
+/// the step belongs to none.
 struct Step {
     Operation operation;
     std::vector<StepId> after;
     std::string label;
+    int microbatch = -1;
     bool operator==(Step const&) const = default;
 };
 
 /// The part of a label before the first dot: the unit in which times are reported.
 [[nodiscard]] std::string_view phase_of(std::string_view label);
 
-/// One rank's iteration. No step overwrites what an earlier step of the iteration delivered.
+/// One rank's iteration. No step overwrites what an earlier step of the iteration delivered, shared buffers excepted.
 struct Plan {
     Rank me = 0;
     std::vector<Group> groups;

@@ -23,7 +23,7 @@ struct Access {
     StepId step = 0;
 };
 
-/// What the steps read before and write during the iteration.
+/// What the steps read before and write during the iteration, outside shared buffers.
 class Accesses {
 public:
     explicit Accesses(Plan const& plan) : plan_(plan) {
@@ -67,7 +67,7 @@ public:
 private:
     [[nodiscard]] Bytes ranks(GroupId group) const { return plan_.groups[group].members.size(); }
     void add(std::vector<Access>& list, Region const& region, Bytes bytes) const {
-        if (bytes > 0) {
+        if (bytes > 0 && !plan_.buffers[region.buffer].shared) {
             list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
         }
     }

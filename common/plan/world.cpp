@@ -6,17 +6,24 @@
 
 #include <fmt/core.h>
 
-#include <numeric>
-
 namespace dlmb {
 
 Group consecutive_group(WorldShape const& world, Rank rank, int size) {
-    if (size <= 0 || world.ranks % size != 0) {
-        throw UsageError(fmt::format("{} ranks cannot be cut into groups of {}", world.ranks, size));
+    return strided_group(world, rank, size, 1);
+}
+
+Group strided_group(WorldShape const& world, Rank rank, int size, int stride) {
+    if (size <= 0 || stride <= 0 || world.ranks / size < stride || world.ranks % (size * stride) != 0) {
+        throw UsageError(stride == 1
+                             ? fmt::format("{} ranks cannot be cut into groups of {}", world.ranks, size)
+                             : fmt::format("{} ranks cannot be cut into {} x {} ranks", world.ranks, size, stride));
     }
+    Rank const block = rank / (size * stride) * (size * stride);
     Group group;
-    group.members.resize(static_cast<std::size_t>(size));
-    std::iota(group.members.begin(), group.members.end(), rank / size * size);
+    group.members.reserve(static_cast<std::size_t>(size));
+    for (int place = 0; place < size; ++place) {
+        group.members.push_back(block + place * stride + rank % stride);
+    }
     return group;
 }
 

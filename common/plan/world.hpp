@@ -22,4 +22,8 @@ struct WorldShape {
 /// (Megatron's order: tensor, expert, data, pipeline, fastest first).
 [[nodiscard]] Group consecutive_group(WorldShape const& world, Rank rank, int size);
 
+/// The ranks that differ from `rank` only in the coordinate of one dimension of that order: `size` ranks, `stride` (the
+/// product of the faster dimensions) apart, inside blocks of size * stride ranks. With stride 1: consecutive_group.
+[[nodiscard]] Group strided_group(WorldShape const& world, Rank rank, int size, int stride);
+
 }  // namespace dlmb

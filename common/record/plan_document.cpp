@@ -96,6 +96,9 @@ void add_step(Text& text, Plan const& plan, std::size_t id) {
     fmt::format_to(std::back_inserter(text), R"({{"id":{},"operation":"{}","label":{})", id, name_of(step.operation),
                    compact(step.label));
     add_numbers(text, "after", step.after);
+    if (step.microbatch >= 0) {
+        fmt::format_to(std::back_inserter(text), R"(,"microbatch":{})", step.microbatch);
+    }
     std::visit(OperationWriter(text, plan), step.operation);
     text.push_back('}');
 }

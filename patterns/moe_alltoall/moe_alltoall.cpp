@@ -42,6 +42,8 @@ public:
         return realised(params_, world_, summed);
     }
 
+    [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::exchange, false}}; }
+
     [[nodiscard]] std::vector<Rank> peers(Rank me) const override {
         if (params_.wire == Wire::padded) {
             return {};  // sizes are fixed by the parameters

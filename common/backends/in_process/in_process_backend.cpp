@@ -15,7 +15,8 @@
 namespace dlmb::in_process {
 namespace {
 
-constexpr std::array<MethodInfo, 1> method_table{{{"copy", "each thread copies from the sender's buffer (memcpy)"}}};
+constexpr std::array<MethodInfo, 1> method_table{
+    {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation}}};
 
 void check_method(MethodChoice const& method) {
     if (method.name != "default" && method.name != method_table[0].name) {

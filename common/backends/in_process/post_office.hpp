@@ -20,7 +20,7 @@ struct Address {
     StepMatch step;
     Rank from = 0;
     Rank to = 0;
-    auto operator<=>(Address const&) const = default;
+    auto operator<=>(Address const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 };
 
 /// What one end says about a block; both ends must say the same.

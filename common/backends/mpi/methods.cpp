@@ -17,13 +17,15 @@ namespace {
 constexpr std::string_view window_knob = "max_outstanding";
 
 // In the order of MethodId; the first is the default.
+constexpr OperationSet exchange{OperationKind::exchange};
+constexpr OperationSet messages{OperationKind::exchange, OperationKind::send, OperationKind::recv};
 constexpr std::array<MethodInfo, 5> table{{
-    {"alltoallv", "one MPI_Alltoallv per exchange"},
-    {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall"},
-    {"pairwise", "MPI_Irecv and MPI_Isend in rotated rounds, a window of them in flight",
+    {"alltoallv", "one MPI_Alltoallv per exchange", exchange},
+    {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", messages},
+    {"pairwise", "MPI_Irecv and MPI_Isend in rotated rounds, a window of them in flight", exchange,
      "max_outstanding=N (rounds, default 1)"},
-    {"neighbor", "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers"},
-    {"persistent", "MPI_Send_init and MPI_Recv_init at set-up, MPI_Startall and MPI_Waitall per exchange"},
+    {"neighbor", "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers", exchange},
+    {"persistent", "MPI_Send_init and MPI_Recv_init at set-up, MPI_Startall and MPI_Waitall per exchange", messages},
 }};
 
 int read_window(std::string_view text) {

@@ -15,8 +15,8 @@ namespace dlmb::nccl {
 namespace {
 
 constexpr std::array<MethodInfo, 2> method_table{{
-    {"grouped", "one ncclGroup of ncclSend and ncclRecv per exchange; ncclAllGather"},
-    {"alltoall", "ncclAlltoAll; exchanges of equal, packed blocks only"},
+    {"grouped", "one ncclGroup of ncclSend and ncclRecv per exchange; ncclAllGather", every_operation},
+    {"alltoall", "ncclAlltoAll", {OperationKind::exchange}, "", true},
 }};
 
 using CompiledCall = Expected<NativeCall, Unsupported>;

@@ -19,7 +19,7 @@ void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
 
 Method linear() {
     return {{"linear", "ucp_tag_recv_nbx from all peers, then ucp_tag_send_nbx to all, rotated by rank",
-             "max_outstanding=N"},
+             arranged_operations, "max_outstanding=N"},
             arrange};
 }
 

@@ -16,6 +16,10 @@ struct Method {
     void (*arrange)(LanePlan& lane, std::optional<std::size_t> max_outstanding);
 };
 
+/// What becomes one lane of messages.
+inline constexpr OperationSet arranged_operations{OperationKind::exchange, OperationKind::all_gather,
+                                                  OperationKind::send, OperationKind::recv};
+
 [[nodiscard]] Method linear();
 [[nodiscard]] Method pairwise();
 

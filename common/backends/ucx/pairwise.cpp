@@ -22,7 +22,7 @@ void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
 
 Method pairwise() {
     return {{"pairwise", "ucp_tag_recv_nbx and ucp_tag_send_nbx in a window of peers, rotated by rank",
-             "max_outstanding=N"},
+             arranged_operations, "max_outstanding=N"},
             arrange};
 }
 

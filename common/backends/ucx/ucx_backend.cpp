@@ -58,7 +58,7 @@ private:
 
     Transport transport_;
     std::array<Method, 2> methods_;
-    std::array<MethodInfo, 2> infos_;
+    std::vector<MethodInfo> infos_;
 };
 
 }  // namespace
