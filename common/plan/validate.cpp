@@ -51,7 +51,7 @@ std::vector<Problem> validate_rank(Plan const& plan) {
     validation::check_groups(plan, problems);
     validation::check_steps(plan, problems);
     if (problems.empty()) {
-        validation::check_posting_order(plan, problems);
+        validation::check_batches(plan, problems);
         validation::check_regions(plan, problems);
     }
     return problems;

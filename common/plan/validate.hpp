@@ -24,7 +24,7 @@ struct Problem {
 
 /// All ranks (index = world rank): each plan on its own, and together: groups equal on all members, collective steps of
 /// a group in the same order with equal arguments, every send with a receive of the same size, no cross-rank deadlock
-/// under blocking (rendezvous) semantics with steps of a wave posted together. Empty: consistent.
+/// under blocking (rendezvous) semantics in the order of ReadyQueue. Empty: consistent.
 [[nodiscard]] std::vector<Problem> validate(std::span<Plan const> all_ranks);
 
 }  // namespace dlmb

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plays all ranks' waves against each other under rendezvous semantics: nothing is buffered. Linear in the number of
-// steps and parties.
+// Plays all ranks' plans against each other in the order that backends run them in, under rendezvous semantics: nothing
+// is buffered. Linear in the number of steps and parties.
+#include "common/plan/ready_queue.hpp"
 #include "common/plan/validation.hpp"
-#include "common/plan/waves.hpp"
 
 #include <fmt/core.h>
 
@@ -21,7 +21,11 @@ class Simulation {
 public:
     Simulation(std::span<Plan const> plans, std::span<Meeting const> meetings) : meetings_(meetings) {
         for (Plan const& plan : plans) {
-            ranks_.push_back({waves(plan), wave_of_steps(plan), std::vector<MeetingId>(plan.steps.size(), no_meeting)});
+            Precedence precedence = precedence_of(plan);
+            ReadyQueue queue(precedence);
+            ranks_.push_back({std::move(precedence), std::move(queue),
+                              std::vector<MeetingId>(plan.steps.size(), no_meeting),
+                              std::vector<Progress>(plan.steps.size(), Progress::waiting)});
         }
         for (std::size_t id = 0; id < meetings.size(); ++id) {
             absent_.push_back(meetings[id].size());
@@ -33,95 +37,97 @@ public:
 
     void run() {
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-            enter(static_cast<Rank>(rank), 0);
+            ranks_[rank].queue.begin();
+            active_.push_back(static_cast<Rank>(rank));
         }
-        while (!free_.empty()) {
-            Rank const rank = free_.back();
-            free_.pop_back();
-            enter(rank, state(rank).wave + 1);
+        while (!active_.empty()) {
+            Rank const rank = active_.back();
+            active_.pop_back();
+            while (auto const step = state(rank).queue.take()) {
+                post({rank, *step});
+            }
         }
     }
 
     /// The steps of a circle of waiting; empty when every rank came to its end.
     [[nodiscard]] std::vector<Party> circle() const {
         auto const stuck =
-            std::find_if(ranks_.begin(), ranks_.end(), [](State const& s) { return s.wave < s.waves.size(); });
+            std::find_if(ranks_.begin(), ranks_.end(), [](State const& state) { return !state.queue.done(); });
         if (stuck == ranks_.end()) {
             return {};
         }
+        auto const rank = static_cast<Rank>(stuck - ranks_.begin());
+        auto const open = std::find_if(stuck->progress.begin(), stuck->progress.end(),
+                                       [](Progress progress) { return progress != Progress::complete; });
         std::vector<Party> path;
-        std::vector<bool> seen(ranks_.size(), false);
-        auto rank = static_cast<Rank>(stuck - ranks_.begin());
-        while (!seen[static_cast<std::size_t>(rank)]) {
-            seen[static_cast<std::size_t>(rank)] = true;
-            path.push_back({rank, waiting_step(rank)});
-            rank = missing_party(path.back()).rank;
+        Party next = posted_cause({rank, static_cast<StepId>(open - stuck->progress.begin())});
+        auto const seen = [&] {
+            return std::find_if(path.begin(), path.end(),
+                                [&](Party const& party) { return party.rank == next.rank && party.step == next.step; });
+        };
+        while (seen() == path.end()) {
+            path.push_back(next);
+            next = posted_cause(missing_party(next));
         }
-        auto const begin =
-            std::find_if(path.begin(), path.end(), [&](Party const& party) { return party.rank == rank; });
-        return {begin, path.end()};
+        return {seen(), path.end()};
     }
 
-    /// Whom a waiting step waits for: a party of its meeting that has not entered its wave.
-    [[nodiscard]] Party missing_party(Party const& waiting) const {
-        Meeting const& meeting = meetings_[state(waiting.rank).meeting[waiting.step]];
+    /// Whom a posted step waits for: a party of its meeting that is not posted.
+    [[nodiscard]] Party missing_party(Party const& posted) const {
+        Meeting const& meeting = meetings_[state(posted.rank).meeting[posted.step]];
         return *std::find_if(meeting.begin(), meeting.end(), [&](Party const& party) {
-            return state(party.rank).wave_of[party.step] > state(party.rank).wave;
+            return state(party.rank).progress[party.step] == Progress::waiting;
         });
     }
 
 private:
+    enum class Progress : std::uint8_t { waiting, posted, complete };
+
     struct State {
-        std::vector<std::vector<StepId>> waves;
-        std::vector<std::uint32_t> wave_of;
+        Precedence precedence;
+        ReadyQueue queue;
         std::vector<MeetingId> meeting;  // by StepId
-        std::size_t wave = 0;            // the one that is posted
-        std::size_t open = 0;            // its steps that are not complete
+        std::vector<Progress> progress;  // by StepId
     };
 
     [[nodiscard]] State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] State const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    void enter(Rank rank, std::size_t wave) {
-        State& me = state(rank);
-        me.wave = wave;
-        if (wave == me.waves.size()) {
-            return;
-        }
-        std::vector<StepId> const& steps = me.waves[wave];
-        // One more than there is, so that the wave cannot complete while it is still being posted.
-        me.open = steps.size() + 1;
-        for (StepId const step : steps) {
-            MeetingId const id = me.meeting[step];
-            if (id == no_meeting) {
-                close_one(rank);
-            } else if (--absent_[id] == 0) {
-                for (Party const& party : meetings_[id]) {
-                    close_one(party.rank);
-                }
+    void post(Party const& party) {
+        state(party.rank).progress[party.step] = Progress::posted;
+        MeetingId const id = state(party.rank).meeting[party.step];
+        if (id == no_meeting) {
+            complete(party);
+        } else if (--absent_[id] == 0) {
+            for (Party const& each : meetings_[id]) {
+                complete(each);
             }
         }
-        close_one(rank);
     }
 
-    void close_one(Rank rank) {
-        if (--state(rank).open == 0) {
-            free_.push_back(rank);
+    void complete(Party const& party) {
+        State& rank = state(party.rank);
+        rank.progress[party.step] = Progress::complete;
+        rank.queue.complete(party.step);
+        active_.push_back(party.rank);
+    }
+
+    /// The posted step that keeps this one from completing: itself, or what it waits for before it may be posted.
+    [[nodiscard]] Party posted_cause(Party party) const {
+        State const& rank = state(party.rank);
+        auto const is_open = [&](StepId step) { return rank.progress[step] != Progress::complete; };
+        while (rank.progress[party.step] == Progress::waiting) {
+            std::vector<StepId> const& complete = rank.precedence.complete[party.step];
+            auto const open = std::find_if(complete.begin(), complete.end(), is_open);
+            party.step = open != complete.end() ? *open : rank.precedence.started[party.step].front();
         }
-    }
-
-    [[nodiscard]] StepId waiting_step(Rank rank) const {
-        State const& me = state(rank);
-        std::vector<StepId> const& steps = me.waves[me.wave];
-        return *std::find_if(steps.begin(), steps.end(), [&](StepId step) {
-            return me.meeting[step] != no_meeting && absent_[me.meeting[step]] > 0;
-        });
+        return party;
     }
 
     std::span<Meeting const> meetings_;
     std::vector<State> ranks_;
     std::vector<std::size_t> absent_;  // by meeting: parties that have not posted
-    std::vector<Rank> free_;           // their posted wave is complete
+    std::vector<Rank> active_;         // ranks that may have ready steps
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 //
 // Which steps touch the same bytes. Delivered regions of a sound plan are disjoint, so they are sorted once and every
 // sent region looks up those that it meets: O(n log n) in the number of blocks.
+#include "common/plan/precedence.hpp"
 #include "common/plan/validation.hpp"
-#include "common/plan/waves.hpp"
 
 #include <fmt/core.h>
 
@@ -98,8 +98,7 @@ struct InPlace {
 
 class RegionChecker {
 public:
-    RegionChecker(Plan const& plan, Problems& problems)
-        : plan_(plan), problems_(problems), wave_(wave_of_steps(plan)), accesses_(plan) {}
+    RegionChecker(Plan const& plan, Problems& problems) : plan_(plan), problems_(problems), accesses_(plan) {}
 
     void check() {
         if (check_writes()) {
@@ -147,7 +146,7 @@ private:
         for (; write != writes.end() && write->buffer == read.buffer && write->begin < read.end; ++write) {
             if (write->step > read.step) {
                 fail(write->step, read.step, "overwrites what", "sends", read.buffer);
-            } else if (write->step < read.step && wave_[read.step] <= wave_[write->step]) {
+            } else if (write->step < read.step && !waits_for(plan_, read.step, write->step)) {
                 fail(read.step, write->step, "does not wait for what", "delivers", read.buffer);
             } else if (write->step == read.step && !std::visit(InPlace{plan_}, plan_.steps[read.step].operation)) {
                 fail(read.step, read.step, "receives where", "sends", read.buffer);
@@ -157,7 +156,6 @@ private:
 
     Plan const& plan_;
     Problems& problems_;
-    std::vector<std::uint32_t> wave_;
     Accesses accesses_;
     std::set<std::pair<StepId, StepId>> said_;
 };

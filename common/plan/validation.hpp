@@ -24,8 +24,8 @@ void check_groups(Plan const& plan, Problems& problems);
 /// buffer, whole elements.
 void check_steps(Plan const& plan, Problems& problems);
 
-/// One plan, steps against each other: what is posted in plan order is posted in wave order too, batches in one wave.
-void check_posting_order(Plan const& plan, Problems& problems);
+/// One plan: the steps of a batch wait for the same steps.
+void check_batches(Plan const& plan, Problems& problems);
 
 /// One plan: nothing overwrites a region that another step delivered, or one that an earlier step sends.
 void check_regions(Plan const& plan, Problems& problems);
@@ -46,8 +46,8 @@ using Meeting = std::vector<Party>;
 [[nodiscard]] std::vector<Meeting> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index,
                                                   Problems& problems);
 
-/// Runs the waves of all ranks: a rank enters a wave when its previous one is complete; a step completes when all
-/// parties of its meeting have entered theirs.
+/// Runs all ranks' plans: a step is posted when its predecessors are complete; it completes when all parties of its
+/// meeting are posted.
 void check_deadlock(std::span<Plan const> all_ranks, std::span<Meeting const> meetings, Problems& problems);
 
 }  // namespace dlmb::validation

@@ -73,9 +73,9 @@ TEST(MpiBackend, TakesCountsBeyondTheIntLimit) {
     Rig rig({.call_bytes = 5000, .chunk_bytes = 3000});
     Plan const plan = dispatch_and_combine(rig);
     if (rig.ranks() > 1) {
-        EXPECT_TRUE(agree(survey(plan, {.call_bytes = 5000}, 100), rig.bootstrap()).large);
+        EXPECT_TRUE(agree(survey(plan, {}, {.call_bytes = 5000}, 100), rig.bootstrap()).large);
     }
-    EXPECT_FALSE(survey(plan, {}, 100).large);
+    EXPECT_FALSE(survey(plan, {}, {}, 100).large);
     for (std::string_view const method : methods) {
         EXPECT_EQ(rig.run(plan, method), none) << method;
     }

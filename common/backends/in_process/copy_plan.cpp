@@ -16,23 +16,22 @@ void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
     }
 }
 
-void busy_loop(Nanoseconds duration_ns) {
-    for (Nanoseconds const end = now_ns() + duration_ns; now_ns() < end;) {
-    }
-}
-
 bool is_done(Work const& work) {
     return work.read == work.arrivals.size() && work.handed_back == work.outgoing.size();
 }
 
 }  // namespace
 
+CopyPlan::CopyPlan(Plan const& plan, std::vector<Work> schedule, InProcessBootstrap const& bootstrap, Idle idle)
+    : CompiledPlan(plan.steps.size()), schedule_(std::move(schedule)), queue_(precedence_of(plan)),
+      bootstrap_(bootstrap), idle_(idle) {
+    open_.reserve(schedule_.size());
+}
+
 CopyPlan::~CopyPlan() {
-    for (Wave& wave : schedule_) {
-        for (Work& work : wave) {
-            for (std::shared_ptr<Mailbox> const& box : work.outgoing) {
-                box->withdraw();
-            }
+    for (Work& work : schedule_) {
+        for (std::shared_ptr<Mailbox> const& box : work.outgoing) {
+            box->withdraw();
         }
     }
 }
@@ -40,58 +39,58 @@ CopyPlan::~CopyPlan() {
 void CopyPlan::launch() {
     begin();
     ++iteration_;
-    if (!schedule_.empty()) {
-        post(schedule_.front());
-    }
+    open_.clear();
+    queue_.begin();
+    start_ready();
 }
 
 void CopyPlan::finish() {
-    for (std::size_t wave = 0; wave < schedule_.size(); ++wave) {
-        if (wave > 0) {
-            post(schedule_[wave]);
-        }
-        complete(schedule_[wave]);
-    }
-}
-
-void CopyPlan::post(Wave& wave) {
-    for (Work& work : wave) {
-        work.read = 0;
-        work.handed_back = 0;
-        for (std::shared_ptr<Mailbox> const& box : work.outgoing) {
-            box->post(iteration_);
-        }
-    }
-}
-
-void CopyPlan::complete(Wave& wave) {
-    std::size_t open = 0;
-    for (Work& work : wave) {
-        if (work.busy_ns > 0) {
-            busy_loop(work.busy_ns);  // peers read what this wave posted meanwhile
-        }
-        if (is_done(work)) {
-            mark(work.step);
+    while (!queue_.done()) {
+        if (advance_open()) {
+            start_ready();
         } else {
-            ++open;
-        }
-    }
-    while (open > 0) {
-        bool moved = false;
-        for (Work& work : wave) {
-            if (!is_done(work) && advance(work)) {
-                moved = true;
-                if (is_done(work)) {
-                    mark(work.step);
-                    --open;
-                }
-            }
-        }
-        if (!moved) {
             bootstrap_.leave_if_failed();
             idle_();
         }
     }
+}
+
+void CopyPlan::start_ready() {
+    while (auto const step = queue_.take()) {
+        post(schedule_[*step]);
+        open_.push_back(*step);
+    }
+}
+
+void CopyPlan::post(Work& work) const {
+    work.read = 0;
+    work.handed_back = 0;
+    if (work.compute) {
+        work.compute->start();
+    }
+    for (std::shared_ptr<Mailbox> const& box : work.outgoing) {
+        box->post(iteration_);
+    }
+}
+
+/// True when anything moved.
+bool CopyPlan::advance_open() {
+    bool moved = false;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        StepId const step = open_[i];
+        Work& work = schedule_[step];
+        moved = advance(work) || moved;
+        if (is_done(work) && (!work.compute || work.compute->test())) {
+            mark(step);
+            queue_.complete(step);
+            moved = true;
+        } else {
+            open_[kept++] = step;
+        }
+    }
+    open_.resize(kept);
+    return moved;
 }
 
 /// True when anything was read or came back.

@@ -54,12 +54,11 @@ public:
         // Every compile has an office of its own; the mailboxes live on in the plans of their two ranks.
         auto const office = std::static_pointer_cast<PostOffice>(
             bootstrap_.share(bootstrap_.rank() == 0 ? std::make_shared<PostOffice>() : nullptr));
-        std::vector<Wave> schedule = make_schedule(plan, buffers, *office);
+        std::vector<Work> schedule = make_schedule(plan, buffers, *office);
         bootstrap_.barrier();
         office->check(bootstrap_.rank());
         bootstrap_.barrier();  // all ranks fail together: none is left with a plan that cannot run
-        return std::unique_ptr<CompiledPlan>(
-            std::make_unique<CopyPlan>(plan.steps.size(), std::move(schedule), bootstrap_, idle_));
+        return std::unique_ptr<CompiledPlan>(std::make_unique<CopyPlan>(plan, std::move(schedule), bootstrap_, idle_));
     }
 
     void quiesce() override { bootstrap_.barrier(); }

@@ -3,7 +3,6 @@
 #include "common/backends/in_process/schedule.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/waves.hpp"
 
 #include <fmt/core.h>
 
@@ -16,12 +15,11 @@ namespace {
 class StepCompiler {
 public:
     StepCompiler(Plan const& plan, Buffers const& buffers, PostOffice& office, StepMatch const& match, StepId step)
-        : plan_(plan), buffers_(buffers), office_(office), match_(match), text_(name_of(plan.steps[step].operation)) {
-        work_.step = step;
-    }
+        : plan_(plan), buffers_(buffers), office_(office), match_(match), step_(step),
+          text_(name_of(plan.steps[step].operation)) {}
 
     Work compile() && {
-        std::visit([this](auto const& operation) { add(operation); }, plan_.steps[work_.step].operation);
+        std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step_].operation);
         return std::move(work_);
     }
 
@@ -87,7 +85,7 @@ private:
             mine += share;
         }
     }
-    void add(Compute const& compute) { work_.busy_ns = compute.busy_ns; }
+    void add(Compute const& compute) { work_.compute.emplace(compute); }
 
     template <class Reducing>
     void begin_fold(Reducing const& reduce, Bytes result_bytes) {
@@ -109,14 +107,14 @@ private:
         work_.arrivals.push_back({office_.reader({match_, from, plan_.me}, ticket(bytes)), destination});
     }
     [[nodiscard]] Ticket ticket(Bytes bytes) const {
-        return {bytes, text_, fmt::format("step {} \"{}\"", work_.step, plan_.steps[work_.step].label)};
+        return {bytes, text_, fmt::format("step {} \"{}\"", step_, plan_.steps[step_].label)};
     }
 
     [[nodiscard]] std::byte* place(Region region, Bytes bytes) const {
         Bytes const size = plan_.buffers.at(region.buffer).bytes;
         if (region.offset > size || bytes > size - region.offset) {
             throw Error(fmt::format("rank {} step {} \"{}\": {} B at offset {} of buffer \"{}\", which has {} B",
-                                    plan_.me, work_.step, plan_.steps[work_.step].label, bytes, region.offset,
+                                    plan_.me, step_, plan_.steps[step_].label, bytes, region.offset,
                                     plan_.buffers[region.buffer].name, size));
         }
         return buffers_.base.at(region.buffer) + region.offset;
@@ -131,20 +129,18 @@ private:
     Buffers const& buffers_;
     PostOffice& office_;
     StepMatch const& match_;
+    StepId step_;
     std::string text_;
     Work work_;
 };
 
 }  // namespace
 
-std::vector<Wave> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office) {
+std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office) {
     std::vector<StepMatch> const matches = match_steps(plan);
-    std::vector<Wave> schedule;
-    for (std::vector<StepId> const& steps : waves(plan)) {
-        Wave& wave = schedule.emplace_back();
-        for (StepId const step : steps) {
-            wave.push_back(StepCompiler(plan, buffers, office, matches[step], step).compile());
-        }
+    std::vector<Work> schedule;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        schedule.push_back(StepCompiler(plan, buffers, office, matches[step], step).compile());
     }
     return schedule;
 }

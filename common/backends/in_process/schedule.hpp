@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/backend/host_compute.hpp"
 #include "common/backends/in_process/mailbox.hpp"
 #include "common/backends/in_process/post_office.hpp"
 
@@ -29,19 +30,17 @@ struct Folding {
     std::vector<std::byte> scratch;  // holds the result until all have read, when send and receive memory overlap
 };
 
+/// One step.
 struct Work {
-    StepId step = 0;
     std::vector<std::shared_ptr<Mailbox>> outgoing;
     std::vector<Arrival> arrivals;
     std::optional<Folding> fold;
-    Nanoseconds busy_ns = 0;
+    std::optional<HostCompute> compute;
     std::size_t read = 0;         // of this iteration: arrivals that are done
     std::size_t handed_back = 0;  // of this iteration: outgoing boxes that came back
 };
 
-using Wave = std::vector<Work>;
-
-/// Registers this rank's ends of all blocks at `office`. Throws Error for places outside the buffers.
-[[nodiscard]] std::vector<Wave> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office);
+/// By step. Registers this rank's ends of all blocks at `office`. Throws Error for places outside the buffers.
+[[nodiscard]] std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office);
 
 }  // namespace dlmb::in_process

@@ -24,7 +24,7 @@ struct Side {
 [[nodiscard]] Side dense_side(std::vector<Block> const& blocks, std::byte* base, int ranks);
 [[nodiscard]] LargeSide dense_large_side(std::vector<Block> const& blocks, std::byte* base, int ranks);
 
-/// `concurrent`: some rank has several collectives in one wave, so that all ranks must make the non-blocking call,
+/// `concurrent`: steps overlap on some rank, so that all ranks must make the non-blocking call,
 /// which never matches a blocking one.
 class Alltoallv {
 public:

@@ -16,16 +16,26 @@ namespace {
 
 constexpr std::string_view window_knob = "max_outstanding";
 
-// In the order of MethodId; the first is the default.
 constexpr OperationSet exchange{OperationKind::exchange};
 constexpr OperationSet messages{OperationKind::exchange, OperationKind::send, OperationKind::recv};
-constexpr std::array<MethodInfo, 5> table{{
+constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
+                                   OperationKind::broadcast};
+constexpr OperationSet all_collectives{OperationKind::exchange, OperationKind::all_reduce,
+                                       OperationKind::reduce_scatter, OperationKind::all_gather,
+                                       OperationKind::broadcast};
+
+// In the order of MethodId.
+constexpr std::array<MethodInfo, 8> table{{
+    {"alltoall", "one MPI_Alltoall per exchange", exchange, "", true},
     {"alltoallv", "one MPI_Alltoallv per exchange", exchange},
     {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", messages},
     {"pairwise", "MPI_Irecv and MPI_Isend in rotated rounds, a window of them in flight", exchange,
      "max_outstanding=N (rounds, default 1)"},
     {"neighbor", "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers", exchange},
-    {"persistent", "MPI_Send_init and MPI_Recv_init at set-up, MPI_Startall and MPI_Waitall per exchange", messages},
+    {"blocking", "MPI_Allreduce, MPI_Reduce_scatter_block, MPI_Allgather, MPI_Bcast", collectives},
+    {"nonblocking", "MPI_Iallreduce and its like, MPI_Ialltoallv, and a wait", all_collectives},
+    {"persistent", "requests made at set-up (MPI_Send_init, MPI_Allreduce_init ...), MPI_Startall and MPI_Waitall",
+     every_operation},
 }};
 
 int read_window(std::string_view text) {
@@ -44,7 +54,8 @@ std::span<MethodInfo const> method_table() {
 }
 
 Method read_method(MethodChoice const& choice) {
-    std::string_view const name = choice.name == "default" ? table.front().name : std::string_view(choice.name);
+    // Each kind of operation has its own default in translate(); the name is that of the commonest.
+    std::string_view const name = choice.name == "default" ? table[1].name : std::string_view(choice.name);
     auto const* const found =
         std::find_if(table.begin(), table.end(), [&](MethodInfo const& row) { return row.name == name; });
     if (found == table.end()) {

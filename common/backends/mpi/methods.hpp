@@ -8,7 +8,16 @@
 
 namespace dlmb::mpi {
 
-enum class MethodId : std::uint8_t { alltoallv, isend_irecv, pairwise, neighbor, persistent };
+enum class MethodId : std::uint8_t {
+    alltoall,
+    alltoallv,
+    isend_irecv,
+    pairwise,
+    neighbor,
+    blocking,
+    nonblocking,
+    persistent
+};
 
 struct Method {
     MethodId id = MethodId::alltoallv;

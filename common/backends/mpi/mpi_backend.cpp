@@ -58,18 +58,13 @@ public:
             throw Error(fmt::format("rank {}: mpi: {} buffers bound to a plan that names {}", plan.me,
                                     buffers.base.size(), plan.buffers.size()));
         }
-        Survey const agreed = agree(survey(plan, limits_, largest_tag_), bootstrap_);
+        Survey const agreed = agree(survey(plan, method, limits_, largest_tag_), bootstrap_);
         if (!agreed.refusal.empty()) {
             return Unsupported{agreed.refusal};
         }
         communicators_.prepare(plan);
-        Translation translation = translate(plan, buffers, method, agreed, communicators_, limits_);
-        std::vector<std::string> labels;
-        for (Step const& step : plan.steps) {
-            labels.push_back(step.label);
-        }
         return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
-            std::move(translation.tasks), std::move(translation.waves), std::move(labels),
+            plan, translate(plan, buffers, method, agreed, communicators_, limits_),
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
             idle_));
     }

@@ -6,57 +6,78 @@
 
 namespace dlmb::mpi {
 
-void BusyWait::run() {
+void Busy::run() {
     start();
     while (!test()) {
     }
 }
 
-MpiPlan::MpiPlan(std::vector<PlannedTask> tasks, std::vector<WaveRange> waves, std::vector<std::string> labels,
-                 std::string place, Idle idle)
-    : CompiledPlan(labels.size()), tasks_(std::move(tasks)), waves_(std::move(waves)), labels_(std::move(labels)),
-      place_(std::move(place)), idle_(idle) {}
+MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, std::string place, Idle idle)
+    : CompiledPlan(plan.steps.size()), tasks_(std::move(tasks)), in_order_(is_chain(plan)), queue_(precedence_of(plan)),
+      place_(std::move(place)), idle_(idle) {
+    for (Step const& step : plan.steps) {
+        labels_.push_back(step.label);
+    }
+    open_.reserve(tasks_.size());
+}
 
 void MpiPlan::launch() {
     begin();
     ++iteration_;
     try {
-        for (WaveRange const& wave : waves_) {
-            if (wave.count == 1) {
-                PlannedTask& only = tasks_[wave.first];
-                current_ = only.step;
-                std::visit([](auto& task) { task.run(); }, only.task);
-                mark(only.step);
-            } else {
-                run_together(wave);
-            }
+        if (in_order_) {
+            run_in_order();
+        } else {
+            run_as_ready();
         }
     } catch (CallFailed const& failure) {
         rethrow_with_place(failure);
     }
 }
 
-void MpiPlan::run_together(WaveRange const& wave) {
-    std::span<PlannedTask> const tasks = std::span(tasks_).subspan(wave.first, wave.count);
-    for (PlannedTask& planned : tasks) {
-        current_ = planned.step;
-        planned.done = false;
-        std::visit([](auto& task) { task.start(); }, planned.task);
+void MpiPlan::run_in_order() {
+    for (current_ = 0; current_ < tasks_.size(); ++current_) {
+        std::visit([](auto& task) { task.run(); }, tasks_[current_]);
+        mark(current_);
     }
-    for (std::size_t left = wave.count; left > 0;) {
-        std::size_t const before = left;
-        for (PlannedTask& planned : tasks) {
-            current_ = planned.step;
-            if (!planned.done && std::visit([](auto& task) { return task.test(); }, planned.task)) {
-                planned.done = true;
-                mark(planned.step);
-                --left;
-            }
-        }
-        if (left == before) {
+}
+
+void MpiPlan::run_as_ready() {
+    open_.clear();
+    queue_.begin();
+    start_ready();
+    while (!queue_.done()) {
+        if (collect_finished()) {
+            start_ready();
+        } else {
             idle_();
         }
     }
+}
+
+void MpiPlan::start_ready() {
+    while (auto const step = queue_.take()) {
+        current_ = *step;
+        std::visit([](auto& task) { task.start(); }, tasks_[current_]);
+        open_.push_back(current_);
+    }
+}
+
+/// True when any step became complete. The others keep their order: what was posted first is asked about first.
+bool MpiPlan::collect_finished() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        current_ = open_[i];
+        if (std::visit([](auto& task) { return task.test(); }, tasks_[current_])) {
+            mark(current_);
+            queue_.complete(current_);
+        } else {
+            open_[kept++] = current_;
+        }
+    }
+    bool const any = kept < open_.size();
+    open_.resize(kept);
+    return any;
 }
 
 void MpiPlan::rethrow_with_place(CallFailed const& failure) const {

@@ -1,10 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan as prepared native calls, and the loop that makes them: waves in order, the steps of a wave together.
+// A plan as prepared native calls, and the loops that make them: one after the other where every step waits for the one
+// before, as they become ready elsewhere.
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/backend/host_compute.hpp"
+#include "common/backends/mpi/alltoall.hpp"
 #include "common/backends/mpi/alltoallv.hpp"
 #include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/isend_irecv.hpp"
@@ -12,6 +15,7 @@
 #include "common/backends/mpi/pairwise.hpp"
 #include "common/backends/mpi/persistent.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <string>
 #include <variant>
@@ -20,48 +24,40 @@
 namespace dlmb::mpi {
 
 /// A step that only takes time.
-class BusyWait {
+class Busy {
 public:
-    explicit BusyWait(Nanoseconds busy_ns) : busy_ns_(busy_ns) {}
+    explicit Busy(Compute const& step) : compute_(step) {}
     void run();
-    void start() { end_ns_ = now_ns() + busy_ns_; }
-    [[nodiscard]] bool test() const { return now_ns() >= end_ns_; }
+    void start() { compute_.start(); }
+    [[nodiscard]] bool test() { return compute_.test(); }
 
 private:
-    Nanoseconds busy_ns_;
-    Nanoseconds end_ns_ = 0;
+    HostCompute compute_;
 };
 
-/// run(): the whole step. start(), then test() until true: the step among others of its wave.
-using Task = std::variant<Alltoallv, LargeAlltoallv, IsendIrecv, Pairwise, Neighbor, Persistent, Collective, BusyWait>;
-
-struct PlannedTask {
-    Task task;
-    StepId step = 0;
-    bool done = false;  // in the current iteration; used where a wave has several tasks
-};
-
-/// Consecutive tasks.
-struct WaveRange {
-    std::size_t first = 0;
-    std::size_t count = 0;
-};
+/// run(): the whole step. start(), then test() until true: the step among others.
+using Task =
+    std::variant<Alltoall, Alltoallv, LargeAlltoallv, IsendIrecv, Pairwise, Neighbor, Persistent, Collective, Busy>;
 
 class MpiPlan final : public CompiledPlan {
 public:
-    /// `labels`: by step, for messages; `place`: "mpi/alltoallv, host memory, 16 ranks".
-    MpiPlan(std::vector<PlannedTask> tasks, std::vector<WaveRange> waves, std::vector<std::string> labels,
-            std::string place, Idle idle);
+    /// `tasks`: by step of `plan`; `place`: "mpi/alltoallv, host memory, 16 ranks".
+    MpiPlan(Plan const& plan, std::vector<Task> tasks, std::string place, Idle idle);
     void launch() override;
-    void finish() override {}  // launch() returns when the last wave is complete
+    void finish() override {}  // launch() returns when the last step is complete
 
 private:
-    void run_together(WaveRange const& wave);
+    void run_in_order();
+    void run_as_ready();
+    void start_ready();
+    [[nodiscard]] bool collect_finished();
     [[noreturn]] void rethrow_with_place(CallFailed const& failure) const;
 
-    std::vector<PlannedTask> tasks_;
-    std::vector<WaveRange> waves_;
+    std::vector<Task> tasks_;
     std::vector<std::string> labels_;
+    bool in_order_;
+    ReadyQueue queue_;
+    std::vector<StepId> open_;  // started, not complete
     std::string place_;
     Idle idle_;
     std::uint64_t iteration_ = 0;

@@ -4,8 +4,10 @@
 
 #include "common/backends/mpi/alltoallv.hpp"
 #include "common/backends/mpi/collectives.hpp"
+#include "common/backends/mpi/persistent_api.hpp"
 #include "common/plan/group_index.hpp"
-#include "common/plan/waves.hpp"
+#include "common/plan/packed.hpp"
+#include "common/plan/precedence.hpp"
 
 #include <fmt/core.h>
 
@@ -17,6 +19,7 @@ namespace {
 
 struct Refusal {
     Plan const& plan;
+    Method const& method;
     Limits const& limits;
     int channels;
 
@@ -25,34 +28,39 @@ struct Refusal {
         bool const fits = channel >= 0 && channel < channels;
         return fits ? "" : fmt::format("channel {} is not among the {} tags of this MPI library", channel, channels);
     }
+    [[nodiscard]] bool takes_equal_blocks(std::vector<Block> const& blocks, GroupId group) const {
+        auto const equal = packed(blocks, ranks(group));
+        return equal && equal->block_bytes <= limits.call_bytes;
+    }
+    std::string operator()(Exchange const& step) const {
+        bool const fits = method.id != MethodId::alltoall ||
+                          (takes_equal_blocks(step.send, step.group) && takes_equal_blocks(step.recv, step.group));
+        return fits ? "" : "MPI_Alltoall takes equal packed blocks of an int of bytes; alltoallv takes others";
+    }
+    [[nodiscard]] std::string collective(std::string reason) const {
+        bool const lacks = method.id == MethodId::persistent && persistent_api() == nullptr;
+        return reason.empty() && lacks ? "this MPI library has no persistent collectives" : reason;
+    }
     std::string operator()(Send const& step) const { return channel(step.channel); }
     std::string operator()(Recv const& step) const { return channel(step.channel); }
-    std::string operator()(AllReduce const& step) const { return refusal(step); }
-    std::string operator()(ReduceScatter const& step) const { return refusal(step, ranks(step.group), limits); }
-    std::string operator()(AllGather const& step) const { return refusal(step, ranks(step.group), limits); }
-    template <class Other>
-    std::string operator()(Other const& /*step*/) const {
-        return "";
+    std::string operator()(AllReduce const& step) const { return collective(refusal(step)); }
+    std::string operator()(ReduceScatter const& step) const {
+        return collective(refusal(step, ranks(step.group), limits));
     }
+    std::string operator()(AllGather const& step) const { return collective(refusal(step, ranks(step.group), limits)); }
+    std::string operator()(Broadcast const& /*step*/) const { return collective(""); }
+    std::string operator()(Compute const& /*step*/) const { return ""; }
 };
-
-bool has_concurrent_collectives(Plan const& plan) {
-    std::vector<std::vector<StepId>> const all = waves(plan);
-    return std::any_of(all.begin(), all.end(), [&](std::vector<StepId> const& wave) {
-        return std::count_if(wave.begin(), wave.end(),
-                             [&](StepId step) { return collective_group(plan.steps[step].operation).has_value(); }) > 1;
-    });
-}
 
 }  // namespace
 
-Survey survey(Plan const& plan, Limits const& limits, int channels) {
-    Survey own{has_concurrent_collectives(plan), false, ""};
+Survey survey(Plan const& plan, Method const& method, Limits const& limits, int channels) {
+    Survey own{!is_chain(plan), false, ""};
     for (Step const& step : plan.steps) {
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
             own.large = own.large || !fits_int(*exchange, limits);
         }
-        std::string const reason = std::visit(Refusal{plan, limits, channels}, step.operation);
+        std::string const reason = std::visit(Refusal{plan, method, limits, channels}, step.operation);
         if (own.refusal.empty() && !reason.empty()) {
             own.refusal = fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
         }

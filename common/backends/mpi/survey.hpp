@@ -7,19 +7,20 @@
 
 #include "common/backend/backend.hpp"
 #include "common/backends/mpi/limits.hpp"
+#include "common/backends/mpi/methods.hpp"
 
 #include <string>
 
 namespace dlmb::mpi {
 
 struct Survey {
-    bool concurrent = false;  // some wave of some rank holds several collectives: blocking calls could wait in a circle
+    bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
     bool large = false;       // some exchange of some rank has a count or displacement beyond int
     std::string refusal;      // why some rank cannot run its plan; empty: all can
 };
 
 /// This rank's own plan. `channels`: how many channels fit the tags of this library.
-[[nodiscard]] Survey survey(Plan const& plan, Limits const& limits, int channels);
+[[nodiscard]] Survey survey(Plan const& plan, Method const& method, Limits const& limits, int channels);
 
 /// Collective. The same answer on every rank; the refusal is that of the lowest rank that has one.
 [[nodiscard]] Survey agree(Survey const& own, Bootstrap& bootstrap);

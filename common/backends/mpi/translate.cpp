@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/group_index.hpp"
-#include "common/plan/waves.hpp"
+#include "common/plan/packed.hpp"
 
 #include <fmt/core.h>
 
@@ -15,33 +15,46 @@
 namespace dlmb::mpi {
 namespace {
 
+// Open MPI 4.1's nonblocking MPI_Ialltoallv takes equal addresses for MPI_IN_PLACE and then hangs, and a send buffer of
+// 0 bytes may lie where the receive buffer begins.
+std::byte nothing_sent[1];
+
 class Translator {
 public:
     Translator(Plan const& plan, Buffers const& buffers, Method const& method, Survey const& agreed,
                Communicators const& communicators, Limits const& limits)
         : plan_(plan), buffers_(buffers), method_(method), agreed_(agreed), communicators_(communicators),
-          limits_(limits), exchanges_(plan.groups.size(), 0) {}
+          limits_(limits), concurrent_(agreed.concurrent || method.id == MethodId::nonblocking),
+          exchanges_(plan.groups.size(), 0) {}
 
     Task operator()(Exchange const& exchange) {
         MPI_Comm const comm = communicators_.of(group(exchange.group));
         int const tag = next_tag(exchange.group);
-        std::byte* const send = buffers_.base[exchange.send_buffer];
+        std::byte* const send = exchange.send.empty() ? nothing_sent : buffers_.base[exchange.send_buffer];
         std::byte* const recv = buffers_.base[exchange.recv_buffer];
         int const ranks = size(exchange.group);
         switch (method_.id) {
+        case MethodId::alltoall: {
+            Packed const from = packed(exchange.send, group(exchange.group).members.size()).value();
+            Packed const to = packed(exchange.recv, group(exchange.group).members.size()).value();
+            return Alltoall(send + from.offset, recv + to.offset, static_cast<int>(from.block_bytes), comm,
+                            concurrent_);
+        }
         case MethodId::alltoallv:
+        case MethodId::blocking:
+        case MethodId::nonblocking:
             if (!agreed_.large) {
                 return Alltoallv(dense_side(exchange.send, send, ranks), dense_side(exchange.recv, recv, ranks), comm,
-                                 agreed_.concurrent);
+                                 concurrent_);
             }
             if (has_large_counts()) {
                 return LargeAlltoallv(dense_large_side(exchange.send, send, ranks),
-                                      dense_large_side(exchange.recv, recv, ranks), comm, agreed_.concurrent);
+                                      dense_large_side(exchange.recv, recv, ranks), comm, concurrent_);
             }
             break;
         case MethodId::neighbor:
             if (!agreed_.large) {
-                return Neighbor(exchange, send, recv, comm, agreed_.concurrent);
+                return Neighbor(exchange, send, recv, comm, concurrent_);
             }
             break;
         case MethodId::pairwise:
@@ -67,7 +80,7 @@ public:
     Task operator()(AllGather const& step) {
         return collective(native_calls(step, buffers_, size(step.group), me(step.group)), step.group);
     }
-    Task operator()(Compute const& step) { return BusyWait(step.busy_ns); }
+    Task operator()(Compute const& step) { return Busy(step); }
 
 private:
     [[nodiscard]] Group const& group(GroupId id) const { return plan_.groups.at(id); }
@@ -83,7 +96,7 @@ private:
 
     Task transfers(std::vector<Message> messages, SelfCopy copy, int tag, MPI_Comm comm) const {
         if (method_.id == MethodId::persistent) {
-            return Persistent(messages, copy, tag, comm);
+            return Persistent(persistent_requests(messages, tag, comm), copy);
         }
         return IsendIrecv(std::move(messages), copy, tag, comm);
     }
@@ -101,7 +114,10 @@ private:
     }
 
     Task collective(std::vector<NativeCall> calls, GroupId id) const {
-        return Collective(std::move(calls), communicators_.of(group(id)), agreed_.concurrent);
+        if (method_.id == MethodId::persistent) {
+            return Persistent(persistent_requests(calls, communicators_.of(group(id))), {});
+        }
+        return Collective(std::move(calls), communicators_.of(group(id)), concurrent_);
     }
 
     Plan const& plan_;
@@ -110,11 +126,12 @@ private:
     Survey const& agreed_;
     Communicators const& communicators_;
     Limits const& limits_;
+    bool concurrent_;
     std::vector<int> exchanges_;  // by group: how many so far
 };
 
-// Making a graph communicator is collective over its group. Group by group, sorted by members, all ranks that share
-// groups come to them in one order; the steps of a group keep theirs.
+// Making a graph communicator or a persistent collective is collective over its group. Group by group, sorted by
+// members, all ranks that share groups come to them in one order; the steps of a group keep theirs.
 std::vector<StepId> translation_order(Plan const& plan) {
     std::vector<StepId> order(plan.steps.size());
     std::iota(order.begin(), order.end(), StepId{0});
@@ -129,25 +146,19 @@ std::vector<StepId> translation_order(Plan const& plan) {
 
 }  // namespace
 
-Translation translate(Plan const& plan, Buffers const& buffers, Method const& method, Survey const& agreed,
-                      Communicators const& communicators, Limits const& limits) {
+std::vector<Task> translate(Plan const& plan, Buffers const& buffers, Method const& method, Survey const& agreed,
+                            Communicators const& communicators, Limits const& limits) {
     Translator translator(plan, buffers, method, agreed, communicators, limits);
     std::vector<std::optional<Task>> by_step(plan.steps.size());
     for (StepId const step : translation_order(plan)) {
         by_step[step].emplace(std::visit(translator, plan.steps[step].operation));
     }
-    Translation translation;
-    translation.tasks.reserve(plan.steps.size());
-    for (std::vector<StepId> wave : waves(plan)) {
-        // A blocking collective goes last, so that the messages of its wave are under way meanwhile.
-        std::stable_partition(wave.begin(), wave.end(),
-                              [&](StepId step) { return !collective_group(plan.steps[step].operation).has_value(); });
-        translation.waves.push_back({translation.tasks.size(), wave.size()});
-        for (StepId const step : wave) {
-            translation.tasks.push_back({std::move(*by_step[step]), step});
-        }
+    std::vector<Task> tasks;
+    tasks.reserve(by_step.size());
+    for (std::optional<Task>& task : by_step) {
+        tasks.push_back(std::move(*task));
     }
-    return translation;
+    return tasks;
 }
 
 }  // namespace dlmb::mpi

@@ -12,13 +12,9 @@
 
 namespace dlmb::mpi {
 
-struct Translation {
-    std::vector<PlannedTask> tasks;
-    std::vector<WaveRange> waves;
-};
-
-/// Collective; `agreed` is equal on all ranks, and `communicators` are prepared for `plan`.
-[[nodiscard]] Translation translate(Plan const& plan, Buffers const& buffers, Method const& method,
-                                    Survey const& agreed, Communicators const& communicators, Limits const& limits);
+/// Tasks by step. Collective; `agreed` is equal on all ranks, and `communicators` are prepared for `plan`.
+[[nodiscard]] std::vector<Task> translate(Plan const& plan, Buffers const& buffers, Method const& method,
+                                          Survey const& agreed, Communicators const& communicators,
+                                          Limits const& limits);
 
 }  // namespace dlmb::mpi

@@ -133,10 +133,8 @@ constexpr Defect defects[] = {
      },
      R"(rank 2 step 8 "forward" does not wait for what rank 2 step 7 "forward" delivers)"},
     // Order on one rank.
-    {"PostedBeforeItsTurn", [](Plans& p) { p[2].steps[test::mixed::reduce].after.clear(); },
-     R"(rank 2 step 4 "reduce" would be posted before rank 2 step 3 "gather")"},
-    {"BatchInTwoWaves", [](Plans& p) { p[2].steps[test::mixed::send].after = {test::mixed::recv}; },
-     R"(rank 2 step 8 "forward" is in batch 0 with rank 2 step 7 "forward", but not in the same wave)"},
+    {"BatchThatIsNotReadyTogether", [](Plans& p) { p[2].steps[test::mixed::send].after = {test::mixed::recv}; },
+     R"(rank 2 step 8 "forward" is in batch 0 with rank 2 step 7 "forward", but does not wait for the same steps)"},
     // Exchanges between ranks.
     {"BytesDiffer", [](Plans& p) { dispatch(p).recv[1].bytes = 4; },
      R"(rank 2 step 1 "dispatch" expects 4 B from rank 1, rank 1 sends 2002 B)"},
