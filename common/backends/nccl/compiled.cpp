@@ -25,6 +25,21 @@ void enqueue(AllGatherCall const& call, cudaStream_t stream) {
           "ncclAllGather");
 }
 
+void enqueue(BroadcastCall const& call, cudaStream_t stream) {
+    check(ncclBroadcast(call.data, call.data, call.bytes, ncclUint8, call.root, call.communicator, stream),
+          "ncclBroadcast");
+}
+
+void enqueue(AllReduceCall const& call, cudaStream_t stream) {
+    check(ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+          "ncclAllReduce");
+}
+
+void enqueue(ReduceScatterCall const& call, cudaStream_t stream) {
+    check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+          "ncclReduceScatter");
+}
+
 void enqueue(AllToAllCall const& call, cudaStream_t stream) {
     enqueue_all_to_all(call, stream);
 }
@@ -60,7 +75,9 @@ void Compiled::launch() {
 void Compiled::finish() {
     for (std::size_t i = 0; i < calls_.size(); ++i) {
         wait_for(done_[i]);
-        mark(calls_[i].step);
+        for (StepId const step : calls_[i].steps) {
+            mark(step);
+        }
     }
 }
 

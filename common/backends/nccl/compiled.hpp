@@ -6,42 +6,13 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/backends/nccl/calls.hpp"
 #include "common/backends/nccl/communicators.hpp"
 #include "common/backends/nccl/device.hpp"
 
-#include <cstddef>
-#include <variant>
 #include <vector>
 
 namespace dlmb::nccl {
-
-struct Transfer {
-    std::byte* data;
-    std::size_t bytes;
-    int peer;
-};
-
-/// Ragged exchange (or sends and receives of one wave): one group of point-to-point calls.
-struct GroupedCall {
-    ncclComm_t communicator;
-    std::vector<Transfer> sends, receives;
-};
-struct AllToAllCall {
-    ncclComm_t communicator;
-    std::byte const* send;
-    std::byte* recv;
-    std::size_t bytes_per_peer;
-};
-struct AllGatherCall {
-    ncclComm_t communicator;
-    std::byte const* send;
-    std::byte* recv;
-    std::size_t bytes_per_rank;
-};
-struct NativeCall {
-    StepId step;
-    std::variant<GroupedCall, AllToAllCall, AllGatherCall> call;
-};
 
 /// ncclAlltoAll, or an Error where the library is older than 2.28.
 void enqueue_all_to_all(AllToAllCall const& call, cudaStream_t stream);
