@@ -61,6 +61,13 @@ std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t
     return ep;
 }
 
+/// To the nearest. Without libm: what decides a count is the same everywhere.
+Millionths in_millionths(double value) {
+    double const scaled = value * 1e6;
+    auto const whole = static_cast<Millionths>(scaled);
+    return scaled - static_cast<double>(whole) < 0.5 ? whole : whole + 1;
+}
+
 /// Ranks of one group per node. Nodes must hold whole groups, or groups whole nodes, for rail-aligned relays.
 std::size_t read_node_ranks(WorldShape const& world, std::size_t ep) {
     auto const ranks = static_cast<std::size_t>(world.ranks);
@@ -135,7 +142,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.wire = read_enum<Wire>(parameters, "wire",
                                   std::array<std::string_view, 4>{"expanded", "rank_dedup", "node_dedup", "padded"});
     params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
-    params.capacity_rule.factor = static_cast<Millionths>(read_real(parameters, "capacity-factor", 0, 1e6) * 1e6 + 0.5);
+    params.capacity_rule.factor = in_millionths(read_real(parameters, "capacity-factor", 0, 1e6));
     params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
     params.skew = read_skew(parameters, world);
     params.direction =

@@ -105,7 +105,7 @@ TEST(MoeTraffic, PrefillOfDeepSeekV3WithRankDedup) {
         {"skew", "lognormal:0"}, {"group-limit", "0"}, {"wire", "rank_dedup"}, {"element", "fp8"}};
     Bytes const bytes = total(exchange_of(plan_of("deepseek-v3", parameters, {8, 8}), "dispatch").send);
     EXPECT_EQ(bytes % 7392, 0U);
-    EXPECT_NEAR(static_cast<double>(bytes / 7392), 21'687, 240);
+    EXPECT_NEAR(static_cast<double>(bytes) / 7392, 21'687, 240);
 }
 
 // Limit 4 of 8 groups, 64 ranks on 8 nodes, a group competes with its best member: 7.47 ranks and 3.98 nodes per token

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <numeric>
 
@@ -140,7 +141,8 @@ TEST(CopyPlan, EveryRankGetsTheSameBitsFromAReductionThatIsNotAssociative) {
                     rank.buffers().base[reduce.recv.buffer] + reduce.recv.offset, 4);
     });
     for (float const result : results) {
-        EXPECT_EQ(std::memcmp(&result, results.data(), 4), 0) << result << " and " << results[0];
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(result), std::bit_cast<std::uint32_t>(results[0]))
+            << result << " and " << results[0];
     }
 }
 

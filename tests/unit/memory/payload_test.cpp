@@ -23,7 +23,7 @@ TEST(Payload, MemoryHoldsTheWordsOfTheStreamInOrder) {
         EXPECT_EQ(word, payload_word(key, index)) << "word " << index;
     }
     std::uint64_t const last = payload_word(key, 29);
-    EXPECT_EQ(std::memcmp(data.data() + 29 * 8, &last, 5), 0);
+    EXPECT_EQ(std::memcmp(data.data() + std::size_t{29} * 8, &last, 5), 0);
 }
 
 TEST(Payload, EveryLengthIsWrittenWholeAndNothingBehindIt) {

@@ -23,7 +23,10 @@ struct Case {
     [[nodiscard]] std::string text() const {
         std::string all = std::to_string(world.ranks) + " ranks, " + std::to_string(world.ranks_per_node) + " per node";
         for (auto const& [name, value] : parameters) {
-            all += " --" + name + ' ' + value;
+            all += " --";
+            all += name;
+            all += ' ';
+            all += value;
         }
         return all;
     }

@@ -71,7 +71,7 @@ TEST(MoePlan, RelaysSitAtTheSamePlaceOfEveryNode) {
 
 TEST(MoePlan, Fp8RowsComeBackAsBf16) {
     auto const plans = build_all(*make_moe({{"element", "fp8"}, {"hidden", "256"}}, {4, 4}), {4, 4}, {});
-    Bytes const rows = 4U * 4096U * 6U;
+    Bytes const rows = Bytes{4} * 4096 * 6;
     EXPECT_EQ(sent(plans, "dispatch"), rows * (256 + 4 * 2));
     EXPECT_EQ(sent(plans, "combine"), rows * 512);
 }

@@ -138,7 +138,7 @@ TEST(MoeRouting, IntraHostPullsTowardsTheOwnNode) {
     Parameters const parameters{{"experts", "8"}, {"top-k", "1"}, {"tokens", "30000"}, {"skew", "intra_host:3"}};
     for (Rank const source : {0, 3}) {
         auto const counts = route(parameters, {4, 2}, source).counts;
-        double const first_node = static_cast<double>(counts[0] + counts[1] + counts[2] + counts[3]);
+        auto const first_node = static_cast<double>(counts[0] + counts[1] + counts[2] + counts[3]);
         EXPECT_NEAR(source == 0 ? first_node : 30000 - first_node, 22500, 300);  // four standard deviations
     }
 }
