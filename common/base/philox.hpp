@@ -42,7 +42,14 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 }
 
 /// What random numbers are for; two purposes never share a counter.
-enum class Purpose : std::uint32_t { expert_positions = 1, power_law = 2, race = 3, expert_deck = 4, group_deck = 5 };
+enum class Purpose : std::uint32_t {
+    expert_positions = 1,
+    power_law = 2,
+    race = 3,
+    expert_deck = 4,
+    group_deck = 5,
+    bag_size = 6
+};
 
 /// The last counter word: 4 bits of purpose, 12 of layer, 16 of block (several blocks for one token).
 [[nodiscard]] constexpr std::uint32_t stream_id(Purpose purpose, std::uint32_t layer, std::uint32_t block = 0) {
