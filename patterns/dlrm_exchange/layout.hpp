@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Where the embedding tables live: which are cut how, and which rank has what.
+//
+//   table   a whole table on one rank                        coarse: few messages, uneven load
+//   column  slices of `column_width` values, each on a rank  every slice needs all indices of its table
+//   row     blocks of ceil(rows / ranks) rows on all ranks    fine: even load, a message to everybody
+//   mixed   rows < replicate_below: on every rank (data parallel); rows >= row_wise_from: row; the others: table
+#pragma once
+
+#include "patterns/dlrm_exchange/tables.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::dlrm_exchange {
+
+enum class Sharding { table, row, column, mixed };
+enum class Placement { round_robin, size, pooling, file };
+
+struct LayoutRule {
+    Sharding sharding = Sharding::table;
+    Placement placement = Placement::round_robin;
+    std::string path{};  // of file
+    std::uint64_t column_width = 0;
+    std::uint64_t row_wise_from = 0;    // rows
+    std::uint64_t replicate_below = 0;  // rows
+};
+
+/// All rows of a table, `width` of its columns, on one rank.
+struct Shard {
+    std::size_t table = 0;
+    std::uint64_t width = 0;
+    std::size_t rank = 0;
+};
+
+struct Layout {
+    std::vector<Shard> shards;  // table-wise and column-wise, by table
+    std::vector<std::size_t> row_wise;
+    std::vector<std::size_t> replicated;
+};
+
+/// Size placement balances rows * width of a shard, pooling placement its mean indices per sample. Throws UsageError.
+[[nodiscard]] Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks);
+
+/// Rows of a row-wise table that lie on the ranks before `rank` (torchrec: equal blocks, the last ranks may have none).
+[[nodiscard]] std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks);
+
+}  // namespace dlmb::dlrm_exchange

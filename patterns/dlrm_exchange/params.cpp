@@ -1,0 +1,141 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/dlrm_exchange/params.hpp"
+
+#include "common/base/error.hpp"
+#include "patterns/dlrm_exchange/dense.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace dlmb::dlrm_exchange {
+namespace {
+
+constexpr std::uint64_t max_batch = std::uint64_t{1} << 31;
+constexpr std::uint64_t max_splits = 1024;
+constexpr std::uint64_t max_lookup_ns = 60'000'000'000;
+
+constexpr ParameterInfo infos[] = {
+    {"batch", "samples per iteration, over all ranks", "2048"},
+    {"tables", "embedding tables; 0: as many as the longest list below, 26 if there is none", "0"},
+    {"rows", "rows per table: one number, a list like 1000+8x500, mlperf-v1, dcnv2, file:PATH", "1000000"},
+    {"dim", "values per row: one number, a list like 64+8x128, file:PATH", "64"},
+    {"pooling", "mean indices per bag (multi-hot size): one number, a list like 3+2+8x1, dcnv2, file:PATH", "1"},
+    {"sharding", "how tables are cut: table, row, column, mixed (README of the pattern)", "table"},
+    {"placement", "which rank gets which shard: round_robin, size, pooling, file:PATH", "round_robin"},
+    {"column-width", "column: values per slice of a row", "64"},
+    {"row-wise-from", "mixed: tables with at least so many rows are cut by rows", "10000000"},
+    {"replicate-below", "mixed: tables with fewer rows are on every rank, their gradients are reduced", "1000"},
+    {"element", "pooled rows forward: fp32, fp16, bf16, fp8 (row-wise sums then in fp16)", "fp32"},
+    {"backward-element", "pooled gradients backward: fp32, fp16, bf16, fp8", "fp32"},
+    {"index-element", "indices: int64, int32", "int64"},
+    {"length-element", "bag lengths: int32, int64", "int32"},
+    {"dense-element", "gradients that are reduced: fp32, fp16, bf16", "fp32"},
+    {"bags", "fixed: all bags of a table have its mean size; uniform: each is drawn from 0 to twice the mean", "fixed"},
+    {"weighted", "on: one fp32 weight travels with every index", "off"},
+    {"splits", "int64 numbers per peer that announce sizes first (torchrec: 3); 0: none", "0"},
+    {"bottom", "bottom MLP: layer widths from the input on, or a number of parameters", "13-512-256-64"},
+    {"top", "top MLP: layer widths from the input on, or a number of parameters", "415-512-512-256-1"},
+    {"cross", "low-rank cross layers before the top MLP: LAYERSxRANK; 0: none", "0"},
+    {"lookup-ns", "time of the table lookup between indices and forward, ns; 0: left out", "0"},
+    {"overlap", "on: top gradients are reduced beside the backward exchange; off: one step after the other", "on"},
+};
+
+template <class Value, std::size_t Count>
+Value read_one_of(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names,
+                  std::array<Value, Count> const& values) {
+    std::string const& text = read_choice(parameters, name, names);
+    return values.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), text) - names.begin()));
+}
+
+template <std::size_t Count>
+Element read_element(Parameters const& parameters, std::string_view name, std::array<Element, Count> const& elements) {
+    std::array<std::string_view, Count> names;
+    std::transform(elements.begin(), elements.end(), names.begin(), [](Element element) { return name_of(element); });
+    return read_one_of(parameters, name, names, elements);
+}
+
+bool read_switch(Parameters const& parameters, std::string_view name) {
+    return read_one_of<bool, 2>(parameters, name, {"on", "off"}, {true, false});
+}
+
+LayoutRule read_rule(Parameters const& parameters) {
+    constexpr std::string_view file_prefix = "file:";
+    LayoutRule rule;
+    rule.sharding = read_one_of<Sharding, 4>(parameters, "sharding", {"table", "row", "column", "mixed"},
+                                             {Sharding::table, Sharding::row, Sharding::column, Sharding::mixed});
+    std::string const& placement = parameters.find("placement")->second;
+    if (placement.compare(0, file_prefix.size(), file_prefix) == 0) {
+        rule.placement = Placement::file;
+        rule.path = placement.substr(file_prefix.size());
+    } else {
+        constexpr std::array<std::string_view, 4> names{"round_robin", "size", "pooling", "file:PATH"};
+        rule.placement =
+            read_one_of<Placement, 4>(parameters, "placement", names,
+                                      {Placement::round_robin, Placement::size, Placement::pooling, Placement::file});
+    }
+    rule.column_width = read_unsigned(parameters, "column-width", 1, max_dim);
+    rule.row_wise_from = read_unsigned(parameters, "row-wise-from", 0, max_rows);
+    rule.replicate_below = read_unsigned(parameters, "replicate-below", 0, max_rows);
+    return rule;
+}
+
+/// Bounds every later sum of bytes far below 2^64.
+void check_sizes(Params const& params, std::uint64_t column_width) {
+    double values = 0;
+    double pooled = 0;
+    double indices = 0;
+    for (Table const& table : params.tables) {
+        auto const dim = static_cast<double>(table.dim);
+        values += static_cast<double>(table.rows) * dim;
+        pooled += dim;
+        double const slices = dim / static_cast<double>(column_width) + 1;
+        indices += slices * (2 * static_cast<double>(table.pooling) / static_cast<double>(one) + 1);
+    }
+    constexpr double limit = 0x1p59;  // elements of at most 8 bytes
+    auto const padded = static_cast<double>(params.padded_local_batch()) * static_cast<double>(params.ranks);
+    if (values > limit || padded * std::max(pooled, indices) > limit) {
+        throw UsageError(fmt::format("--batch {} with {} tables: more than 2^62 bytes; make --batch, --rows, --dim or "
+                                     "--pooling smaller",
+                                     params.batch, params.tables.size()));
+    }
+}
+
+}  // namespace
+
+std::span<ParameterInfo const> parameter_infos() {
+    return infos;
+}
+
+Params read_params(Parameters const& parameters, WorldShape const& world) {
+    constexpr std::array<Element, 4> pooled{Element::fp32, Element::fp16, Element::bf16, Element::fp8};
+    constexpr std::array<Element, 2> whole{Element::int64, Element::int32};
+    Params params;
+    params.ranks = static_cast<std::size_t>(world.ranks);
+    params.batch = read_unsigned(parameters, "batch", 1, max_batch);
+    params.tables = read_tables(parameters);
+    LayoutRule const rule = read_rule(parameters);
+    check_sizes(params, rule.column_width);
+    params.layout = make_layout(params.tables, rule, params.ranks);
+    params.forward_element = read_element(parameters, "element", pooled);
+    params.backward_element = read_element(parameters, "backward-element", pooled);
+    params.index_element = read_element(parameters, "index-element", whole);
+    params.length_element = read_element(parameters, "length-element", whole);
+    params.dense_element =
+        read_element(parameters, "dense-element", std::array{Element::fp32, Element::fp16, Element::bf16});
+    params.bags = read_one_of<Bags, 2>(parameters, "bags", {"fixed", "uniform"}, {Bags::fixed, Bags::uniform});
+    params.weighted = read_switch(parameters, "weighted");
+    params.splits = read_unsigned(parameters, "splits", 0, max_splits);
+    std::string const& top = parameters.find("top")->second;
+    params.bottom_parameters = mlp_parameters(parameters.find("bottom")->second, "--bottom");
+    params.top_parameters =
+        mlp_parameters(top, "--top") + cross_parameters(parameters.find("cross")->second, input_width(top, "--top"));
+    params.lookup_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "lookup-ns", 0, max_lookup_ns));
+    params.overlap = read_switch(parameters, "overlap");
+    return params;
+}
+
+}  // namespace dlmb::dlrm_exchange
