@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Published models: table sizes, dense parameters, bytes of every exchange.
+#include "patterns/dlrm_exchange/dense.hpp"
+#include "patterns/dlrm_exchange/published.hpp"
+#include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+namespace dlmb::dlrm_exchange {
+namespace {
+
+std::uint64_t sum_of(NamedNumbers const& list) {
+    auto const numbers = read_numbers(list.text, {"--list", true, 1, 0xFFFF'FFFF, {}});
+    EXPECT_EQ(numbers.size(), 26U) << list.name;
+    return std::accumulate(numbers.begin(), numbers.end(), std::uint64_t{0}) / one;
+}
+
+// Row counts of Criteo Terabyte (MLPerf Training v0.7) and of its multi-hot variant (v3.0): 97.36 GiB of fp32.
+TEST(DlrmTraffic, PublishedTables) {
+    EXPECT_EQ(sum_of(published_rows()[0]), 177'944'275U);
+    EXPECT_EQ(sum_of(published_rows()[1]), 204'184'588U);
+    EXPECT_NEAR(204'184'588.0 * 128 * 4 / 0x1p30, 97.36, 0.005);
+    EXPECT_EQ(sum_of(published_pooling()[0]), 214U);
+}
+
+Bytes reduced(std::string_view preset, std::string_view label) {
+    return step_of<AllReduce>(plans_of({}, 2, preset).at(0), label).bytes;
+}
+
+// bottom 13-512-256-128: 171,392; top 479-1024-1024-512-256-1: 2,197,505; together 9,475,588 B.
+TEST(DlrmTraffic, DenseGradientsOfMlperf) {
+    EXPECT_EQ(reduced("dlrm-mlperf", "dense_bottom"), 4U * 171'392U);
+    EXPECT_EQ(reduced("dlrm-mlperf", "dense_top"), 4U * 2'197'505U);
+    EXPECT_EQ(4U * (171'392U + 2'197'505U), 9'475'588U);
+}
+
+// cross 3 * (2 * 3456 * 512 + 3456) = 10,627,200; over 3456-1024-1024-512-256-1: 5,245,953; with the bottom 64,178,180
+// B.
+TEST(DlrmTraffic, DenseGradientsOfDcnv2) {
+    EXPECT_EQ(cross_parameters("3x512", 3456), 10'627'200U);
+    EXPECT_EQ(mlp_parameters("3456-1024-1024-512-256-1", "--top"), 5'245'953U);
+    EXPECT_EQ(reduced("dlrm-dcnv2", "dense_top") + reduced("dlrm-dcnv2", "dense_bottom"), 64'178'180U);
+}
+
+// SPCL DNN-proxies dlrm.cpp: the same MLPs over 4 tables of 128 values, interaction 10 + 128.
+TEST(DlrmTraffic, DenseGradientsOfTheNcclExample) {
+    EXPECT_EQ(mlp_parameters("128-128-128-128", "--bottom"), 49'536U);
+    EXPECT_EQ(mlp_parameters("138-512-512-512-256-1", "--top"), 728'065U);
+    EXPECT_EQ(reduced("dlrm-nccl-example", "dense_bottom"), 4U * 49'536U);
+    EXPECT_EQ(reduced("dlrm-nccl-example", "dense_top") - 4U * 728'065U, 4U * 512U * (164 - 138));
+}
+
+// 26 tables of 128 fp32 values over 8 ranks: batch * 26 * 512 bytes.
+TEST(DlrmTraffic, PooledBytesOfPublishedBatches) {
+    struct Published {
+        char const* batch;
+        Bytes total, received, off_rank;
+    };
+    for (Published const& row : {Published{"65536", 872'415'232, 109'051'904, 763'363'328},
+                                 Published{"16384", 218'103'808, 27'262'976, 190'840'832},
+                                 Published{"2048", 27'262'976, 3'407'872, 23'855'104}}) {
+        auto const plans = plans_of({{"batch", row.batch}}, 8, "dlrm-mlperf");
+        Bytes all = 0;
+        Bytes self = 0;
+        for (Plan const& plan : plans) {
+            Exchange const& forward = exchange_of(plan, "forward");
+            all += total(forward.send);
+            self += forward.send.at(static_cast<std::size_t>(plan.me)).bytes;
+            EXPECT_EQ(total(forward.recv), row.received);
+        }
+        EXPECT_EQ(all, row.total);
+        EXPECT_EQ(all - self, row.off_rank);
+    }
+}
+
+// Two ranks with four tables, six with three: batch * tables * 512 bytes sent.
+TEST(DlrmTraffic, ForwardBytesFollowThePlacementBackwardBytesDoNot) {
+    auto const plans = plans_of({}, 8, "dlrm-mlperf");
+    EXPECT_EQ(sent(plans, "forward"), (std::vector<Bytes>{134'217'728, 134'217'728, 100'663'296, 100'663'296,
+                                                          100'663'296, 100'663'296, 100'663'296, 100'663'296}));
+    EXPECT_EQ(sent(plans, "backward"), (std::vector<Bytes>(8, 109'051'904)));
+    auto const by_size = plans_of({{"placement", "size"}}, 8, "dlrm-mlperf");
+    EXPECT_NE(sent(by_size, "forward"), sent(plans, "forward"));
+    EXPECT_EQ(sent(by_size, "backward"), sent(plans, "backward"));
+}
+
+// 8192 samples per rank: 214 indices each, or one per table.
+TEST(DlrmTraffic, IndexAndLengthBytesPerRank) {
+    auto const dcnv2 = plans_of({}, 8, "dlrm-dcnv2");
+    EXPECT_EQ(sent(dcnv2, "indices"), (std::vector<Bytes>(8, 14'024'704)));
+    EXPECT_EQ(sent(dcnv2, "lengths"), (std::vector<Bytes>(8, 851'968)));
+    EXPECT_EQ(sent(plans_of({{"index-element", "int32"}}, 8, "dlrm-dcnv2")[3], "indices"), 7'012'352U);
+    EXPECT_EQ(sent(plans_of({}, 8, "dlrm-mlperf")[3], "indices"), 1'703'936U);
+}
+
+// With a rank per table, what reaches rank 20: 100 of 214 indices, 1 of 26 pooled rows.
+TEST(DlrmTraffic, TheHundredHotTableIsHalfOfTheIndexTraffic) {
+    auto const plans = plans_of({{"batch", "26"}}, 26, "dlrm-dcnv2");
+    double const index_share = static_cast<double>(total(exchange_of(plans[20], "indices").recv)) / (26 * 214 * 8);
+    EXPECT_NEAR(index_share, 0.467, 0.0005);
+    EXPECT_EQ(total(exchange_of(plans[20], "forward").send), 26U * 512U);
+    EXPECT_EQ(sent(plans, "forward"), (std::vector<Bytes>(26, 26 * 512)));
+}
+
+// Indices per sample of facebookresearch/dlrm_datasets; every table rounds its count down.
+TEST(DlrmTraffic, IndicesOfMetasDatasets) {
+    EXPECT_NEAR(statistic(*make_dlrm({}, 8, "meta-2021"), 8, "index_bytes_total") / 8, 887'017'990, 856);
+    EXPECT_NEAR(statistic(*make_dlrm({}, 8, "meta-2022"), 8, "index_bytes_total") / 8, 1'405'163'864, 788);
+}
+
+}  // namespace
+}  // namespace dlmb::dlrm_exchange

@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Short ways to a dlrm_exchange pattern and to the steps of its plans.
+#pragma once
+
+#include "common/base/error.hpp"
+#include "patterns/dlrm_exchange/dlrm_exchange.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dlmb::dlrm_exchange {
+
+inline std::unique_ptr<Pattern> make_dlrm(Parameters const& overrides, int ranks, std::string_view preset = "") {
+    return type().make(resolve(type(), preset, overrides), {ranks, ranks});
+}
+
+inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::string_view preset = "",
+                                  Draw draw = {}) {
+    return build_all(*make_dlrm(overrides, ranks, preset), {ranks, ranks}, draw);
+}
+
+template <class Operation>
+Operation const& step_of(Plan const& plan, std::string_view label) {
+    for (Step const& step : plan.steps) {
+        if (step.label == label) {
+            return std::get<Operation>(step.operation);
+        }
+    }
+    throw std::out_of_range("no step of that label");
+}
+
+inline Exchange const& exchange_of(Plan const& plan, std::string_view label) {
+    return step_of<Exchange>(plan, label);
+}
+
+inline Bytes total(std::vector<Block> const& blocks) {
+    Bytes sum = 0;
+    for (Block const& block : blocks) {
+        sum += block.bytes;
+    }
+    return sum;
+}
+
+inline Bytes sent(Plan const& plan, std::string_view label) {
+    return total(exchange_of(plan, label).send);
+}
+
+/// By rank.
+inline std::vector<Bytes> sent(std::vector<Plan> const& plans, std::string_view label) {
+    std::vector<Bytes> bytes;
+    for (Plan const& plan : plans) {
+        bytes.push_back(sent(plan, label));
+    }
+    return bytes;
+}
+
+inline double statistic(Pattern const& pattern, int ranks, std::string_view name, Draw draw = {}) {
+    std::vector<std::uint64_t> summed;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        auto const counts = pattern.announce(rank, draw).statistics;
+        summed.resize(counts.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            summed[i] += counts[i];
+        }
+    }
+    for (Statistic const& entry : pattern.statistics(summed)) {
+        if (entry.name == name) {
+            return entry.value;
+        }
+    }
+    throw std::out_of_range("no statistic of that name");
+}
+
+/// The message of the UsageError that the call throws.
+template <class Call>
+std::string refusal(Call call) {
+    try {
+        call();
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+}  // namespace dlmb::dlrm_exchange

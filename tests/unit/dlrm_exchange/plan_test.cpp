@@ -1,0 +1,197 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/validate.hpp"
+#include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace dlmb::dlrm_exchange {
+namespace {
+
+/// "label<after" of every step.
+std::vector<std::string> steps(Parameters const& overrides) {
+    std::vector<std::string> found;
+    Plan const plan = plans_of(overrides, 4).at(1);
+    for (Step const& step : plan.steps) {
+        std::string text = step.label + "<";
+        for (StepId const after : step.after) {
+            text += std::to_string(after);
+        }
+        found.push_back(text);
+    }
+    return found;
+}
+
+using Steps = std::vector<std::string>;
+
+TEST(DlrmPlan, TopGradientsAreReducedBesideTheBackwardExchange) {
+    EXPECT_EQ(steps({}), (Steps{"lengths<", "indices<0", "forward<1", "dense_top<2", "backward<2", "dense_bottom<2"}));
+}
+
+TEST(DlrmPlan, WithoutOverlapEachStepWaitsForTheOneBefore) {
+    EXPECT_EQ(steps({{"overlap", "off"}}),
+              (Steps{"lengths<", "indices<0", "forward<1", "dense_top<2", "backward<3", "dense_bottom<4"}));
+}
+
+TEST(DlrmPlan, EveryOptionalStepHasItsPlace) {
+    EXPECT_EQ(steps({{"splits", "3"},
+                     {"weighted", "on"},
+                     {"lookup-ns", "1000"},
+                     {"sharding", "mixed"},
+                     {"rows", "10+1000000+100000000"}}),
+              (Steps{"lengths.splits<", "lengths<0", "indices<1", "indices.weights<1", "lookup<23", "forward<4",
+                     "forward.row<4", "dense_top<56", "backward<56", "backward.row<56", "dense_bottom<56",
+                     "dense_bottom.tables<56"}));
+}
+
+TEST(DlrmPlan, WhatDoesNotExistIsLeftOut) {
+    EXPECT_EQ(steps({{"sharding", "row"}, {"top", "0"}, {"bottom", "0"}}),
+              (Steps{"lengths<", "indices<0", "forward.row<1", "backward.row<2"}));
+    EXPECT_EQ(steps({{"sharding", "mixed"}, {"rows", "10"}}),
+              (Steps{"dense_top<", "dense_bottom<", "dense_bottom.tables<"}));
+}
+
+TEST(DlrmPlan, UsesExactlyTheOperationsItAnnounces) {
+    for (Parameters const& overrides :
+         {Parameters{}, Parameters{{"sharding", "row"}}, Parameters{{"top", "0"}, {"bottom", "0"}},
+          Parameters{{"sharding", "mixed"}, {"rows", "10"}}, Parameters{{"sharding", "mixed"}, {"rows", "10+5000"}}}) {
+        std::set<OperationKind> announced;
+        for (OperationUse const& use : make_dlrm(overrides, 3)->operations()) {
+            announced.insert(use.kind);
+        }
+        std::set<OperationKind> used;
+        Plan const plan = plans_of(overrides, 3).at(0);
+        for (Step const& step : plan.steps) {
+            used.insert(kind_of(step.operation));
+        }
+        EXPECT_EQ(used, announced);
+    }
+}
+
+// 7 samples over 3 ranks: 3, 2, 2. Tables of 4 fp32 values: 16 bytes per row.
+TEST(DlrmPlan, ABatchThatTheRanksDoNotDivideGivesTheFirstOneMore) {
+    auto const plans = plans_of({{"batch", "7"}, {"tables", "2"}, {"dim", "4"}}, 3);
+    EXPECT_EQ(exchange_of(plans[0], "forward").send, (std::vector<Block>{{0, 0, 48}, {1, 64, 32}, {2, 128, 32}}));
+    EXPECT_EQ(sent(plans, "lengths"), (std::vector<Bytes>{2 * 3 * 4, 2 * 2 * 4, 2 * 2 * 4}));
+    EXPECT_EQ(sent(plans, "backward"), (std::vector<Bytes>{96, 64, 64}));
+}
+
+TEST(DlrmPlan, RanksWithoutTablesOrSamplesTakePartWithEmptyExchanges) {
+    auto const plans = plans_of({{"batch", "2"}, {"tables", "1"}}, 4);
+    Exchange const& forward = exchange_of(plans[3], "forward");
+    EXPECT_TRUE(forward.send.empty());
+    EXPECT_TRUE(forward.recv.empty());
+    EXPECT_TRUE(exchange_of(plans[3], "indices").send.empty());
+    EXPECT_EQ(exchange_of(plans[0], "forward").send.size(), 2U);
+    EXPECT_TRUE(validate(plans).empty());
+}
+
+// 7 samples are padded to 3 on each of 3 ranks; 5 tables of 4 values.
+TEST(DlrmPlan, RowWiseTablesPadTheBatchToEqualParts) {
+    Plan const plan = plans_of({{"batch", "7"}, {"tables", "5"}, {"dim", "4"}, {"sharding", "row"}}, 3).at(2);
+    EXPECT_EQ(step_of<ReduceScatter>(plan, "forward.row").bytes, 3U * 3U * 5U * 4U * 4U);
+    EXPECT_EQ(step_of<AllGather>(plan, "backward.row").bytes, 3U * 3U * 5U * 4U * 4U);
+    EXPECT_EQ(sent(plan, "lengths"), 3U * (2U * 5U) * 4U);
+}
+
+// 8 rows in blocks of 2 over 4 ranks, then 3 rows in blocks of 1: the last rank has none of the second table.
+TEST(DlrmPlan, RowWiseIndicesFollowTheirRows) {
+    Plan const plan = plans_of({{"batch", "4"}, {"rows", "8+3"}, {"pooling", "40+9"}, {"sharding", "row"}}, 4).at(0);
+    EXPECT_EQ(exchange_of(plan, "indices").send,
+              (std::vector<Block>{{0, 0, 13 * 8}, {1, 128, 13 * 8}, {2, 256, 13 * 8}, {3, 384, 10 * 8}}));
+}
+
+TEST(DlrmPlan, ElementsOfBothDirectionsAreApart) {
+    Parameters const shape{
+        {"batch", "8"}, {"tables", "2"}, {"dim", "4"}, {"rows", "1000+100000000"}, {"sharding", "mixed"}};
+    Parameters narrow = shape;
+    narrow.insert({{"element", "fp8"}, {"backward-element", "fp16"}});
+    Plan const wide = plans_of(shape, 2).at(0);
+    Plan const plan = plans_of(narrow, 2).at(0);
+    EXPECT_EQ(sent(wide, "forward"), 4 * sent(plan, "forward"));
+    EXPECT_EQ(sent(wide, "backward"), 2 * sent(plan, "backward"));
+    EXPECT_EQ(step_of<ReduceScatter>(plan, "forward.row").element, Element::fp16);  // one byte cannot hold sums
+    EXPECT_EQ(step_of<AllGather>(plan, "backward.row").element, Element::fp16);
+}
+
+TEST(DlrmPlan, IndicesLengthsAndWeightsHaveTheirOwnSizes) {
+    auto const bytes = [](char const* index, char const* length) {
+        Plan const plan = plans_of({{"batch", "8"},
+                                    {"tables", "4"},
+                                    {"pooling", "3"},
+                                    {"weighted", "on"},
+                                    {"index-element", index},
+                                    {"length-element", length}},
+                                   2)
+                              .at(0);
+        return std::vector<Bytes>{sent(plan, "lengths"), sent(plan, "indices"), sent(plan, "indices.weights")};
+    };
+    EXPECT_EQ(bytes("int64", "int32"), (std::vector<Bytes>{16 * 4, 48 * 8, 48 * 4}));
+    EXPECT_EQ(bytes("int32", "int64"), (std::vector<Bytes>{16 * 8, 48 * 4, 48 * 4}));
+}
+
+TEST(DlrmPlan, ColumnSlicesEachNeedAllIndicesOfTheirTable) {
+    Parameters const shape{{"tables", "3"}, {"dim", "128"}, {"pooling", "5"}, {"column-width", "32"}};
+    Parameters columns = shape;
+    columns.insert({"sharding", "column"});
+    auto const whole = plans_of(shape, 4);
+    auto const sliced = plans_of(columns, 4);
+    EXPECT_EQ(sent(sliced[0], "indices"), 4 * sent(whole[0], "indices"));
+    EXPECT_EQ(sent(sliced[0], "lengths"), 4 * sent(whole[0], "lengths"));
+    EXPECT_EQ(sent(sliced[0], "backward"), sent(whole[0], "backward"));
+}
+
+TEST(DlrmPlan, DrawnBagsAreToldToTheirReceivers) {
+    auto const pattern = make_dlrm({{"bags", "uniform"}, {"pooling", "4"}}, 3);
+    EXPECT_EQ(pattern->peers(1), (std::vector<Rank>{0, 1, 2}));
+    EXPECT_TRUE(make_dlrm({}, 3)->peers(1).empty());
+    EXPECT_NE(sent(build_one(*pattern, 1, {1, 0}), "indices"), sent(build_one(*pattern, 1, {1, 1}), "indices"));
+    Announcement const own = pattern->announce(1, {});
+    EXPECT_THROW((void)pattern->build(1, {}, own, std::span(own.notes).first(2)), Error);
+}
+
+TEST(DlrmPlan, EveryLayoutHoldsTogether) {
+    for (int const ranks : {1, 2, 3, 5, 8, 33}) {
+        for (char const* sharding : {"table", "row", "column", "mixed"}) {
+            for (char const* placement : {"round_robin", "size", "pooling"}) {
+                for (char const* bags : {"fixed", "uniform"}) {
+                    auto const plans = plans_of({{"sharding", sharding},
+                                                 {"placement", placement},
+                                                 {"bags", bags},
+                                                 {"batch", "37"},
+                                                 {"column-width", "6"},
+                                                 {"weighted", "on"}},
+                                                ranks, "dlrm-small");
+                    auto const problems = validate(plans);
+                    EXPECT_TRUE(problems.empty())
+                        << ranks << " " << sharding << " " << placement << " " << bags << ": " << problems.at(0).text;
+                }
+            }
+        }
+    }
+}
+
+TEST(DlrmPresets, EveryOneBuildsAPlanThatHoldsTogether) {
+    for (Preset const& preset : presets_of(type())) {
+        for (int const ranks : {1, 2, 3, 4, 6, 8, 64}) {
+            auto const problems = validate(plans_of({}, ranks, preset.name));
+            EXPECT_TRUE(problems.empty()) << preset.name << " at " << ranks << " ranks: " << problems.at(0).text;
+        }
+    }
+}
+
+TEST(DlrmPresets, TheNamesThatScriptsRelyOnExist) {
+    auto const presets = presets_of(type());
+    for (char const* name : {"dlrm-mlperf", "dlrm-dcnv2", "dlrm-random-8x", "dlrm-nccl-example", "dlrm-small"}) {
+        EXPECT_TRUE(std::any_of(presets.begin(), presets.end(), [&](Preset const& preset) {
+            return preset.name == name;
+        })) << name;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::dlrm_exchange
