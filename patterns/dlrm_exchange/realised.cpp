@@ -27,9 +27,7 @@ Counts pooled_sent(Params const& params, Volumes const& volumes) {
     Bytes const row_wise = volumes.row_wise_values() * size_of(reduced_element(params));
     Counts bytes(params.ranks, row_wise);
     for (std::size_t source = 0; source < params.ranks; ++source) {
-        for (std::size_t target = 0; target < params.ranks; ++target) {
-            bytes[source] += volumes.pooled(source, target) * size_of(params.forward_element);
-        }
+        bytes[source] += volumes.pooled_sent(source) * size_of(params.forward_element);
     }
     return bytes;
 }

@@ -28,7 +28,9 @@ public:
     [[nodiscard]] std::uint64_t pooled(std::size_t source, std::size_t target) const {
         return params_.local_batch(target) * widths_[source];
     }
-    /// Indices that `source` sends to every rank. O(tables + local batch * tables when drawn).
+    /// The sum of pooled(source, target) over all targets.
+    [[nodiscard]] std::uint64_t pooled_sent(std::size_t source) const { return params_.batch * widths_[source]; }
+    /// Indices that `source` sends to every rank. O(tables), when drawn O(local batch * tables).
     [[nodiscard]] Counts indices_sent(std::size_t source, Draw draw) const;
     /// Indices that every rank sends to `target` when bags are fixed.
     [[nodiscard]] Counts fixed_indices_received(std::size_t target) const;
