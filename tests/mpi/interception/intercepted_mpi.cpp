@@ -1,0 +1,182 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/mpi/interception/intercepted_mpi.hpp"
+
+#include <mpi.h>
+
+#include <numeric>
+#include <vector>
+
+namespace dlmb::intercepted {
+namespace {
+
+Given counted;
+
+std::uint64_t bytes_of(int count, MPI_Datatype type) {
+    int size = 0;
+    PMPI_Type_size(type, &size);
+    return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+
+void count_message(int peer, std::uint64_t bytes, MPI_Comm comm) {
+    int me = 0;
+    PMPI_Comm_rank(comm, &me);
+    if (peer != me) {
+        ++counted.messages;
+        counted.message_bytes += bytes;
+    }
+}
+
+void count_blocks(int const* counts, MPI_Datatype type, MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    for (int peer = 0; peer < ranks; ++peer) {
+        if (counts[peer] > 0) {
+            count_message(peer, bytes_of(counts[peer], type), comm);
+        }
+    }
+}
+
+void count_equal_blocks(int count, MPI_Datatype type, MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    count_blocks(std::vector<int>(static_cast<std::size_t>(ranks), count).data(), type, comm);
+}
+
+/// Neighbours are numbered apart from ranks.
+void count_neighbor_blocks(int const* counts, MPI_Datatype type, MPI_Comm comm) {
+    int sources = 0;
+    int destinations = 0;
+    int weighted = 0;
+    PMPI_Dist_graph_neighbors_count(comm, &sources, &destinations, &weighted);
+    std::vector<int> from(static_cast<std::size_t>(sources));
+    std::vector<int> to(static_cast<std::size_t>(destinations));
+    PMPI_Dist_graph_neighbors(comm, sources, from.data(), MPI_UNWEIGHTED, destinations, to.data(), MPI_UNWEIGHTED);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        if (counts[i] > 0) {
+            count_message(to[i], bytes_of(counts[i], type), comm);
+        }
+    }
+}
+
+void count_collective(int count, MPI_Datatype type) {
+    ++counted.collectives;
+    counted.collective_bytes += bytes_of(count, type);
+}
+
+void count_gathered(int count_per_rank, MPI_Datatype type, MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    ++counted.collectives;
+    counted.collective_bytes += bytes_of(count_per_rank, type) * static_cast<std::uint64_t>(ranks);
+}
+
+}  // namespace
+
+Given given() {
+    return counted;
+}
+
+void reset() {
+    counted = {};
+}
+
+}  // namespace dlmb::intercepted
+
+using namespace dlmb::intercepted;
+
+extern "C" {
+
+int MPI_Isend(void const* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+    count_message(to, bytes_of(count, type), comm);
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+int MPI_Alltoall(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                 MPI_Datatype recv_type, MPI_Comm comm) {
+    count_equal_blocks(send_count, send_type, comm);
+    return PMPI_Alltoall(from, send_count, send_type, to, recv_count, recv_type, comm);
+}
+
+int MPI_Alltoallv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type, void* to,
+                  int const* recv_counts, int const* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm) {
+    count_blocks(send_counts, send_type, comm);
+    return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type, comm);
+}
+
+int MPI_Ialltoall(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                  MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
+    count_equal_blocks(send_count, send_type, comm);
+    return PMPI_Ialltoall(from, send_count, send_type, to, recv_count, recv_type, comm, request);
+}
+
+int MPI_Ialltoallv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type, void* to,
+                   int const* recv_counts, int const* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm,
+                   MPI_Request* request) {
+    count_blocks(send_counts, send_type, comm);
+    return PMPI_Ialltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type, comm,
+                           request);
+}
+
+int MPI_Neighbor_alltoallv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type,
+                           void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype recv_type,
+                           MPI_Comm comm) {
+    count_neighbor_blocks(send_counts, send_type, comm);
+    return PMPI_Neighbor_alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type,
+                                   comm);
+}
+
+int MPI_Ineighbor_alltoallv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type,
+                            void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype recv_type,
+                            MPI_Comm comm, MPI_Request* request) {
+    count_neighbor_blocks(send_counts, send_type, comm);
+    return PMPI_Ineighbor_alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets,
+                                    recv_type, comm, request);
+}
+
+int MPI_Allreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+    count_collective(count, type);
+    return PMPI_Allreduce(from, to, count, type, operation, comm);
+}
+
+int MPI_Iallreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                   MPI_Request* request) {
+    count_collective(count, type);
+    return PMPI_Iallreduce(from, to, count, type, operation, comm, request);
+}
+
+int MPI_Reduce_scatter_block(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation,
+                             MPI_Comm comm) {
+    count_gathered(count, type, comm);
+    return PMPI_Reduce_scatter_block(from, to, count, type, operation, comm);
+}
+
+int MPI_Ireduce_scatter_block(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,
+                              MPI_Request* request) {
+    count_gathered(count, type, comm);
+    return PMPI_Ireduce_scatter_block(from, to, count, type, operation, comm, request);
+}
+
+int MPI_Allgather(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                  MPI_Datatype recv_type, MPI_Comm comm) {
+    count_gathered(recv_count, recv_type, comm);
+    return PMPI_Allgather(from, send_count, send_type, to, recv_count, recv_type, comm);
+}
+
+int MPI_Iallgather(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                   MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
+    count_gathered(recv_count, recv_type, comm);
+    return PMPI_Iallgather(from, send_count, send_type, to, recv_count, recv_type, comm, request);
+}
+
+int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    count_collective(count, type);
+    return PMPI_Bcast(data, count, type, root, comm);
+}
+
+int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
+    count_collective(count, type);
+    return PMPI_Ibcast(data, count, type, root, comm, request);
+}
+
+}  // extern "C"

@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What MPI is really given in one iteration of every pattern is what the plan says, message by message.
+#include "common/backend/plan_payload.hpp"
+#include "common/plan/traffic.hpp"
+#include "common/plan/validate.hpp"
+#include "patterns/registry.hpp"
+#include "tests/mpi/interception/intercepted_mpi.hpp"
+#include "tests/mpi/rig.hpp"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace dlmb {
+namespace intercepted {
+
+void PrintTo(Given const& given, std::ostream* out) {  // NOLINT(readability-identifier-naming): found by that name
+    *out << fmt::format("{} messages of {} B, {} collectives of {} B", given.messages, given.message_bytes,
+                        given.collectives, given.collective_bytes);
+}
+
+}  // namespace intercepted
+
+namespace {
+
+struct Case {
+    std::string_view preset;
+    Parameters parameters;
+};
+
+/// By pattern: small traffic with each of its operations.
+std::map<std::string_view, std::vector<Case>> const cases{
+    {"moe_alltoall", {{"", {{"tokens", "64"}}}, {"", {{"tokens", "64"}, {"wire", "padded"}, {"direction", "both"}}}}},
+    {"dlrm_exchange", {{"dlrm-small", {}}, {"dlrm-small", {{"sharding", "row"}}}}},
+};
+
+intercepted::Given expected(Plan const& plan) {
+    intercepted::Given given;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        RankTraffic const traffic = traffic_of_step(plan, step);
+        switch (kind_of(plan.steps[step].operation)) {
+        case OperationKind::exchange:
+        case OperationKind::send:
+            given.messages += traffic.messages;
+            given.message_bytes += traffic.out;
+            break;
+        case OperationKind::recv:
+        case OperationKind::compute:
+            break;
+        case OperationKind::broadcast:
+            ++given.collectives;
+            given.collective_bytes += std::get<Broadcast>(plan.steps[step].operation).bytes;
+            break;
+        case OperationKind::all_reduce:
+        case OperationKind::reduce_scatter:
+        case OperationKind::all_gather:
+            ++given.collectives;
+            given.collective_bytes += traffic.payload;
+            break;
+        }
+    }
+    return given;
+}
+
+void expect_as_planned(mpi::Rig& rig, Plan const& plan, std::string const& what, MethodInfo const& method) {
+    Buffers const buffers = rig.bind(plan);
+    auto compiled = rig.backend().compile(plan, buffers, {std::string(method.name), {}});
+    if (!compiled) {
+        EXPECT_TRUE(method.uniform_only) << what << ": " << compiled.error().reason;
+        return;
+    }
+    rig.bootstrap().barrier();
+    intercepted::reset();
+    compiled.value()->launch();
+    compiled.value()->finish();
+    intercepted::Given const given = intercepted::given();
+    rig.backend().quiesce();
+    EXPECT_EQ(given, expected(plan)) << what;
+}
+
+TEST(Interception, MpiIsGivenWhatThePlanSays) {
+    mpi::Rig rig;
+    WorldShape const world{rig.ranks(), rig.ranks()};
+    for (PatternType const* type : pattern_types()) {
+        auto const found = cases.find(type->name);
+        ASSERT_NE(found, cases.end()) << "give " << type->name << " small traffic here";
+        for (Case const& each : found->second) {
+            auto const pattern = type->make(resolve(*type, each.preset, each.parameters), world);
+            Plan const plan = build_one(*pattern, rig.me(), {});
+            for (MethodInfo const& method : methods_for(rig.backend().methods(), pattern->operations())) {
+                if (method.name != "persistent") {  // its requests are made once and then only started
+                    expect_as_planned(rig, plan, fmt::format("{} {}", type->name, method.name), method);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dlmb
