@@ -1,0 +1,83 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/collective/byte_matrix.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace dlmb::collective {
+namespace {
+
+__extension__ using Wide = unsigned __int128;  // 2^62 elements times a weight of 2^60
+
+constexpr std::uint64_t power_law_units = 1 << 20;  // resolution of its loads; only their ratios count here
+
+std::vector<std::size_t> one_bin_per_rank(int ranks) {
+    std::vector<std::size_t> owners(static_cast<std::size_t>(ranks));
+    std::iota(owners.begin(), owners.end(), std::size_t{0});
+    return owners;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> apportion(std::uint64_t total, std::span<double const> weights) {
+    std::vector<Wide> scaled;
+    scaled.reserve(weights.size());
+    for (double const weight : weights) {
+        scaled.push_back(static_cast<std::uint64_t>(weight * 0x1p40));
+    }
+    Wide const sum = std::accumulate(scaled.begin(), scaled.end(), Wide{0});
+    std::vector<std::uint64_t> parts;
+    std::vector<Wide> remainders;
+    std::uint64_t left = total;
+    for (Wide const weight : scaled) {
+        parts.push_back(static_cast<std::uint64_t>(total * weight / sum));
+        remainders.push_back(total * weight % sum);
+        left -= parts.back();
+    }
+    std::vector<std::size_t> order(weights.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return remainders[a] > remainders[b]; });
+    for (std::size_t i = 0; i < left; ++i) {
+        ++parts[order[i]];
+    }
+    return parts;
+}
+
+ByteMatrix::ByteMatrix(Params const& params, WorldShape const& world)
+    : world_(world), weights_(params.skew, Bins{one_bin_per_rank(world.ranks), power_law_units, 1,
+                                                static_cast<std::size_t>(world.ranks)}),
+      element_bytes_(size_of(params.element)),
+      row_elements_(params.message_bytes / element_bytes_ * static_cast<std::uint64_t>(world.ranks)) {}
+
+std::vector<Bytes> ByteMatrix::row(Rank source, std::uint64_t seed) const {
+    std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), seed, 0);
+    for (Rank peer = 0; peer < world_.ranks; ++peer) {
+        if (world_.node_of(peer) == world_.node_of(source)) {
+            weights[static_cast<std::size_t>(peer)] *= weights_.skew().intra_host;
+        }
+    }
+    std::vector<Bytes> bytes = apportion(row_elements_, weights);
+    for (Bytes& part : bytes) {
+        part *= element_bytes_;
+    }
+    return bytes;
+}
+
+std::vector<Bytes> ByteMatrix::column(Rank me, std::uint64_t seed) const {
+    std::vector<Bytes> bytes;
+    bytes.reserve(static_cast<std::size_t>(world_.ranks));
+    for (Rank source = 0; source < world_.ranks; ++source) {
+        bytes.push_back(source > 0 && same_row(source, source - 1) ? bytes.back()
+                                                                   : row(source, seed)[static_cast<std::size_t>(me)]);
+    }
+    return bytes;
+}
+
+bool ByteMatrix::same_row(Rank a, Rank b) const {
+    bool const by_node = weights_.skew().intra_host != 1;
+    return weights_.skew().family != Skew::Family::file && (!by_node || world_.node_of(a) == world_.node_of(b));
+}
+
+}  // namespace dlmb::collective

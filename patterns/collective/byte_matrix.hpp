@@ -1,0 +1,40 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Who sends how much to whom in a skewed all-to-all. Every rank sends ranks x message size in all; a skew says how it
+// is shared out. Pure: any rank can ask for any row or column, so nothing has to be exchanged before plans are built.
+#pragma once
+
+#include "common/sizes/weights.hpp"
+#include "patterns/collective/params.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dlmb::collective {
+
+/// `total` in parts that are proportional to `weights` (each from 2^-40 to 2^20), by largest remainder: the parts are
+/// whole and add up exactly; of equal remainders the first gets more. `total` is at most 2^62.
+[[nodiscard]] std::vector<std::uint64_t> apportion(std::uint64_t total, std::span<double const> weights);
+
+class ByteMatrix {
+public:
+    /// Reads the counts file where the skew names one.
+    ByteMatrix(Params const& params, WorldShape const& world);
+
+    /// Bytes from `source` to every rank, whole elements.
+    [[nodiscard]] std::vector<Bytes> row(Rank source, std::uint64_t seed) const;
+    /// Bytes to `me` from every rank. Costs one row for each node (intra_host) or rank (file), otherwise one row.
+    [[nodiscard]] std::vector<Bytes> column(Rank me, std::uint64_t seed) const;
+
+private:
+    [[nodiscard]] bool same_row(Rank a, Rank b) const;
+
+    WorldShape world_;
+    Weights weights_;
+    Bytes element_bytes_;
+    std::uint64_t row_elements_;
+};
+
+}  // namespace dlmb::collective

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The factors between algorithm and bus bandwidth that nccl-tests prints (doc/PERFORMANCE.md), from plans alone.
+#include "common/plan/traffic.hpp"
+#include "tests/unit/collective/collective_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::collective {
+namespace {
+
+constexpr double time_ns = 1000;
+
+Bandwidth bandwidth_of(Parameters overrides, int ranks) {
+    overrides.emplace("message-size", "1048576");
+    std::vector<RankTraffic> traffic;
+    for (Plan const& plan : plans_of(overrides, {ranks, ranks})) {
+        traffic.push_back(traffic_of(plan));
+    }
+    return bandwidth(summarize(traffic), time_ns);
+}
+
+double factor(char const* operation, int ranks) {
+    Bandwidth const rate = bandwidth_of({{"operation", operation}, {"element", "byte"}}, ranks);
+    return rate.busbw_GBps / rate.algbw_GBps;
+}
+
+TEST(CollectiveBandwidth, HasTheFactorsOfNcclTests) {
+    for (int const ranks : {2, 3, 4, 8, 64}) {
+        double const n = ranks;
+        // 2^20 B in n shares may end in a part of a byte, which is dropped.
+        constexpr double one_byte = 1.0 / (1 << 20);
+        EXPECT_NEAR(factor("allreduce", ranks), 2 * (n - 1) / n, one_byte) << ranks;
+        EXPECT_NEAR(factor("reduce_scatter", ranks), (n - 1) / n, one_byte) << ranks;
+        EXPECT_DOUBLE_EQ(factor("allgather", ranks), (n - 1) / n) << ranks;
+        EXPECT_DOUBLE_EQ(factor("alltoall", ranks), (n - 1) / n) << ranks;
+        EXPECT_DOUBLE_EQ(factor("alltoallv", ranks), (n - 1) / n) << ranks;  // balanced
+        EXPECT_DOUBLE_EQ(factor("broadcast", ranks), 1) << ranks;
+        EXPECT_DOUBLE_EQ(factor("sendrecv", ranks), 1) << ranks;
+    }
+}
+
+// S of nccl-tests' algbw = S / t: the larger user buffer of one rank, here with a message size of 2^20 B in 1 us.
+TEST(CollectiveBandwidth, AlgorithmBandwidthIsOverTheLargerBuffer) {
+    constexpr double mib_per_us = 1048.576;  // in 10^9 B/s
+    for (char const* whole : {"allreduce", "reduce_scatter", "broadcast", "sendrecv"}) {
+        EXPECT_NEAR(bandwidth_of({{"operation", whole}}, 4).algbw_GBps, mib_per_us, 1e-9) << whole;
+    }
+    for (char const* per_peer : {"allgather", "alltoall", "alltoallv"}) {
+        EXPECT_NEAR(bandwidth_of({{"operation", per_peer}}, 4).algbw_GBps, 4 * mib_per_us, 1e-9) << per_peer;
+    }
+}
+
+// 1 MiB per pair, self included, in 100 us on 4 ranks: 41.943 and 31.457 GB/s (2^22 B and 3 * 2^20 B over 1e5 ns).
+TEST(CollectiveBandwidth, OfAUniformAllToAllIsThePublishedExample) {
+    Bandwidth const rate = bandwidth_of({{"operation", "alltoall"}}, 4);
+    EXPECT_NEAR(rate.algbw_GBps * time_ns / 100'000, 41.943, 0.0005);
+    EXPECT_NEAR(rate.busbw_GBps * time_ns / 100'000, 31.457, 0.0005);
+}
+
+TEST(CollectiveBandwidth, InPlaceMovesTheSame) {
+    for (char const* operation : {"allreduce", "reduce_scatter", "allgather"}) {
+        EXPECT_DOUBLE_EQ(bandwidth_of({{"operation", operation}, {"in-place", "on"}}, 6).busbw_GBps,
+                         bandwidth_of({{"operation", operation}}, 6).busbw_GBps)
+            << operation;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::collective

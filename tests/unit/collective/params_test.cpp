@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/plan/element_name.hpp"
+#include "patterns/collective/params.hpp"
+#include "tests/unit/collective/collective_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::collective {
+namespace {
+
+Params read(Parameters overrides, WorldShape const& world) {
+    overrides.try_emplace("message-size", "1024");
+    return read_params(resolve(type(), "", overrides), world);
+}
+
+std::string refusal(Parameters const& overrides, WorldShape const& world = {4, 4}) {
+    try {
+        (void)read(overrides, world);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(CollectiveParams, ElementsHaveTheNamesOfCAndOfNcclTests) {
+    EXPECT_EQ(element_named("float"), Element::fp32);
+    EXPECT_EQ(element_named("double"), Element::fp64);
+    EXPECT_EQ(element_named("half"), Element::fp16);
+    EXPECT_EQ(element_named("bfloat16"), Element::bf16);
+    EXPECT_EQ(element_named("fp8e4m3"), Element::fp8);
+    EXPECT_EQ(element_named("char"), Element::byte);
+    EXPECT_EQ(element_named("fp8e5m2"), std::nullopt);
+    for (int each = 0; each < 8; ++each) {
+        EXPECT_EQ(element_named(name_of(static_cast<Element>(each))), static_cast<Element>(each));
+    }
+}
+
+TEST(CollectiveParams, RefusalsCarryTheNumbers) {
+    EXPECT_EQ(refusal({{"message-size", "12"}, {"element", "int64"}}),
+              "--message-size 12: --element int64 of 8 B does not divide it");
+    EXPECT_EQ(refusal({{"root", "4"}}), "--root '4': expected a whole number from 0 to 3");
+    EXPECT_EQ(refusal({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {3, 3}),
+              "--route ping_pong: 3 ranks do not divide into pairs");
+    EXPECT_EQ(refusal({{"message-size", "8T"}}).substr(0, 20), "--message-size '8T':");
+    EXPECT_EQ(refusal({{"message-size", "5000G"}}),
+              "--message-size '5000G': expected a size from 0 to 4398046511104 bytes");
+    EXPECT_EQ(refusal({{"element", "fp31"}}).substr(0, 26), "--element 'fp31': expected");
+    EXPECT_EQ(refusal({{"skew", "intra_host:4"}}, {4, 0}),
+              "--skew 'intra_host:4': the 4 ranks have no regular number of ranks per node");
+}
+
+TEST(CollectiveParams, ReductionsThatAreNotDefinedAreRefusedByName) {
+    EXPECT_EQ(
+        refusal({{"element", "int8"}, {"reduction", "min"}}),
+        "--reduction min: not defined for --element int8, bytes are compared without a sign; write uint8 or int32");
+    EXPECT_EQ(refusal({{"element", "int8"}, {"reduction", "sum"}}), "accepted");
+    EXPECT_EQ(refusal({{"element", "uint8"}, {"reduction", "max"}}), "accepted");
+    EXPECT_EQ(refusal({{"operation", "alltoall"}, {"element", "int8"}, {"reduction", "max"}}), "accepted");
+    EXPECT_EQ(refusal({{"reduction", "avg"}}), "--reduction 'avg': expected sum, prod, min, max");
+}
+
+TEST(CollectiveParams, InPlaceIsRefusedWhereThereIsNoSuchForm) {
+    EXPECT_EQ(refusal({{"operation", "alltoall"}, {"in-place", "on"}}),
+              "--in-place on: --operation alltoall has no such form; allreduce, reduce_scatter and allgather have");
+    EXPECT_EQ(refusal({{"operation", "allgather"}, {"in-place", "on"}}), "accepted");
+}
+
+}  // namespace
+}  // namespace dlmb::collective

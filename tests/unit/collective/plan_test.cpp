@@ -1,0 +1,145 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/builder.hpp"
+#include "common/plan/validate.hpp"
+#include "patterns/collective/params.hpp"
+#include "tests/unit/collective/collective_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace dlmb::collective {
+namespace {
+
+std::string first_problem(std::vector<Plan> const& plans) {
+    auto const problems = validate(plans);
+    return problems.empty() ? "" : problems[0].text;
+}
+
+TEST(CollectivePlan, EveryOperationOfEverySizeIsConsistent) {
+    for (std::string_view const operation : kind_names) {
+        for (int const ranks : {1, 2, 3, 4, 6, 7, 8}) {
+            for (char const* size : {"0", "8", "1000", "65536"}) {
+                for (char const* element : {"byte", "fp32", "fp64"}) {
+                    EXPECT_EQ(first_problem(plans_of({{"operation", std::string(operation)},
+                                                      {"message-size", size},
+                                                      {"element", element},
+                                                      {"skew", "zipf:1"}},
+                                                     {ranks, 2})),
+                              "")
+                        << operation << ", " << ranks << " ranks, " << size << " B, " << element;
+                }
+            }
+        }
+    }
+}
+
+TEST(CollectivePlan, InPlaceAndPingPongAreConsistent) {
+    for (char const* operation : {"allreduce", "reduce_scatter", "allgather"}) {
+        for (int const ranks : {1, 3, 8}) {
+            EXPECT_EQ(first_problem(plans_of({{"operation", operation}, {"in-place", "on"}}, {ranks, 8})), "")
+                << operation << ", " << ranks << " ranks";
+        }
+    }
+    EXPECT_EQ(first_problem(plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {6, 6})), "");
+}
+
+TEST(CollectivePlan, SixtyFourRanks) {
+    for (std::string_view const operation : kind_names) {
+        EXPECT_EQ(first_problem(plans_of(
+                      {{"operation", std::string(operation)}, {"skew", "lognormal:0.4+intra_host:4"}}, {64, 8})),
+                  "")
+            << operation;
+    }
+}
+
+TEST(CollectivePlan, SizesAbove32BitsBuild) {
+    constexpr Bytes large = Bytes{6} << 30;
+    for (std::string_view const operation : kind_names) {
+        EXPECT_EQ(first_problem(plans_of(
+                      {{"operation", std::string(operation)}, {"message-size", "6G"}, {"skew", "zipf:1"}}, {4, 4})),
+                  "")
+            << operation;
+    }
+    auto const gather = plans_of({{"operation", "allgather"}, {"message-size", "6G"}}, {4, 4});
+    EXPECT_EQ(operation_of<AllGather>(gather[0]).bytes, 4 * large);
+}
+
+// OSU: per peer in allgather and alltoall, the whole buffer elsewhere.
+TEST(CollectivePlan, MessageSizesCountAsOsuDoes) {
+    WorldShape const world{4, 4};
+    EXPECT_EQ(operation_of<AllReduce>(plans_of({}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<Broadcast>(plans_of({{"operation", "broadcast"}}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<ReduceScatter>(plans_of({{"operation", "reduce_scatter"}}, world)[1]).bytes, 1024U);
+    EXPECT_EQ(operation_of<AllGather>(plans_of({{"operation", "allgather"}}, world)[1]).bytes, 4096U);
+    EXPECT_EQ(operation_of<Send>(plans_of({{"operation", "sendrecv"}}, world)[1]).to.bytes, 1024U);
+    for (char const* operation : {"alltoall", "alltoallv"}) {
+        auto const plans = plans_of({{"operation", operation}}, world);
+        for (Block const& block : operation_of<Exchange>(plans[1]).send) {
+            EXPECT_EQ(block.bytes, 1024U) << operation;
+        }
+    }
+}
+
+TEST(CollectivePlan, AReduceScatterIsRoundedUpToWholeElementsPerRank) {
+    auto const bytes = [](char const* size, char const* element, int ranks) {
+        auto const plans =
+            plans_of({{"operation", "reduce_scatter"}, {"message-size", size}, {"element", element}}, {ranks, ranks});
+        return operation_of<ReduceScatter>(plans[0]).bytes;
+    };
+    EXPECT_EQ(bytes("8", "fp32", 4), 16U);
+    EXPECT_EQ(bytes("1000", "fp64", 7), 1008U);  // 18 numbers for each of 7 ranks
+    EXPECT_EQ(bytes("1024", "byte", 8), 1024U);
+    EXPECT_EQ(bytes("0", "fp32", 3), 0U);
+}
+
+// nccl-tests' sendrecv: to the next rank, from the one before, in one group call.
+TEST(CollectivePlan, ASendrecvGoesAroundTheRing) {
+    Plan const plan = plans_of({{"operation", "sendrecv"}}, {5, 5})[4];
+    auto const& send = std::get<Send>(plan.steps.at(0).operation);
+    auto const& recv = std::get<Recv>(plan.steps.at(1).operation);
+    EXPECT_EQ(send.to.peer, 0);
+    EXPECT_EQ(recv.from.peer, 3);
+    EXPECT_EQ(send.batch, recv.batch);
+    EXPECT_TRUE(plan.steps[1].after.empty());
+}
+
+TEST(CollectivePlan, APongWaitsForItsPing) {
+    auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}}, {4, 4});
+    EXPECT_EQ(std::get<Send>(plans[1].steps.at(0).operation).to.peer, 3);
+    EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.peer, 1);
+    EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
+}
+
+TEST(CollectivePlan, LabelsAreTheOperationsName) {
+    for (std::string_view const operation : kind_names) {
+        for (Step const& step : plans_of({{"operation", std::string(operation)}}, {2, 2})[0].steps) {
+            EXPECT_EQ(phase_of(step.label), operation);
+        }
+    }
+}
+
+TEST(CollectiveOperations, SayWhatPlansHold) {
+    auto const uses = [](char const* operation, char const* size) {
+        return make_collective({{"operation", operation}, {"message-size", size}}, {4, 4})->operations();
+    };
+    using Uses = std::vector<OperationUse>;
+    EXPECT_EQ(uses("allreduce", "8"), (Uses{{OperationKind::all_reduce}}));
+    EXPECT_EQ(uses("sendrecv", "8"), (Uses{{OperationKind::send}, {OperationKind::recv}}));
+    EXPECT_EQ(uses("alltoallv", "64"), (Uses{{OperationKind::exchange, false}}));
+    EXPECT_EQ(uses("alltoall", "64"), (Uses{{OperationKind::exchange, true}}));
+    EXPECT_EQ(uses("alltoall", "96"), (Uses{{OperationKind::exchange, false}})) << "blocks of 96 B are not packed";
+}
+
+TEST(CollectiveOperations, UniformOnesHavePackedBlocks) {
+    auto const plans = plans_of({{"operation", "alltoall"}, {"message-size", "192"}}, {4, 4});
+    auto const& exchange = operation_of<Exchange>(plans[2]);
+    for (std::size_t peer = 1; peer < 4; ++peer) {
+        EXPECT_EQ(exchange.recv.at(peer).offset - exchange.recv.at(peer - 1).offset, 192U);
+        EXPECT_EQ(exchange.send.at(peer).offset - exchange.send.at(peer - 1).offset, 192U);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::collective
