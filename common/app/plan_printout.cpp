@@ -50,8 +50,10 @@ std::string text_of(Variant const& variant, std::map<std::string, double> const&
 std::string plan_printout(PatternType const& type, Options const& options) {
     std::vector<Variant> const variants = expand_sweep(type, options);
     if (variants.size() != 1) {
-        throw UsageError(fmt::format(
-            "--plan: prints one point, the options name {}; give one preset and one value each", variants.size()));
+        throw UsageError(
+            fmt::format("--plan: prints one point, the options name {}; give one preset and one value each (of "
+                        "sizes N:N)",
+                        variants.size()));
     }
     Variant const& variant = variants.front();
     WorldShape const world = world_of(options);

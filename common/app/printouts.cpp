@@ -15,8 +15,12 @@ std::string version_text(std::string_view program) {
 }
 
 std::string preset_table(PatternType const& type) {
+    std::vector<Preset> const presets = presets_of(type);
+    if (presets.empty()) {
+        return fmt::format("dlmb_{} has no presets; --help lists its parameters\n", type.name);
+    }
     std::string text;
-    for (Preset const& preset : presets_of(type)) {
+    for (Preset const& preset : presets) {
         std::vector<std::string> values;
         for (auto const& [name, value] : preset.values) {
             values.push_back(fmt::format("{}={}", name, value));

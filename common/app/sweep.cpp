@@ -2,22 +2,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/sweep.hpp"
 
+#include "common/app/size_range.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace dlmb::app {
 namespace {
 
-using Lists = std::map<std::string, std::vector<std::string>, std::less<>>;
+/// A parameter and the values it takes.
+struct Axis {
+    std::string name;
+    std::vector<std::string> values;
+    bool sizes = false;
+};
 
-/// All combinations of one value per list.
-std::vector<Parameters> combinations(Lists const& lists) {
+/// All combinations of one value per axis, the last axis fastest.
+std::vector<Parameters> combinations(std::vector<Axis> const& axes) {
     std::vector<Parameters> found{{}};
-    for (auto const& [name, values] : lists) {
+    for (Axis const& axis : axes) {
         std::vector<Parameters> longer;
         for (Parameters const& chosen : found) {
-            for (std::string const& value : values) {
+            for (std::string const& value : axis.values) {
                 longer.push_back(chosen);
-                longer.back()[name] = value;
+                longer.back()[axis.name] = value;
             }
         }
         found = std::move(longer);
@@ -25,13 +34,53 @@ std::vector<Parameters> combinations(Lists const& lists) {
     return found;
 }
 
-std::string title(std::string_view preset, Parameters const& overrides) {
+/// Every size once, in the order of the ranges: the ranges of a list may overlap.
+std::vector<std::string> all_sizes(std::vector<std::string> const& ranges, std::string_view name) {
+    std::vector<std::string> sizes;
+    for (std::string const& range : ranges) {
+        for (Bytes const size : expand_sizes(range, fmt::format("--{}", name))) {
+            std::string text = fmt::format("{}", size);
+            if (std::find(sizes.begin(), sizes.end(), text) == sizes.end()) {
+                sizes.push_back(std::move(text));
+            }
+        }
+    }
+    return sizes;
+}
+
+/// The given parameters, then every parameter of sizes: also where only its default or the preset says it.
+std::vector<Axis> axes_of(PatternType const& type, Options const& options, Parameters const& defaults) {
+    std::vector<Axis> axes;
+    std::vector<Axis> sizes;
+    for (auto const& [name, values] : options.parameters) {
+        axes.push_back({name, values});
+    }
+    for (ParameterInfo const& info : type.parameters) {
+        if (info.kind != ParameterKind::sizes) {
+            continue;
+        }
+        auto const given =
+            std::find_if(axes.begin(), axes.end(), [&](Axis const& axis) { return axis.name == info.name; });
+        std::vector<std::string> const ranges =
+            given == axes.end() ? std::vector<std::string>{defaults.find(info.name)->second} : given->values;
+        sizes.push_back({std::string(info.name), all_sizes(ranges, info.name), true});
+        if (given != axes.end()) {
+            axes.erase(given);
+        }
+    }
+    std::move(sizes.begin(), sizes.end(), std::back_inserter(axes));
+    return axes;
+}
+
+std::string title(std::string_view preset, std::vector<Axis> const& axes, Parameters const& chosen) {
     std::vector<std::string> words;
     if (!preset.empty()) {
         words.emplace_back(preset);
     }
-    for (auto const& [name, value] : overrides) {
-        words.push_back(fmt::format("{}={}", name, value));
+    for (Axis const& axis : axes) {
+        std::string const& value = chosen.find(axis.name)->second;
+        words.push_back(axis.sizes ? exact_size(parse_bytes(value, axis.name))
+                                   : fmt::format("{}={}", axis.name, value));
     }
     return words.empty() ? "defaults" : fmt::format("{}", fmt::join(words, " "));
 }
@@ -42,9 +91,10 @@ std::vector<Variant> expand_sweep(PatternType const& type, Options const& option
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<Variant> variants;
     for (std::string const& preset : presets) {
-        for (Parameters const& overrides : combinations(options.parameters)) {
-            variants.push_back(
-                {preset, resolve(type, preset, overrides), resolve(type, preset, {}), title(preset, overrides)});
+        Parameters const defaults = resolve(type, preset, {});
+        std::vector<Axis> const axes = axes_of(type, options, defaults);
+        for (Parameters const& chosen : combinations(axes)) {
+            variants.push_back({preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen)});
         }
     }
     return variants;

@@ -14,12 +14,13 @@ namespace dlmb::app {
 
 struct Variant {
     std::string preset;        // empty: none
-    Parameters parameters;     // resolved, all of them
+    Parameters parameters;     // resolved, all of them; a size is in bytes without a suffix
     Parameters preset_values;  // what the preset alone resolves to: the cell id leaves these out
-    std::string title;         // "deepseek-v3 tokens=128": preset and the swept values
+    std::string title;         // "deepseek-v3 tokens=128", "operation=allreduce 64 K": preset, swept values, size
 };
 
-/// In the order they were written, the last parameter fastest. Throws UsageError.
+/// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run fastest
+/// of all. Throws UsageError.
 [[nodiscard]] std::vector<Variant> expand_sweep(PatternType const& type, Options const& options);
 
 }  // namespace dlmb::app

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/options.hpp"
 #include "common/base/error.hpp"
+#include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
 #include <gtest/gtest.h>
@@ -12,6 +13,11 @@ namespace {
 Options parse(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "dlmb_moe_alltoall");
     return std::get<Options>(parse_options(moe_alltoall::type(), arguments));
+}
+
+Options parse_collective(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "dlmb_collective");
+    return std::get<Options>(parse_options(collective::type(), arguments));
 }
 
 std::string refusal(std::vector<std::string> arguments) {
@@ -61,6 +67,26 @@ TEST(Options, AnUnknownOptionNamesTheNearestOnes) {
     EXPECT_NE(refusal({"--memory", "hosts"}).find("host"), std::string::npos);
     EXPECT_NE(refusal({"--draws", "0"}), "");
     EXPECT_NE(refusal({"--time-limit", "-1"}), "");
+}
+
+TEST(Options, TheLetterOfMessageSizesIsThatOfOsu) {
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(parse_collective({"-m", "8:1K"}).parameters.at("message-size"), Words{"8:1K"});
+    EXPECT_EQ(parse_collective({"--message-size", "64,1K:1K"}).parameters.at("message-size"), (Words{"64", "1K:1K"}));
+    EXPECT_NE(refusal({"-m", "8"}), "") << "a pattern without message sizes";
+}
+
+TEST(Options, ASwitchAloneMeansOn) {
+    Options const options = parse_collective({"--in-place", "--element", "bf16"});
+    EXPECT_EQ(options.parameters.at("in-place"), std::vector<std::string>{"on"});
+    EXPECT_EQ(options.parameters.at("element"), std::vector<std::string>{"bf16"});
+    EXPECT_EQ(parse_collective({"--in-place", "off,on"}).parameters.at("in-place"),
+              (std::vector<std::string>{"off", "on"}));
+}
+
+TEST(Options, PatternsWithoutPresetsSaySo) {
+    auto const parsed = parse_options(collective::type(), {"dlmb_collective", "--list-presets"});
+    EXPECT_EQ(std::get<Printout>(parsed).text, "dlmb_collective has no presets; --help lists its parameters\n");
 }
 
 TEST(Options, LettersOfNcclTestsNeedToBeAskedForFirst) {

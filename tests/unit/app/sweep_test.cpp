@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/sweep.hpp"
 #include "common/base/error.hpp"
+#include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,69 @@ TEST(Sweep, IsEveryPresetWithEveryCombination) {
     EXPECT_EQ(variants[1].parameters.at("tokens"), "2");
     EXPECT_EQ(variants[11].title, "deepseek-v3 hidden=128 tokens=3");
     EXPECT_EQ(variants[11].preset_values.at("hidden"), "7168");
+}
+
+std::vector<std::string> titles(std::map<std::string, std::vector<std::string>, std::less<>> const& parameters) {
+    Options options;
+    options.parameters = parameters;
+    std::vector<std::string> found;
+    for (Variant const& variant : expand_sweep(collective::type(), options)) {
+        found.push_back(variant.title);
+    }
+    return found;
+}
+
+using Titles = std::vector<std::string>;
+
+TEST(Sweep, SizesRunFastestAndStandAtTheEnd) {
+    EXPECT_EQ(titles({{"message-size", {"512:2K"}}, {"operation", {"allgather", "alltoall"}}}),
+              (Titles{"operation=allgather 512 B", "operation=allgather 1 K", "operation=allgather 2 K",
+                      "operation=alltoall 512 B", "operation=alltoall 1 K", "operation=alltoall 2 K"}));
+}
+
+TEST(Sweep, ADefaultRangeIsExpandedToo) {
+    Titles const all = titles({});
+    EXPECT_EQ(all.size(), 18U);  // 2^3 to 2^20
+    EXPECT_EQ(all.front(), "8 B");
+    EXPECT_EQ(all.back(), "1 M");
+}
+
+TEST(Sweep, RangesOfAListMayOverlap) {
+    EXPECT_EQ(titles({{"message-size", {"16", "32:32", "8:64"}}}), (Titles{"8 B", "16 B", "32 B", "64 B"}));
+}
+
+TEST(Sweep, SizesAreWrittenAsBytesSoThatOneSizeIsOneCell) {
+    for (char const* same : {"1K:1K", "1024:1024"}) {
+        Options options;
+        options.parameters = {{"message-size", {same}}};
+        EXPECT_EQ(expand_sweep(collective::type(), options).at(0).parameters.at("message-size"), "1024");
+    }
+}
+
+constexpr ParameterInfo sized_parameters[] = {{"size", "bytes", "8:16", ParameterKind::sizes}};
+
+TEST(Sweep, APresetMayNameARange) {
+    PatternType const sized{"sized",
+                            "for tests",
+                            sized_parameters,
+                            {},
+                            R"([{"name": "a", "source": "a book", "parameters": {"size": "1K:2K"}}])",
+                            nullptr};
+    Options options;
+    options.presets = {"a"};
+    std::vector<Variant> const variants = expand_sweep(sized, options);
+    ASSERT_EQ(variants.size(), 2U);
+    EXPECT_EQ(variants[1].title, "a 2 K");
+    EXPECT_EQ(variants[1].preset_values.at("size"), "1K:2K");
+}
+
+TEST(Sweep, AWrongSizeNamesItsOption) {
+    try {
+        (void)titles({{"message-size", {"1MB"}}});
+        FAIL() << "accepted";
+    } catch (UsageError const& error) {
+        EXPECT_EQ(std::string(error.what()).substr(0, 22), "--message-size '1MB': ");
+    }
 }
 
 TEST(Sweep, AnUnknownPresetNamesTheNearest) {

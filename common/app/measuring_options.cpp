@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/raw_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace dlmb::app {
+namespace {
+
+constexpr char const* group = "Measuring";
+constexpr double nanoseconds_per_second = 1e9;
+
+}  // namespace
+
+void MeasuringOptions::add(CLI::App& app, Options& options) {
+    app.add_option("-i,--iterations", iterations, "timed iterations per cell [adaptive]")
+        ->check(CLI::PositiveNumber)
+        ->group(group);
+    app.add_option("-x,--warmup", warmup, "warm-up iterations per cell [adaptive]")
+        ->check(CLI::NonNegativeNumber)
+        ->group(group);
+    app.add_option("--time-limit", time_limit_seconds, "seconds of timed iterations per cell")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--mode", mode, "isolated: synchronised start per iteration; stream: back to back")
+        ->check(CLI::IsMember({"isolated", "stream"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("-c,--validation", validation, "check every byte before and after timing: on or off")
+        ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--timeout", timeout_seconds, "seconds without progress in a cell until the launch is ended")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--ranks", options.ranks,
+                   "ranks as threads when started without a launcher, and the world of --plan")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--ranks-per-node", ranks_per_node, "plan as if nodes had this many ranks [from the hosts]")
+        ->check(CLI::Range(1, 1 << 20))
+        ->group(group);
+}
+
+void MeasuringOptions::take(CLI::App const& app, Options& options) const {
+    if (app.count("--iterations") > 0) {
+        options.runner.iterations = iterations;
+    }
+    if (app.count("--warmup") > 0) {
+        options.runner.warmup = warmup;
+    }
+    if (ranks_per_node > 0) {
+        options.ranks_per_node = ranks_per_node;
+    }
+    options.runner.mode = mode == "stream" ? measure::Mode::stream : measure::Mode::isolated;
+    options.runner.validate = validation == "on";
+    options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
+    options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);
+    options.runner.order_seed = options.seed;
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/raw_options.hpp"
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace dlmb::app {
+namespace {
+
+constexpr char const* group = "Transport";
+
+MemoryKind memory_kind(std::string const& name) {
+    std::vector<std::string> known;
+    for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
+        if (name_of(kind) == name) {
+            return kind;
+        }
+        known.emplace_back(name_of(kind));
+    }
+    throw UsageError(fmt::format("--memory: {}", unknown_name("memory kind", name, known)));
+}
+
+}  // namespace
+
+void TransportOptions::add(CLI::App& app, Options& options) {
+    app.add_option("--backend", options.backends, "mpi, nccl, ucx, in_process [all usable here]")
+        ->delimiter(',')
+        ->group(group);
+    app.add_option("--method", methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
+        ->delimiter(',')
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("-d,--memory", memory, "host, pinned, cuda, managed")
+        ->delimiter(',')
+        ->capture_default_str()
+        ->group(group);
+}
+
+void TransportOptions::take(Options& options) const {
+    for (std::string const& name : memory) {
+        options.memory.push_back(memory_kind(name));
+    }
+    for (std::string const& method : methods) {
+        options.all_methods = options.all_methods || method == "all";
+        options.methods.push_back(parse_method(method));
+    }
+}
+
+}  // namespace dlmb::app
