@@ -12,11 +12,13 @@
 
 namespace dlmb::app {
 
+/// Lines that hold no figures begin with '#'.
 class Table {
 public:
     virtual ~Table() = default;
     [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
-    [[nodiscard]] virtual std::string row(record::Cell const& cell, std::string_view title) const = 0;
+    /// Remembers what the row before was about, so that only changes are said.
+    [[nodiscard]] virtual std::string row(record::Cell const& cell, std::string_view title) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);
