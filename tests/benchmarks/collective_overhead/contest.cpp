@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/benchmarks/collective_overhead/contest.hpp"
+
+#include "common/base/clock.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+namespace dlmb::benchmark {
+namespace {
+
+Nanoseconds time_burst(Bootstrap& bootstrap, Loop const& loop, int burst) {
+    bootstrap.barrier();
+    Nanoseconds const start = now_ns();
+    loop(burst);
+    return now_ns() - start;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop const> loops, int rounds, int burst) {
+    std::vector<std::vector<Nanoseconds>> samples(loops.size());
+    int const warm_up = std::max(2, rounds / 10);
+    for (int round = -warm_up; round < rounds; ++round) {
+        for (std::size_t turn = 0; turn < loops.size(); ++turn) {
+            std::size_t const who = (turn + static_cast<std::size_t>(round + warm_up)) % loops.size();
+            Nanoseconds const time = time_burst(bootstrap, loops[who], burst);
+            if (round >= 0) {
+                samples[who].push_back(time);
+            }
+        }
+    }
+    std::vector<std::vector<double>> times(loops.size());
+    for (std::size_t who = 0; who < loops.size(); ++who) {
+        bootstrap.all_reduce(samples[who], Fold::max);
+        std::transform(samples[who].begin(), samples[who].end(), std::back_inserter(times[who]),
+                       [&](Nanoseconds sample) { return static_cast<double>(sample) / burst; });
+    }
+    return times;
+}
+
+double median(std::vector<double> values) {
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+double median_ratio(std::vector<double> const& subject, std::vector<double> const& reference) {
+    std::vector<double> ratios;
+    std::transform(subject.begin(), subject.end(), reference.begin(), std::back_inserter(ratios), std::divides<>{});
+    return median(std::move(ratios));
+}
+
+}  // namespace dlmb::benchmark
