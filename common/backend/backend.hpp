@@ -66,10 +66,12 @@ struct MethodChoice {
 [[nodiscard]] MethodChoice parse_method(std::string_view text);  // throws UsageError
 [[nodiscard]] std::string to_string(MethodChoice const& method);
 
-/// When a step was complete on this rank, on now_ns()'s clock.
+/// When a step was complete on this rank, on now_ns()'s clock. The last step of an iteration is complete when finish()
+/// returns, and whoever called finish() knows that time: it is not read twice.
 struct PhaseMark {
+    static constexpr Nanoseconds at_finish = 0;
     StepId step = 0;
-    Nanoseconds time_ns = 0;
+    Nanoseconds time_ns = at_finish;
 };
 
 /// A plan bound to buffers. Destroyed before its backend.
@@ -91,8 +93,9 @@ protected:
     void begin() { steps_done_.store(0, std::memory_order_relaxed); }
     void mark(StepId step) {
         std::uint32_t const done = steps_done_.load(std::memory_order_relaxed);
-        marks_[done] = {step, now_ns()};
-        steps_done_.store(done + 1, std::memory_order_relaxed);
+        std::uint32_t const now_done = done + 1;
+        marks_[done] = {step, now_done == marks_.size() ? PhaseMark::at_finish : now_ns()};
+        steps_done_.store(now_done, std::memory_order_relaxed);
     }
 
 private:

@@ -55,13 +55,14 @@ PhaseMap::PhaseMap(Bootstrap& bootstrap, std::span<Plan const> plans) {
 }
 
 void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter,
-                         std::span<Nanoseconds> out) const {
+                         Nanoseconds t_done, std::span<Nanoseconds> out) const {
     std::fill(out.begin(), out.end(), no_such_phase);
     Nanoseconds previous = t_enter;
     for (PhaseMark const& mark : marks) {
         Nanoseconds& total = out[phase_of_step_[draw][mark.step]];
-        total = std::max<Nanoseconds>(total, 0) + (mark.time_ns - previous);
-        previous = mark.time_ns;
+        Nanoseconds const time = mark.time_ns == PhaseMark::at_finish ? t_done : mark.time_ns;
+        total = std::max<Nanoseconds>(total, 0) + (time - previous);
+        previous = time;
     }
 }
 

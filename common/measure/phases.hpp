@@ -23,7 +23,7 @@ public:
 
     [[nodiscard]] std::vector<std::string> const& labels() const { return labels_; }
     /// Into `out`, one entry per label: what each phase of draw `draw` took on this rank. Allocates nothing.
-    void durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter,
+    void durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
                    std::span<Nanoseconds> out) const;
 
 private:

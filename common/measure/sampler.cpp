@@ -57,7 +57,8 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
     chunk_.own[slot] = (t_done - t_enter + iterations / 2) / iterations;
     if (with_phases()) {
         std::size_t const labels = phases_.labels().size();
-        phases_.durations(draw, compiled->marks(), t_enter, std::span(chunk_.phases).subspan(slot * labels, labels));
+        phases_.durations(draw, compiled->marks(), t_enter, t_done,
+                          std::span(chunk_.phases).subspan(slot * labels, labels));
     }
     watchdog_.touch();
 }

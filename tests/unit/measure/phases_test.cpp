@@ -31,10 +31,10 @@ TEST(Phases, AStepCostsTheTimeSinceThePreviousMark) {
         std::vector<Plan> const plans{plan_of(0, {"dispatch.node", "dispatch.rank", "combine", "dispatch.late"})};
         PhaseMap const phases(bootstrap, plans);
         ASSERT_EQ(phases.labels(), (std::vector<std::string>{"dispatch", "combine"}));
-        // In order of completion: step 1 took 5, step 0 then 2, combine 10, the late dispatch 1.
-        std::array<PhaseMark, 4> const marks{{{1, 1005}, {0, 1007}, {2, 1017}, {3, 1018}}};
+        // In order of completion: step 1 took 5, step 0 then 2, combine 10, the late dispatch the rest.
+        std::array<PhaseMark, 4> const marks{{{1, 1005}, {0, 1007}, {2, 1017}, {3, PhaseMark::at_finish}}};
         std::array<Nanoseconds, 2> took{};
-        phases.durations(0, marks, 1000, took);
+        phases.durations(0, marks, 1000, 1018, took);
         EXPECT_EQ(took[0], 5 + 2 + 1);
         EXPECT_EQ(took[1], 10);
     });
@@ -54,7 +54,7 @@ TEST(Phases, RanksAndDrawsWithOtherPhasesShareOneList) {
         EXPECT_EQ(phases.labels(), (std::vector<std::string>{"forward", "embedding"}));
         std::array<PhaseMark, 1> const marks{{{0, 7}}};
         std::array<Nanoseconds, 2> took{};
-        phases.durations(1, marks, 4, took);
+        phases.durations(1, marks, 4, 9, took);
         EXPECT_EQ(took[0], 3);
         EXPECT_EQ(took[1], no_such_phase);
     });
