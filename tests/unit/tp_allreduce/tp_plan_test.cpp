@@ -1,0 +1,121 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/validate.hpp"
+#include "tests/unit/tp_allreduce/collective_sizes.hpp"
+#include "tests/unit/tp_allreduce/pattern_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::tp_allreduce {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+TEST(TpPlan, TrainingStepsOfOneLayer) {
+    EXPECT_EQ(labels(plan_of("", {{"layers", "1"}}, {2, 2})),
+              (Labels{"input_broadcast.shape", "input_broadcast.tokens", "embedding", "forward.attention.0",
+                      "forward.mlp.0", "cross_entropy.largest", "cross_entropy.target", "cross_entropy.exponentials",
+                      "logits.backward", "backward.mlp.0", "backward.attention.0"}));
+}
+
+TEST(TpPlan, RecomputeRunsTheForwardOfALayerBeforeItsBackward) {
+    Labels const found = labels(plan_of("", {{"layers", "2"}, {"recompute", "full"}}, {2, 2}));
+    EXPECT_EQ(Labels(found.end() - 8, found.end()),
+              (Labels{"backward.recompute.attention.1", "backward.recompute.mlp.1", "backward.mlp.1",
+                      "backward.attention.1", "backward.recompute.attention.0", "backward.recompute.mlp.0",
+                      "backward.mlp.0", "backward.attention.0"}));
+}
+
+TEST(TpPlan, SequenceParallelStepsOfOneLayer) {
+    EXPECT_EQ(labels(plan_of("", {{"layers", "1"}, {"sequence-parallel", "on"}, {"edges", "scatter"}}, {2, 2})),
+              (Labels{"input_broadcast.shape",
+                      "input_broadcast.tokens",
+                      "embedding.scatter",
+                      "forward.attention.gather.0",
+                      "forward.attention.scatter.0",
+                      "forward.mlp.gather.0",
+                      "forward.mlp.scatter.0",
+                      "logits.gather",
+                      "cross_entropy.largest",
+                      "cross_entropy.target",
+                      "cross_entropy.exponentials",
+                      "logits.backward.regather",
+                      "logits.backward.scatter",
+                      "backward.mlp.gather.0",
+                      "backward.mlp.regather.0",
+                      "backward.mlp.scatter.0",
+                      "backward.attention.gather.0",
+                      "backward.attention.regather.0",
+                      "backward.attention.scatter.0",
+                      "embedding.gather",
+                      "norm_gradients"}));
+}
+
+TEST(TpPlan, StagesRunTheirShareOfTheLayers) {
+    Parameters const two_stages{{"layers", "2"}, {"pp", "2"}};
+    EXPECT_EQ(labels(plan_of("", two_stages, {4, 4}, 1)),
+              (Labels{"input_broadcast.shape", "input_broadcast.tokens", "embedding", "forward.attention.0",
+                      "forward.mlp.0", "backward.mlp.0", "backward.attention.0"}));
+    EXPECT_EQ(labels(plan_of("", two_stages, {4, 4}, 2)),
+              (Labels{"input_broadcast.shape", "input_broadcast.tokens", "forward.attention.1", "forward.mlp.1",
+                      "cross_entropy.largest", "cross_entropy.target", "cross_entropy.exponentials", "logits.backward",
+                      "backward.mlp.1", "backward.attention.1"}));
+    WorldShape const world{8, 4};
+    EXPECT_TRUE(
+        validate(build_all(*make_pattern("", {{"layers", "4"}, {"pp", "4"}, {"tp", "2"}}, world), world, {})).empty());
+}
+
+TEST(TpPlan, DecodeStepsOfOneLayer) {
+    Parameters const decode{{"phase", "decode"}, {"layers", "1"}};
+    EXPECT_EQ(labels(plan_of("", decode, {2, 2})),
+              (Labels{"embedding", "forward.attention.0", "forward.mlp.0", "logits"}));
+    Parameters two_tokens = decode;
+    two_tokens.insert({{"steps", "2"}, {"logits", "none"}});
+    EXPECT_EQ(labels(plan_of("", two_tokens, {2, 2})), (Labels{"embedding", "forward.attention.0", "forward.mlp.0",
+                                                               "embedding", "forward.attention.0", "forward.mlp.0"}));
+}
+
+TEST(TpPlan, EachStepWaitsForTheOneBefore) {
+    Plan const plan = plan_of("", {{"sequence-parallel", "on"}}, {4, 4}, 3);
+    EXPECT_TRUE(plan.steps.at(0).after.empty());
+    for (StepId step = 1; step < plan.steps.size(); ++step) {
+        EXPECT_EQ(plan.steps[step].after, std::vector<StepId>{step - 1});
+    }
+}
+
+TEST(TpPlan, TheFirstStepsHaveBuffersOfTheirOwnUpToTheLimit) {
+    // Three allreduces of 1 MiB need 6 MiB, the broadcasts less than 64 KiB.
+    Parameters const small{{"layers", "1"}, {"hidden", "256"}, {"memory-limit", "7M"}};
+    Plan const plan = plan_of("", small, {2, 2});
+    auto const is_shared = [&](std::string_view label) {
+        for (Step const& step : plan.steps) {
+            if (step.label == label) {
+                return plan.buffers.at(std::get<AllReduce>(step.operation).recv.buffer).shared;
+            }
+        }
+        return false;
+    };
+    EXPECT_FALSE(is_shared("embedding"));
+    EXPECT_FALSE(is_shared("forward.mlp.0"));
+    EXPECT_TRUE(is_shared("backward.mlp.0"));
+    EXPECT_TRUE(fully_checked(plan_of("", {{"layers", "1"}, {"hidden", "256"}}, {2, 2})));
+}
+
+TEST(TpPlan, OperationsAreThoseOfThePlan) {
+    auto const kinds = [](Parameters const& overrides) {
+        std::vector<OperationKind> found;
+        for (OperationUse const& use : make_pattern("", overrides, {2, 2})->operations()) {
+            found.push_back(use.kind);
+        }
+        return found;
+    };
+    using Kind = OperationKind;
+    EXPECT_EQ(kinds({}), (std::vector{Kind::all_reduce, Kind::broadcast}));
+    EXPECT_EQ(kinds({{"sequence-parallel", "on"}}),
+              (std::vector{Kind::all_gather, Kind::reduce_scatter, Kind::all_reduce, Kind::broadcast}));
+    EXPECT_EQ(kinds({{"phase", "decode"}}), (std::vector{Kind::all_reduce, Kind::all_gather}));
+    EXPECT_EQ(kinds({{"phase", "decode"}, {"logits", "argmax"}}), (std::vector{Kind::all_reduce}));
+}
+
+}  // namespace
+}  // namespace dlmb::tp_allreduce
