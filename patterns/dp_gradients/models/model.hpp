@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A model as data parallelism sees it: sizes of parameter tensors, in the order in which frameworks register them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace dlmb::dp_gradients {
+
+struct ParameterTensor {
+    std::uint64_t elements = 0;
+    std::uint32_t unit = 0;  // layer or block from 1 on, which FSDP gathers as a whole; 0: what belongs to none
+};
+
+struct Model {
+    std::vector<ParameterTensor> tensors;
+    std::uint64_t running_statistics = 0;  // fp32 values in buffers of batch norms
+    std::uint64_t norm_counters = 0;       // int64 values there
+
+    [[nodiscard]] std::uint64_t elements() const {
+        std::uint64_t sum = 0;
+        for (ParameterTensor const& tensor : tensors) {
+            sum += tensor.elements;
+        }
+        return sum;
+    }
+};
+
+}  // namespace dlmb::dp_gradients
