@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/validate.hpp"
+#include "tests/unit/sequence_parallel/pattern_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace dlmb::sequence_parallel {
+namespace {
+
+using Labels = std::vector<std::string>;
+
+TEST(SequencePlan, UlyssesExchangesAroundAttention) {
+    EXPECT_EQ(labels(plan_of("", {}, {4, 4})), (Labels{"forward.q", "forward.k", "forward.v", "forward.out",
+                                                       "backward.out", "backward.q", "backward.k", "backward.v"}));
+    EXPECT_EQ(labels(plan_of("", {{"layers", "2"}, {"direction", "forward"}}, {4, 4})),
+              (Labels{"forward.q.0", "forward.k.0", "forward.v.0", "forward.out.0", "forward.q.1", "forward.k.1",
+                      "forward.v.1", "forward.out.1"}));
+}
+
+Parameters ring(Parameters const& more = {}) {
+    Parameters parameters{{"kind", "ring"}, {"sequence", "4096"}};
+    parameters.insert(more.begin(), more.end());
+    return parameters;
+}
+
+std::map<int, int> sends_by_channel(Plan const& plan) {
+    std::map<int, int> sends;
+    for (Step const& step : plan.steps) {
+        if (auto const* send = std::get_if<Send>(&step.operation)) {
+            ++sends[send->channel];
+        }
+    }
+    return sends;
+}
+
+// Two messages a step: 2 (P - 1) forward; backward the same for k, v and 2 P for dk, dv on channel 1.
+TEST(SequencePlan, RingStepsPerChannel) {
+    EXPECT_EQ(sends_by_channel(plan_of("", ring({{"direction", "forward"}}), {4, 4})), (std::map<int, int>{{0, 6}}));
+    EXPECT_EQ(sends_by_channel(plan_of("", ring({{"direction", "backward"}}), {4, 4})),
+              (std::map<int, int>{{0, 6}, {1, 8}}));
+    EXPECT_TRUE(plan_of("", ring(), {1, 1}).steps.empty());
+}
+
+TEST(SequencePlan, ARingSendsToTheNextRankAndReceivesFromTheOneBefore) {
+    Plan const plan = plan_of("", ring({{"sp", "4"}}), {8, 8}, 7);
+    EXPECT_EQ(plan.groups.at(0).members, (std::vector<Rank>{4, 5, 6, 7}));
+    for (Step const& step : plan.steps) {
+        if (auto const* send = std::get_if<Send>(&step.operation)) {
+            EXPECT_EQ(send->to.peer, 0);
+        } else {
+            EXPECT_EQ(std::get<Recv>(step.operation).from.peer, 2);
+        }
+    }
+}
+
+TEST(SequencePlan, EveryBatchIsTwoSendsAndTwoReceives) {
+    std::map<int, std::pair<int, int>> batches;
+    for (Step const& step : plan_of("", ring({{"layers", "2"}}), {4, 4}).steps) {
+        if (auto const* send = std::get_if<Send>(&step.operation)) {
+            ++batches[send->batch].first;
+        } else {
+            ++batches[std::get<Recv>(step.operation).batch].second;
+        }
+    }
+    EXPECT_EQ(batches.size(), 2U * (3U + 3U + 4U));
+    for (auto const& [batch, messages] : batches) {
+        EXPECT_EQ(messages, (std::pair{2, 2})) << batch;
+    }
+}
+
+TEST(SequencePlan, ComputeOverlapsTheTransferOfTheNextBlock) {
+    Plan const plan = plan_of("", ring({{"compute-ns", "1000"}, {"direction", "forward"}}), {4, 4});
+    auto const first = [&](std::string_view label, std::size_t from) {
+        auto const found = std::find_if(plan.steps.begin() + static_cast<std::ptrdiff_t>(from), plan.steps.end(),
+                                        [&](Step const& step) { return step.label == label; });
+        return static_cast<StepId>(found - plan.steps.begin());
+    };
+    StepId const compute = first("forward.compute", 0);
+    EXPECT_TRUE(plan.steps.at(compute).after.empty());  // beside the first transfer
+    StepId const second_transfer = first("forward.kv", compute);
+    EXPECT_EQ(plan.steps.at(second_transfer).after, (std::vector<StepId>{0, 1, 2, 3, compute}));
+}
+
+// Three ranks: kv, dkv, kv, dkv, dkv. The last sum has no transfer of keys beside it.
+TEST(SequencePlan, SumsOfGradientsWaitForTheirBlockAndForTheSumSoFar) {
+    Plan const plan = plan_of("", {{"kind", "ring"}, {"sequence", "3072"}, {"direction", "backward"}}, {3, 3});
+    ASSERT_EQ(plan.steps.size(), 20U);
+    EXPECT_EQ(plan.steps[4].label, "backward.dkv");
+    EXPECT_EQ(plan.steps[4].after, (std::vector<StepId>{0, 1, 2, 3}));
+    EXPECT_EQ(plan.steps[12].label, "backward.dkv");
+    EXPECT_EQ(plan.steps[12].after, (std::vector<StepId>{8, 9, 10, 11, 4, 5, 6, 7}));
+    EXPECT_EQ(plan.steps[16].label, "backward.dkv");
+    EXPECT_EQ(plan.steps[16].after, (std::vector<StepId>{8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15}));
+}
+
+TEST(SequencePlan, HoldsTogetherOverLayersGroupsAndSmallMemory) {
+    WorldShape const world{6, 3};
+    for (char const* kind : {"ring", "ulysses"}) {
+        for (char const* sp : {"1", "2", "3", "6"}) {
+            Parameters const parameters{{"kind", kind},       {"sp", sp},      {"sequence", "6144"},
+                                        {"heads", "12"},      {"layers", "3"}, {"memory-limit", "1M"},
+                                        {"compute-ns", "500"}};
+            auto const problems = validate(build_all(*make_pattern("", parameters, world), world, {}));
+            EXPECT_TRUE(problems.empty()) << kind << " " << sp << ": " << problems.at(0).text;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::sequence_parallel
