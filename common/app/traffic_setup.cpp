@@ -84,6 +84,24 @@ bool has_phase(Plan const& plan, std::string_view phase) {
                        [&](Step const& step) { return phase_of(step.label) == phase; });
 }
 
+/// Collective. Those of `phases` that any rank has: the ranks of different pipeline stages do different things.
+std::vector<std::string_view> phases_of_any_rank(Bootstrap& bootstrap, Plan const& plan,
+                                                 std::span<std::string_view const> phases) {
+    std::vector<std::int64_t> present;
+    present.reserve(phases.size());
+    for (std::string_view const phase : phases) {
+        present.push_back(has_phase(plan, phase) ? 1 : 0);
+    }
+    bootstrap.all_reduce(present, Fold::max);
+    std::vector<std::string_view> found;
+    for (std::size_t i = 0; i < phases.size(); ++i) {
+        if (present[i] != 0) {
+            found.push_back(phases[i]);
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
@@ -106,10 +124,8 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         return mean(summaries);
     };
     traffic.total = over_draws("");
-    for (std::string_view const phase : phases) {
-        if (has_phase(traffic.plans.front(), phase)) {
-            traffic.phases.push_back({std::string(phase), over_draws(phase)});
-        }
+    for (std::string_view const phase : phases_of_any_rank(bootstrap, traffic.plans.front(), phases)) {
+        traffic.phases.push_back({std::string(phase), over_draws(phase)});
     }
     return traffic;
 }

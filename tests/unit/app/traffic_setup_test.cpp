@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/traffic_setup.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/plan/builder.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
@@ -40,6 +41,38 @@ TEST(TrafficSetup, SummariesAreEqualOnAllRanksAndCoverThePhases) {
         EXPECT_EQ(traffic.phases[1].label, "dispatch");
         EXPECT_EQ(traffic.phases[1].traffic.wire_bytes, 4U * 64U * 2U * 8192U * 3U / 4U);
         EXPECT_DOUBLE_EQ(traffic.phases[1].traffic.imbalance_send, 1.0);
+    });
+}
+
+/// Rank 0 has a phase of its own, as the first stage of a pipeline.
+class UnequalRanks final : public Pattern {
+public:
+    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
+    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
+                             std::span<Note const> /*heard*/) const override {
+        PlanBuilder builder(me);
+        if (me == 0) {
+            builder.all_reduce(builder.group({{0}}), 8, Element::fp32, Reduction::sum, "first");
+        }
+        builder.all_reduce(builder.group({{0, 1}}), 8, Element::fp32, Reduction::sum, "both");
+        return std::move(builder).finish();
+    }
+    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
+        return {};
+    }
+    [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::all_reduce}}; }
+    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
+};
+
+TEST(TrafficSetup, PhasesThatSomeRanksLackAreSummedOnAll) {
+    constexpr std::string_view phases[] = {"first", "both", "nobody's"};
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        Traffic const traffic = prepare_traffic(bootstrap, UnequalRanks{}, phases, 1, 1);
+        ASSERT_EQ(traffic.phases.size(), 2U);
+        EXPECT_EQ(traffic.phases[0].label, "first");
+        EXPECT_EQ(traffic.phases[0].traffic.payload_bytes, 8U);
+        EXPECT_EQ(traffic.phases[1].label, "both");
+        EXPECT_EQ(traffic.phases[1].traffic.payload_bytes, 16U);
     });
 }
 
