@@ -62,10 +62,6 @@ std::string share_refusal(Bytes bytes, Element element, std::size_t ranks, Limit
                : fmt::format("{} elements per rank in one call, MPI's int ends at 2^31 - 1", share);
 }
 
-std::string reduction_refusal(Element element) {
-    return reduced_type(element) ? "" : fmt::format("MPI has no {} reduction", name_of(element));
-}
-
 }  // namespace
 
 Collective::Collective(std::vector<NativeCall> calls, MPI_Comm comm, bool concurrent)
@@ -105,8 +101,8 @@ std::vector<NativeCall> native_calls(AllReduce const& step, Buffers const& buffe
     for (Bytes first = 0, elements = step.bytes / size; first < elements; first += limits.call_bytes) {
         auto const count = static_cast<int>(std::min(limits.call_bytes, elements - first));
         void const* const from = send == recv ? MPI_IN_PLACE : send + first * size;
-        calls.push_back({NativeCall::Kind::all_reduce, from, recv + first * size, count,
-                         reduced_type(step.element).value(), operation_of(step.reduction), 0});
+        calls.push_back({NativeCall::Kind::all_reduce, from, recv + first * size, count, reduced_type(step.element),
+                         operation_of(step.element, step.reduction), 0});
     }
     return calls;
 }
@@ -128,7 +124,7 @@ std::vector<NativeCall> native_calls(ReduceScatter const& step, Buffers const& b
     std::byte* const recv = address(step.recv, buffers);
     Bytes const share = step.bytes / size_of(step.element) / static_cast<Bytes>(ranks);
     return {{NativeCall::Kind::reduce_scatter, send == recv ? MPI_IN_PLACE : send, recv, static_cast<int>(share),
-             reduced_type(step.element).value(), operation_of(step.reduction), 0}};
+             reduced_type(step.element), operation_of(step.element, step.reduction), 0}};
 }
 
 std::vector<NativeCall> native_calls(AllGather const& step, Buffers const& buffers, int ranks, int me) {
@@ -140,13 +136,8 @@ std::vector<NativeCall> native_calls(AllGather const& step, Buffers const& buffe
              static_cast<int>(share / size_of(step.element)), moved_type(step.element), MPI_OP_NULL, 0}};
 }
 
-std::string refusal(AllReduce const& step) {
-    return reduction_refusal(step.element);
-}
-
 std::string refusal(ReduceScatter const& step, std::size_t ranks, Limits const& limits) {
-    std::string const reason = reduction_refusal(step.element);
-    return reason.empty() ? share_refusal(step.bytes, step.element, ranks, limits) : reason;
+    return share_refusal(step.bytes, step.element, ranks, limits);
 }
 
 std::string refusal(AllGather const& step, std::size_t ranks, Limits const& limits) {

@@ -48,7 +48,6 @@ private:
 [[nodiscard]] std::vector<NativeCall> native_calls(AllGather const& step, Buffers const& buffers, int ranks, int me);
 
 /// Why the library's call cannot do this step; empty: it can.
-[[nodiscard]] std::string refusal(AllReduce const& step);
 [[nodiscard]] std::string refusal(ReduceScatter const& step, std::size_t ranks, Limits const& limits);
 [[nodiscard]] std::string refusal(AllGather const& step, std::size_t ranks, Limits const& limits);
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/datatypes.hpp"
 
+#include "common/backends/mpi/narrow_reductions.hpp"
+
 namespace dlmb::mpi {
 
 MPI_Datatype moved_type(Element element) {
@@ -17,10 +19,8 @@ MPI_Datatype moved_type(Element element) {
     }
 }
 
-std::optional<MPI_Datatype> reduced_type(Element element) {
+MPI_Datatype reduced_type(Element element) {
     switch (element) {
-    case Element::byte:
-        return MPI_UINT8_T;
     case Element::int32:
         return MPI_INT32_T;
     case Element::int64:
@@ -29,12 +29,20 @@ std::optional<MPI_Datatype> reduced_type(Element element) {
         return MPI_FLOAT;
     case Element::fp64:
         return MPI_DOUBLE;
-    default:
-        return std::nullopt;
+    case Element::fp16:
+    case Element::bf16:
+        return MPI_UINT16_T;
+    case Element::byte:
+    case Element::fp8:
+        break;
     }
+    return MPI_UINT8_T;
 }
 
-MPI_Op operation_of(Reduction reduction) {
+MPI_Op operation_of(Element element, Reduction reduction) {
+    if (is_narrow_float(element)) {
+        return narrow_operation(element, reduction);
+    }
     switch (reduction) {
     case Reduction::sum:
         return MPI_SUM;
