@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which rank has which stage. A pipe is a row of stages that micro-batches pass through; most schedules have one,
+// bidirectional ones several that run over the same ranks.
+#pragma once
+
+#include "patterns/pipeline_p2p/action.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace dlmb::pipeline_p2p {
+
+enum class Schedule : std::uint8_t { gpipe, one_f_one_b, interleaved, chimera, zb_h1, zb_v, dualpipe };
+
+/// Everything that decides the order of a schedule. Ranks here are places in one pipeline chain, 0 to ranks - 1.
+struct Shape {
+    Schedule schedule = Schedule::one_f_one_b;
+    int ranks = 1;
+    int virtual_stages = 1;    // interleaved: chunks per rank
+    int pipe_pairs = 1;        // chimera
+    int microbatches = 1;      // of all pipes
+    int microbatch_group = 1;  // interleaved: micro-batches that pass a chunk before the next chunk's turn
+    bool overlapped = false;   // interleaved: forward and backward messages are issued apart
+    bool operator==(Shape const&) const = default;
+};
+
+/// 1; DualPipe 2; Chimera 2 * pipe_pairs, alternately down (stage 0 on a low rank) and up.
+[[nodiscard]] int pipes_of(Shape const& shape);
+[[nodiscard]] int stages_per_pipe(Shape const& shape);
+/// Stages over all pipes on one rank, the same on all.
+[[nodiscard]] int stages_per_rank(Shape const& shape);
+
+/// interleaved: stage mod ranks (a ring). zb_v: there and back. Chimera (Li and Hoefler, arXiv 2107.06925): stage j of
+/// down pipe i on rank (j + i*D/f) mod D, of up pipe i on (D-1-j + i*D/f) mod D. DualPipe: pipe 1 runs downwards.
+[[nodiscard]] int rank_of(Shape const& shape, int pipe, int stage);
+
+/// One stage of a pipe feeds only micro-batches of that pipe. Chimera deals them in turn, DualPipe by halves.
+[[nodiscard]] int pipe_of_microbatch(Shape const& shape, int microbatch);
+
+/// The stage at the other end of a message; nothing at the ends of a pipe.
+[[nodiscard]] std::optional<int> other_stage(Shape const& shape, Message const& message);
+
+/// Appends the message unless a pipe ends there or the other end is the same rank.
+void add_message(Shape const& shape, Transfer& transfer, Message const& message);
+
+/// What feeds a work, what a work gives.
+[[nodiscard]] Message input_of(Work const& work);
+[[nodiscard]] Message output_of(Work const& work);
+
+/// Messages of tensors between ranks in one iteration, over the whole chain: 2 per micro-batch and boundary between two
+/// ranks. 1F1B 2*m*(p-1), interleaved 2*m*(p*v-1), ZB-V 4*m*(p-1).
+[[nodiscard]] std::uint64_t tensor_messages(Shape const& shape);
+
+}  // namespace dlmb::pipeline_p2p
