@@ -1,0 +1,59 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Short ways to pipeline_p2p plans and to what they hold.
+#pragma once
+
+#include "common/plan/validate.hpp"
+#include "patterns/pipeline_p2p/pipeline_p2p.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace dlmb::pipeline_p2p {
+
+inline std::unique_ptr<Pattern> make_pipeline(Parameters const& overrides, WorldShape const& world,
+                                              std::string_view preset = "") {
+    return type().make(resolve(type(), preset, overrides), world);
+}
+
+inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::string_view preset = "") {
+    WorldShape const world{ranks, ranks};
+    return build_all(*make_pipeline(overrides, world, preset), world, {});
+}
+
+inline Parameters with(Parameters parameters, Parameters const& overrides) {
+    for (auto const& [name, value] : overrides) {
+        parameters.insert_or_assign(name, value);
+    }
+    return parameters;
+}
+
+inline std::string first_problem(std::vector<Plan> const& plans) {
+    auto const problems = validate(plans);
+    return problems.empty() ? "" : problems[0].text;
+}
+
+inline std::vector<Step const*> steps_with(Plan const& plan, std::string_view label) {
+    std::vector<Step const*> found;
+    for (Step const& step : plan.steps) {
+        if (step.label == label) {
+            found.push_back(&step);
+        }
+    }
+    return found;
+}
+
+inline double statistic(Pattern const& pattern, std::string_view name) {
+    for (Statistic const& entry : pattern.statistics({})) {
+        if (entry.name == name) {
+            return entry.value;
+        }
+    }
+    return -1;
+}
+
+}  // namespace dlmb::pipeline_p2p
