@@ -23,7 +23,7 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->check(CLI::PositiveNumber)
         ->capture_default_str()
         ->group(group);
-    app.add_option("--mode", mode, "isolated: synchronised start per iteration; stream: back to back")
+    app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))
         ->capture_default_str()
         ->group(group);

@@ -52,7 +52,7 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_stream_mode_and_no_validation_are_recorded(self):
-        self.measure("--mode", "stream", "-c", "off")
+        self.measure("--timing", "stream", "-c", "off")
         (cell,) = cells(self.results)
         self.assertEqual((cell["mode"], cell["validation"]["verdict"]), ("stream", "off"))
 

@@ -1,0 +1,188 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Calls and messages of 1F1B and interleaved 1F1B as Megatron-LM issues them (schedules.py), and of the others as their
+// papers count them.
+#include "patterns/pipeline_p2p/schedules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace dlmb::pipeline_p2p {
+namespace {
+
+Shape shape(Schedule schedule, int ranks, int microbatches, int virtual_stages = 1) {
+    return {schedule, ranks, virtual_stages, 1, microbatches, ranks, false};
+}
+
+std::vector<Transfer> transfers_of(Shape const& shape, int rank) {
+    std::vector<Transfer> transfers;
+    for (Action const& action : actions_of(shape, rank)) {
+        if (auto const* transfer = std::get_if<Transfer>(&action)) {
+            transfers.push_back(*transfer);
+        }
+    }
+    return transfers;
+}
+
+std::string name_of(Transfer const& transfer) {
+    std::string name;
+    for (Message const& message : transfer) {
+        name += std::string(name.empty() ? "" : "+") + (message.incoming ? "recv" : "send") +
+                (message.direction == Direction::forward ? "F" : "B");
+    }
+    return name;
+}
+
+std::map<std::string, int> calls(Shape const& shape, int rank) {
+    std::map<std::string, int> counts;
+    for (Transfer const& transfer : transfers_of(shape, rank)) {
+        ++counts[name_of(transfer)];
+    }
+    return counts;
+}
+
+int sends(Shape const& shape, int rank, Direction direction) {
+    int count = 0;
+    for (Transfer const& transfer : transfers_of(shape, rank)) {
+        for (Message const& message : transfer) {
+            count += !message.incoming && message.direction == direction ? 1 : 0;
+        }
+    }
+    return count;
+}
+
+std::vector<int> sends_by_rank(Shape const& shape, Direction direction) {
+    std::vector<int> counts;
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        counts.push_back(sends(shape, rank, direction));
+    }
+    return counts;
+}
+
+std::uint64_t all_sends(Shape const& shape) {
+    int count = 0;
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        count += sends(shape, rank, Direction::forward) + sends(shape, rank, Direction::backward);
+    }
+    return static_cast<std::uint64_t>(count);
+}
+
+TEST(PipelineCounts, CallsOf1F1BOnFourRanksWithEightMicroBatches) {
+    Shape const four = shape(Schedule::one_f_one_b, 4, 8);
+    using Calls = std::map<std::string, int>;
+    EXPECT_EQ(calls(four, 0), (Calls{{"sendF", 3}, {"sendF+recvB", 5}, {"recvB", 3}}));
+    EXPECT_EQ(calls(four, 1),
+              (Calls{{"recvF", 3}, {"sendF", 2}, {"sendF+recvB", 6}, {"sendB+recvF", 5}, {"sendB", 3}, {"recvB", 2}}));
+    EXPECT_EQ(calls(four, 2),
+              (Calls{{"recvF", 2}, {"sendF", 1}, {"sendF+recvB", 7}, {"sendB+recvF", 6}, {"sendB", 2}, {"recvB", 1}}));
+    EXPECT_EQ(calls(four, 3), (Calls{{"recvF", 1}, {"sendB+recvF", 7}, {"sendB", 1}}));
+}
+
+TEST(PipelineCounts, OneOrderOf1F1BWrittenOut) {
+    std::string text;
+    for (Action const& action : actions_of(shape(Schedule::one_f_one_b, 4, 4), 2)) {
+        if (auto const* task = std::get_if<Task>(&action)) {
+            text += (task->front().pass == Pass::forward ? 'F' : 'B') + std::to_string(task->front().microbatch) + ' ';
+        } else {
+            text += name_of(std::get<Transfer>(action)) + ' ';
+        }
+    }
+    EXPECT_EQ(text,
+              "recvF F0 sendF recvF F1 sendF+recvB B0 sendB+recvF F2 sendF+recvB B1 sendB+recvF F3 sendF+recvB B2 "
+              "sendB recvB B3 sendB ");
+}
+
+TEST(PipelineCounts, GPipeRunsAllForwardPassesFirst) {
+    Shape const gpipe_shape = shape(Schedule::gpipe, 4, 8);
+    EXPECT_EQ(calls(gpipe_shape, 1),
+              (std::map<std::string, int>{{"recvF", 8}, {"sendF", 8}, {"recvB", 8}, {"sendB", 8}}));
+    std::vector<Task> const tasks = tasks_of(gpipe_shape, 1);
+    for (std::size_t k = 0; k < tasks.size(); ++k) {
+        EXPECT_EQ(tasks[k].front().pass, k < 8 ? Pass::forward : Pass::backward);
+    }
+}
+
+// 2*m*(p-1) with one stage per rank; 2*m*(p*v-1) interleaved; 4*m*(p-1) in a V: its turn and its end stay on a rank.
+TEST(PipelineCounts, MessagesOfAChain) {
+    for (int const ranks : {2, 4, 6, 8}) {
+        int const count = 4 * ranks;
+        for (Schedule const schedule :
+             {Schedule::gpipe, Schedule::one_f_one_b, Schedule::zb_h1, Schedule::chimera, Schedule::dualpipe}) {
+            EXPECT_EQ(all_sends(shape(schedule, ranks, count)), static_cast<std::uint64_t>(2 * count * (ranks - 1)));
+        }
+        EXPECT_EQ(all_sends(shape(Schedule::zb_v, ranks, count)), static_cast<std::uint64_t>(4 * count * (ranks - 1)));
+    }
+}
+
+int warm_up(Shape const& shape, int rank) {
+    int count = 0;
+    for (Task const& task : tasks_of(shape, rank)) {
+        if (task.front().pass != Pass::forward) {
+            break;
+        }
+        ++count;
+    }
+    return count - 1;  // the first pass of the steady phase is a forward, too
+}
+
+TEST(PipelineCounts, InterleavedOnFourRanksWithTwoChunks) {
+    Shape const four = shape(Schedule::interleaved, 4, 8, 2);
+    EXPECT_EQ(warm_up(four, 0), 10);
+    EXPECT_EQ(warm_up(four, 1), 8);
+    EXPECT_EQ(warm_up(four, 2), 6);
+    EXPECT_EQ(warm_up(four, 3), 4);
+    EXPECT_EQ(sends_by_rank(four, Direction::forward), (std::vector<int>{16, 16, 16, 8}));
+    EXPECT_EQ(sends_by_rank(four, Direction::backward), (std::vector<int>{8, 16, 16, 16}));
+}
+
+TEST(PipelineCounts, InterleavedTotals) {
+    struct Sizes {
+        int ranks, chunks, microbatches;
+    };
+    for (auto const& [p, v, m] :
+         {Sizes{3, 2, 6}, {3, 3, 9}, {4, 2, 4}, {4, 2, 8}, {4, 3, 12}, {4, 4, 16}, {8, 2, 16}}) {
+        for (bool const overlapped : {false, true}) {
+            Shape made = shape(Schedule::interleaved, p, m, v);
+            made.overlapped = overlapped;
+            EXPECT_EQ(all_sends(made), static_cast<std::uint64_t>(2 * m * (p * v - 1))) << p << ' ' << v << ' ' << m;
+            EXPECT_EQ(tensor_messages(made), static_cast<std::uint64_t>(2 * m * (p * v - 1)));
+        }
+    }
+}
+
+// Every schedule: each micro-batch once forward and once backward through each stage, weights once where they are
+// apart.
+TEST(PipelineCounts, EveryPassOnce) {
+    for (Schedule const schedule : {Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved, Schedule::chimera,
+                                    Schedule::zb_h1, Schedule::zb_v, Schedule::dualpipe}) {
+        for (int const ranks : {2, 4, 8}) {
+            Shape const made = shape(schedule, ranks, 4 * ranks, schedule == Schedule::interleaved ? 3 : 1);
+            std::map<std::tuple<int, int, int>, int> forward, backward, deferred, weight;
+            for (int rank = 0; rank < ranks; ++rank) {
+                for (Task const& task : tasks_of(made, rank)) {
+                    for (Work const& work : task) {
+                        EXPECT_EQ(rank_of(made, work.pipe, work.stage), rank);
+                        std::tuple const key{work.pipe, work.stage, work.microbatch};
+                        ++(work.pass == Pass::forward           ? forward
+                           : work.pass == Pass::backward_weight ? weight
+                                                                : backward)[key];
+                        deferred[key] += work.pass == Pass::backward_input ? 1 : 0;
+                    }
+                }
+            }
+            EXPECT_EQ(forward.size(), static_cast<std::size_t>(made.microbatches * stages_per_pipe(made)));
+            EXPECT_EQ(backward.size(), forward.size());
+            for (auto const& [key, count] : forward) {
+                EXPECT_EQ(count, 1);
+                EXPECT_EQ(backward[key], 1);
+                EXPECT_EQ(weight[key], deferred[key]);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::pipeline_p2p
