@@ -55,6 +55,8 @@ public:
     /// What the plans of any rank may hold, the operation that a backend's default method is named after first; Compute
     /// left out. The same on all ranks.
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
+    /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
+    [[nodiscard]] virtual bool draws_differ() const { return false; }
     /// World ranks whose notes `me` hears (its group); used to compute plans of one group without the whole world.
     [[nodiscard]] virtual std::vector<Rank> peers(Rank me) const = 0;
 };

@@ -3,6 +3,7 @@
 #include "common/app/candidates.hpp"
 
 #include "common/app/agree.hpp"
+#include "common/app/overlap.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
@@ -53,8 +54,16 @@ std::vector<MethodChoice> methods_of(Backend const& backend, std::span<Operation
     return chosen;
 }
 
-Entry make_entry(LaunchContext const& launch, Variant const& variant, MemoryKind memory, std::string_view backend,
-                 MethodChoice const& method) {
+/// What the cells of one point have in common.
+struct CellPlace {
+    LaunchContext const& launch;
+    Variant const& variant;
+    MemoryKind memory;
+    std::uint32_t draws;
+};
+
+Entry make_entry(CellPlace const& place, std::string_view backend, MethodChoice const& method) {
+    auto const& [launch, variant, memory, draws] = place;
     Entry entry;
     entry.method = method;
     record::CellIdentity& identity = entry.cell.identity;
@@ -67,7 +76,7 @@ Entry make_entry(LaunchContext const& launch, Variant const& variant, MemoryKind
     identity.mode = launch.options.runner.mode == measure::Mode::stream ? "stream" : "isolated";
     identity.world = launch.world;
     identity.seed = launch.options.seed;
-    identity.draws = launch.options.draws;
+    identity.draws = draws;
     entry.cell.cell_id = record::cell_id(identity, {variant.preset_values.begin(), variant.preset_values.end()});
     return entry;
 }
@@ -125,21 +134,27 @@ void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& 
     launch.reporter.cell(cell, variant.title);
 }
 
-std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, std::span<OperationUse const> uses,
+std::uint32_t draws_of(Pattern const& pattern, Options const& options) {
+    return pattern.draws_differ() ? options.draws : 1;
+}
+
+std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, Pattern const& pattern,
                                 MemoryKind memory) {
+    std::vector<OperationUse> const uses = pattern.operations();
+    CellPlace const place{launch, variant, memory, draws_of(pattern, launch.options)};
     std::vector<Entry> entries;
     for (RequestedBackend const& requested : launch.backends) {
         if (requested.backend == nullptr) {
-            report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}), requested.why_not);
+            report_skipped(launch, variant, make_entry(place, requested.name, {}), requested.why_not);
             continue;
         }
         std::vector<MethodChoice> const methods = methods_of(*requested.backend, uses, launch.options);
         if (methods.empty()) {
-            report_skipped(launch, variant, make_entry(launch, variant, memory, requested.name, {}),
+            report_skipped(launch, variant, make_entry(place, requested.name, {}),
                            fmt::format("{} has none of the requested methods for these operations", requested.name));
         }
         for (MethodChoice const& method : methods) {
-            Entry entry = make_entry(launch, variant, memory, requested.name, method);
+            Entry entry = make_entry(place, requested.name, method);
             entry.backend = requested.backend.get();
             entry.cell.backend_facts = requested.backend->provenance();
             auto const host_driven = entry.cell.backend_facts.find("host_driven");
@@ -182,6 +197,7 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
         record::Cell cell = running[index]->cell;
         cell.result = result;
         cell.backend_facts = running[index]->backend->provenance();
+        add_overlap(cell);
         launch.reporter.cell(cell, variant.title);
         launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));
     };

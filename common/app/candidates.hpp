@@ -11,6 +11,9 @@
 
 namespace dlmb::app {
 
+/// Draws that a launch compiles of this traffic.
+[[nodiscard]] std::uint32_t draws_of(Pattern const& pattern, Options const& options);
+
 /// One cell to be measured. `backend` stays owned by the launch.
 struct Entry {
     record::Cell cell;
@@ -23,8 +26,8 @@ void check_methods(std::span<RequestedBackend const> backends, Options const& op
 
 /// The cells that are still to be measured; those that cannot run here are reported as skipped, those that the results
 /// file holds are counted as resumed.
-[[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant,
-                                              std::span<OperationUse const> uses, MemoryKind memory);
+[[nodiscard]] std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, Pattern const& pattern,
+                                              MemoryKind memory);
 
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason);
 

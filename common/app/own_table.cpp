@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Our own layout: one row per cell, then one per phase where there are several.
+#include "common/app/overlap.hpp"
 #include "common/app/table_layouts.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@ public:
         if (cell.result.status != measure::Status::ok) {
             return note(cell, title);
         }
-        std::string text = line(cell, title, "all", cell.result.time, cell.traffic);
+        std::string text = line(cell, title, "all", cell.result.time, cell.traffic) + overlap_line(cell);
         if (cell.result.phases.size() < 2) {
             return text;
         }
@@ -40,7 +41,9 @@ public:
 private:
     static std::string line(record::Cell const& cell, std::string_view title, std::string_view phase,
                             measure::TimeSummary const& time, TrafficSummary const& traffic) {
-        char const* const check = cell.result.validation.verdict == measure::Verdict::passed ? "ok" : "off";
+        bool const shares = cell.statistics.count("unchecked_steps") > 0;
+        char const* const passed = shares ? "part" : "ok";
+        char const* const check = cell.result.validation.verdict == measure::Verdict::passed ? passed : "off";
         return fmt::format("{:<36} {:<10} {:<14} {:<6} {:<14} {:>13} {:>13} {:>13} {:>13} {:>9.3f} {:>7} {:>9} {:>5}\n",
                            title, cell.identity.backend, cell.identity.method, cell.identity.memory, phase,
                            human_us(time.median), human_us(time.median_low), human_us(time.median_high),

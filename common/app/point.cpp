@@ -34,7 +34,7 @@ std::string lacks_memory(Bootstrap& bootstrap, std::span<Bytes const> sizes) {
     if (worst[0] == 0) {
         return "";
     }
-    return fmt::format("needs {}B of memory on a node, more than is free; lower --tokens or use more nodes",
+    return fmt::format("needs {}B of memory on a node, more than is free; make the traffic smaller or use more nodes",
                        human_bytes(static_cast<Bytes>(worst[0])));
 }
 
@@ -76,7 +76,7 @@ void fill_in(record::Cell& cell, Traffic const& traffic) {
 
 void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
     std::unique_ptr<Pattern> const pattern = launch.type.make(variant.parameters, launch.world);
-    std::vector<Entry> entries = open_entries(launch, variant, pattern->operations(), memory);
+    std::vector<Entry> entries = open_entries(launch, variant, *pattern, memory);
     if (entries.empty()) {
         return;
     }
@@ -89,8 +89,8 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
     launch.watchdog.arm(variant.title, launch.options.runner.timeout_ns);
     launch.watchdog.activity("traffic set-up");
     launch.reporter.doing("traffic set-up");
-    Traffic const traffic =
-        prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed, launch.options.draws);
+    Traffic const traffic = prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed,
+                                            draws_of(*pattern, launch.options));
     std::vector<Bytes> const sizes = buffer_sizes(traffic.plans);
     reason = lacks_memory(launch.bootstrap, sizes);
     if (!reason.empty()) {

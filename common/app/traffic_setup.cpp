@@ -102,6 +102,28 @@ std::vector<std::string_view> phases_of_any_rank(Bootstrap& bootstrap, Plan cons
     return found;
 }
 
+/// Steps of this plan whose data lies in shared buffers, so that nobody can check it afterwards.
+std::int64_t unchecked_steps(Plan const& plan) {
+    auto const is_shared = [&](BufferId buffer) { return plan.buffers[buffer].shared; };
+    return std::count_if(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
+        return std::visit(
+            [&](auto const& operation) {
+                if constexpr (requires { operation.recv_buffer; }) {
+                    return is_shared(operation.recv_buffer);
+                } else if constexpr (requires { operation.buffer; }) {
+                    return is_shared(operation.buffer);
+                } else if constexpr (requires { operation.recv; }) {
+                    return is_shared(operation.recv.buffer);
+                } else if constexpr (requires { operation.data; }) {
+                    return is_shared(operation.data.buffer);
+                } else {
+                    return false;
+                }
+            },
+            step.operation);
+    });
+}
+
 }  // namespace
 
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
@@ -124,6 +146,11 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         return mean(summaries);
     };
     traffic.total = over_draws("");
+    std::vector<std::int64_t> unchecked{unchecked_steps(traffic.plans.front())};
+    bootstrap.all_reduce(unchecked, Fold::max);
+    if (unchecked[0] > 0) {
+        traffic.statistics["unchecked_steps"] = static_cast<double>(unchecked[0]);
+    }
     for (std::string_view const phase : phases_of_any_rank(bootstrap, traffic.plans.front(), phases)) {
         traffic.phases.push_back({std::string(phase), over_draws(phase)});
     }

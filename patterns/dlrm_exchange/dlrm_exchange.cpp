@@ -67,6 +67,8 @@ public:
         return ranks;
     }
 
+    [[nodiscard]] bool draws_differ() const override { return drawn(); }
+
 private:
     /// Bags of random size: receivers must be told how many indices come.
     [[nodiscard]] bool drawn() const { return params_.bags == Bags::uniform; }

@@ -44,6 +44,8 @@ public:
 
     [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::exchange, false}}; }
 
+    [[nodiscard]] bool draws_differ() const override { return true; }
+
     [[nodiscard]] std::vector<Rank> peers(Rank me) const override {
         if (params_.wire == Wire::padded) {
             return {};  // sizes are fixed by the parameters

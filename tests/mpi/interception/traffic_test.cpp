@@ -35,6 +35,28 @@ struct Case {
 std::map<std::string_view, std::vector<Case>> const cases{
     {"moe_alltoall", {{"", {{"tokens", "64"}}}, {"", {{"tokens", "64"}, {"wire", "padded"}, {"direction", "both"}}}}},
     {"dlrm_exchange", {{"dlrm-small", {}}, {"dlrm-small", {{"sharding", "row"}}}}},
+    {"pipeline_p2p",
+     {{"quick", {}},
+      {"quick", {{"schedule", "interleaved"}, {"mode", "separate"}}},
+      {"quick", {{"mode", "meta_data"}, {"loss", "on"}}}}},
+    {"tp_allreduce",
+     {{"llama-7b-decode", {}},
+      {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}}},
+      {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}, {"sequence-parallel", "on"}}}}},
+    {"dp_gradients",
+     {{"resnet-50", {}},
+      {"resnet-50", {{"scheme", "zero1"}, {"form", "reduce_scatter"}}},
+      {"", {{"model", "flat"}, {"parameters", "1000"}, {"scheme", "fsdp"}}}}},
+    {"sequence_parallel",
+     {{"", {{"sequence", "1024"}, {"heads", "8"}}}, {"", {{"kind", "ring"}, {"sequence", "1024"}, {"heads", "8"}}}}},
+    {"collective",
+     {{"", {{"operation", "allreduce"}, {"message-size", "1000"}}},
+      {"", {{"operation", "broadcast"}, {"message-size", "1000"}}},
+      {"", {{"operation", "reduce_scatter"}, {"message-size", "1000"}}},
+      {"", {{"operation", "allgather"}, {"message-size", "1000"}}},
+      {"", {{"operation", "alltoall"}, {"message-size", "1024"}}},
+      {"", {{"operation", "alltoallv"}, {"message-size", "1000"}, {"skew", "zipf:1"}}},
+      {"", {{"operation", "sendrecv"}, {"message-size", "1000"}}}}},
 };
 
 intercepted::Given expected(Plan const& plan) {
