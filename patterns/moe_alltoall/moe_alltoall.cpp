@@ -42,7 +42,9 @@ public:
         return realised(params_, world_, summed);
     }
 
-    [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::exchange, false}}; }
+    [[nodiscard]] std::vector<OperationUse> operations() const override {
+        return {{OperationKind::exchange, false}, {OperationKind::all_gather, false}};
+    }
 
     [[nodiscard]] bool draws_differ() const override { return true; }
 
