@@ -34,7 +34,7 @@ std::string lacks_memory(Bootstrap& bootstrap, std::span<Bytes const> sizes) {
     if (worst[0] == 0) {
         return "";
     }
-    return fmt::format("needs {}B of memory on a node, more than is free; make the traffic smaller or use more nodes",
+    return fmt::format("needs {} of memory on a node, more than is free; make the traffic smaller or use more nodes",
                        human_bytes(static_cast<Bytes>(worst[0])));
 }
 

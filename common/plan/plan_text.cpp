@@ -5,6 +5,7 @@
 #include "common/plan/sent_bytes.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/traffic_matrix.hpp"
+#include "common/plan/volume.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +154,7 @@ std::string to_text(std::span<Plan const> all_ranks) {
     }
     text.add("\nall phases\n");
     add_totals(text, all_ranks, "");
+    text.add("\n{}", volume_table(all_ranks));
     return std::move(text).take();
 }
 

@@ -45,7 +45,11 @@ TEST(PlanText, ShowsStepsMatrixAndTotals) {
               "\n"
               "all phases\n"
               "payload 602 B, of which 301 B to self; wire 301 B\n"
-              "busiest rank 200 B, balanced 200.0 B; imbalance (max/mean) send 1.329, recv 1.329\n");
+              "busiest rank 200 B, balanced 200.0 B; imbalance (max/mean) send 1.329, recv 1.329\n"
+              "\n"
+              "volume over all ranks; sizes: messages by size, in bins that begin at a power of two\n"
+              "phase operation group steps messages payload (B) wire (B) sizes\n"
+              "dispatch exchange 2 2 2 602 301 64 B:1 128 B:1\n");
 }
 
 TEST(PlanText, PrintsNeighboursWithEqualStepsOnce) {

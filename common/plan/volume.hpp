@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a plan set moves, by phase and kind of operation: the view in which traffic studies compare ways to be parallel
+// (Anthony et al., "Demystifying the Communication Characteristics for Distributed Transformer Models").
+#pragma once
+
+#include "common/plan/plan.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb {
+
+/// One phase's operations of one kind on groups of one size, over all ranks. A message is a block to another rank; of a
+/// collective, each rank's call counts as one message of its full logical buffer.
+struct Volume {
+    std::string phase;
+    OperationKind kind = OperationKind::exchange;
+    std::size_t group_ranks = 0;
+    Bytes steps = 0;
+    Bytes messages = 0;
+    Bytes payload_bytes = 0;       // self blocks included
+    Bytes wire_bytes = 0;          // leaves the ranks
+    std::map<Bytes, Bytes> sizes;  // messages by size, rounded down to a power of two (0 stays 0)
+};
+
+/// In order of first appearance. Compute and Recv (the other end of Send) are left out.
+[[nodiscard]] std::vector<Volume> volumes(std::span<Plan const> all_ranks);
+
+/// A table for `--plan text`: one line per Volume, then its size histogram.
+[[nodiscard]] std::string volume_table(std::span<Plan const> all_ranks);
+
+}  // namespace dlmb
