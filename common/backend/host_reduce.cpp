@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+// Loops that compilers turn into vector code for any processor of the architecture: no branch in them, and no library.
 #include "common/backend/host_reduce.hpp"
 
 #include "common/backend/element_codec.hpp"
@@ -52,34 +53,38 @@ struct Greatest {
 };
 
 template <class Codec, class Combine>
-void fold(std::byte* into, std::byte const* operand, Bytes bytes, Combine combine) {
+void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Combine combine) {
     using Storage = typename Codec::Storage;
-    for (Bytes offset = 0; offset + sizeof(Storage) <= bytes; offset += sizeof(Storage)) {
+    Bytes const count = bytes / sizeof(Storage);
+    // An element depends on its own operands only, also where `to` is one of them.
+#pragma omp simd
+    for (Bytes i = 0; i < count; ++i) {
         Storage a;
         Storage b;
-        std::memcpy(&a, into + offset, sizeof a);
-        std::memcpy(&b, operand + offset, sizeof b);
+        std::memcpy(&a, left + i * sizeof a, sizeof a);
+        std::memcpy(&b, right + i * sizeof b, sizeof b);
         a = Codec::store(combine(Codec::load(a), Codec::load(b)));
-        std::memcpy(into + offset, &a, sizeof a);
+        std::memcpy(to + i * sizeof a, &a, sizeof a);
     }
 }
 
 }  // namespace
 
-void host_reduce(std::byte* into, std::byte const* operand, Bytes bytes, Element element, Reduction reduction) {
+void host_reduce(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Element element,
+                 Reduction reduction) {
     with_codec(element, [&](auto codec) {
         using Codec = decltype(codec);
         switch (reduction) {
         case Reduction::sum:
-            return fold<Codec>(into, operand, bytes, Sum{});
+            return fold<Codec>(to, left, right, bytes, Sum{});
         case Reduction::prod:
-            return fold<Codec>(into, operand, bytes, Product{});
+            return fold<Codec>(to, left, right, bytes, Product{});
         case Reduction::min:
-            return fold<Codec>(into, operand, bytes, Least{});
+            return fold<Codec>(to, left, right, bytes, Least{});
         case Reduction::max:
             break;
         }
-        return fold<Codec>(into, operand, bytes, Greatest{});
+        return fold<Codec>(to, left, right, bytes, Greatest{});
     });
 }
 

@@ -10,8 +10,14 @@
 
 namespace dlmb {
 
-/// into[i] = into[i] (reduction) operand[i] over whole elements. Narrow floats are computed in float and rounded at
-/// every call, integers wrap. The two either do not overlap or are the same memory; any alignment.
-void host_reduce(std::byte* into, std::byte const* operand, Bytes bytes, Element element, Reduction reduction);
+/// to[i] = left[i] (reduction) right[i] over whole elements. Narrow floats are computed in float and rounded at every
+/// call, integers wrap. `to` may be one of the operands; otherwise the three do not overlap. Any alignment.
+void host_reduce(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Element element,
+                 Reduction reduction);
+
+/// into = into (reduction) operand.
+inline void host_reduce(std::byte* into, std::byte const* operand, Bytes bytes, Element element, Reduction reduction) {
+    host_reduce(into, into, operand, bytes, element, reduction);
+}
 
 }  // namespace dlmb
