@@ -1,0 +1,133 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// What the algorithms send, and in how many rounds, against closed forms.
+#include "tests/unit/algorithms/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace dlmb::algorithms {
+namespace {
+
+/// `bytes` of byte elements, the parts of which are equal.
+Outcome run(Algorithm algorithm, OperationKind kind, int places, Bytes bytes, Knobs const& knobs = {}) {
+    Shape shape;
+    shape.kind = kind;
+    shape.places = places;
+    shape.bytes = bytes;
+    shape.in_place = kind == OperationKind::broadcast;
+    std::vector<std::vector<std::byte>> const inputs(static_cast<std::size_t>(places),
+                                                     std::vector<std::byte>(input_bytes(shape)));
+    Outcome outcome = simulate(algorithm, shape, knobs, Reduction::sum, inputs, Protocol::rendezvous, 1);
+    EXPECT_EQ(outcome.problem, "");
+    return outcome;
+}
+
+std::vector<Bytes> all(int places, Bytes bytes) {
+    return std::vector<Bytes>(static_cast<std::size_t>(places), bytes);
+}
+
+constexpr Bytes part = 24;
+
+TEST(SentBytes, OfARingAreTwiceAllOtherPartsInAsManyRounds) {
+    for (int places = 1; places <= 17; ++places) {
+        Bytes const others = static_cast<Bytes>(places - 1) * part;
+        Bytes const bytes = static_cast<Bytes>(places) * part;
+        Outcome const reduced = run(ring, OperationKind::all_reduce, places, bytes);
+        EXPECT_EQ(reduced.sent, all(places, 2 * others));
+        EXPECT_EQ(reduced.rounds, 2 * (places - 1));
+        EXPECT_EQ(run(ring, OperationKind::reduce_scatter, places, bytes).sent, all(places, others));
+        EXPECT_EQ(run(ring, OperationKind::all_gather, places, bytes).sent, all(places, others));
+    }
+}
+
+TEST(SentBytes, OfKnomialAreAllOtherPartsToReduceAndOnAverageAsManyToGather) {
+    for (int places = 1; places <= 17; ++places) {
+        for (int const radix : {2, 3, 4, 16}) {
+            Bytes const others = static_cast<Bytes>(places - 1) * part;
+            Bytes const bytes = static_cast<Bytes>(places) * part;
+            EXPECT_EQ(run(knomial, OperationKind::reduce_scatter, places, bytes, {radix, 0}).sent, all(places, others));
+            std::vector<Bytes> const sent = run(knomial, OperationKind::all_gather, places, bytes, {radix, 0}).sent;
+            EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places) * others);
+        }
+    }
+    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).sent, all(16, 2 * 15 * part));
+    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).rounds, 4) << "2 log4 16";
+    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 13, 13 * part, {2, 0}).rounds, 8) << "2 ceil(log2 13)";
+}
+
+TEST(SentBytes, OfRecursiveDoublingAreTheWholeInEveryRound) {
+    EXPECT_EQ(run(recursive_doubling, OperationKind::all_reduce, 16, part).sent, all(16, 4 * part));
+    // 6 places: 0 and 1, 2 and 3 are pairs; 0, 2, 4, 5 double twice; the pairs' first send the result on.
+    Outcome const folded = run(recursive_doubling, OperationKind::all_reduce, 6, part);
+    EXPECT_EQ(folded.sent, (std::vector<Bytes>{3 * part, part, 3 * part, part, 2 * part, 2 * part}));
+    EXPECT_EQ(folded.rounds, 3) << "1 to 0, 0 to 2, 2 to 5; meanwhile 4's half reaches 0, and 0's result 1";
+}
+
+TEST(SentBytes, OfGatheringAreAllOtherParts) {
+    for (int places = 1; places <= 17; ++places) {
+        Bytes const others = static_cast<Bytes>(places - 1) * part;
+        Bytes const bytes = static_cast<Bytes>(places) * part;
+        Outcome const bruck = run(bruck_all_gather, OperationKind::all_gather, places, bytes);
+        EXPECT_EQ(bruck.sent, all(places, others));
+        Outcome const swapped = run(neighbor, OperationKind::all_gather, places, bytes);
+        EXPECT_EQ(swapped.sent, all(places, others));
+        EXPECT_EQ(swapped.rounds, places % 2 == 0 ? places / 2 : places - 1);
+    }
+}
+
+TEST(SentBytes, OfABruckExchangeAreTheBlocksWhoseDistanceHasTheRoundsBit) {
+    for (int places = 1; places <= 17; ++places) {
+        Bytes blocks = 0;
+        for (int distance = 0; distance < places; ++distance) {
+            blocks += static_cast<Bytes>(__builtin_popcount(static_cast<unsigned>(distance)));
+        }
+        Outcome const bruck = run(bruck_exchange, OperationKind::exchange, places, static_cast<Bytes>(places) * part);
+        EXPECT_EQ(bruck.sent, all(places, blocks * part));
+    }
+}
+
+TEST(Rounds, OfBruckAreAsManyAsTheDistanceHasBits) {
+    EXPECT_EQ(run(bruck_all_gather, OperationKind::all_gather, 16, 16 * part).rounds, 4);
+    EXPECT_EQ(run(bruck_exchange, OperationKind::exchange, 16, 16 * part).rounds, 4);
+}
+
+TEST(SentBytes, OfABroadcastReachEveryOtherPlaceOnce) {
+    for (int places = 1; places <= 17; ++places) {
+        for (Algorithm const algorithm : {knomial_tree, chain}) {
+            std::vector<Bytes> const sent = run(algorithm, OperationKind::broadcast, places, 100, {3, 16}).sent;
+            EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places - 1) * 100);
+        }
+    }
+    // Radix 4, 16 places: the root sends to 4, 8, 12, 1, 2 and 3.
+    EXPECT_EQ(run(knomial_tree, OperationKind::broadcast, 16, 100, {4, 0}).sent[0], 600U);
+    EXPECT_EQ(run(knomial_tree, OperationKind::broadcast, 16, 100, {4, 0}).rounds, 2);
+    EXPECT_EQ(run(chain, OperationKind::broadcast, 16, 100, {0, 16}).rounds, 15);
+}
+
+Shape shape_of(OperationKind kind, int places, Bytes bytes) {
+    Shape shape;
+    shape.kind = kind;
+    shape.places = places;
+    shape.bytes = bytes;
+    return shape;
+}
+
+TEST(Choice, ChangesWithTheSizeAsTheReadmeSays) {
+    EXPECT_EQ(choose(shape_of(OperationKind::all_reduce, 8, 4095)), recursive_doubling);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_reduce, 8, 4096)), knomial);
+    EXPECT_EQ(choose(shape_of(OperationKind::reduce_scatter, 8, 4095)), knomial);
+    EXPECT_EQ(choose(shape_of(OperationKind::reduce_scatter, 8, 4096)), ring);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 32, 4096)), knomial);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 33, 4095)), bruck_all_gather);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 33, 4096)), ring);
+    EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, 32767)), knomial_tree);
+    EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, Bytes{1} << 20)), chain);
+    EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 1024, Bytes{1} << 20)), knomial_tree)
+        << "4 + 1022 turns along the chain, 5 rounds * 3 sends * 4 segments in the tree";
+    EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 1024, Bytes{1} << 27)), chain);
+}
+
+}  // namespace
+}  // namespace dlmb::algorithms
