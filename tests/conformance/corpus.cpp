@@ -3,9 +3,27 @@
 #include "tests/conformance/corpus.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace dlmb::conformance {
+namespace {
+
+bool equal_and_packed(std::vector<Block> const& blocks, std::size_t members) {
+    bool equal = blocks.size() == members;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        equal =
+            equal && blocks[i].bytes == blocks[0].bytes && blocks[i].offset == blocks[0].offset + i * blocks[0].bytes;
+    }
+    return equal;
+}
+
+bool is_uniform(Plan const& plan, Exchange const& exchange) {
+    std::size_t const members = plan.groups.at(exchange.group).members.size();
+    return equal_and_packed(exchange.send, members) && equal_and_packed(exchange.recv, members);
+}
+
+}  // namespace
 
 std::vector<CorpusEntry> corpus(int ranks) {
     std::vector<CorpusEntry> entries;
@@ -22,6 +40,22 @@ bool is_required(CorpusEntry const& entry) {
                    std::holds_alternative<AllGather>(step.operation) || std::holds_alternative<Compute>(step.operation);
         });
     });
+}
+
+std::vector<OperationUse> uses_of(CorpusEntry const& entry) {
+    std::map<OperationKind, bool> uniform;
+    for (Plan const& plan : entry.plans) {
+        for (Step const& step : plan.steps) {
+            auto const* const exchange = std::get_if<Exchange>(&step.operation);
+            auto const [place, is_first] = uniform.try_emplace(kind_of(step.operation), true);
+            place->second = place->second && (exchange == nullptr || is_uniform(plan, *exchange));
+        }
+    }
+    std::vector<OperationUse> uses;
+    for (auto const& [kind, is_uniform] : uniform) {
+        uses.push_back({kind, kind == OperationKind::exchange && is_uniform});
+    }
+    return uses;
 }
 
 std::vector<Bytes> sent_by(int me, int ranks, Sizes const& sizes) {

@@ -23,6 +23,9 @@ struct CorpusEntry {
 /// No backend may decline it: nothing but Exchange, AllGather and Compute.
 [[nodiscard]] bool is_required(CorpusEntry const& entry);
 
+/// What its steps, on any rank, ask of a backend; exchanges are uniform if every rank's blocks are equal and packed.
+[[nodiscard]] std::vector<OperationUse> uses_of(CorpusEntry const& entry);
+
 // The parts of the corpus, one file each.
 void add_exchanges(int ranks, std::vector<CorpusEntry>& entries);
 void add_collectives(int ranks, std::vector<CorpusEntry>& entries);

@@ -41,6 +41,10 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     std::vector<CorpusEntry> entries;
     part.add(bootstrap->size(), entries);
     std::uint64_t ran_or_declined = 0;
+    std::uint64_t expected = 0;
+    for (CorpusEntry const& entry : entries) {
+        expected += methods_to_run(entry, *backend.value()).size();
+    }
     for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
         std::string why_not;
         auto const memory = make_memory_space(kind, bootstrap->local_rank(), why_not);
@@ -50,7 +54,7 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
             ran_or_declined += result.iterations / 2 + result.declined.size();
         }
     }
-    EXPECT_GE(ran_or_declined, entries.size()) << "no memory kind was served";
+    EXPECT_GE(ran_or_declined, expected) << "no memory kind was served";
 }
 
 std::vector<std::string> backend_names() {

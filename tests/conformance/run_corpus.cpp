@@ -3,11 +3,8 @@
 #include "tests/conformance/run_corpus.hpp"
 
 #include "common/backend/plan_payload.hpp"
-#include "common/plan/packed.hpp"
 
 #include <fmt/core.h>
-
-#include <algorithm>
 
 namespace dlmb::conformance {
 namespace {
@@ -75,33 +72,21 @@ void run_entry(CorpusEntry const& entry, std::string_view method, Bootstrap& boo
     backend.quiesce();
 }
 
-/// What the entry's plans ask of a backend: methods that change nothing about it need not run it.
-std::vector<OperationUse> uses_of(CorpusEntry const& entry) {
-    std::vector<OperationUse> uses;
-    for (Plan const& plan : entry.plans) {
-        for (Step const& step : plan.steps) {
-            OperationUse use{kind_of(step.operation), true};
-            if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
-                std::size_t const ranks = plan.groups[exchange->group].members.size();
-                use.uniform = packed(exchange->send, ranks) && packed(exchange->recv, ranks);
-            }
-            uses.push_back(use);
-        }
-    }
-    bool const uniform = std::all_of(uses.begin(), uses.end(), [](OperationUse const& use) { return use.uniform; });
-    for (OperationUse& use : uses) {
-        use.uniform = uniform;
-    }
-    return uses;
-}
-
 }  // namespace
+
+std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend) {
+    std::vector<MethodInfo> methods = methods_for(backend.methods(), uses_of(entry));
+    if (methods.empty()) {
+        methods.push_back(backend.methods().front());  // nothing to choose, for example ranks that only compute
+    }
+    return methods;
+}
 
 CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
                          MemorySpace& memory) {
     CorpusResult result;
     for (CorpusEntry const& entry : entries) {
-        for (MethodInfo const& method : methods_for(backend.methods(), uses_of(entry))) {
+        for (MethodInfo const& method : methods_to_run(entry, backend)) {
             run_entry(entry, method.name, bootstrap, backend, memory, result);
         }
     }

@@ -27,7 +27,10 @@ struct CorpusResult {
     std::uint64_t blocks_checked = 0;
 };
 
-/// Collective. Every entry with every method of the backend, two iterations each.
+/// The methods that make a difference to the entry; the same on all ranks, never none.
+[[nodiscard]] std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend);
+
+/// Collective. Every entry with each of its methods_to_run, two iterations each.
 [[nodiscard]] CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
                                        MemorySpace& memory);
 [[nodiscard]] CorpusResult run_corpus(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory);
