@@ -3,10 +3,10 @@
 #include "common/backends/ucx/compile.hpp"
 
 #include "common/backends/ucx/agree.hpp"
-#include "common/backends/ucx/matching.hpp"
+#include "common/backends/ucx/scratch.hpp"
 #include "common/backends/ucx/tag.hpp"
+#include "common/backends/ucx/task_builder.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/waves.hpp"
 
 #include <fmt/core.h>
 
@@ -29,6 +29,7 @@ ucs_memory_type_t ucx_type_of(MemoryKind kind) {
 }
 
 std::optional<std::string> why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
+                                   Expected<std::vector<StepWay>, Unsupported> const& ways,
                                    Transport const& transport) {
     if (!transport.supports(buffers.kind)) {
         return fmt::format("this UCX was built without {} memory", name_of(buffers.kind));
@@ -37,7 +38,7 @@ std::optional<std::string> why_not(Plan const& plan, Buffers const& buffers, std
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
     }
-    return why_not_lowered(plan);
+    return ways ? std::nullopt : std::optional(ways.error().reason);
 }
 
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
@@ -54,53 +55,44 @@ std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
     return peers;
 }
 
-LanePlan lane_plan(LoweredStep const& step, Plan const& plan, std::vector<ucp_tag_t> const& receive_tags,
-                   ucp_tag_t tag_of_sends, Transport const& transport) {
-    LanePlan lane;
-    lane.step = step.step;
-    lane.name = fmt::format("step {} \"{}\"", step.step, plan.steps[step.step].label);
-    for (std::size_t i = 0; i < step.receives.size(); ++i) {
-        Message const& from = step.receives[i];
-        lane.receives.push_back({from.data, from.bytes, receive_tags[i], nullptr, from.peer, from.distance});
+/// By StepId; the memory itself goes into `memory`.
+std::vector<std::byte*> allocate_scratch(Plan const& plan, std::vector<StepWay> const& ways,
+                                         std::vector<std::byte>& memory) {
+    std::vector<Bytes> needed;
+    for (StepWay const& way : ways) {
+        needed.push_back(way.micro ? way.micro->scratch_bytes : 0);
     }
-    for (Message const& to : step.sends) {
-        lane.sends.push_back({to.data, to.bytes, tag_of_sends, transport.endpoint(to.peer), to.peer, to.distance});
+    ScratchLayout const layout = lay_out_scratch(plan, needed);
+    memory.resize(layout.bytes);
+    std::vector<std::byte*> scratch;
+    for (Bytes const offset : layout.offsets) {
+        scratch.push_back(memory.data() + offset);
     }
-    lane.copies = step.copies;
-    lane.busy_ns = step.busy_ns;
-    return lane;
+    return scratch;
 }
 
 }  // namespace
 
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                             Method const& method,
-                                                             std::optional<std::size_t> max_outstanding,
-                                                             Transport& transport) {
+                                                             ChosenMethods const& methods, Transport& transport) {
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
-    auto operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
-    if (auto reason = agree(transport.bootstrap(), why_not(plan, buffers, first, transport))) {
+    Holdings holdings;
+    holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
+    auto const ways = ways_of(plan, buffers, methods);
+    if (auto reason = agree(transport.bootstrap(), why_not(plan, buffers, first, ways, transport))) {
         return Unsupported{std::move(*reason)};
     }
     bool const copy_self = ucx_type_of(buffers.kind) == UCS_MEMORY_TYPE_HOST;
-    std::vector<LoweredStep> const steps = lower(plan, buffers, copy_self);
+    auto const scratch = allocate_scratch(plan, ways.value(), holdings.scratch);
+    std::vector<LoweredStep> const steps = lower(plan, buffers, copy_self, ways.value(), scratch);
     MatchedTags const matched = match(transport.bootstrap(), plan, steps, *first);
     if (auto const problem = agree(transport.bootstrap(), matched.problem)) {
         throw Error(*problem);
     }
     transport.connect(peers_of(steps));
-
-    std::vector<Schedule::Wave> lanes;
-    for (std::vector<StepId> const& wave : waves(plan)) {
-        Schedule::Wave& lanes_of_wave = lanes.emplace_back();
-        for (StepId const id : wave) {
-            LanePlan lane = lane_plan(steps[id], plan, matched.receives[id], send_tag(*first, id, plan.me), transport);
-            method.arrange(lane, max_outstanding);
-            lanes_of_wave.push_back(std::make_unique<Lane>(std::move(lane), transport, ucx_type_of(buffers.kind)));
-        }
-    }
-    return std::unique_ptr<CompiledPlan>(
-        std::make_unique<Schedule>(std::move(lanes), plan.steps.size(), std::move(operations), transport));
+    holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));
+    Tasks tasks = build_tasks({plan, steps, ways.value(), methods, matched, *first}, *holdings.messages, transport);
+    return std::unique_ptr<CompiledPlan>(std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport));
 }
 
 }  // namespace dlmb::ucx

@@ -1,18 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a plan to a Schedule: lowers, matches sends with receives over all ranks, connects, orders by the method.
+// From a plan to a Schedule: chooses a way for each step, lowers it, matches sends with receives over all ranks,
+// connects, and makes tasks.
 #pragma once
 
-#include "common/backends/ucx/method.hpp"
+#include "common/backends/ucx/method_table.hpp"
 #include "common/backends/ucx/schedule.hpp"
 
 namespace dlmb::ucx {
 
 /// Collective. Unsupported and the Error for plans that do not match have the same text on all ranks.
-[[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                           Method const& method,
-                                                                           std::optional<std::size_t> max_outstanding,
-                                                                           Transport& transport);
+[[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+compile(Plan const& plan, Buffers const& buffers, ChosenMethods const& methods, Transport& transport);
 
 }  // namespace dlmb::ucx

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::ucx {
 namespace {
@@ -22,21 +23,63 @@ std::uint64_t fingerprint(Group const& group) {
     return hash;
 }
 
+/// What ranks must agree on besides the sizes of messages.
+std::uint64_t fingerprint(Collective const& collective) {
+    bool const reduces =
+        collective.shape.kind == OperationKind::all_reduce || collective.shape.kind == OperationKind::reduce_scatter;
+    auto const element = static_cast<std::uint64_t>(collective.shape.element);
+    return reduces ? 1 + element * 256 + static_cast<std::uint64_t>(collective.reduction) : 0;
+}
+
 class Lowering {
 public:
     Lowering(Plan const& plan, Buffers const& buffers, bool copy_self)
         : plan_(plan), buffers_(buffers), copy_self_(copy_self) {}
 
-    LoweredStep lower(StepId id) {
+    LoweredStep lower(StepId id, StepWay const& way, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
         out_ = {};
         out_.step = id;
         out_.kind = operation.index();
-        std::visit([this](auto const& each) { add(each); }, operation);
+        if (way.micro) {
+            add_micro(*way.collective, *way.micro, scratch);
+        } else {
+            std::visit([this](auto const& each) { add(each); }, operation);
+        }
         return std::move(out_);
     }
 
 private:
+    void add_micro(Collective const& collective, algorithms::MicroPlan const& micro, std::byte* scratch) {
+        enter(collective.group);
+        out_.key ^= fingerprint(collective);
+        std::array<std::byte*, 3> const bases{collective.input, collective.output, scratch};
+        auto const at = [&bases](algorithms::Area area) {
+            return bases.at(static_cast<std::size_t>(area.space)) + area.offset;
+        };
+        for (algorithms::MicroStep const& step : micro.steps) {
+            std::size_t index = 0;
+            switch (step.action) {
+            case algorithms::Action::send:
+                index = out_.sends.size();
+                send(step.peer, at(step.left), step.bytes);
+                break;
+            case algorithms::Action::receive:
+                index = out_.receives.size();
+                receive(step.peer, at(step.to), step.bytes);
+                break;
+            case algorithms::Action::copy:
+            case algorithms::Action::reduce:
+                index = out_.work.size();
+                bool const reduces = step.action == algorithms::Action::reduce;
+                out_.work.push_back({at(step.to), at(step.left), reduces ? at(step.right) : nullptr, step.bytes,
+                                     collective.shape.element, collective.reduction});
+                break;
+            }
+            out_.micro.push_back({step.action, static_cast<std::uint32_t>(index), step.after});
+        }
+    }
+
     void add(Exchange const& exchange) {
         enter(exchange.group);
         for (Block const& block : exchange.send) {
@@ -58,7 +101,8 @@ private:
         if (from.bytes != to.bytes) {
             out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
         } else if (from.bytes > 0) {
-            out_.copies.push_back({at(to_buffer, to.offset), at(from_buffer, from.offset), from.bytes});
+            out_.work.push_back(
+                {.to = at(to_buffer, to.offset), .left = at(from_buffer, from.offset), .bytes = from.bytes});
         }
     }
 
@@ -72,7 +116,7 @@ private:
                 send(place, mine, part);
                 receive(place, data, part);
             } else if (data != mine) {
-                out_.copies.push_back({data, mine, part});
+                out_.work.push_back({.to = data, .left = mine, .bytes = part});
             }
         }
     }
@@ -88,11 +132,11 @@ private:
         out_.kind = kind_of_send;
         receive(step.from.peer, at(step.buffer, step.from.offset), step.from.bytes);
     }
-    void add(Compute const& step) { out_.busy_ns = step.busy_ns; }
+    void add(Compute const& /*step*/) {}
 
-    template <class Reducing>
-    void add(Reducing const& /*step*/) {
-        throw Error(fmt::format("ucx: step {} is not one that was offered", out_.step));
+    template <class Collective>
+    void add(Collective const& /*step*/) {
+        throw Error(fmt::format("ucx: step {} is done by algorithms only and has none", out_.step));
     }
 
     void enter(GroupId id) {
@@ -136,24 +180,13 @@ private:
 
 }  // namespace
 
-std::optional<std::string> why_not_lowered(Plan const& plan) {
-    for (Step const& step : plan.steps) {
-        bool const reduces = std::holds_alternative<AllReduce>(step.operation) ||
-                             std::holds_alternative<ReduceScatter>(step.operation) ||
-                             std::holds_alternative<Broadcast>(step.operation);
-        if (reduces) {
-            return fmt::format("step \"{}\": ucx has no {} yet; mpi has", step.label, name_of(step.operation));
-        }
-    }
-    return std::nullopt;
-}
-
-std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self) {
+std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self,
+                               std::vector<StepWay> const& ways, std::vector<std::byte*> const& scratch) {
     Lowering lowering(plan, buffers, copy_self);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {
-        steps.push_back(lowering.lower(id));
+        steps.push_back(lowering.lower(id, ways[id], scratch[id]));
     }
     return steps;
 }

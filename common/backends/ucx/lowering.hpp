@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan's steps as what tag matching can do: messages to and from world ranks, local copies, busy time. Every
-// collective that this backend offers becomes messages here, so that the methods only decide order and window.
+// A plan's steps as what tag matching can do: messages to and from world ranks and local work, with addresses.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backends/ucx/local_work.hpp"
+#include "common/backends/ucx/step_way.hpp"
 
 #include <optional>
 #include <string>
@@ -20,28 +20,29 @@ struct Message {
     Bytes bytes = 0;
 };
 
-struct LocalCopy {
-    std::byte* to = nullptr;
-    std::byte const* from = nullptr;
-    Bytes bytes = 0;
+/// A micro-step: which of the step's messages or local work it is, and the earlier ones that are complete before it.
+struct LoweredMicro {
+    algorithms::Action action = algorithms::Action::copy;
+    std::uint32_t index = 0;
+    std::vector<std::uint32_t> after;
 };
 
-/// One step. Steps of two ranks belong together when kind and key are equal, in plan order.
+/// One step. Steps of two ranks belong together when kind and key are equal, in plan order; so do the messages of one
+/// pair inside a step.
 struct LoweredStep {
     StepId step = 0;
     std::uint64_t kind = 0;  // index of the operation; a receive carries that of its send
-    std::uint64_t key = 0;   // group members, or the channel of a send and receive
+    std::uint64_t key = 0;   // group members and what is reduced, or the channel of a send and receive
     std::vector<Message> receives;
     std::vector<Message> sends;
-    std::vector<LocalCopy> copies;
-    Nanoseconds busy_ns = 0;
-    std::string problem;  // what is wrong with this rank's step on its own; empty when nothing is
+    std::vector<LocalWork> work;
+    std::vector<LoweredMicro> micro;  // order of all the above, if the step is done by an algorithm
+    std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is
 };
 
-/// Why a plan has a step that cannot be lowered; nothing when all can.
-[[nodiscard]] std::optional<std::string> why_not_lowered(Plan const& plan);
-
 /// `copy_self`: blocks to oneself are plain copies; otherwise (device memory) they are messages to oneself.
-[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self);
+/// `scratch`: by StepId, memory of an algorithm's own.
+[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self,
+                                             std::vector<StepWay> const& ways, std::vector<std::byte*> const& scratch);
 
 }  // namespace dlmb::ucx

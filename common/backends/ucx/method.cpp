@@ -10,6 +10,19 @@
 #include <charconv>
 
 namespace dlmb::ucx {
+namespace {
+
+int read_number(MethodChoice const& choice, std::string_view knob, std::string_view text, int least) {
+    int number = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || number < least) {
+        throw UsageError(
+            fmt::format("--method {}: {}={}: expected a whole number from {}", to_string(choice), knob, text, least));
+    }
+    return number;
+}
+
+}  // namespace
 
 void rotate_by_rank(LanePlan& lane) {
     auto const nearer = [](Transfer const& a, Transfer const& b) { return a.distance < b.distance; };
@@ -17,22 +30,26 @@ void rotate_by_rank(LanePlan& lane) {
     std::stable_sort(lane.sends.begin(), lane.sends.end(), nearer);
 }
 
-std::optional<std::size_t> max_outstanding_of(MethodChoice const& choice) {
-    std::optional<std::size_t> found;
+Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
+    Knobs knobs;
     for (auto const& [knob, text] : choice.knobs) {
-        if (knob != "max_outstanding") {
-            throw UsageError(
-                fmt::format("ucx method {}: unknown knob '{}'; it has max_outstanding=N", choice.name, knob));
+        if (info.knobs.rfind(knob + "=", 0) != 0) {  // a method has one knob at most
+            throw UsageError(fmt::format("--method {}: unknown knob '{}'; ucx {} has {}", to_string(choice), knob,
+                                         info.name, info.knobs.empty() ? "none" : info.knobs));
         }
-        std::size_t number = 0;
-        auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || end != text.data() + text.size() || number == 0) {
-            throw UsageError(
-                fmt::format("ucx method {}: max_outstanding={}: expected a number from 1", choice.name, text));
+        if (knob == "max_outstanding") {
+            knobs.max_outstanding = static_cast<std::size_t>(read_number(choice, knob, text, 1));
+        } else if (knob == "radix") {
+            knobs.algorithm.radix = read_number(choice, knob, text, 2);
+        } else {
+            knobs.algorithm.segment = parse_bytes(text, fmt::format("--method {}: {}", to_string(choice), knob));
+            if (knobs.algorithm.segment == 0) {
+                throw UsageError(
+                    fmt::format("--method {}: {}=0: expected a size from 1, for example 64K", to_string(choice), knob));
+            }
         }
-        found = number;
     }
-    return found;
+    return knobs;
 }
 
 }  // namespace dlmb::ucx

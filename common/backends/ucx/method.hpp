@@ -1,19 +1,29 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A method decides the order of a step's messages and how many are in flight at once. Each has a file of its own.
+// A method is a way to do some operations: an order and a window for the messages of one step, or an algorithm of
+// several rounds. Each has a file of its own, here or in common/backend/algorithms.
 #pragma once
 
+#include "common/backend/algorithms/algorithms.hpp"
 #include "common/backends/ucx/lane.hpp"
 
 #include <optional>
 
 namespace dlmb::ucx {
 
+/// What a user may set; each method lists in MethodInfo::knobs which ones it reads.
+struct Knobs {
+    std::optional<std::size_t> max_outstanding;
+    algorithms::Knobs algorithm;
+};
+
 struct Method {
     MethodInfo info;
-    /// Orders the transfers of one step and sets its windows. The knob is empty when the user gave none.
-    void (*arrange)(LanePlan& lane, std::optional<std::size_t> max_outstanding);
+    /// Orders the transfers of one step and sets its windows; nullptr: the method is an algorithm.
+    void (*arrange)(LanePlan& lane, std::optional<std::size_t> max_outstanding) = nullptr;
+    /// Steps of this method are micro-steps of this algorithm; nullptr: they are one lane.
+    algorithms::Algorithm (*algorithm_for)(OperationKind kind) = nullptr;
 };
 
 /// What becomes one lane of messages.
@@ -26,7 +36,7 @@ inline constexpr OperationSet arranged_operations{OperationKind::exchange, Opera
 /// Rank r's first message goes to r + 1, the second to r + 2 ...: no rank is hit by all others at once.
 void rotate_by_rank(LanePlan& lane);
 
-/// "max_outstanding" of a choice. Throws UsageError for any other knob and for what is no positive number.
-[[nodiscard]] std::optional<std::size_t> max_outstanding_of(MethodChoice const& choice);
+/// The knobs of a choice of this method. Throws UsageError for a knob that it has not and for a wrong value.
+[[nodiscard]] Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info);
 
 }  // namespace dlmb::ucx

@@ -4,56 +4,122 @@
 
 #include "common/backends/ucx/tag.hpp"
 
-#include <algorithm>
-
 namespace dlmb::ucx {
+namespace {
 
-Schedule::Schedule(std::vector<Wave> waves, std::size_t steps, std::unique_ptr<OperationRange> operations,
-                   Transport& transport)
-    : CompiledPlan(steps), operations_(std::move(operations)), waves_(std::move(waves)), transport_(transport) {
-    std::size_t widest = 0;
-    for (Wave const& wave : waves_) {
-        widest = std::max(widest, wave.size());
+/// Less is done at once; more gives way to messages that are ready as well.
+constexpr Bytes quick_work = Bytes{16} << 10;
+
+}  // namespace
+
+Schedule::Schedule(Tasks tasks, Holdings holdings, Transport& transport)
+    : CompiledPlan(tasks.step_names.size()), holdings_(std::move(holdings)), tasks_(std::move(tasks)),
+      transport_(transport), queue_(tasks_.precedence) {
+    open_.reserve(tasks_.all.size());
+    tasks_.precedence = {};
+}
+
+Schedule::~Schedule() {
+    for (Open const& each : open_) {
+        if (each.request != nullptr) {
+            holdings_.messages->cancel(each.request);
+        }
     }
-    open_.reserve(widest);
 }
 
 void Schedule::launch() {
     begin();
-    ++iteration_;
-    wave_ = 0;
-    start_wave();
+    iteration_bits_ = iteration_bits(++iteration_);
+    queue_.begin();
+    start_ready();
 }
 
 void Schedule::finish() {
-    for (; wave_ < waves_.size(); ++wave_, start_wave()) {
-        while (!poll_wave()) {
+    while (!queue_.done()) {
+        if (!poll()) {
             transport_.progress_or_idle();
         }
+        start_ready();
     }
 }
 
-void Schedule::start_wave() {
-    if (wave_ == waves_.size()) {
-        return;
-    }
-    for (std::unique_ptr<Lane> const& lane : waves_[wave_]) {
-        lane->start(iteration_bits(iteration_));
-        open_.push_back(lane.get());
+void Schedule::start_ready() {
+    while (auto const task = queue_.take()) {
+        start(*task);
     }
 }
 
-bool Schedule::poll_wave() {
+void Schedule::start(std::uint32_t number) {
+    Task const& task = tasks_.all[number];
+    Open opened{number, nullptr, 0};
+    switch (task.kind) {
+    case Task::Kind::gate:
+        return complete(number);
+    case Task::Kind::lane:
+        tasks_.lanes[task.index]->start(iteration_bits_);
+        break;
+    case Task::Kind::send:
+        opened.request = holdings_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
+        if (opened.request == nullptr) {
+            return complete(number);
+        }
+        break;
+    case Task::Kind::receive:
+        opened.request = holdings_.messages->receive(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
+        break;
+    case Task::Kind::work:
+        if (tasks_.work[task.index].bytes <= quick_work && do_piece(tasks_.work[task.index], opened.done)) {
+            return complete(number);
+        }
+        break;
+    case Task::Kind::compute:
+        tasks_.computes[task.index].start();
+        break;
+    }
+    open_.push_back(opened);
+}
+
+bool Schedule::poll() {
+    bool moved = false;
     for (std::size_t i = 0; i < open_.size();) {
-        if (open_[i]->poll()) {
-            mark(open_[i]->step());
+        if (settled(open_[i])) {
+            std::uint32_t const task = open_[i].task;
             open_[i] = open_.back();
             open_.pop_back();
+            complete(task);
+            moved = true;
         } else {
             ++i;
         }
     }
-    return open_.empty();
+    return moved;
+}
+
+bool Schedule::settled(Open& each) {
+    Task const& task = tasks_.all[each.task];
+    switch (task.kind) {
+    case Task::Kind::lane:
+        return tasks_.lanes[task.index]->poll();
+    case Task::Kind::send:
+        return holdings_.messages->sent(each.request, tasks_.transfers[task.index], name_of_step(task));
+    case Task::Kind::receive:
+        return holdings_.messages->received(each.request, tasks_.transfers[task.index], name_of_step(task));
+    case Task::Kind::work:
+        return do_piece(tasks_.work[task.index], each.done);
+    case Task::Kind::compute:
+        return tasks_.computes[task.index].test();
+    case Task::Kind::gate:
+        break;
+    }
+    return true;
+}
+
+void Schedule::complete(std::uint32_t number) {
+    Task const& task = tasks_.all[number];
+    if (task.ends_step) {
+        mark(task.step);
+    }
+    queue_.complete(number);
 }
 
 }  // namespace dlmb::ucx

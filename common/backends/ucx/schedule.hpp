@@ -1,35 +1,57 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan bound to buffers, endpoints and tags: its waves of lanes, run in order. Steps of a wave run side by side; the
-// next wave starts on this rank when this rank's part of the wave is complete.
+// A plan bound to buffers, endpoints and tags. A task starts as soon as what must precede it has happened on this rank;
+// all that have started run side by side.
 #pragma once
 
-#include "common/backends/ucx/lane.hpp"
+#include "common/backends/ucx/tasks.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <memory>
 #include <vector>
 
 namespace dlmb::ucx {
 
+/// What the schedule keeps alive besides its tasks.
+struct Holdings {
+    std::unique_ptr<OperationRange> operations;
+    std::unique_ptr<Messages> messages;
+    std::vector<std::byte> scratch;
+};
+
 class Schedule final : public CompiledPlan {
 public:
-    using Wave = std::vector<std::unique_ptr<Lane>>;
+    Schedule(Tasks tasks, Holdings holdings, Transport& transport);
+    Schedule(Schedule const&) = delete;
+    Schedule& operator=(Schedule const&) = delete;
+    /// Requests left over by an exception are cancelled.
+    ~Schedule() override;
 
-    Schedule(std::vector<Wave> waves, std::size_t steps, std::unique_ptr<OperationRange> operations,
-             Transport& transport);
     void launch() override;
     void finish() override;
 
 private:
-    void start_wave();
-    [[nodiscard]] bool poll_wave();
+    struct Open {
+        std::uint32_t task;
+        void* request;  // of a message
+        Bytes done;     // of local work
+    };
 
-    std::unique_ptr<OperationRange> operations_;
-    std::vector<Wave> waves_;
+    void start_ready();
+    void start(std::uint32_t task);
+    /// True: something became complete.
+    [[nodiscard]] bool poll();
+    [[nodiscard]] bool settled(Open& each);
+    void complete(std::uint32_t task);
+    [[nodiscard]] std::string_view name_of_step(Task const& task) const { return tasks_.step_names[task.step]; }
+
+    Holdings holdings_;  // outlives the lanes
+    Tasks tasks_;
     Transport& transport_;
-    std::vector<Lane*> open_;  // lanes of the current wave that are not done
-    std::size_t wave_ = 0;
+    ReadyQueue queue_;
+    std::vector<Open> open_;  // started and not complete
+    ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;
 };
 

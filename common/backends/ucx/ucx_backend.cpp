@@ -5,35 +5,24 @@
 #include "common/backends/ucx/compile.hpp"
 #include "common/backends/ucx/provenance.hpp"
 #include "common/backends/ucx/tag.hpp"
-#include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
-
-#include <array>
 
 namespace dlmb::ucx {
 namespace {
 
-constexpr int few_peers = 32;  // above, posting to all at once loads matching and links: pairwise is the default
-
 class UcxBackend final : public Backend {
 public:
-    explicit UcxBackend(BackendContext const& context) : transport_(context), methods_{linear(), pairwise()} {
-        if (context.bootstrap.size() - 1 > few_peers) {
-            std::swap(methods_[0], methods_[1]);
-        }
-        infos_ = {methods_[0].info, methods_[1].info};
-    }
+    explicit UcxBackend(BackendContext const& context) : transport_(context), methods_(context.bootstrap.size() - 1) {}
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
-    [[nodiscard]] std::span<MethodInfo const> methods() const override { return infos_; }
+    [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
     [[nodiscard]] bool supports(MemoryKind kind) const override { return transport_.supports(kind); }
     [[nodiscard]] Provenance provenance() const override { return provenance_of(transport_); }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
-        return ucx::compile(plan, buffers, method(choice.name), max_outstanding_of(choice), transport_);
+        return ucx::compile(plan, buffers, methods_.choose(choice), transport_);
     }
 
     void quiesce() override {
@@ -42,23 +31,8 @@ public:
     }
 
 private:
-    [[nodiscard]] Method const& method(std::string_view name) const {
-        std::vector<std::string> known{"default"};
-        for (Method const& each : methods_) {
-            if (name == each.info.name) {
-                return each;
-            }
-            known.emplace_back(each.info.name);
-        }
-        if (name != "default") {
-            throw UsageError(unknown_name("ucx method", name, known));
-        }
-        return methods_[0];
-    }
-
     Transport transport_;
-    std::array<Method, 2> methods_;
-    std::vector<MethodInfo> infos_;
+    MethodTable methods_;
 };
 
 }  // namespace

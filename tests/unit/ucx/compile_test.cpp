@@ -1,76 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend/plan_payload.hpp"
-#include "common/backends/ucx/ucx_backend.hpp"
-#include "common/base/error.hpp"
-#include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/plan/builder.hpp"
-
-#include <gtest/gtest.h>
-
-#include <functional>
+#include "tests/unit/ucx/ucx_rank.hpp"
 
 namespace dlmb::ucx {
 namespace {
-
-using Sizes = std::function<Bytes(Rank from, Rank to)>;
-
-/// One rank: a backend, and plans with buffers of their own.
-class UcxRank {
-public:
-    explicit UcxRank(Bootstrap& bootstrap)
-        : bootstrap_(bootstrap), memory_(make_memory_space(MemoryKind::host, 0, why_not_)),
-          backend_(std::move(make_backend({bootstrap, YieldPolicy::always})).value()) {}
-
-    Backend& backend() { return *backend_; }
-
-    Plan exchange(Sizes const& sizes) const {
-        PlanBuilder builder(bootstrap_.rank());
-        std::vector<Bytes> to;
-        std::vector<Bytes> from;
-        for (Rank peer = 0; peer < bootstrap_.size(); ++peer) {
-            to.push_back(sizes(bootstrap_.rank(), peer));
-            from.push_back(sizes(peer, bootstrap_.rank()));
-        }
-        builder.exchange(builder.group(world()), to, from, "dispatch");
-        return std::move(builder).finish();
-    }
-
-    Group world() const {
-        Group group;
-        for (Rank rank = 0; rank < bootstrap_.size(); ++rank) {
-            group.members.push_back(rank);
-        }
-        return group;
-    }
-
-    Buffers bind(Plan const& plan) {
-        Buffers buffers;
-        for (Buffer const& each : plan.buffers) {
-            allocations_.push_back(memory_->allocate(each.bytes));
-            buffers.base.push_back(allocations_.back().data());
-        }
-        return buffers;
-    }
-
-    void run(CompiledPlan& compiled, Plan const& plan, Buffers const& buffers, std::uint32_t iteration) {
-        PlanPayload payload(*memory_, buffers, plan);
-        payload.prepare(iteration);
-        bootstrap_.barrier();
-        compiled.launch();
-        compiled.finish();
-        for (std::string const& problem : payload.verify(iteration)) {
-            ADD_FAILURE() << "rank " << bootstrap_.rank() << ": " << problem;
-        }
-    }
-
-private:
-    Bootstrap& bootstrap_;
-    std::string why_not_;
-    std::unique_ptr<MemorySpace> memory_;
-    std::vector<Allocation> allocations_;
-    std::unique_ptr<Backend> backend_;
-};
 
 Bytes ragged(Rank from, Rank to) {
     return static_cast<Bytes>((from * 7 + to * 3) % 5) * 3001;
@@ -146,21 +79,6 @@ TEST(UcxCompile, AWindowOfOneReachesTheSameResult) {
             rank.run(*compiled, plan, buffers, 1);
             rank.run(*compiled, plan, buffers, 2);
         }
-    });
-}
-
-TEST(UcxCompile, ReductionsAreDeclinedOnAllRanksEvenWhereOnlySomeHaveThem) {
-    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
-        UcxRank rank(bootstrap);
-        PlanBuilder builder(bootstrap.rank());
-        if (bootstrap.rank() > 0) {
-            builder.all_reduce(builder.group({{1, 2}}), 1024, Element::fp32, Reduction::sum, "dense");
-        }
-        Plan const plan = std::move(builder).finish();
-        auto const compiled = rank.backend().compile(plan, rank.bind(plan), {});
-        ASSERT_FALSE(compiled);
-        EXPECT_NE(compiled.error().reason.find("\"dense\": ucx has no allreduce yet"), std::string::npos)
-            << compiled.error().reason;
     });
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 class UcxOverThreads : public testing::TestWithParam<int> {};
 
-TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) {
+TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightAndNothingIsDeclined) {
     in_process::run_ranks(GetParam(), [](Bootstrap& bootstrap) {
         std::string why_not;
         auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
@@ -23,11 +23,10 @@ TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReaso
             ADD_FAILURE() << problem;
         }
         for (conformance::Declined const& declined : result.declined) {
-            EXPECT_FALSE(declined.required)
-                << declined.method << " must run " << declined.entry << ": " << declined.reason;
-            EXPECT_NE(declined.reason.find("ucx has no"), std::string::npos) << declined.reason;
+            ADD_FAILURE() << declined.method << " declines " << declined.entry << ": " << declined.reason;
         }
-        // The uniform exchanges alone deliver one block per peer, in seven sizes that are not zero, twice, per method.
+        // The uniform exchanges alone deliver one block per peer, in seven sizes that are not zero, twice, for each
+        // of the two methods that run them all.
         EXPECT_GE(result.blocks_checked, static_cast<std::uint64_t>(2 * 2 * 7 * bootstrap.size()));
     });
 }

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/ucx/method.hpp"
+#include "common/backends/ucx/method_table.hpp"
 #include "common/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -58,14 +58,58 @@ TEST(Method, PairwiseBoundsBothSides) {
     EXPECT_EQ(lane.send_window, 3U);
 }
 
-TEST(Method, TheKnobIsAWholePositiveNumber) {
-    EXPECT_EQ(max_outstanding_of({"linear", {}}), std::nullopt);
-    EXPECT_EQ(max_outstanding_of({"linear", {{"max_outstanding", "12"}}}), 12U);
-    for (char const* const wrong : {"0", "-1", "4x", "many"}) {
-        EXPECT_THROW(static_cast<void>(max_outstanding_of({"linear", {{"max_outstanding", wrong}}})), UsageError)
-            << wrong;
+Knobs knobs_of(char const* method) {
+    MethodTable const table(3);
+    ChosenMethods const chosen = table.choose(parse_method(method));
+    for (OperationKind const kind : {OperationKind::exchange, OperationKind::all_reduce, OperationKind::broadcast}) {
+        Method const& one = chosen.method_for(kind, true);
+        if (one.info.name == parse_method(method).name) {
+            return chosen.knobs_of(one);
+        }
     }
-    EXPECT_THROW(static_cast<void>(max_outstanding_of({"linear", {{"outstanding", "1"}}})), UsageError);
+    return {};
+}
+
+TEST(MethodTable, ReadsTheKnobsThatAMethodHas) {
+    EXPECT_EQ(knobs_of("linear").max_outstanding, std::nullopt);
+    EXPECT_EQ(knobs_of("linear:max_outstanding=12").max_outstanding, 12U);
+    EXPECT_EQ(knobs_of("knomial:radix=8").algorithm.radix, 8);
+    EXPECT_EQ(knobs_of("ring:segment=256K").algorithm.segment, Bytes{256} << 10);
+}
+
+TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
+    MethodTable const table(3);
+    for (char const* const wrong :
+         {"linear:max_outstanding=0", "linear:max_outstanding=-1", "linear:max_outstanding=4x", "linear:outstanding=1",
+          "knomial:radix=1", "ring:segment=0", "ring:segment=1MB", "ring:radix=2", "auto:radix=2", "default:radix=2",
+          "linaer"}) {
+        EXPECT_THROW(static_cast<void>(table.choose(parse_method(wrong))), UsageError) << wrong;
+    }
+}
+
+TEST(MethodTable, AChosenMethodDoesItsOperationsAndDefaultsTheOthers) {
+    MethodTable const table(3);
+    ChosenMethods const chosen = table.choose(parse_method("ring:segment=1K"));
+    EXPECT_EQ(chosen.method_for(OperationKind::all_reduce, true).info.name, "ring");
+    EXPECT_EQ(chosen.method_for(OperationKind::broadcast, true).info.name, "auto");
+    EXPECT_EQ(chosen.method_for(OperationKind::exchange, true).info.name, "linear");
+    EXPECT_EQ(chosen.knobs_of(chosen.method_for(OperationKind::broadcast, true)).algorithm.segment, 0U)
+        << "a knob is that of the chosen method";
+}
+
+TEST(MethodTable, DefaultsAreTheFirstOfTheTableForTheirOperations) {
+    for (auto const& [peers, messages] : {std::pair{32, "linear"}, std::pair{33, "pairwise"}}) {
+        MethodTable const table(peers);
+        ChosenMethods const chosen = table.choose({});
+        for (OperationKind const kind :
+             {OperationKind::exchange, OperationKind::send, OperationKind::recv, OperationKind::all_reduce,
+              OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::broadcast}) {
+            EXPECT_EQ(chosen.method_for(kind, true).info.name, default_method(table.infos(), {kind, false})->name);
+        }
+        EXPECT_EQ(chosen.method_for(OperationKind::exchange, true).info.name, messages);
+        EXPECT_EQ(chosen.method_for(OperationKind::all_gather, false).info.name, messages)
+            << "device memory: an own part cannot be copied by the host";
+    }
 }
 
 }  // namespace

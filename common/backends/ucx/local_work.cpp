@@ -1,0 +1,28 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/local_work.hpp"
+
+#include "common/backend/host_reduce.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlmb::ucx {
+namespace {
+
+constexpr Bytes piece = Bytes{1} << 20;  // whole elements of every type
+
+}  // namespace
+
+bool do_piece(LocalWork const& work, Bytes& done) {
+    Bytes const bytes = std::min(piece, work.bytes - done);
+    if (work.right == nullptr) {
+        std::memcpy(work.to + done, work.left + done, bytes);
+    } else {
+        host_reduce(work.to + done, work.left + done, work.right + done, bytes, work.element, work.reduction);
+    }
+    done += bytes;
+    return done == work.bytes;
+}
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Copies and reductions on this rank's own memory, in pieces: between two of them peers get progress from this rank.
+#pragma once
+
+#include "common/plan/plan.hpp"
+
+namespace dlmb::ucx {
+
+/// to = left, or to = left (reduction) right where there is a right operand. Host memory.
+struct LocalWork {
+    std::byte* to = nullptr;
+    std::byte const* left = nullptr;
+    std::byte const* right = nullptr;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    Reduction reduction = Reduction::sum;
+};
+
+/// Does the next piece of `work`, of which `done` bytes are done. True: that was the last.
+[[nodiscard]] bool do_piece(LocalWork const& work, Bytes& done);
+
+}  // namespace dlmb::ucx

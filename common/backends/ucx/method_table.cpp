@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/method_table.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <algorithm>
+
+namespace dlmb::ucx {
+namespace {
+
+constexpr int few_peers = 32;
+constexpr OperationSet all_reduce{OperationKind::all_reduce};
+constexpr OperationSet exchange{OperationKind::exchange};
+constexpr OperationSet broadcast{OperationKind::broadcast};
+constexpr OperationSet gather{OperationKind::all_gather};
+constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
+                                             OperationKind::all_gather};
+
+template <algorithms::Algorithm algorithm>
+algorithms::Algorithm always(OperationKind /*kind*/) {
+    return algorithm;
+}
+
+algorithms::Algorithm knomial_for(OperationKind kind) {
+    return kind == OperationKind::broadcast ? algorithms::knomial_tree : algorithms::knomial;
+}
+
+/// The choice by size comes first: it is the default for what it has.
+std::vector<Method> all_methods() {
+    return {
+        {{"auto",
+          "one of the algorithms below, chosen by operation, size and ranks",
+          {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
+           OperationKind::broadcast}},
+         nullptr,
+         always<algorithms::automatic>},
+        linear(),
+        pairwise(),
+        {{"recursive_doubling", "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand",
+          all_reduce},
+         nullptr,
+         always<algorithms::recursive_doubling>},
+        {{"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
+          reductions_and_gather, "segment=SIZE (default 256K)"},
+         nullptr,
+         always<algorithms::ring>},
+        {{"knomial",
+          "scatter by reduction and gather, or broadcast, over groups of groups of K; operands by rank",
+          {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
+           OperationKind::broadcast},
+          "radix=K (default 4)"},
+         nullptr,
+         knomial_for},
+        {{"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks", exchange, "",
+          true},
+         nullptr,
+         always<algorithms::bruck_exchange>},
+        {{"bruck_allgather", "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts", gather},
+         nullptr,
+         always<algorithms::bruck_all_gather>},
+        {{"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
+         nullptr,
+         always<algorithms::neighbor>},
+        {{"chain", "from the root along all ranks in segments", broadcast, "segment=SIZE (default 256K)"},
+         nullptr,
+         always<algorithms::chain>},
+    };
+}
+
+}  // namespace
+
+Method const& ChosenMethods::method_for(OperationKind kind, bool host_memory) const {
+    if (chosen_ != nullptr && chosen_->info.operations.has(kind)) {
+        return *chosen_;
+    }
+    auto const serves = [kind](Method const& method) {
+        return method.info.operations.has(kind) && !method.info.uniform_only;
+    };
+    auto const lane = std::find_if(table_.begin(), table_.end(),
+                                   [&](Method const& method) { return serves(method) && method.arrange != nullptr; });
+    auto const first = std::find_if(table_.begin(), table_.end(), serves);
+    return !host_memory && lane != table_.end() ? *lane : *first;
+}
+
+MethodTable::MethodTable(int peers) : methods_(all_methods()) {
+    if (peers > few_peers) {
+        std::swap(methods_[1], methods_[2]);
+    }
+    for (Method const& method : methods_) {
+        infos_.push_back(method.info);
+    }
+}
+
+ChosenMethods MethodTable::choose(MethodChoice const& choice) const {
+    std::vector<std::string> known{"default"};
+    for (Method const& method : methods_) {
+        if (choice.name == method.info.name) {
+            return {methods_, &method, read_knobs(choice, method.info)};
+        }
+        known.emplace_back(method.info.name);
+    }
+    if (choice.name != "default") {
+        throw UsageError(unknown_name("ucx method", choice.name, known));
+    }
+    return {methods_, nullptr, read_knobs(choice, {"default", "", {}})};
+}
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,46 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// All methods of this backend, and which of them does an operation once the user has chosen one.
+#pragma once
+
+#include "common/backends/ucx/method.hpp"
+
+#include <span>
+#include <vector>
+
+namespace dlmb::ucx {
+
+/// A user's choice: it holds for the operations that the method has, the others are done as by default.
+class ChosenMethods {
+public:
+    ChosenMethods(std::span<Method const> table, Method const* chosen, Knobs knobs)
+        : table_(table), chosen_(chosen), knobs_(knobs) {}
+
+    /// `host_memory`: otherwise an algorithm that works on the data itself is no default.
+    [[nodiscard]] Method const& method_for(OperationKind kind, bool host_memory) const;
+    /// The knobs of the chosen method; none for the others.
+    [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
+
+private:
+    std::span<Method const> table_;
+    Method const* chosen_;  // nullptr: all by default
+    Knobs knobs_;
+};
+
+class MethodTable {
+public:
+    /// `peers`: with many, posting to all of them at once loads matching and links, and pairwise is the default.
+    explicit MethodTable(int peers);
+
+    /// The first that has an operation is the default for it.
+    [[nodiscard]] std::span<MethodInfo const> infos() const { return infos_; }
+    /// Refers to this table. Throws UsageError for an unknown method or knob.
+    [[nodiscard]] ChosenMethods choose(MethodChoice const& choice) const;
+
+private:
+    std::vector<Method> methods_;
+    std::vector<MethodInfo> infos_;
+};
+
+}  // namespace dlmb::ucx

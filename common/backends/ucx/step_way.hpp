@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How each step of a plan is done: by which method, and for an algorithm its micro-steps.
+#pragma once
+
+#include "common/backends/ucx/collective.hpp"
+#include "common/backends/ucx/method_table.hpp"
+
+#include <string>
+
+namespace dlmb::ucx {
+
+struct StepWay {
+    Method const* method = nullptr;  // of a lane; else nullptr
+    std::optional<Collective> collective;
+    std::optional<algorithms::MicroPlan> micro;
+};
+
+/// By StepId. A step that cannot be done so makes the whole Unsupported.
+[[nodiscard]] Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
+                                                                  ChosenMethods const& methods);
+
+}  // namespace dlmb::ucx

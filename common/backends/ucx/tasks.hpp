@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan as tasks: what a Schedule runs, one after the other as their dependencies allow. A step that is one exchange,
+// gather or message is one lane; a step done by an algorithm is a gate, a task per micro-step, and another gate that
+// stands for the whole; a Compute step is one task.
+#pragma once
+
+#include "common/backend/host_compute.hpp"
+#include "common/backends/ucx/lane.hpp"
+#include "common/plan/precedence.hpp"
+
+#include <memory>
+
+namespace dlmb::ucx {
+
+struct Task {
+    enum class Kind : std::uint8_t { gate, lane, send, receive, work, compute };
+
+    Kind kind = Kind::gate;
+    bool ends_step = false;  // when it is complete, the step is
+    StepId step = 0;
+    std::uint32_t index = 0;  // in the list of its kind; a gate has none
+};
+
+struct Tasks {
+    std::vector<Task> all;
+    Precedence precedence;  // over `all`
+    std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<Transfer> transfers;  // of tasks that send or receive
+    std::vector<LocalWork> work;
+    std::vector<HostCompute> computes;
+    std::vector<std::string> step_names;  // by StepId: for messages
+};
+
+}  // namespace dlmb::ucx

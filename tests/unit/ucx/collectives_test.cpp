@@ -1,0 +1,108 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans with collectives over thread ranks: what is refused, which method does what, and what runs side by side.
+#include "tests/unit/ucx/ucx_rank.hpp"
+
+namespace dlmb::ucx {
+namespace {
+
+/// One allreduce of 1024 B over all ranks, whose element is up to the rank.
+Plan all_reduce_of(UcxRank const& rank, Bootstrap const& bootstrap, Element element) {
+    PlanBuilder builder(bootstrap.rank());
+    builder.all_reduce(builder.group(rank.world()), 1024, element, Reduction::sum, "dense");
+    return std::move(builder).finish();
+}
+
+TEST(UcxCollectives, ReductionsOfDifferentElementsAreRefusedOnAllRanks) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan = all_reduce_of(rank, bootstrap, bootstrap.rank() == 1 ? Element::int32 : Element::fp32);
+        try {
+            auto const compiled = rank.backend().compile(plan, rank.bind(plan), {});
+            FAIL() << "compiled";
+        } catch (Error const& error) {
+            EXPECT_NE(std::string(error.what()).find("step 0 \"dense\" expects"), std::string::npos) << error.what();
+        }
+    });
+}
+
+TEST(UcxCollectives, ARaggedExchangeIsDeclinedByBruckOnAllRanksEvenWhereOnlySomeHaveIt) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan =
+            rank.exchange([](Rank from, Rank to) { return from == 0 && to == 0 ? Bytes{128} : Bytes{64}; });
+        auto const compiled = rank.backend().compile(plan, rank.bind(plan), parse_method("bruck"));
+        ASSERT_FALSE(compiled);
+        EXPECT_NE(compiled.error().reason.find("\"dispatch\": ucx bruck takes exchanges of equal, packed blocks only"),
+                  std::string::npos)
+            << compiled.error().reason;
+    });
+}
+
+TEST(UcxCollectives, AChosenMethodLeavesOtherOperationsToTheirDefault) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        StepId const gathered = builder.all_gather(world, 3 * 4096, Element::byte, "gather");
+        StepId const cast = builder.broadcast(world, 1, 100'000, Element::byte, "cast", {gathered});
+        StepId const worked = builder.compute(1000, "work", {cast}, ComputeKind::gemm);
+        builder.all_reduce(world, 40'000, Element::fp16, Reduction::max, "reduce", {worked});
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rank.bind(plan);
+        for (char const* const method : {"chain:segment=1000", "knomial:radix=2", "linear", "neighbor"}) {
+            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+            rank.run(*compiled, plan, buffers, 1);
+            rank.run(*compiled, plan, buffers, 2);
+        }
+    });
+}
+
+TEST(UcxCollectives, CollectivesInPlaceAndSideBySideGetScratchMemoryOfTheirOwn) {
+    in_process::run_ranks(4, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        builder.in_place(true);
+        for (int i = 0; i < 3; ++i) {
+            builder.all_reduce(world, 50'000, Element::fp32, Reduction::sum, "reduce." + std::to_string(i));
+            builder.reduce_scatter(world, 80'000, Element::fp64, Reduction::prod, "scatter." + std::to_string(i));
+            builder.all_gather(world, 8'000, Element::byte, "gather." + std::to_string(i));
+        }
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rank.bind(plan);
+        for (char const* const method : {"auto", "ring:segment=4K", "knomial:radix=2", "recursive_doubling"}) {
+            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+            for (std::uint32_t iteration = 0; iteration < 5; ++iteration) {
+                rank.run(*compiled, plan, buffers, iteration);
+            }
+        }
+    });
+}
+
+TEST(UcxCollectives, AStepStartsWhenItsOwnPredecessorsAreCompleteNotAWave) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        // Rank 1's answer needs rank 0's second step; rank 0's long computation stands beside it in the first wave.
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        if (bootstrap.rank() == 0) {
+            builder.compute(20'000'000, "long");
+            StepId const asked = builder.send(world, 1, 64, 0, -1, "ask");
+            builder.recv(world, 1, 64, 0, -1, "answer", {asked});
+        } else {
+            builder.send(world, 0, 64, 0, -1, "answer", {builder.recv(world, 0, 64, 0, -1, "ask")});
+        }
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rank.bind(plan);
+        auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
+        rank.run(*compiled, plan, buffers, 1);
+        if (bootstrap.rank() == 0) {
+            EXPECT_EQ(compiled->marks().back().step, 0U) << "the computation ends last";
+            EXPECT_GE(compiled->marks().back().time_ns - compiled->marks().front().time_ns, 0);
+        }
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::ucx
