@@ -7,6 +7,8 @@
 
 #include <cstring>
 #include <limits>
+#include <random>
+#include <string>
 #include <vector>
 
 namespace dlmb {
@@ -78,6 +80,42 @@ TEST(HostReduce, TakesAnyAlignmentAndLeavesTheNeighboursAlone) {
     EXPECT_EQ(result, (std::vector<float>{2, 4, 6}));
     EXPECT_EQ(into.front(), std::byte{0xEE});
     EXPECT_EQ(into.back(), std::byte{0xEE});
+}
+
+/// The same element by element, each in a call of its own: no vector loop.
+std::vector<std::byte> one_by_one(std::vector<std::byte> const& left, std::vector<std::byte> const& right,
+                                  Element element, Reduction reduction) {
+    std::vector<std::byte> to(left.size());
+    for (Bytes at = 0; at < left.size(); at += size_of(element)) {
+        host_reduce(to.data() + at, left.data() + at, right.data() + at, size_of(element), element, reduction);
+    }
+    return to;
+}
+
+TEST(HostReduce, LongLoopsHaveTheBitsOfSingleElementsWhereverTheResultGoes) {
+    std::mt19937 random(1);
+    for (Element const element : {Element::byte, Element::int32, Element::int64, Element::fp8, Element::fp16,
+                                  Element::bf16, Element::fp32, Element::fp64}) {
+        for (Reduction const reduction : {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max}) {
+            Bytes const bytes = 1003 * size_of(element);
+            std::vector<std::byte> left(bytes);
+            std::vector<std::byte> right(bytes);
+            for (Bytes i = 0; i < bytes; ++i) {
+                left[i] = static_cast<std::byte>(random() % 256);
+                right[i] = random() % 8 == 0 ? left[i] : static_cast<std::byte>(random() % 256);
+            }
+            auto const expected = one_by_one(left, right, element, reduction);
+            std::string const what = std::string(name_of(element)) + " " + std::string(name_of(reduction));
+            std::vector<std::byte> apart(bytes);
+            host_reduce(apart.data(), left.data(), right.data(), bytes, element, reduction);
+            EXPECT_EQ(apart, expected) << what;
+            std::vector<std::byte> into_left = left;
+            host_reduce(into_left.data(), into_left.data(), right.data(), bytes, element, reduction);
+            EXPECT_EQ(into_left, expected) << what << " into the left operand";
+            host_reduce(right.data(), left.data(), right.data(), bytes, element, reduction);
+            EXPECT_EQ(right, expected) << what << " into the right operand";
+        }
+    }
 }
 
 }  // namespace
