@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/conformance/corpus.hpp"
 
+#include "common/plan/packed.hpp"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -9,18 +11,9 @@
 namespace dlmb::conformance {
 namespace {
 
-bool equal_and_packed(std::vector<Block> const& blocks, std::size_t members) {
-    bool equal = blocks.size() == members;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        equal =
-            equal && blocks[i].bytes == blocks[0].bytes && blocks[i].offset == blocks[0].offset + i * blocks[0].bytes;
-    }
-    return equal;
-}
-
 bool is_uniform(Plan const& plan, Exchange const& exchange) {
     std::size_t const members = plan.groups.at(exchange.group).members.size();
-    return equal_and_packed(exchange.send, members) && equal_and_packed(exchange.recv, members);
+    return packed(exchange.send, members) && packed(exchange.recv, members);
 }
 
 }  // namespace
