@@ -23,10 +23,6 @@ ReadyQueue::Successors::Successors(std::vector<std::vector<std::uint32_t>> const
     }
 }
 
-std::span<std::uint32_t const> ReadyQueue::Successors::of(std::uint32_t task) const {
-    return std::span(tasks).subspan(first[task], first[task + std::size_t{1}] - first[task]);
-}
-
 ReadyQueue::ReadyQueue(Precedence const& precedence)
     : after_completion_(precedence.complete), after_start_(precedence.started) {
     for (std::size_t task = 0; task < precedence.complete.size(); ++task) {
@@ -44,28 +40,6 @@ void ReadyQueue::begin() {
     completed_ = 0;
     for (std::uint32_t task = 0; task < waits_.size(); ++task) {
         if (waits_[task] == 0) {
-            ready_.push_back(task);
-        }
-    }
-}
-
-std::optional<std::uint32_t> ReadyQueue::take() {
-    if (taken_ == ready_.size()) {
-        return std::nullopt;
-    }
-    std::uint32_t const task = ready_[taken_++];
-    release(after_start_.of(task));
-    return task;
-}
-
-void ReadyQueue::complete(std::uint32_t task) {
-    ++completed_;
-    release(after_completion_.of(task));
-}
-
-void ReadyQueue::release(std::span<std::uint32_t const> tasks) {
-    for (std::uint32_t const task : tasks) {
-        if (--left_[task] == 0) {
             ready_.push_back(task);
         }
     }
