@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Posts tagged messages of one kind of memory and asks whether they are done. What goes wrong is thrown with rank,
-// step and peer. Hot path: nothing is allocated here.
+// step and peer. Hot path, hence in the header:
+// nothing is allocated here.
 #pragma once
 
+#include "common/backends/ucx/tag.hpp"
 #include "common/backends/ucx/transport.hpp"
 
 #include <string_view>
@@ -25,15 +27,53 @@ public:
     Messages(Transport& transport, ucs_memory_type_t memory);
 
     // `step` names the plan's step in errors: "step 1 \"dispatch\"". A null request: the message is complete.
-    [[nodiscard]] void* send(Transfer const& transfer, ucp_tag_t iteration, std::string_view step);
-    [[nodiscard]] void* receive(Transfer const& transfer, ucp_tag_t iteration, std::string_view step);
+    [[nodiscard]] void* send(Transfer const& transfer, ucp_tag_t iteration, std::string_view step) {
+        ucs_status_ptr_t const request =
+            ucp_tag_send_nbx(transfer.endpoint, transfer.data, transfer.bytes, transfer.tag | iteration, &send_param_);
+        if (UCS_PTR_IS_ERR(request)) {
+            fail(transfer, false, step, ucs_status_string(UCS_PTR_STATUS(request)));
+        }
+        return request;
+    }
+    [[nodiscard]] void* receive(Transfer const& transfer, ucp_tag_t iteration, std::string_view step) {
+        ucs_status_ptr_t const request = ucp_tag_recv_nbx(transport_.worker(), transfer.data, transfer.bytes,
+                                                          transfer.tag | iteration, full_tag_mask, &receive_param_);
+        if (UCS_PTR_IS_ERR(request)) {
+            fail(transfer, true, step, ucs_status_string(UCS_PTR_STATUS(request)));
+        }
+        return request;
+    }
     /// Whether the message is complete; if so the request is gone.
-    [[nodiscard]] bool sent(void* request, Transfer const& transfer, std::string_view step);
-    [[nodiscard]] bool received(void* request, Transfer const& transfer, std::string_view step);
+    [[nodiscard]] bool sent(void* request, Transfer const& transfer, std::string_view step) {
+        ucs_status_t const status = ucp_request_check_status(request);
+        if (status == UCS_INPROGRESS) {
+            return false;
+        }
+        if (status != UCS_OK) {
+            fail(transfer, false, step, ucs_status_string(status));
+        }
+        ucp_request_free(request);
+        return true;
+    }
+    [[nodiscard]] bool received(void* request, Transfer const& transfer, std::string_view step) {
+        ucs_status_t const status = ucp_tag_recv_request_test(request, &received_);
+        if (status == UCS_INPROGRESS) {
+            return false;
+        }
+        if (status != UCS_OK) {
+            fail(transfer, true, step, ucs_status_string(status));
+        }
+        if (received_.length != transfer.bytes) {
+            fail_length(transfer, step, received_.length);
+        }
+        ucp_request_free(request);
+        return true;
+    }
     /// Gives up a request that an exception left over.
     void cancel(void* request);
 
 private:
+    [[noreturn]] void fail_length(Transfer const& transfer, std::string_view step, Bytes arrived) const;
     [[noreturn]] void fail(Transfer const& transfer, bool receiving, std::string_view step,
                            std::string_view what) const;
 

@@ -36,10 +36,11 @@ void Schedule::launch() {
 
 void Schedule::finish() {
     while (!queue_.done()) {
-        if (!poll()) {
+        if (poll()) {
+            start_ready();
+        } else {
             transport_.progress_or_idle();
         }
-        start_ready();
     }
 }
 
