@@ -54,8 +54,8 @@ PhaseMap::PhaseMap(Bootstrap& bootstrap, std::span<Plan const> plans) {
     }
 }
 
-void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter,
-                         Nanoseconds t_done, std::span<Nanoseconds> out) const {
+void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nanoseconds t_enter, Nanoseconds t_done,
+                         std::span<Nanoseconds> out) const {
     std::fill(out.begin(), out.end(), no_such_phase);
     Nanoseconds previous = t_enter;
     for (PhaseMark const& mark : marks) {

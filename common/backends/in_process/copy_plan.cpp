@@ -77,8 +77,7 @@ void CopyPlan::post(Work& work) const {
 bool CopyPlan::advance_open() {
     bool moved = false;
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-        StepId const step = open_[i];
+    for (StepId const step : open_) {
         Work& work = schedule_[step];
         moved = advance(work) || moved;
         if (is_done(work) && (!work.compute || work.compute->test())) {

@@ -66,8 +66,8 @@ void MpiPlan::start_ready() {
 /// True when any step became complete. The others keep their order: what was posted first is asked about first.
 bool MpiPlan::collect_finished() {
     std::size_t kept = 0;
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-        current_ = open_[i];
+    for (StepId const step : open_) {
+        current_ = step;
         if (std::visit([](auto& task) { return task.test(); }, tasks_[current_])) {
             mark(current_);
             queue_.complete(current_);

@@ -37,7 +37,7 @@ struct Refusal {
                           (takes_equal_blocks(step.send, step.group) && takes_equal_blocks(step.recv, step.group));
         return fits ? "" : "MPI_Alltoall takes equal packed blocks of an int of bytes; alltoallv takes others";
     }
-    [[nodiscard]] std::string collective(std::string reason) const {
+    [[nodiscard]] std::string collective(std::string const& reason) const {
         bool const lacks = method.id == MethodId::persistent && persistent_api() == nullptr;
         return reason.empty() && lacks ? "this MPI library has no persistent collectives" : reason;
     }

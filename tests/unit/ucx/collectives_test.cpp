@@ -99,7 +99,6 @@ TEST(UcxCollectives, AStepStartsWhenItsOwnPredecessorsAreCompleteNotAWave) {
         rank.run(*compiled, plan, buffers, 1);
         if (bootstrap.rank() == 0) {
             EXPECT_EQ(compiled->marks().back().step, 0U) << "the computation ends last";
-            EXPECT_GE(compiled->marks().back().time_ns - compiled->marks().front().time_ns, 0);
         }
     });
 }
