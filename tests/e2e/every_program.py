@@ -1,0 +1,77 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every measuring program, on every number of ranks that its layout allows, over every backend of this build."""
+
+import pathlib
+import tempfile
+import unittest
+
+from programs import BIN, HAVE_UCX, MPIEXEC, SMALL, cells, mpirun, run, validate
+
+RANKS = (1, 2, 3, 4, 6, 8)
+BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
+FEW = ["-i", "2", "-x", "1"]
+
+# A list of values is a sweep; small enough for milliseconds, with each operation of the pattern.
+PROGRAMS = {
+    "moe_alltoall": SMALL,
+    "dlrm_exchange": ["--preset", "dlrm-small", "--sharding", "table,row,mixed", *FEW],
+    "pipeline_p2p": ["--preset", "quick", "--schedule", "gpipe,1f1b,zb_h1", "--mode", "batched,meta_data", *FEW],
+    "tp_allreduce": ["--hidden", "48", "--layers", "2", "--sequence", "24", "--vocabulary", "480",
+                     "--phase", "training,decode", "--sequence-parallel", "off", *FEW],
+    "dp_gradients": ["--model", "flat", "--parameters", "5000", "--scheme", "ddp,zero1,fsdp", *FEW],
+    "sequence_parallel": ["--kind", "ulysses,ring", "--sequence", "240", "--heads", "24", "--head-dim", "8", *FEW],
+    "collective": ["--operation", "allreduce,reduce_scatter,allgather,broadcast,alltoall,alltoallv,sendrecv",
+                   "--message-size", "0:0,4000:4000", "--element", "fp32", *FEW],
+}
+METHODS = ["--operation", "allreduce,reduce_scatter,allgather,broadcast,alltoall,alltoallv", "-m", "64:64,64K:64K",
+           "--element", "bf16", "--method", "all", *FEW]
+
+
+class EveryProgram(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = pathlib.Path(folder.name) / "results.jsonl"
+
+    def expect_ok(self, command, ranks):
+        done = run([*command, "--results", str(self.results)], timeout=300)
+        if done.returncode == 64:
+            self.assertRegex(done.stderr, r"\d", "a layout that does not fit names its numbers")
+            return
+        self.assertEqual(done.returncode, 0, f"{ranks} ranks: {command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        found = cells(self.results)
+        self.assertEqual({cell["status"] for cell in found}, {"ok"})
+        self.assertEqual({cell["validation"]["verdict"] for cell in found}, {"passed"})
+
+    def test_the_list_is_complete(self):
+        built = {path.name.removeprefix("dlmb_") for path in BIN.glob("dlmb_*")} - {"info"}
+        self.assertEqual(built, set(PROGRAMS))
+
+    def test_help_and_presets_of_every_program(self):
+        for name in PROGRAMS:
+            for option in ("--help", "--version", "--list-presets"):
+                done = run([str(BIN / f"dlmb_{name}"), option])
+                self.assertEqual((done.returncode, done.stderr), (0, ""), f"{name} {option}")
+                self.assertTrue(done.stdout.strip())
+
+    def test_in_process(self):
+        for name, options in PROGRAMS.items():
+            for ranks in RANKS:
+                self.expect_ok([str(BIN / f"dlmb_{name}"), *options, "--backend", "in_process", "--ranks", str(ranks)], ranks)
+        self.assertEqual(validate(self.results).returncode, 0)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI in this build")
+    def test_over_processes(self):
+        for name, options in PROGRAMS.items():
+            for ranks in RANKS:
+                self.expect_ok(mpirun(ranks, str(BIN / f"dlmb_{name}"), *options, "--backend", BACKENDS), ranks)
+
+    @unittest.skipIf(not MPIEXEC, "no MPI in this build")
+    def test_every_method_of_every_plain_operation(self):
+        for ranks in (3, 4):
+            self.expect_ok(mpirun(ranks, str(BIN / "dlmb_collective"), *METHODS, "--backend", BACKENDS), ranks)
+
+
+if __name__ == "__main__":
+    unittest.main()
