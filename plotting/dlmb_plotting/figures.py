@@ -62,7 +62,7 @@ def say_why_not(axis: Any, row: int, cell: Cell) -> None:
 
 def phase_figure(pattern: str, groups: list[Group], warnings: Sequence[str] = ()) -> Figure:
     """Bars: median of each phase. Diamond and whisker: median of the whole iteration and its 95 % interval."""
-    figure, axes = panels(groups, f"{pattern}: time of one iteration, slowest rank", warnings)
+    figure, axes = panels(groups, f"{pattern}: time of one iteration; bars: each phase on its slowest rank, so their sum may be more", warnings)
     measured = [cell for group in groups for cell in group.cells if cell.ok]
     labels = list(dict.fromkeys(label for cell in measured for label in cell.phases_ns))
     handles: dict[str, Any] = {}
