@@ -39,7 +39,7 @@ TEST_P(InProcessConformance, EveryEntryRunsAndEveryByteIsRight) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(ThreadRanks, InProcessConformance, testing::Range(1, 10));
+INSTANTIATE_TEST_SUITE_P(ThreadRanks, InProcessConformance, testing::Values(1, 2, 3, 4, 7));
 
 }  // namespace
 }  // namespace dlmb::conformance

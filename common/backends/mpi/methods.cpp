@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/methods.hpp"
 
+#include "common/backends/mpi/persistent_api.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
@@ -50,7 +51,14 @@ int read_window(std::string_view text) {
 }  // namespace
 
 std::span<MethodInfo const> method_table() {
-    return table;
+    static std::array<MethodInfo, table.size()> const offered = [] {
+        std::array<MethodInfo, table.size()> rows = table;
+        if (persistent_api() == nullptr) {
+            rows[static_cast<std::size_t>(MethodId::persistent)].operations = messages;
+        }
+        return rows;
+    }();
+    return offered;
 }
 
 Method read_method(MethodChoice const& choice) {

@@ -4,7 +4,6 @@
 
 #include "common/backends/mpi/alltoallv.hpp"
 #include "common/backends/mpi/collectives.hpp"
-#include "common/backends/mpi/persistent_api.hpp"
 #include "common/plan/group_index.hpp"
 #include "common/plan/packed.hpp"
 #include "common/plan/precedence.hpp"
@@ -37,18 +36,12 @@ struct Refusal {
                           (takes_equal_blocks(step.send, step.group) && takes_equal_blocks(step.recv, step.group));
         return fits ? "" : "MPI_Alltoall takes equal packed blocks of an int of bytes; alltoallv takes others";
     }
-    [[nodiscard]] std::string collective(std::string const& reason) const {
-        bool const lacks = method.id == MethodId::persistent && persistent_api() == nullptr;
-        return reason.empty() && lacks ? "this MPI library has no persistent collectives" : reason;
-    }
     std::string operator()(Send const& step) const { return channel(step.channel); }
     std::string operator()(Recv const& step) const { return channel(step.channel); }
-    std::string operator()(AllReduce const& /*step*/) const { return collective(""); }
-    std::string operator()(ReduceScatter const& step) const {
-        return collective(refusal(step, ranks(step.group), limits));
-    }
-    std::string operator()(AllGather const& step) const { return collective(refusal(step, ranks(step.group), limits)); }
-    std::string operator()(Broadcast const& /*step*/) const { return collective(""); }
+    std::string operator()(AllReduce const& /*step*/) const { return ""; }
+    std::string operator()(ReduceScatter const& step) const { return refusal(step, ranks(step.group), limits); }
+    std::string operator()(AllGather const& step) const { return refusal(step, ranks(step.group), limits); }
+    std::string operator()(Broadcast const& /*step*/) const { return ""; }
     std::string operator()(Compute const& /*step*/) const { return ""; }
 };
 

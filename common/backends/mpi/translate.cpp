@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/translate.hpp"
 
+#include "common/backends/mpi/persistent_api.hpp"
 #include "common/base/error.hpp"
 #include "common/plan/group_index.hpp"
 #include "common/plan/packed.hpp"
@@ -114,7 +115,7 @@ private:
     }
 
     Task collective(std::vector<NativeCall> calls, GroupId id) const {
-        if (method_.id == MethodId::persistent) {
+        if (method_.id == MethodId::persistent && persistent_api() != nullptr) {
             return Persistent(persistent_requests(calls, communicators_.of(group(id))), {});
         }
         return Collective(std::move(calls), communicators_.of(group(id)), concurrent_);
