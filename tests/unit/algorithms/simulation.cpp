@@ -211,7 +211,7 @@ Outcome simulate(Algorithm algorithm, Shape shape, Knobs const& knobs, Reduction
         place.memory[0].assign(input_bytes(shape) + 1, never_written);  // one more: data() is never null
         place.memory[1].assign(shape.bytes + 1, never_written);
         place.memory[2].assign(place.plan.scratch_bytes + 1, never_written);
-        std::memcpy(place.at(shape.input(0)), input.data(), input.size());
+        std::copy(input.begin(), input.end(), place.at(shape.input(0)));
         simulation.add(std::move(place));
     }
     return simulation.run();

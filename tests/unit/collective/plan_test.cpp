@@ -114,7 +114,8 @@ TEST(CollectivePlan, APongWaitsForItsPing) {
 
 TEST(CollectivePlan, LabelsAreTheOperationsName) {
     for (std::string_view const operation : kind_names) {
-        for (Step const& step : plans_of({{"operation", std::string(operation)}}, {2, 2})[0].steps) {
+        std::vector<Plan> const plans = plans_of({{"operation", std::string(operation)}}, {2, 2});
+        for (Step const& step : plans[0].steps) {
             EXPECT_EQ(phase_of(step.label), operation);
         }
     }
