@@ -80,14 +80,17 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
     if (entries.empty()) {
         return;
     }
+    // From here on ranks wait for each other; a hang before the first cell is compiled is recorded under that cell.
+    launch.reporter.expect(variant.title, entries.front().cell);
+    launch.watchdog.arm(variant.title, launch.options.runner.timeout_ns);
+    launch.watchdog.activity("traffic set-up");
     std::string reason;
     std::unique_ptr<MemorySpace> const space = memory_on_all_ranks(launch.bootstrap, memory, reason);
     if (space == nullptr) {
+        launch.watchdog.disarm();
         skip_all(launch, variant, entries, reason);
         return;
     }
-    launch.watchdog.arm(variant.title, launch.options.runner.timeout_ns);
-    launch.watchdog.activity("traffic set-up");
     launch.reporter.doing("traffic set-up");
     Traffic const traffic = prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed,
                                             draws_of(*pattern, launch.options));
