@@ -1,22 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Short ways to a tp_allreduce pattern, to its refusals and to what its plans hold.
+// The pattern tp_allreduce for tests.
 #pragma once
 
-#include "common/base/error.hpp"
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
-
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "tests/unit/patterns/pattern_under_test.hpp"
 
 namespace dlmb::tp_allreduce {
 
 inline std::unique_ptr<Pattern> make_pattern(std::string_view preset, Parameters const& overrides,
                                              WorldShape const& world) {
-    return type().make(resolve(type(), preset, overrides), world);
+    return dlmb::make_pattern(type(), preset, overrides, world);
 }
 
 inline Plan plan_of(std::string_view preset, Parameters const& overrides, WorldShape const& world, Rank me = 0) {
@@ -24,20 +19,7 @@ inline Plan plan_of(std::string_view preset, Parameters const& overrides, WorldS
 }
 
 inline std::string refusal(Parameters const& overrides, WorldShape const& world, std::string_view preset = "") {
-    try {
-        (void)make_pattern(preset, overrides, world);
-    } catch (UsageError const& error) {
-        return error.what();
-    }
-    return "accepted";
-}
-
-inline std::vector<std::string> labels(Plan const& plan) {
-    std::vector<std::string> found;
-    for (Step const& step : plan.steps) {
-        found.push_back(step.label);
-    }
-    return found;
+    return dlmb::refusal(type(), preset, overrides, world);
 }
 
 }  // namespace dlmb::tp_allreduce
