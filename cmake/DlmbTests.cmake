@@ -9,7 +9,7 @@ set(DLMB_MPI_TEST_ENVIRONMENT
     ASAN_OPTIONS=detect_leaks=0) # Open MPI alone leaks thousands of blocks per rank
 
 # Tests of an optimised build test optimised libraries; optimising the tests themselves would only cost time.
-set(DLMB_TEST_COMPILE_OPTIONS $<$<CONFIG:Release>:-O0>)
+set(DLMB_TEST_COMPILE_OPTIONS -O0)
 
 # What a run of label mpi needs, so that a second MPI library costs no build of the unit tests.
 add_custom_target(dlmb_mpi_tests)
