@@ -16,15 +16,14 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths below the base become relative, so that another clone of the same sources hits the same cache.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
     file(RELATIVE_PATH source_prefix ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/)
 else()
     set(source_prefix ${PROJECT_SOURCE_DIR}/)
 endif()
 
 add_library(dlmb_build_flags INTERFACE)
-target_compile_options(
-    dlmb_build_flags
-    INTERFACE
+set(cxx_options
         # Contraction would make routing depend on the compiler; file names in messages are relative to the repository.
         -ffp-contract=off
         -fmacro-prefix-map=${source_prefix}=
@@ -34,6 +33,10 @@ target_compile_options(
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>
         $<$<BOOL:${DLMB_WERROR}>:-Werror>)
 if(DLMB_SANITIZE)
-    target_compile_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    list(APPEND cxx_options -fsanitize=${DLMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE})
 endif()
+# constexpr functions of our headers are used in kernels, too.
+set(cuda_options --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra $<$<BOOL:${DLMB_WERROR}>:--Werror=all-warnings>)
+target_compile_options(
+    dlmb_build_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${cxx_options}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_options}>")

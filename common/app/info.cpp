@@ -17,8 +17,6 @@
 namespace dlmb::app {
 namespace {
 
-constexpr MemoryKind memory_kinds[] = {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed};
-
 nlohmann::ordered_json describe(BackendEntry const& entry, BackendContext const& context) {
     nlohmann::ordered_json json{{"name", entry.name}, {"built", entry.make != nullptr}};
     MadeBackend const made = make_backend(entry.name, context);
@@ -28,7 +26,7 @@ nlohmann::ordered_json describe(BackendEntry const& entry, BackendContext const&
         return json;
     }
     Backend const& backend = *made.value();
-    for (MemoryKind const kind : memory_kinds) {
+    for (MemoryKind const kind : every_memory_kind) {
         if (backend.supports(kind)) {
             json["memory"].push_back(name_of(kind));
         }
@@ -45,9 +43,9 @@ nlohmann::ordered_json describe(BackendEntry const& entry, BackendContext const&
 
 nlohmann::ordered_json describe_memory(Bootstrap const& bootstrap) {
     nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
-    for (MemoryKind const kind : memory_kinds) {
+    for (MemoryKind const kind : every_memory_kind) {
         std::string why_not;
-        bool const usable = make_memory_space(kind, bootstrap.local_rank(), why_not) != nullptr;
+        bool const usable = make_memory_space(kind, why_not) != nullptr;
         kinds.push_back({{"name", name_of(kind)}, {"usable", usable}, {"reason", why_not}});
     }
     return kinds;

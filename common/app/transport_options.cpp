@@ -14,7 +14,7 @@ constexpr char const* group = "Transport";
 
 MemoryKind memory_kind(std::string const& name) {
     std::vector<std::string> known;
-    for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
+    for (MemoryKind const kind : every_memory_kind) {
         if (name_of(kind) == name) {
             return kind;
         }

@@ -24,10 +24,6 @@ Bytes mapped_bytes(Bytes bytes) {
     return (bytes + host_alignment - 1) / host_alignment * host_alignment;
 }
 
-void unmap(std::byte* data, Bytes bytes) {
-    munmap(data, mapped_bytes(bytes));
-}
-
 /// Maps one alignment too much and gives back what lies before and behind the aligned part.
 std::byte* map_aligned(Bytes bytes) {
     Bytes const length = bytes + host_alignment;
@@ -46,14 +42,22 @@ std::byte* map_aligned(Bytes bytes) {
 
 }  // namespace
 
-Allocation HostSpace::allocate(Bytes bytes) {
+Allocation allocate_host(Bytes bytes) {
     if (bytes == 0) {
         return {};
     }
     if (bytes > std::numeric_limits<Bytes>::max() - 2 * host_alignment) {
         out_of_memory(bytes, ENOMEM);
     }
-    return {map_aligned(mapped_bytes(bytes)), bytes, unmap};
+    return {map_aligned(mapped_bytes(bytes)), bytes, release_host};
+}
+
+void release_host(std::byte* data, Bytes bytes) {
+    munmap(data, mapped_bytes(bytes));
+}
+
+Allocation HostSpace::allocate(Bytes bytes) {
+    return allocate_host(bytes);
 }
 
 void HostSpace::fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start) {

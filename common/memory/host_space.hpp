@@ -11,6 +11,9 @@ namespace dlmb {
 
 inline constexpr Bytes host_alignment = Bytes{2} << 20;
 
+[[nodiscard]] Allocation allocate_host(Bytes bytes);
+void release_host(std::byte* data, Bytes bytes);
+
 class HostSpace final : public MemorySpace {
 public:
     [[nodiscard]] MemoryKind kind() const override { return MemoryKind::host; }

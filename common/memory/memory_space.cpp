@@ -10,15 +10,15 @@
 namespace dlmb {
 
 std::string_view name_of(MemoryKind kind) {
-    constexpr std::array<std::string_view, 4> names{"host", "pinned", "cuda", "managed"};
+    constexpr std::array<std::string_view, every_memory_kind.size()> names{"host", "pinned", "cuda", "managed", "nccl"};
     return names.at(static_cast<std::size_t>(kind));
 }
 
-std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, int local_rank, std::string& why_not) {
+std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, std::string& why_not) {
     if (kind == MemoryKind::host) {
         return std::make_unique<HostSpace>();
     }
-    return make_cuda_memory_space(kind, local_rank, why_not);
+    return make_cuda_memory_space(kind, why_not);
 }
 
 }  // namespace dlmb

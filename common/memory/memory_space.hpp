@@ -8,6 +8,7 @@
 #include "common/base/units.hpp"
 #include "common/memory/payload.hpp"
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -15,7 +16,10 @@
 
 namespace dlmb {
 
-enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed };
+/// nccl: device memory that NCCL allocated, for its symmetric windows.
+enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed, nccl };
+inline constexpr std::array every_memory_kind{MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda,
+                                              MemoryKind::managed, MemoryKind::nccl};
 [[nodiscard]] std::string_view name_of(MemoryKind kind);
 
 /// Frees itself. Movable only.
@@ -38,6 +42,11 @@ public:
     }
     [[nodiscard]] std::byte* data() const { return data_; }
     [[nodiscard]] Bytes bytes() const { return bytes_; }
+    /// The caller frees it from now on.
+    [[nodiscard]] std::byte* give_up() {
+        release_ = nullptr;
+        return data_;
+    }
 
 private:
     void swap(Allocation& other) noexcept {
@@ -65,7 +74,8 @@ public:
     virtual void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) = 0;
 };
 
-/// Known kinds that this build and machine can serve; nullptr otherwise with the reason in `why_not`.
-[[nodiscard]] std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, int local_rank, std::string& why_not);
+/// Kinds that this build and machine can serve without a transport, on the device that this thread uses; nullptr
+/// otherwise with the reason in `why_not`.
+[[nodiscard]] std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, std::string& why_not);
 
 }  // namespace dlmb

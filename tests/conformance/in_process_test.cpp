@@ -23,7 +23,7 @@ TEST_P(InProcessConformance, TheCorpusItselfIsConsistent) {
 TEST_P(InProcessConformance, EveryEntryRunsAndEveryByteIsRight) {
     in_process::run_ranks(GetParam(), [](Bootstrap& bootstrap) {
         std::string why_not;
-        auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+        auto const memory = make_memory_space(MemoryKind::host, why_not);
         auto const backend = make_backend("in_process", {bootstrap, YieldPolicy::always});
         ASSERT_TRUE(backend) << backend.error().reason;
         CorpusResult const result = run_corpus(bootstrap, *backend.value(), *memory);

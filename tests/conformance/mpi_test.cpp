@@ -47,7 +47,7 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     }
     for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
         std::string why_not;
-        auto const memory = make_memory_space(kind, bootstrap->local_rank(), why_not);
+        auto const memory = make_memory_space(kind, why_not);
         if (memory != nullptr && backend.value()->supports(kind)) {
             CorpusResult const result = run_entries(entries, *bootstrap, *backend.value(), *memory);
             expect_clean(result);

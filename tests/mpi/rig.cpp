@@ -14,7 +14,7 @@ namespace dlmb::mpi {
 
 Rig::Rig(Limits const& limits) : bootstrap_(make_mpi_bootstrap()) {
     std::string why_not;
-    memory_ = make_memory_space(MemoryKind::host, bootstrap_->local_rank(), why_not);
+    memory_ = make_memory_space(MemoryKind::host, why_not);
     backend_ = make_limited_backend({*bootstrap_}, limits).value();
 }
 

@@ -44,8 +44,7 @@ template <class Sizes>
 class BoundPlan {
 public:
     BoundPlan(Bootstrap& bootstrap, Backend& backend, Plan plan, std::string_view method = "default")
-        : bootstrap_(bootstrap), plan_(std::move(plan)),
-          memory_(make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not_)) {
+        : bootstrap_(bootstrap), plan_(std::move(plan)), memory_(make_memory_space(MemoryKind::host, why_not_)) {
         for (Buffer const& each : plan_.buffers) {
             allocations_.push_back(memory_->allocate(each.bytes));
             buffers_.base.push_back(allocations_.back().data());

@@ -18,6 +18,7 @@ namespace {
 ucs_memory_type_t ucx_type_of(MemoryKind kind) {
     switch (kind) {
     case MemoryKind::cuda:
+    case MemoryKind::nccl:
         return UCS_MEMORY_TYPE_CUDA;
     case MemoryKind::managed:
         return UCS_MEMORY_TYPE_CUDA_MANAGED;

@@ -158,6 +158,7 @@ bool Transport::supports(MemoryKind kind) const {
     case MemoryKind::pinned:
         return true;
     case MemoryKind::cuda:
+    case MemoryKind::nccl:
         return has(UCS_MEMORY_TYPE_CUDA);
     case MemoryKind::managed:
         return has(UCS_MEMORY_TYPE_CUDA_MANAGED);

@@ -48,7 +48,7 @@ Plan plan_of(OperationKind kind, Bytes bytes, Bootstrap const& bootstrap) {
 void compete(OperationKind kind, Bytes bytes, bool first_line, Bootstrap& bootstrap, Backend& mpi, Backend& ucx) {
     Plan const plan = plan_of(kind, bytes, bootstrap);
     std::string why_not;
-    auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+    auto const memory = make_memory_space(MemoryKind::host, why_not);
     std::vector<Allocation> allocations;
     Buffers buffers;
     for (Buffer const& each : plan.buffers) {

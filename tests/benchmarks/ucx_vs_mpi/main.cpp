@@ -71,7 +71,7 @@ private:
     void run_case(Case const& traffic) {
         Plan const plan = plan_of(traffic, bootstrap_.rank());
         std::string why_not;
-        auto const space = make_memory_space(MemoryKind::host, bootstrap_.local_rank(), why_not);
+        auto const space = make_memory_space(MemoryKind::host, why_not);
         std::vector<Allocation> memory;
         Buffers buffers;
         for (Buffer const& each : plan.buffers) {

@@ -75,7 +75,7 @@ private:
 inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap) {
     Rank const me = bootstrap.rank();
     std::string why_not;
-    std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+    std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, why_not);
     std::vector<Plan> plans;
     for (std::uint32_t draw = 0; draw < spec.draws; ++draw) {
         plans.push_back(two_phase_plan(me, spec.ranks, draw));

@@ -209,7 +209,7 @@ TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {
 TEST(Runner, CandidatesMustHaveAllDraws) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         std::string why_not;
-        std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, 0, why_not);
+        std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, why_not);
         std::vector<Plan> const plans{two_phase_plan(0, 1, 0)};
         BoundBuffers const buffers(*memory, plans);
         std::vector<Candidate> candidates(1);

@@ -11,7 +11,7 @@ namespace {
 
 TEST(MemorySpace, HostIsAlwaysThere) {
     std::string why_not;
-    auto const space = make_memory_space(MemoryKind::host, 0, why_not);
+    auto const space = make_memory_space(MemoryKind::host, why_not);
     ASSERT_NE(space, nullptr) << why_not;
     EXPECT_EQ(space->kind(), MemoryKind::host);
 }
@@ -19,7 +19,7 @@ TEST(MemorySpace, HostIsAlwaysThere) {
 TEST(MemorySpace, EveryOtherKindIsThereOrSaysWhyItIsNot) {
     for (MemoryKind const kind : {MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
         std::string why_not;
-        auto const space = make_memory_space(kind, 0, why_not);
+        auto const space = make_memory_space(kind, why_not);
         EXPECT_EQ(space == nullptr, !why_not.empty()) << name_of(kind) << ": " << why_not;
         if (space != nullptr) {
             EXPECT_EQ(space->kind(), kind);

@@ -36,7 +36,7 @@ TEST(PipelineRun, EveryScheduleInEveryModeDeliversItsBytes) {
     auto const all = entries(8);
     in_process::run_ranks(8, [&](Bootstrap& bootstrap) {
         std::string why_not;
-        auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+        auto const memory = make_memory_space(MemoryKind::host, why_not);
         auto const backend = make_backend("in_process", {bootstrap, YieldPolicy::always});
         ASSERT_TRUE(backend) << backend.error().reason;
         auto const result = conformance::run_entries(all, bootstrap, *backend.value(), *memory);

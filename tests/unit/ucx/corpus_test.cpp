@@ -15,7 +15,7 @@ class UcxOverThreads : public testing::TestWithParam<int> {};
 TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightAndNothingIsDeclined) {
     in_process::run_ranks(GetParam(), [](Bootstrap& bootstrap) {
         std::string why_not;
-        auto const memory = make_memory_space(MemoryKind::host, bootstrap.local_rank(), why_not);
+        auto const memory = make_memory_space(MemoryKind::host, why_not);
         auto const backend = make_backend({bootstrap, YieldPolicy::always});
         ASSERT_TRUE(backend) << backend.error().reason;
         conformance::CorpusResult const result = conformance::run_corpus(bootstrap, *backend.value(), *memory);

@@ -22,7 +22,7 @@ using Sizes = std::function<Bytes(Rank from, Rank to)>;
 class UcxRank {
 public:
     explicit UcxRank(Bootstrap& bootstrap)
-        : bootstrap_(bootstrap), memory_(make_memory_space(MemoryKind::host, 0, why_not_)),
+        : bootstrap_(bootstrap), memory_(make_memory_space(MemoryKind::host, why_not_)),
           backend_(std::move(make_backend({bootstrap, YieldPolicy::always})).value()) {}
 
     Backend& backend() { return *backend_; }

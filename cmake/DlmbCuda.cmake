@@ -1,0 +1,22 @@
+# The CUDA language for our kernels. A toolkit without its compiler counts as no CUDA at all.
+set(CMAKE_CUDA_ARCHITECTURES "80-real;90;100-real" CACHE STRING "machine code for these, and PTX of 90 for newer ones")
+set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+if(NOT CMAKE_CUDA_COMPILER AND CUDAToolkit_NVCC_EXECUTABLE)
+    set(CMAKE_CUDA_COMPILER ${CUDAToolkit_NVCC_EXECUTABLE})
+endif()
+include(CheckLanguage)
+check_language(CUDA)
+if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc has it
+        set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+        set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    # Libraries that name /usr/include would put it in front of where nvcc's host compiler looks.
+    list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+elseif(DLMB_WITH_CUDA STREQUAL "AUTO")
+    set(DLMB_HAVE_CUDA OFF)
+    dlmb_feature_row(nvcc OFF "no CUDA without its compiler (Debian package nvidia-cuda-toolkit)")
+else()
+    message(FATAL_ERROR "DLMB_WITH_CUDA=${DLMB_WITH_CUDA}, but nvcc was not found. Set CUDACXX to it")
+endif()

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/memory/device_queue.hpp"
+
+#include "common/memory/cuda/cuda_check.hpp"
+
+namespace dlmb {
+namespace {
+
+cudaEvent_t event_of(DeviceEvent const& event) {
+    return static_cast<cudaEvent_t>(event.native());
+}
+
+}  // namespace
+
+DeviceEvent::DeviceEvent() {
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "cudaEventCreate");
+    event_ = event;
+}
+
+DeviceEvent::~DeviceEvent() {
+    if (event_ != nullptr) {
+        cudaEventDestroy(event_of(*this));
+    }
+}
+
+void DeviceEvent::record(DeviceQueue const& queue) {
+    check(cudaEventRecord(event_of(*this), stream_of(queue.native())), "cudaEventRecord");
+}
+
+bool DeviceEvent::reached() const {
+    cudaError_t const state = cudaEventQuery(event_of(*this));
+    if (state == cudaErrorNotReady) {
+        return false;
+    }
+    check(state, "cudaEventQuery");
+    return true;
+}
+
+Nanoseconds DeviceEvent::since(DeviceEvent const& earlier) const {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, event_of(earlier), event_of(*this)), "cudaEventElapsedTime");
+    return static_cast<Nanoseconds>(static_cast<double>(milliseconds) * 1e6);
+}
+
+DeviceQueue::DeviceQueue() {
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    stream_ = stream;
+}
+
+DeviceQueue::~DeviceQueue() {
+    cudaStreamDestroy(stream_of(stream_));
+}
+
+void DeviceQueue::copy(std::byte* to, std::byte const* from, Bytes bytes) const {
+    if (bytes > 0) {
+        check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream_)), "cudaMemcpyAsync");
+    }
+}
+
+void DeviceQueue::wait_for(DeviceEvent const& event) const {
+    check(cudaStreamWaitEvent(stream_of(stream_), event_of(event), 0), "cudaStreamWaitEvent");
+}
+
+void DeviceQueue::drain() const {
+    check(cudaStreamSynchronize(stream_of(stream_)), "cudaStreamSynchronize");
+}
+
+}  // namespace dlmb

@@ -1,0 +1,21 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// fill_payload and check_payload of payload.hpp, done by the device.
+#pragma once
+
+#include "common/memory/payload.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace dlmb {
+
+/// Queued on `stream`. Any alignment.
+void queue_fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start, cudaStream_t stream);
+
+/// Queued on `stream`: lowers *first_wrong (device memory, set by the caller to something above `bytes`) to the offset
+/// of the first byte that differs.
+void queue_check(std::byte const* data, Bytes bytes, PayloadKey key, Bytes start, unsigned long long* first_wrong,
+                 cudaStream_t stream);
+
+}  // namespace dlmb

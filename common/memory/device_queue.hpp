@@ -1,0 +1,58 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Work that a device does in order while the host goes on, and marks in it: CUDA's streams and events, for those that
+// may not name CUDA. The folder cuda/ or device_absent.cpp defines them; CMake picks one.
+#pragma once
+
+#include "common/base/clock.hpp"
+#include "common/base/units.hpp"
+
+#include <cstddef>
+
+namespace dlmb {
+
+class DeviceQueue;
+
+/// A point in a queue. Not reached until the device has done all that was queued before it.
+class DeviceEvent {
+public:
+    DeviceEvent();  // throws Error where there is no device, as all below do when the device fails
+    DeviceEvent(DeviceEvent const&) = delete;
+    DeviceEvent& operator=(DeviceEvent const&) = delete;
+    DeviceEvent(DeviceEvent&& other) noexcept : event_(other.event_) { other.event_ = nullptr; }
+    DeviceEvent& operator=(DeviceEvent&&) = delete;
+    ~DeviceEvent();
+
+    void record(DeviceQueue const& queue);
+    /// True as well before it was ever recorded.
+    [[nodiscard]] bool reached() const;
+    /// Device time between two events that were reached; the clock behind it steps by about 500 ns.
+    [[nodiscard]] Nanoseconds since(DeviceEvent const& earlier) const;
+    [[nodiscard]] void* native() const { return event_; }  // cudaEvent_t
+
+private:
+    void* event_ = nullptr;
+};
+
+/// On the device that this thread uses (devices.hpp).
+class DeviceQueue {
+public:
+    DeviceQueue();
+    DeviceQueue(DeviceQueue const&) = delete;
+    DeviceQueue& operator=(DeviceQueue const&) = delete;
+    ~DeviceQueue();
+
+    /// Between memory of any kinds. Host memory that is not pinned may make the host wait.
+    void copy(std::byte* to, std::byte const* from, Bytes bytes) const;
+    /// What is queued from here on starts when `event`, as last recorded, is reached.
+    void wait_for(DeviceEvent const& event) const;
+    /// The host waits until nothing is left to do.
+    void drain() const;
+    [[nodiscard]] void* native() const { return stream_; }  // cudaStream_t
+
+private:
+    void* stream_ = nullptr;
+};
+
+}  // namespace dlmb
