@@ -106,12 +106,4 @@ struct PatternType {
 /// Defaults, then the preset (empty: none), then `overrides`. Throws UsageError on unknown names with the nearest ones.
 [[nodiscard]] Parameters resolve(PatternType const& type, std::string_view preset, Parameters const& overrides);
 
-/// Strict readers for patterns; `name` is the parameter. Throw UsageError.
-[[nodiscard]] std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min,
-                                          std::uint64_t max);
-[[nodiscard]] Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max);
-[[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
-[[nodiscard]] std::string const& read_choice(Parameters const& parameters, std::string_view name,
-                                             std::span<std::string_view const> choices);
-
 }  // namespace dlmb

@@ -4,10 +4,9 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/element_name.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
-
-#include <algorithm>
 
 namespace dlmb::collective {
 namespace {
@@ -29,13 +28,7 @@ constexpr ParameterInfo infos[] = {
      "balanced"},
 };
 
-template <class Enum, std::size_t Count>
-Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
-    std::string const& text = read_choice(parameters, name, names);
-    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
-}
-
-Element read_element(Parameters const& parameters) {
+Element read_any_element(Parameters const& parameters) {
     std::string const& text = parameters.find("element")->second;
     auto const element = element_named(text);
     if (!element) {
@@ -49,8 +42,7 @@ bool reduces(Kind kind) {
 }
 
 Reduction read_reduction(Parameters const& parameters, Kind kind) {
-    auto const reduction =
-        read_enum<Reduction>(parameters, "reduction", std::array<std::string_view, 4>{"sum", "prod", "min", "max"});
+    auto const reduction = read_enum<Reduction>(parameters, "reduction", {"sum", "prod", "min", "max"});
     bool const ordered = reduction == Reduction::min || reduction == Reduction::max;
     if (reduces(kind) && ordered && parameters.find("element")->second == "int8") {
         throw UsageError(fmt::format(
@@ -61,7 +53,7 @@ Reduction read_reduction(Parameters const& parameters, Kind kind) {
 }
 
 bool read_in_place(Parameters const& parameters, Kind kind) {
-    bool const on = read_choice(parameters, "in-place", std::array<std::string_view, 2>{"on", "off"}) == "on";
+    bool const on = read_switch(parameters, "in-place");
     if (on && !reduces(kind) && kind != Kind::allgather) {
         throw UsageError(
             fmt::format("--in-place on: --operation {} has no such form; allreduce, reduce_scatter and allgather have",
@@ -71,7 +63,7 @@ bool read_in_place(Parameters const& parameters, Kind kind) {
 }
 
 Route read_route(Parameters const& parameters, Kind kind, int ranks) {
-    auto const route = read_enum<Route>(parameters, "route", std::array<std::string_view, 2>{"ring", "ping_pong"});
+    auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong"});
     if (kind == Kind::sendrecv && route == Route::ping_pong && ranks % 2 != 0) {
         throw UsageError(fmt::format("--route ping_pong: {} ranks do not divide into pairs", ranks));
     }
@@ -111,8 +103,8 @@ std::span<ParameterInfo const> parameter_infos() {
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
-    params.kind = read_enum<Kind>(parameters, "operation", kind_names);
-    params.element = read_element(parameters);
+    params.kind = static_cast<Kind>(read_choice(parameters, "operation", kind_names));
+    params.element = read_any_element(parameters);
     params.message_bytes = read_message_bytes(parameters, params, world.ranks);
     params.reduction = read_reduction(parameters, params.kind);
     params.in_place = read_in_place(parameters, params.kind);

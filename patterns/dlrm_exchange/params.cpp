@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/dense.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
@@ -44,38 +45,16 @@ constexpr ParameterInfo infos[] = {
     {"overlap", "on: top gradients are reduced beside the backward exchange; off: one step after the other", "on"},
 };
 
-template <class Value, std::size_t Count>
-Value read_one_of(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names,
-                  std::array<Value, Count> const& values) {
-    std::string const& text = read_choice(parameters, name, names);
-    return values.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), text) - names.begin()));
-}
-
-template <std::size_t Count>
-Element read_element(Parameters const& parameters, std::string_view name, std::array<Element, Count> const& elements) {
-    std::array<std::string_view, Count> names;
-    std::transform(elements.begin(), elements.end(), names.begin(), [](Element element) { return name_of(element); });
-    return read_one_of(parameters, name, names, elements);
-}
-
-bool read_switch(Parameters const& parameters, std::string_view name) {
-    return read_one_of<bool, 2>(parameters, name, {"on", "off"}, {true, false});
-}
-
 LayoutRule read_rule(Parameters const& parameters) {
     constexpr std::string_view file_prefix = "file:";
     LayoutRule rule;
-    rule.sharding = read_one_of<Sharding, 4>(parameters, "sharding", {"table", "row", "column", "mixed"},
-                                             {Sharding::table, Sharding::row, Sharding::column, Sharding::mixed});
+    rule.sharding = read_enum<Sharding>(parameters, "sharding", {"table", "row", "column", "mixed"});
     std::string const& placement = parameters.find("placement")->second;
     if (placement.compare(0, file_prefix.size(), file_prefix) == 0) {
         rule.placement = Placement::file;
         rule.path = placement.substr(file_prefix.size());
     } else {
-        constexpr std::array<std::string_view, 4> names{"round_robin", "size", "pooling", "file:PATH"};
-        rule.placement =
-            read_one_of<Placement, 4>(parameters, "placement", names,
-                                      {Placement::round_robin, Placement::size, Placement::pooling, Placement::file});
+        rule.placement = read_enum<Placement>(parameters, "placement", {"round_robin", "size", "pooling", "file:PATH"});
     }
     rule.column_width = read_unsigned(parameters, "column-width", 1, max_dim);
     rule.row_wise_from = read_unsigned(parameters, "row-wise-from", 0, max_rows);
@@ -126,7 +105,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.length_element = read_element(parameters, "length-element", whole);
     params.dense_element =
         read_element(parameters, "dense-element", std::array{Element::fp32, Element::fp16, Element::bf16});
-    params.bags = read_one_of<Bags, 2>(parameters, "bags", {"fixed", "uniform"}, {Bags::fixed, Bags::uniform});
+    params.bags = read_enum<Bags>(parameters, "bags", {"fixed", "uniform"});
     params.weighted = read_switch(parameters, "weighted");
     params.splits = read_unsigned(parameters, "splits", 0, max_splits);
     std::string const& top = parameters.find("top")->second;

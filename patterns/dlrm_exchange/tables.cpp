@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/published.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 

@@ -6,11 +6,10 @@
 #include "patterns/buffer_budget.hpp"
 #include "patterns/dp_gradients/buckets.hpp"
 #include "patterns/dp_gradients/models/models.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <string_view>
 
@@ -50,20 +49,10 @@ constexpr ParameterInfo infos[] = {
     {"memory-limit", memory_limit_help, "1G"},
 };
 
-template <class Enum, std::size_t Count>
-Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
-    std::string const& text = read_choice(parameters, name, names);
-    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
-}
-
-bool read_switch(Parameters const& parameters, std::string_view name) {
-    return read_choice(parameters, name, std::array<std::string_view, 2>{"on", "off"}) == "on";
-}
-
 Model read_model(Parameters const& parameters) {
     std::vector<std::string_view> names(model_names().begin(), model_names().end());
     names.emplace_back("flat");
-    std::string const& name = read_choice(parameters, "model", names);
+    std::string_view const name = names[read_choice(parameters, "model", names)];
     std::uint64_t const elements = read_unsigned(parameters, "parameters", 1, max_elements);
     return name == "flat" ? Model{{{elements, 1}}, 0, 0} : model_named(name);
 }
@@ -86,12 +75,9 @@ void read_group(Parameters const& parameters, WorldShape const& world, Params& p
 }
 
 void read_elements(Parameters const& parameters, Params& params) {
-    constexpr std::array elements{Element::bf16, Element::fp16, Element::fp32};
-    params.element = elements.at(
-        read_enum<std::size_t>(parameters, "element", std::array<std::string_view, 3>{"bf16", "fp16", "fp32"}));
-    auto const gradient = read_enum<std::size_t>(parameters, "gradient-element",
-                                                 std::array<std::string_view, 4>{"bf16", "fp16", "fp32", "same"});
-    params.gradient_element = gradient == elements.size() ? params.element : elements.at(gradient);
+    params.element = read_element(parameters, "element", training_elements);
+    std::size_t const gradient = read_choice(parameters, "gradient-element", {"bf16", "fp16", "fp32", "same"});
+    params.gradient_element = gradient == training_elements.size() ? params.element : training_elements.at(gradient);
 }
 
 void read_buckets(Parameters const& parameters, Params& params) {
@@ -116,9 +102,8 @@ std::span<ParameterInfo const> parameter_infos() {
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     params.model = read_model(parameters);
-    params.scheme = read_enum<Scheme>(
-        parameters, "scheme", std::array<std::string_view, 6>{"ddp", "megatron", "zero1", "zero2", "zero3", "fsdp"});
-    params.form = read_enum<Form>(parameters, "form", std::array<std::string_view, 2>{"allreduce", "reduce_scatter"});
+    params.scheme = read_enum<Scheme>(parameters, "scheme", {"ddp", "megatron", "zero1", "zero2", "zero3", "fsdp"});
+    params.form = read_enum<Form>(parameters, "form", {"allreduce", "reduce_scatter"});
     if (params.scheme == Scheme::ddp && params.form == Form::reduce_scatter) {
         throw UsageError("--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
     }

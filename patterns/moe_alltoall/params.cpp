@@ -4,11 +4,11 @@
 
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace dlmb::moe_alltoall {
@@ -39,12 +39,6 @@ constexpr ParameterInfo infos[] = {
     {"group-score", "a group competes with its best expert or its two best: best, best_two", "best"},
     {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
 };
-
-template <class Enum, std::size_t Count>
-Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
-    std::string const& text = read_choice(parameters, name, names);
-    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
-}
 
 std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {
     std::size_t const ep = read_unsigned(parameters, "ep", 0, max_experts);
@@ -137,20 +131,16 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.tokens = read_unsigned(parameters, "tokens", 0, max_tokens);
     params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
     params.ep = read_ep(parameters, static_cast<std::size_t>(world.ranks), params.experts);
-    params.format =
-        read_enum<RowFormat>(parameters, "element", std::array<std::string_view, 4>{"bf16", "fp16", "fp8", "fp32"});
-    params.wire = read_enum<Wire>(parameters, "wire",
-                                  std::array<std::string_view, 4>{"expanded", "rank_dedup", "node_dedup", "padded"});
+    params.format = read_enum<RowFormat>(parameters, "element", {"bf16", "fp16", "fp8", "fp32"});
+    params.wire = read_enum<Wire>(parameters, "wire", {"expanded", "rank_dedup", "node_dedup", "padded"});
     params.node_ranks = params.wire == Wire::node_dedup ? read_node_ranks(world, params.ep) : params.ep;
     params.capacity_rule.factor = in_millionths(read_real(parameters, "capacity-factor", 0, 1e6));
     params.capacity_rule.min = read_unsigned(parameters, "min-capacity", 0, max_tokens);
     params.skew = read_skew(parameters, world);
-    params.direction =
-        read_enum<Direction>(parameters, "direction", std::array<std::string_view, 3>{"forward", "backward", "both"});
+    params.direction = read_enum<Direction>(parameters, "direction", {"forward", "backward", "both"});
     read_groups(parameters, params);
-    params.group_score =
-        read_enum<GroupScore>(parameters, "group-score", std::array<std::string_view, 2>{"best", "best_two"});
-    params.probs = read_choice(parameters, "probs", std::array<std::string_view, 2>{"on", "off"}) == "on";
+    params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});
+    params.probs = read_switch(parameters, "probs");
     return params;
 }
 

@@ -3,12 +3,11 @@
 #include "patterns/pipeline_p2p/params.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/pipeline_p2p/reading.hpp"
 #include "patterns/pipeline_p2p/shape_params.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
-#include <array>
 #include <limits>
 #include <string_view>
 
@@ -17,10 +16,6 @@ namespace {
 
 constexpr std::uint64_t max_ranks = 65536;
 constexpr Bytes max_tensor = Bytes{1} << 44;
-
-bool read_switch(Parameters const& parameters, std::string_view name) {
-    return read_word(parameters, name, std::array<std::string_view, 2>{"off", "on"}) == 1;
-}
 
 void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {
     params.tp = read_int(parameters, "tp", 1, max_ranks);
@@ -42,9 +37,7 @@ void read_layout(Parameters const& parameters, WorldShape const& world, Params& 
 }
 
 void read_tensor(Parameters const& parameters, Params& params) {
-    constexpr std::array<std::string_view, 3> elements{"bf16", "fp16", "fp32"};
-    constexpr Element kinds[] = {Element::bf16, Element::fp16, Element::fp32};
-    params.element = kinds[read_word(parameters, "element", elements)];
+    params.element = read_element(parameters, "element", training_elements);
     TensorShape& tensor = params.tensor;
     tensor.micro_batch_size = read_unsigned(parameters, "micro-batch-size", 1, 1U << 20U);
     tensor.sequence = read_unsigned(parameters, "sequence", 1, 1U << 22U);
@@ -52,8 +45,7 @@ void read_tensor(Parameters const& parameters, Params& params) {
     tensor.element_bytes = size_of(params.element);
     tensor.tp = static_cast<std::uint64_t>(params.tp);
     tensor.cp = static_cast<std::uint64_t>(params.cp);
-    tensor.tp_split = static_cast<TpSplit>(read_word(
-        parameters, "tp-split", std::array<std::string_view, 3>{"none", "sequence_parallel", "scatter_gather"}));
+    tensor.tp_split = read_enum<TpSplit>(parameters, "tp-split", {"none", "sequence_parallel", "scatter_gather"});
     std::uint64_t const parts = tensor.tp_split == TpSplit::sequence_parallel ? tensor.cp * tensor.tp : tensor.cp;
     if (tensor.sequence % parts != 0) {
         throw UsageError(fmt::format("--sequence {}: not a multiple of {} parts (--cp {}{})", tensor.sequence, parts,
@@ -105,8 +97,7 @@ Nanoseconds read_us(Parameters const& parameters, std::string_view name) {
 
 /// Times of a rank's part of a pipe, divided among its chunks.
 void read_compute(Parameters const& parameters, Params& params) {
-    std::size_t const choice =
-        read_word(parameters, "compute", std::array<std::string_view, 3>{"none", "busy", "gemm"});
+    std::size_t const choice = read_choice(parameters, "compute", {"none", "busy", "gemm"});
     Nanoseconds const forward = read_us(parameters, "forward-us");
     Nanoseconds const backward = read_us(parameters, "backward-us");
     Nanoseconds const weight = read_us(parameters, "weight-us");
@@ -135,8 +126,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     read_layout(parameters, world, params);
     read_shape(parameters, params.shape);
-    params.mode = static_cast<Mode>(read_word(
-        parameters, "mode", std::array<std::string_view, 4>{"batched", "separate", "meta_data", "handshake_data"}));
+    params.mode = read_enum<Mode>(parameters, "mode", {"batched", "separate", "meta_data", "handshake_data"});
     params.shape.overlapped = params.mode == Mode::separate;
     if (params.mode == Mode::handshake_data) {
         check_handshakes(params.shape);

@@ -3,7 +3,7 @@
 #include "patterns/pipeline_p2p/shape_params.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/pipeline_p2p/reading.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
@@ -50,9 +50,8 @@ void check_bidirectional(Shape const& shape) {
 }  // namespace
 
 void read_shape(Parameters const& parameters, Shape& shape) {
-    shape.schedule = static_cast<Schedule>(read_word(
-        parameters, "schedule",
-        std::array<std::string_view, 7>{"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"}));
+    shape.schedule = read_enum<Schedule>(parameters, "schedule",
+                                         {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
     shape.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
     shape.pipe_pairs = read_int(parameters, "pipe-pairs", 1, max_pairs);
     if (shape.schedule == Schedule::interleaved) {

@@ -4,11 +4,10 @@
 
 #include "common/base/error.hpp"
 #include "patterns/buffer_budget.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <string_view>
 
@@ -38,18 +37,6 @@ constexpr ParameterInfo infos[] = {
     {"compute-ns", "ring: time of attention over one block, overlapped with the transfer of the next; 0: none", "0"},
     {"memory-limit", memory_limit_help, "1G"},
 };
-
-template <class Enum, std::size_t Count>
-Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
-    std::string const& text = read_choice(parameters, name, names);
-    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
-}
-
-Element read_element(Parameters const& parameters, std::string_view name) {
-    constexpr std::array elements{Element::bf16, Element::fp16, Element::fp32};
-    return elements.at(
-        read_enum<std::size_t>(parameters, name, std::array<std::string_view, 3>{"bf16", "fp16", "fp32"}));
-}
 
 void read_tensors(Parameters const& parameters, Params& params) {
     params.queries = {
@@ -107,14 +94,13 @@ std::span<ParameterInfo const> parameter_infos() {
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
-    params.kind = read_enum<Kind>(parameters, "kind", std::array<std::string_view, 2>{"ulysses", "ring"});
+    params.kind = read_enum<Kind>(parameters, "kind", {"ulysses", "ring"});
     read_tensors(parameters, params);
     params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
     params.sp = read_sp(parameters, world);
-    params.direction =
-        read_enum<Direction>(parameters, "direction", std::array<std::string_view, 3>{"forward", "backward", "both"});
-    params.element = read_element(parameters, "element");
-    params.gradient_element = read_element(parameters, "gradient-element");
+    params.direction = read_enum<Direction>(parameters, "direction", {"forward", "backward", "both"});
+    params.element = read_element(parameters, "element", training_elements);
+    params.gradient_element = read_element(parameters, "gradient-element", training_elements);
     params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
     params.memory_limit = read_bytes(parameters, "memory-limit", 0, max_memory);
     check_layout(params);

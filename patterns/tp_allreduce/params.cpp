@@ -4,11 +4,10 @@
 
 #include "common/base/error.hpp"
 #include "patterns/buffer_budget.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <string_view>
 
@@ -43,25 +42,8 @@ constexpr ParameterInfo infos[] = {
     {"memory-limit", memory_limit_help, "1G"},
 };
 
-template <class Enum, std::size_t Count>
-Enum read_enum(Parameters const& parameters, std::string_view name, std::array<std::string_view, Count> const& names) {
-    std::string const& text = read_choice(parameters, name, names);
-    return static_cast<Enum>(std::find(names.begin(), names.end(), text) - names.begin());
-}
-
-bool read_switch(Parameters const& parameters, std::string_view name) {
-    return read_choice(parameters, name, std::array<std::string_view, 2>{"on", "off"}) == "on";
-}
-
-Element read_element(Parameters const& parameters) {
-    constexpr std::array elements{Element::bf16, Element::fp16, Element::fp32};
-    return elements.at(
-        read_enum<std::size_t>(parameters, "element", std::array<std::string_view, 3>{"bf16", "fp16", "fp32"}));
-}
-
 void read_sizes(Parameters const& parameters, Params& params) {
-    params.phase =
-        read_enum<Phase>(parameters, "phase", std::array<std::string_view, 3>{"training", "prefill", "decode"});
+    params.phase = read_enum<Phase>(parameters, "phase", {"training", "prefill", "decode"});
     params.batch = read_unsigned(parameters, "batch", 1, max_width);
     params.sequence = read_unsigned(parameters, "sequence", 1, max_width);
     params.drafts = read_unsigned(parameters, "drafts", 0, 255);
@@ -125,13 +107,11 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_sizes(parameters, params);
     read_layout(parameters, world, params);
     params.sequence_parallel = read_switch(parameters, "sequence-parallel");
-    params.edges = read_enum<Edges>(parameters, "edges", std::array<std::string_view, 2>{"allreduce", "scatter"});
-    params.recompute = read_choice(parameters, "recompute", std::array<std::string_view, 2>{"none", "full"}) == "full";
-    params.tensors_per_norm =
-        read_choice(parameters, "norm", std::array<std::string_view, 2>{"layernorm", "rmsnorm"}) == "rmsnorm" ? 1 : 2;
-    params.element = read_element(parameters);
-    params.logits =
-        read_enum<Logits>(parameters, "logits", std::array<std::string_view, 3>{"none", "allgather", "argmax"});
+    params.edges = read_enum<Edges>(parameters, "edges", {"allreduce", "scatter"});
+    params.recompute = read_choice(parameters, "recompute", {"none", "full"}) == 1;
+    params.tensors_per_norm = read_choice(parameters, "norm", {"layernorm", "rmsnorm"}) == 1 ? 1 : 2;
+    params.element = read_element(parameters, "element", training_elements);
+    params.logits = read_enum<Logits>(parameters, "logits", {"none", "allgather", "argmax"});
     params.memory_limit = read_bytes(parameters, "memory-limit", 0, max_memory);
     check_scatter(params);
     return params;

@@ -23,11 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def our_entries(build: Path, parts: list[str]) -> list[dict[str, str]]:
-    """Entries of sources of this repository, generated ones left out, those whose path begins with one of `parts`."""
+    """Entries of C++ sources of this repository, generated ones left out, whose path begins with one of `parts`."""
     entries = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = Path(entry["directory"], entry["file"]).resolve()
         if not source.is_relative_to(ROOT) or source.is_relative_to(ROOT / "build") or not source.is_file():
+            continue
+        if source.suffix == ".cu":  # nvcc's flags, which clang does not take
             continue
         name = str(source.relative_to(ROOT))
         if not parts or name.startswith(tuple(parts)):

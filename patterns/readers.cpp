@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-//
-// Strict readers of parameter values.
+#include "patterns/readers.hpp"
+
 #include "common/base/error.hpp"
-#include "patterns/pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -57,13 +56,36 @@ double read_real(Parameters const& parameters, std::string_view name, double min
     return value;
 }
 
-std::string const& read_choice(Parameters const& parameters, std::string_view name,
-                               std::span<std::string_view const> choices) {
+std::size_t read_choice(Parameters const& parameters, std::string_view name,
+                        std::span<std::string_view const> choices) {
     ParameterValue const& text = value_of(parameters, name);
-    if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    auto const found = std::find(choices.begin(), choices.end(), text);
+    if (found == choices.end()) {
         throw UsageError(fmt::format("--{} '{}': expected {}", name, text, fmt::join(choices, ", ")));
     }
-    return text;
+    return static_cast<std::size_t>(found - choices.begin());
+}
+
+std::size_t read_choice(Parameters const& parameters, std::string_view name,
+                        std::initializer_list<std::string_view> choices) {
+    return read_choice(parameters, name, std::span(choices.begin(), choices.size()));
+}
+
+bool read_switch(Parameters const& parameters, std::string_view name) {
+    return read_choice(parameters, name, {"on", "off"}) == 0;
+}
+
+int read_int(Parameters const& parameters, std::string_view name, int min, int max) {
+    return static_cast<int>(
+        read_unsigned(parameters, name, static_cast<std::uint64_t>(min), static_cast<std::uint64_t>(max)));
+}
+
+Element read_element(Parameters const& parameters, std::string_view name, std::span<Element const> elements) {
+    std::vector<std::string_view> names;
+    for (Element const element : elements) {
+        names.push_back(name_of(element));
+    }
+    return elements[read_choice(parameters, name, names)];
 }
 
 }  // namespace dlmb

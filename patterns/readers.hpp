@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Strict readers of parameters for patterns; `name` is the parameter. All throw UsageError that names it, the value and
+// what would be right.
+#pragma once
+
+#include "common/plan/plan.hpp"
+#include "patterns/pattern.hpp"
+#include "patterns/readers.hpp"
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dlmb {
+
+[[nodiscard]] std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min,
+                                          std::uint64_t max);
+[[nodiscard]] int read_int(Parameters const& parameters, std::string_view name, int min, int max);
+[[nodiscard]] Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max);
+[[nodiscard]] double read_real(Parameters const& parameters, std::string_view name, double min, double max);
+[[nodiscard]] bool read_switch(Parameters const& parameters, std::string_view name);  // on or off
+
+/// The place of the value among `choices`.
+[[nodiscard]] std::size_t read_choice(Parameters const& parameters, std::string_view name,
+                                      std::span<std::string_view const> choices);
+[[nodiscard]] std::size_t read_choice(Parameters const& parameters, std::string_view name,
+                                      std::initializer_list<std::string_view> choices);
+/// The enumerator at that place.
+template <class Enum>
+[[nodiscard]] Enum read_enum(Parameters const& parameters, std::string_view name,
+                             std::initializer_list<std::string_view> choices) {
+    return static_cast<Enum>(read_choice(parameters, name, choices));
+}
+
+/// What models are trained and served in.
+inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
+[[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
+                                   std::span<Element const> elements);
+
+}  // namespace dlmb
