@@ -41,7 +41,7 @@ nlohmann::ordered_json describe(BackendEntry const& entry, BackendContext const&
     return json;
 }
 
-nlohmann::ordered_json describe_memory(Bootstrap const& bootstrap) {
+nlohmann::ordered_json describe_memory() {
     nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
     for (MemoryKind const kind : every_memory_kind) {
         std::string why_not;
@@ -57,7 +57,7 @@ nlohmann::ordered_json describe_all(Bootstrap& bootstrap) {
     record::Environment const environment = record::capture_environment(bootstrap);
     json["machine"] = environment.identity;
     json["warnings"] = environment.warnings;
-    json["memory"] = describe_memory(bootstrap);
+    json["memory"] = describe_memory();
     for (BackendEntry const& entry : backend_entries()) {
         json["backends"].push_back(describe(entry, BackendContext{bootstrap}));
     }
