@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The columns of nccl-tests 2.19 (src/common.cu): size and count of the buffer, type, redop, root, then time, algbw,
-// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the median.
+// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the median. Then the two
+// lines that scripts look for.
 #include "common/app/table_layouts.hpp"
 #include "common/plan/element_name.hpp"
 
@@ -47,8 +48,11 @@ public:
 
     [[nodiscard]] std::string row(record::Cell const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
+            invalid_ += cell.result.status == measure::Status::invalid ? 1 : 0;
             return note(cell, title);
         }
+        ++rows_;
+        busbw_sum_GBps_ += bandwidth(cell.traffic, cell.result.time.median).busbw_GBps;
         std::string const operation = parameter(cell, "operation").value_or("");
         bool const reduces = operation == "allreduce" || operation == "reduce_scatter";
         bool const in_place = parameter(cell, "in-place").value_or("off") == "on";
@@ -62,6 +66,14 @@ public:
                            in_place ? none : figures, in_place ? figures : none);
     }
 
+    [[nodiscard]] std::string footer() const override {
+        if (rows_ + invalid_ == 0) {
+            return "";
+        }
+        return fmt::format("# Out of bounds values : {} {}\n# Avg bus bandwidth    : {:g}\n#\n", invalid_,
+                           invalid_ == 0 ? "OK" : "FAILED", rows_ == 0 ? 0 : busbw_sum_GBps_ / rows_);
+    }
+
 private:
     static std::string half(record::Cell const& cell) {
         Bandwidth const rate = bandwidth(cell.traffic, cell.result.time.median);
@@ -72,6 +84,9 @@ private:
     }
 
     Series series_;
+    int rows_ = 0;
+    int invalid_ = 0;  // cells whose payload was wrong
+    double busbw_sum_GBps_ = 0;
 };
 
 }  // namespace

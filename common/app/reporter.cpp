@@ -134,8 +134,8 @@ int Reporter::finish() {
         if (resumed_ > 0) {
             summary += fmt::format(", {} already in the results file", resumed_);
         }
-        fmt::print("# cells: {}\n{}DLMB_RESULT: {}\n", summary.empty() ? "none" : summary.substr(2), figures_,
-                   exit_code() == exit_ok ? "PASS" : "FAIL");
+        fmt::print("{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary.empty() ? "none" : summary.substr(2),
+                   figures_, exit_code() == exit_ok ? "PASS" : "FAIL");
         std::fflush(stdout);
     }
     return exit_code();

@@ -19,6 +19,8 @@ public:
     [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
     /// Remembers what the row before was about, so that only changes are said.
     [[nodiscard]] virtual std::string row(record::Cell const& cell, std::string_view title) = 0;
+    /// Behind the last row.
+    [[nodiscard]] virtual std::string footer() const { return ""; }
 };
 
 [[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);

@@ -111,6 +111,19 @@ TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
         << row;
 }
 
+// nccl-tests prints both lines, and scripts that watch it look for them. 1.573 GB/s in one row, 1.5 in the other.
+TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
+    auto const table = make_table(Layout::nccl);
+    EXPECT_EQ(table->footer(), "");
+    (void)table->row(gather("1048576"), "");
+    (void)table->row(example(), "");
+    EXPECT_EQ(table->footer(), "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.53643\n#\n");
+    record::Cell wrong = example();
+    wrong.result.status = measure::Status::invalid;
+    (void)table->row(wrong, "");
+    EXPECT_NE(table->footer().find("# Out of bounds values : 1 FAILED\n"), std::string::npos);
+}
+
 TEST(Table, ASkippedCellIsACommentWithItsReason) {
     record::Cell cell = example();
     cell.result.status = measure::Status::skipped;
