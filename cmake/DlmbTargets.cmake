@@ -21,11 +21,13 @@ function(dlmb_add_library name)
     target_link_libraries(dlmb_${name} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:dlmb_build_flags> ${arg_LINK_PRIVATE})
 endfunction()
 
-# dlmb_add_backend(<name> FEATURE <x> SOURCES <files> LINK <targets>): builds the folder when DLMB_HAVE_<x>, otherwise
-# leaves a known name that says which option enables it. The folder defines, in <name>_backend.cpp,
+# dlmb_add_backend(<name> [MEMORY] FEATURE <x> SOURCES <files> LINK <targets>): builds the folder when DLMB_HAVE_<x>,
+# otherwise leaves a known name that says which option enables it. The folder defines, in <name>_backend.cpp,
 #   MadeBackend dlmb::<name>::make_backend(BackendContext const&);
+# and with MEMORY, for the kind of memory of the same name,
+#   std::unique_ptr<MemorySpace> dlmb::<name>::make_memory(std::string& why_not);
 function(dlmb_add_backend name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FEATURE" "SOURCES;LINK;LINK_PRIVATE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MEMORY" "FEATURE" "SOURCES;LINK;LINK_PRIVATE")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dlmb_add_backend(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -34,6 +36,7 @@ function(dlmb_add_backend name)
         set_property(GLOBAL PROPERTY DLMB_BACKEND_ABSENT_${name} "not in this build; configure with -DDLMB_WITH_${arg_FEATURE}=ON")
         return()
     endif()
+    set_property(GLOBAL PROPERTY DLMB_BACKEND_MEMORY_${name} ${arg_MEMORY})
     dlmb_add_library(backend_${name} SOURCES ${arg_SOURCES} LINK dlmb::backend ${arg_LINK} LINK_PRIVATE ${arg_LINK_PRIVATE})
 endfunction()
 
@@ -57,11 +60,18 @@ function(dlmb_generate_registries)
     set(targets "")
     foreach(name IN LISTS backends)
         get_property(absent GLOBAL PROPERTY DLMB_BACKEND_ABSENT_${name})
+        get_property(memory GLOBAL PROPERTY DLMB_BACKEND_MEMORY_${name})
         if(absent)
             string(APPEND ENTRIES "    {\"${name}\", nullptr, \"${absent}\"},\n")
         else()
-            string(APPEND DECLARATIONS "namespace ${name} {\nMadeBackend make_backend(BackendContext const& context);\n}\n")
-            string(APPEND ENTRIES "    {\"${name}\", ${name}::make_backend, \"\"},\n")
+            set(declarations "MadeBackend make_backend(BackendContext const& context);\n")
+            set(make_memory nullptr)
+            if(memory)
+                string(APPEND declarations "std::unique_ptr<MemorySpace> make_memory(std::string& why_not);\n")
+                set(make_memory ${name}::make_memory)
+            endif()
+            string(APPEND DECLARATIONS "namespace ${name} {\n${declarations}}\n")
+            string(APPEND ENTRIES "    {\"${name}\", ${name}::make_backend, \"\", ${make_memory}},\n")
             list(APPEND targets dlmb::backend_${name})
         endif()
     endforeach()

@@ -45,7 +45,7 @@ nlohmann::ordered_json describe_memory() {
     nlohmann::ordered_json kinds = nlohmann::ordered_json::array();
     for (MemoryKind const kind : every_memory_kind) {
         std::string why_not;
-        bool const usable = make_memory_space(kind, why_not) != nullptr;
+        bool const usable = make_memory(kind, why_not) != nullptr;
         kinds.push_back({{"name", name_of(kind)}, {"usable", usable}, {"reason", why_not}});
     }
     return kinds;

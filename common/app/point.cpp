@@ -3,6 +3,7 @@
 #include "common/app/point.hpp"
 
 #include "common/app/candidates.hpp"
+#include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/core.h>
@@ -55,7 +56,7 @@ void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> 
 
 /// Collective. nullptr with a reason unless every rank has this memory.
 std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind, std::string& why_not) {
-    std::unique_ptr<MemorySpace> space = make_memory_space(kind, why_not);
+    std::unique_ptr<MemorySpace> space = make_memory(kind, why_not);
     std::vector<std::int64_t> have{space == nullptr ? 0 : 1};
     bootstrap.all_reduce(have, Fold::min);
     if (have[0] == 0 && space != nullptr) {

@@ -33,7 +33,7 @@ void TransportOptions::add(CLI::App& app, Options& options) {
         ->delimiter(',')
         ->capture_default_str()
         ->group(group);
-    app.add_option("-d,--memory", memory, "host, pinned, cuda, managed")
+    app.add_option("-d,--memory", memory, "host, pinned, cuda, managed, nccl")
         ->delimiter(',')
         ->capture_default_str()
         ->group(group);

@@ -19,4 +19,18 @@ MadeBackend make_backend(std::string_view name, BackendContext const& context) {
     throw UsageError(unknown_name("backend", name, known));
 }
 
+std::unique_ptr<MemorySpace> make_memory(MemoryKind kind, std::string& why_not) {
+    for (BackendEntry const& entry : backend_entries()) {
+        if (entry.name != name_of(kind)) {
+            continue;
+        }
+        if (entry.make_memory == nullptr) {
+            why_not = fmt::format("{} memory: {}", name_of(kind), entry.absent);
+            return nullptr;
+        }
+        return entry.make_memory(why_not);
+    }
+    return make_memory_space(kind, why_not);
+}
+
 }  // namespace dlmb

@@ -16,11 +16,17 @@ struct BackendEntry {
     /// Collective. nullptr: not in this build. Unsupported: this launch cannot use it (no CUDA device, no MPI).
     MadeBackend (*make)(BackendContext const&);
     std::string_view absent;  // why it is not in this build and how to enable it; empty when it is
+    /// The kind of memory that is named after the backend; nullptr: there is none, or the backend is not in this build.
+    std::unique_ptr<MemorySpace> (*make_memory)(std::string& why_not) = nullptr;
 };
 
 [[nodiscard]] std::span<BackendEntry const> backend_entries();
 
 /// Throws UsageError naming the nearest known backends. Collective where it makes one.
 [[nodiscard]] MadeBackend make_backend(std::string_view name, BackendContext const& context);
+
+/// Every kind: what make_memory_space() serves, and what a backend has to allocate. nullptr with the reason in
+/// `why_not`.
+[[nodiscard]] std::unique_ptr<MemorySpace> make_memory(MemoryKind kind, std::string& why_not);
 
 }  // namespace dlmb

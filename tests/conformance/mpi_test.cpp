@@ -45,9 +45,9 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     for (CorpusEntry const& entry : entries) {
         expected += methods_to_run(entry, *backend.value()).size();
     }
-    for (MemoryKind const kind : {MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed}) {
+    for (MemoryKind const kind : every_memory_kind) {
         std::string why_not;
-        auto const memory = make_memory_space(kind, why_not);
+        auto const memory = make_memory(kind, why_not);
         if (memory != nullptr && backend.value()->supports(kind)) {
             CorpusResult const result = run_entries(entries, *bootstrap, *backend.value(), *memory);
             expect_clean(result);
