@@ -84,7 +84,10 @@ public:
     virtual void finish() = 0;
 
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
-    [[nodiscard]] std::span<PhaseMark const> marks() const { return marks_; }
+    [[nodiscard]] std::span<PhaseMark const> marks() {
+        refine_marks();
+        return marks_;
+    }
     /// Steps completed in the current iteration; read by the watchdog from another thread.
     [[nodiscard]] std::uint32_t steps_done() const { return steps_done_.load(std::memory_order_relaxed); }
 
@@ -98,7 +101,14 @@ protected:
         steps_done_.store(now_done, std::memory_order_relaxed);
     }
 
+    // For plans that a device runs by itself: the host learns of the ends of steps late, or only afterwards.
+    void advance_to(std::uint32_t steps_done) { steps_done_.store(steps_done, std::memory_order_relaxed); }
+    void set_mark(std::size_t place, PhaseMark mark) { marks_[place] = mark; }
+
 private:
+    /// Writes the marks of the last finished iteration where finish() left that for later. Outside the timed region.
+    virtual void refine_marks() {}
+
     std::vector<PhaseMark> marks_;
     std::atomic<std::uint32_t> steps_done_{0};
 };
@@ -133,6 +143,10 @@ public:
 struct BackendContext {
     Bootstrap& bootstrap;
     YieldPolicy yield = YieldPolicy::automatic;
+    /// Several ranks may use one GPU, which shows whether results are right and says nothing about time.
+    bool shared_gpu = false;
+    /// A backend that can give up an iteration by itself does so after this time; 0: it waits for ever.
+    Nanoseconds timeout_ns = 0;
 };
 
 }  // namespace dlmb

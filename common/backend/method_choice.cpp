@@ -12,7 +12,8 @@ namespace dlmb {
 namespace {
 
 bool serves(MethodInfo const& method, OperationUse const& use) {
-    return method.operations.has(use.kind) && (use.uniform || !method.uniform_only);
+    bool const takes_blocks = use.uniform || !method.uniform_only || use.kind != OperationKind::exchange;
+    return method.operations.has(use.kind) && takes_blocks;
 }
 
 }  // namespace

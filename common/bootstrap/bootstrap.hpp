@@ -56,6 +56,10 @@ public:
     /// Called repeatedly while a call above waits. Not collective. nullptr: nothing to progress.
     void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
 
+    /// Keeps the library behind this going while this rank waits for something else for long: what its earlier calls
+    /// left on its way may be what a peer is waiting for. Not collective.
+    virtual void progress() {}
+
     /// Ends all ranks of the launch with this exit code. Not collective, any thread.
     [[noreturn]] virtual void abort(int exit_code) = 0;
 

@@ -195,6 +195,11 @@ public:
         wait({&request, 1});
     }
 
+    void progress() override {
+        int found = 0;
+        check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_.get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
+    }
+
     // From any thread, and with the main thread stuck in a blocking call: the exit code reaches the launcher only this
     // way.
     [[noreturn]] void abort(int exit_code) override {
