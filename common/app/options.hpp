@@ -28,6 +28,7 @@ struct Options {
     std::vector<MethodChoice> methods;  // {"default"} unless chosen
     bool all_methods = false;
     std::vector<MemoryKind> memory;
+    bool shared_gpu = false;
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;

@@ -43,7 +43,10 @@ WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
 
 /// Without --backend: every backend that this launch can use. With it: those, usable or not.
 std::vector<RequestedBackend> make_backends(Bootstrap& bootstrap, Options const& options) {
-    BackendContext const context{bootstrap, YieldPolicy::automatic};
+    BackendContext context{bootstrap, YieldPolicy::automatic};
+    context.shared_gpu = options.shared_gpu;
+    // A backend that can end an iteration comes before the watchdog: it says more and leaves the device usable.
+    context.timeout_ns = options.runner.timeout_ns / 10 * 9;
     std::vector<std::string> names = options.backends;
     if (names.empty()) {
         for (BackendEntry const& entry : backend_entries()) {

@@ -37,6 +37,8 @@ void TransportOptions::add(CLI::App& app, Options& options) {
         ->delimiter(',')
         ->capture_default_str()
         ->group(group);
+    app.add_flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed")
+        ->group(group);
 }
 
 void TransportOptions::take(Options& options) const {
