@@ -16,7 +16,7 @@ namespace dlmb::app {
 namespace {
 
 /// A method of that name that serves one of the operations, on equal blocks at least: compile() says what else it
-/// needs.
+/// needs, the kind of memory included.
 bool changes_something(Backend const& backend, std::string_view name, std::span<OperationUse const> uses) {
     auto const methods = backend.methods();
     return std::any_of(methods.begin(), methods.end(), [&](MethodInfo const& method) {
@@ -28,9 +28,9 @@ bool changes_something(Backend const& backend, std::string_view name, std::span<
 
 /// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
 /// name it stands for.
-std::vector<MethodChoice> methods_of(Backend const& backend, std::span<OperationUse const> uses,
+std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, std::span<OperationUse const> uses,
                                      Options const& options) {
-    std::vector<MethodInfo> const useful = methods_for(backend.methods(), uses);
+    std::vector<MethodInfo> const useful = methods_for(backend.methods_on(memory), uses);
     std::vector<MethodChoice> chosen;
     auto const add = [&](MethodChoice const& method) {
         if (std::find(chosen.begin(), chosen.end(), method) == chosen.end()) {
@@ -39,7 +39,7 @@ std::vector<MethodChoice> methods_of(Backend const& backend, std::span<Operation
     };
     for (MethodChoice method : options.methods) {
         if (method.name == "default") {
-            MethodInfo const* const standard = default_method(backend.methods(), uses.front());
+            MethodInfo const* const standard = default_method(backend.methods_on(memory), uses.front());
             method.name = standard == nullptr ? method.name : standard->name;
         }
         if (changes_something(backend, method.name, uses)) {
@@ -148,7 +148,7 @@ std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, P
             report_skipped(launch, variant, make_entry(place, requested.name, {}), requested.why_not);
             continue;
         }
-        std::vector<MethodChoice> const methods = methods_of(*requested.backend, uses, launch.options);
+        std::vector<MethodChoice> const methods = methods_of(*requested.backend, memory, uses, launch.options);
         if (methods.empty()) {
             report_skipped(launch, variant, make_entry(place, requested.name, {}),
                            fmt::format("{} has none of the requested methods for these operations", requested.name));

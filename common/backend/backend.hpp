@@ -127,8 +127,10 @@ class Backend {
 public:
     virtual ~Backend() = default;
     [[nodiscard]] virtual std::string_view name() const = 0;
-    /// The first that has an operation is the default for it.
+    /// All that it knows by name.
     [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
+    /// Those for memory of this kind. The first that has an operation is the default for it.
+    [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     [[nodiscard]] virtual Provenance provenance() const = 0;
 

@@ -74,10 +74,11 @@ void run_entry(CorpusEntry const& entry, std::string_view method, Bootstrap& boo
 
 }  // namespace
 
-std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend) {
-    std::vector<MethodInfo> methods = methods_for(backend.methods(), uses_of(entry));
+std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend, MemoryKind memory) {
+    std::vector<MethodInfo> methods = methods_for(backend.methods_on(memory), uses_of(entry));
     if (methods.empty()) {
-        methods.push_back(backend.methods().front());  // nothing to choose, for example ranks that only compute
+        methods.push_back(
+            backend.methods_on(memory).front());  // nothing to choose, for example ranks that only compute
     }
     return methods;
 }
@@ -86,7 +87,7 @@ CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootst
                          MemorySpace& memory) {
     CorpusResult result;
     for (CorpusEntry const& entry : entries) {
-        for (MethodInfo const& method : methods_to_run(entry, backend)) {
+        for (MethodInfo const& method : methods_to_run(entry, backend, memory.kind())) {
             run_entry(entry, method.name, bootstrap, backend, memory, result);
         }
     }

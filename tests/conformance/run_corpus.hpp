@@ -27,8 +27,9 @@ struct CorpusResult {
     std::uint64_t blocks_checked = 0;
 };
 
-/// The methods that make a difference to the entry; the same on all ranks, never none.
-[[nodiscard]] std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend);
+/// The methods for memory of this kind that make a difference to the entry; the same on all ranks, never none.
+[[nodiscard]] std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend,
+                                                     MemoryKind memory);
 
 /// Collective. Every entry with each of its methods_to_run, two iterations each.
 [[nodiscard]] CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,

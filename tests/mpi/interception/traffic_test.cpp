@@ -112,7 +112,8 @@ TEST(Interception, MpiIsGivenWhatThePlanSays) {
         for (Case const& each : found->second) {
             auto const pattern = type->make(resolve(*type, each.preset, each.parameters), world);
             Plan const plan = build_one(*pattern, rig.me(), {});
-            for (MethodInfo const& method : methods_for(rig.backend().methods(), pattern->operations())) {
+            for (MethodInfo const& method :
+                 methods_for(rig.backend().methods_on(MemoryKind::host), pattern->operations())) {
                 if (method.name != "persistent") {  // its requests are made once and then only started
                     expect_as_planned(rig, plan, fmt::format("{} {}", type->name, method.name), method);
                 }
