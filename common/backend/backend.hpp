@@ -141,6 +141,9 @@ public:
     virtual void quiesce() = 0;
 };
 
+/// Whether a transport's library is given pointers to device memory. ask: if the library says that it takes them.
+enum class DevicePointers : std::uint8_t { ask, yes, no };
+
 /// What a backend is made from. The bootstrap outlives it.
 struct BackendContext {
     Bootstrap& bootstrap;
@@ -149,6 +152,7 @@ struct BackendContext {
     bool shared_gpu = false;
     /// A backend that can give up an iteration by itself does so after this time; 0: it waits for ever.
     Nanoseconds timeout_ns = 0;
+    DevicePointers mpi_device = DevicePointers::ask;
 };
 
 }  // namespace dlmb

@@ -1,0 +1,17 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// MPI libraries that cannot be asked: Cray MPICH, MVAPICH.
+#include "common/backends/mpi/device_query.hpp"
+
+namespace dlmb::mpi {
+
+DeviceQuery query_device_support() {
+    return {};
+}
+
+bool nonblocking_reductions_take_device_memory() {
+    return true;
+}
+
+}  // namespace dlmb::mpi

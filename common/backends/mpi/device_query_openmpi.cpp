@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Open MPI, and MPI libraries made from it.
+#include "common/backends/mpi/device_query.hpp"
+
+// The extensions use what mpi.h declares.
+// clang-format off
+#include <mpi.h>
+#include <mpi-ext.h>
+// clang-format on
+
+namespace dlmb::mpi {
+
+DeviceQuery query_device_support() {
+    return {"MPIX_Query_cuda_support", MPIX_Query_cuda_support() != 0};
+}
+
+// Its documentation lists them among the calls without CUDA support:
+// https://docs.open-mpi.org/en/v5.0.x/tuning-apps/networking/cuda.html
+bool nonblocking_reductions_take_device_memory() {
+    return false;
+}
+
+}  // namespace dlmb::mpi
