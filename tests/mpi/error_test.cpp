@@ -48,14 +48,25 @@ TEST(MpiErrors, AnUnknownKnobNamesThoseTheMethodHas) {
     }
 }
 
-TEST(MpiErrors, DeviceMemoryIsUnsupportedWithItsName) {
-    Rig rig;
+std::string refusal(Rig& rig, MemoryKind kind, std::string_view method) {
     Plan const plan = one_exchange(rig, 64);
     Buffers buffers = rig.bind(plan);
-    buffers.kind = MemoryKind::cuda;
-    auto const compiled = rig.backend().compile(plan, buffers, {});
-    ASSERT_FALSE(compiled);
-    EXPECT_NE(compiled.error().reason.find("cuda"), std::string::npos);
+    buffers.kind = kind;
+    auto const compiled = rig.backend().compile(plan, buffers, parse_method(method));
+    return compiled ? "" : compiled.error().reason;
+}
+
+TEST(MpiErrors, ALibraryThatTakesNoDeviceMemoryIsNotGivenAny) {
+    Rig rig({}, DevicePointers::no);
+    std::string const reason = refusal(rig, MemoryKind::cuda, "alltoallv");
+    EXPECT_NE(reason.find("cuda"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("--mpi-device no"), std::string::npos) << reason;
+    EXPECT_NE(reason.find("staged"), std::string::npos) << "what to do instead: " << reason;
+}
+
+TEST(MpiErrors, HostMemoryIsNotStaged) {
+    Rig rig;
+    EXPECT_NE(refusal(rig, MemoryKind::host, "staged").find("host"), std::string::npos);
 }
 
 TEST(MpiErrors, WhatOneRankCannotRunIsUnsupportedOnAllRanks) {

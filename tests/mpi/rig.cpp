@@ -12,10 +12,10 @@
 
 namespace dlmb::mpi {
 
-Rig::Rig(Limits const& limits) : bootstrap_(make_mpi_bootstrap()) {
+Rig::Rig(Limits const& limits, DevicePointers mpi_device) : bootstrap_(make_mpi_bootstrap()) {
     std::string why_not;
     memory_ = make_memory_space(MemoryKind::host, why_not);
-    backend_ = make_limited_backend({*bootstrap_}, limits).value();
+    backend_ = make_limited_backend({*bootstrap_, YieldPolicy::automatic, mpi_device}, limits).value();
 }
 
 Group Rig::world() const {

@@ -17,7 +17,7 @@ namespace dlmb::mpi {
 
 class Rig {
 public:
-    explicit Rig(Limits const& limits = {});
+    explicit Rig(Limits const& limits = {}, DevicePointers mpi_device = DevicePointers::ask);
 
     [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
     [[nodiscard]] int ranks() const { return bootstrap_->size(); }

@@ -7,25 +7,26 @@
 namespace dlmb::mpi {
 
 IsendIrecv::IsendIrecv(std::vector<Message> messages, SelfCopy copy, int tag, MPI_Comm comm)
-    : messages_(std::move(messages)), requests_(messages_.size(), MPI_REQUEST_NULL), copy_(copy), tag_(tag),
+    : messages_(std::move(messages)), requests_(messages_.size(), MPI_REQUEST_NULL), copy_(std::move(copy)), tag_(tag),
       comm_(comm) {}
 
 void IsendIrecv::run() {
     start();
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    copy_.wait();
 }
 
 void IsendIrecv::start() {
     for (std::size_t i = 0; i < messages_.size(); ++i) {
         post(messages_[i], tag_, comm_, requests_[i]);
     }
-    copy_.run();
+    copy_.start();
 }
 
 bool IsendIrecv::test() {
     int done = 0;
     check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0;
+    return done != 0 && copy_.test();
 }
 
 void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request) {

@@ -3,15 +3,8 @@
 #include "common/backends/mpi/messages.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace dlmb::mpi {
-
-void SelfCopy::run() const {
-    if (bytes > 0) {
-        std::memmove(to, from, bytes);
-    }
-}
 
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
                      std::vector<Message>& messages) {
@@ -28,7 +21,7 @@ std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me) {
     return peers;
 }
 
-SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me) {
+SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue) {
     auto const is_self = [me](Block const& block) { return block.peer == me; };
     auto const from = std::find_if(exchange.send.begin(), exchange.send.end(), is_self);
     auto const to = std::find_if(exchange.recv.begin(), exchange.recv.end(), is_self);
@@ -36,7 +29,7 @@ SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me) {
         return {};
     }
     return {buffers.base[exchange.recv_buffer] + to->offset, buffers.base[exchange.send_buffer] + from->offset,
-            std::min(from->bytes, to->bytes)};
+            std::min(from->bytes, to->bytes), queue};
 }
 
 }  // namespace dlmb::mpi

@@ -6,6 +6,7 @@
 
 #include "common/backend/backend.hpp"
 #include "common/backends/mpi/limits.hpp"
+#include "common/backends/mpi/self_copy.hpp"
 
 #include <vector>
 
@@ -19,15 +20,6 @@ struct Message {
     bool outgoing = false;
 };
 
-/// The self block.
-struct SelfCopy {
-    std::byte* to = nullptr;
-    std::byte const* from = nullptr;
-    Bytes bytes = 0;
-
-    void run() const;  // nothing when there is no self block
-};
-
 /// The messages of one block; none for an empty one.
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
                      std::vector<Message>& messages);
@@ -35,6 +27,7 @@ void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limi
 /// `blocks` without the self block, starting with the peer after `me`: no rank is everybody's first target.
 [[nodiscard]] std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me);
 
-[[nodiscard]] SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me);
+/// `queue`: of the device that the buffers are on; nullptr for host memory.
+[[nodiscard]] SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue);
 
 }  // namespace dlmb::mpi

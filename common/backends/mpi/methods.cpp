@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 namespace dlmb::mpi {
 namespace {
@@ -25,8 +26,9 @@ constexpr OperationSet all_collectives{OperationKind::exchange, OperationKind::a
                                        OperationKind::reduce_scatter, OperationKind::all_gather,
                                        OperationKind::broadcast};
 
-// In the order of MethodId.
-constexpr std::array<MethodInfo, 8> table{{
+// In the order of MethodId, and last the one that is no native call of its own.
+constexpr std::size_t direct = 8;
+constexpr std::array<MethodInfo, direct + 1> table{{
     {"alltoall", "one MPI_Alltoall per exchange", exchange, "", true},
     {"alltoallv", "one MPI_Alltoallv per exchange", exchange},
     {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", messages},
@@ -37,7 +39,12 @@ constexpr std::array<MethodInfo, 8> table{{
     {"nonblocking", "MPI_Iallreduce and its like, MPI_Ialltoallv, and a wait", all_collectives},
     {"persistent", "requests made at set-up (MPI_Send_init, MPI_Allreduce_init ...), MPI_Startall and MPI_Waitall",
      every_operation},
+    {"staged", "memory of a device copied through pinned host memory, in chunks, for any of the others",
+     every_operation, "by=METHOD (of the native calls), chunk=BYTES (default 2M)"},
 }};
+
+constexpr Bytes default_chunk = Bytes{2} << 20;
+constexpr Bytes smallest_chunk = 4096;
 
 int read_window(std::string_view text) {
     int value = 0;
@@ -46,6 +53,40 @@ int read_window(std::string_view text) {
         throw UsageError(fmt::format("--method pairwise:max_outstanding={}: expected a whole number from 1 up", text));
     }
     return value;
+}
+
+std::size_t row_of(std::string_view name, std::size_t rows) {
+    auto const* const end = table.begin() + rows;
+    auto const* const found = std::find_if(table.begin(), end, [&](MethodInfo const& row) { return row.name == name; });
+    if (found == end) {
+        std::vector<std::string> known;
+        std::transform(table.begin(), end, std::back_inserter(known),
+                       [](MethodInfo const& row) { return std::string(row.name); });
+        throw UsageError(unknown_name("mpi method", name, known));
+    }
+    return static_cast<std::size_t>(found - table.begin());
+}
+
+Bytes read_chunk(std::string_view text) {
+    Bytes const bytes = parse_bytes(text, "--method staged:chunk");
+    if (bytes < smallest_chunk) {
+        throw UsageError(fmt::format("--method staged:chunk={}: expected at least {} bytes", text, smallest_chunk));
+    }
+    return bytes;
+}
+
+/// False: the method has no such knob.
+bool turn_knob(Method& method, std::string_view knob, std::string_view value) {
+    if (method.staged && knob == "by") {
+        method.id = static_cast<MethodId>(row_of(value, direct));
+    } else if (method.staged && knob == "chunk") {
+        method.chunk_bytes = read_chunk(value);
+    } else if (method.id == MethodId::pairwise && knob == window_knob) {
+        method.max_outstanding = read_window(value);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -61,28 +102,30 @@ std::span<MethodInfo const> method_table() {
     return offered;
 }
 
-Method read_method(MethodChoice const& choice) {
-    // Each kind of operation has its own default in translate(); the name is that of the commonest.
-    std::string_view const name = choice.name == "default" ? table[1].name : std::string_view(choice.name);
-    auto const* const found =
-        std::find_if(table.begin(), table.end(), [&](MethodInfo const& row) { return row.name == name; });
-    if (found == table.end()) {
-        std::vector<std::string> known;
-        known.reserve(table.size());
-        for (MethodInfo const& row : table) {
-            known.emplace_back(row.name);
-        }
-        throw UsageError(unknown_name("mpi method", choice.name, known));
+std::span<MethodInfo const> direct_methods() {
+    return method_table().first(direct);
+}
+
+std::span<MethodInfo const> staged_method() {
+    return method_table().subspan(direct);
+}
+
+Method read_method(MethodChoice const& choice, std::string_view by_default) {
+    // Each kind of operation has its own default in NativeTranslator; the name is that of the commonest.
+    std::size_t const row = row_of(choice.name == "default" ? by_default : choice.name, table.size());
+    Method method{static_cast<MethodId>(row), table[row].name};
+    if (row >= direct) {
+        method.id = MethodId::alltoallv;
+        method.staged = true;
+        method.chunk_bytes = default_chunk;
     }
-    Method method{static_cast<MethodId>(found - table.begin()), found->name, 1};
-    for (auto const& [knob, value] : choice.knobs) {
-        if (method.id != MethodId::pairwise || knob != window_knob) {
+    for (auto const& [knob, value] : choice.knobs) {  // in alphabetical order: "by" before what it brings
+        if (!turn_knob(method, knob, value)) {
             throw UsageError(fmt::format("--method {}: unknown knob '{}'; {}", to_string(choice), knob,
-                                         found->knobs.empty()
-                                             ? fmt::format("mpi {} has none", found->name)
-                                             : fmt::format("mpi {} has {}", found->name, found->knobs)));
+                                         table[row].knobs.empty()
+                                             ? fmt::format("mpi {} has none", method.name)
+                                             : fmt::format("mpi {} has {}", method.name, table[row].knobs)));
         }
-        method.max_outstanding = read_window(value);
     }
     return method;
 }

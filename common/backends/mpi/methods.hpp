@@ -20,14 +20,20 @@ enum class MethodId : std::uint8_t {
 };
 
 struct Method {
-    MethodId id = MethodId::alltoallv;
+    MethodId id = MethodId::alltoallv;  // of the native calls
     std::string_view name;
     int max_outstanding = 1;  // pairwise
+    bool staged = false;      // the native calls see images of the buffers in host memory
+    Bytes chunk_bytes = 0;    // staged
 };
 
+/// All of them.
 [[nodiscard]] std::span<MethodInfo const> method_table();
+/// Those whose native calls are given the buffers themselves, and the one whose calls are not.
+[[nodiscard]] std::span<MethodInfo const> direct_methods();
+[[nodiscard]] std::span<MethodInfo const> staged_method();
 
-/// Throws UsageError naming the nearest known methods, or the knobs of the method.
-[[nodiscard]] Method read_method(MethodChoice const& choice);
+/// `by_default`: what "default" means. Throws UsageError naming the nearest known methods, or the knobs of the method.
+[[nodiscard]] Method read_method(MethodChoice const& choice, std::string_view by_default = "alltoallv");
 
 }  // namespace dlmb::mpi

@@ -3,11 +3,15 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 
 #include "common/backends/mpi/communicators.hpp"
+#include "common/backends/mpi/device_path.hpp"
 #include "common/backends/mpi/methods.hpp"
+#include "common/backends/mpi/mirrors.hpp"
+#include "common/backends/mpi/mpi_plan.hpp"
 #include "common/backends/mpi/survey.hpp"
 #include "common/backends/mpi/translate.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/memory/devices.hpp"
 
 #include <fmt/core.h>
 
@@ -22,26 +26,43 @@ int largest_tag(MPI_Comm comm) {
     return found != 0 ? *static_cast<int*>(value) : guaranteed;
 }
 
+bool on_device(MemoryKind kind) {
+    return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
+}
+
+DevicePath path_of(BackendContext const& context) {
+    return agree(decide({context.mpi_device, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
+}
+
 class MpiBackend final : public Backend {
 public:
     MpiBackend(BackendContext const& context, Limits const& limits)
         : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, context.bootstrap.local_size())),
-          limits_(limits), largest_tag_(largest_tag(communicators_.world())) {}
+          limits_(limits), path_(path_of(context)), no_device_(find_devices().why_none),
+          largest_tag_(largest_tag(communicators_.world())) {}
 
     [[nodiscard]] std::string_view name() const override { return "mpi"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
-    // Whether a device pointer may be given to MPI has to be asked and proven first; until then it never is.
-    [[nodiscard]] bool supports(MemoryKind kind) const override {
-        return kind == MemoryKind::host || kind == MemoryKind::pinned;
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
+        if (!on_device(kind)) {
+            return direct_methods();
+        }
+        return path_.direct ? method_table() : staged_method();
     }
+    [[nodiscard]] bool supports(MemoryKind /*kind*/) const override { return true; }
 
     [[nodiscard]] Provenance provenance() const override {
         int version = 0;
         int subversion = 0;
         check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+        bool const has_device = no_device_.empty();
         return {{"mpi_library", mpi_library_version()},
                 {"mpi_standard", fmt::format("{}.{}", version, subversion)},
-                {"mpi_gpu_path", "host"},
+                {"mpi_gpu_path", !has_device    ? "host"
+                                 : path_.direct ? "device"
+                                                : "staged"},
+                {"mpi_gpu_reason", has_device ? path_.reason : no_device_},
+                {"mpi_staging_bytes", fmt::format("{}", mirrors_.bytes())},
                 {"mpi_counts_above_int", has_large_counts() ? "alltoallv: MPI_Alltoallv_c; else messages of 1 GiB"
                                                             : "messages of 1 GiB, MPI_Isend and MPI_Irecv"},
                 {"progress_yield", idle_.yields() ? "yes" : "no"}};
@@ -49,22 +70,38 @@ public:
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
-        Method const method = read_method(choice);
-        if (!supports(buffers.kind)) {
-            return Unsupported{
-                fmt::format("mpi: {} memory: only host and pinned memory so far", name_of(buffers.kind))};
+        bool const device = on_device(buffers.kind);
+        Method const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
+        if (method.staged != device && (method.staged || !path_.direct)) {
+            return Unsupported{misplaced(method, buffers.kind)};
         }
         if (buffers.base.size() < plan.buffers.size()) {
             throw Error(fmt::format("rank {}: mpi: {} buffers bound to a plan that names {}", plan.me,
                                     buffers.base.size(), plan.buffers.size()));
         }
-        Survey const agreed = agree(survey(plan, method, limits_, largest_tag_), bootstrap_);
+        Survey own = survey(plan, method, limits_, largest_tag_);
+        Mirror mirror;
+        if (method.staged && own.refusal.empty()) {
+            std::string why_not;
+            mirror = mirrors_.of(plan, buffers, bootstrap_.local_size(), why_not);
+            own.refusal = why_not.empty() ? "" : fmt::format("mpi: staged: {}", why_not);
+        }
+        Survey const agreed = agree(own, bootstrap_);
         if (!agreed.refusal.empty()) {
             return Unsupported{agreed.refusal};
         }
+        if (device && !method.staged && !takes_reductions(method, agreed)) {
+            return Unsupported{
+                "mpi: this library's non-blocking reductions do not take device memory; method blocking or staged"};
+        }
         communicators_.prepare(plan);
+        if (device && queues_ == nullptr) {
+            queues_ = std::make_unique<DeviceQueues>();
+        }
+        Place const place{buffers, device ? queues_.get() : nullptr, method.staged ? &mirror.host : nullptr, idle_};
+        std::vector<Task> tasks = translate({plan, method, agreed, communicators_, limits_}, place);
         return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
-            plan, translate(plan, buffers, method, agreed, communicators_, limits_),
+            plan, std::move(tasks), std::move(mirror),
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
             idle_));
     }
@@ -74,11 +111,30 @@ public:
     void quiesce() override { bootstrap_.barrier(); }
 
 private:
+    [[nodiscard]] std::string misplaced(Method const& method, MemoryKind kind) const {
+        if (method.staged) {
+            return fmt::format("mpi: staged: MPI reads {} memory itself", name_of(kind));
+        }
+        return fmt::format("mpi: {}: MPI is not given {} memory ({}); method staged copies it", method.name,
+                           name_of(kind), path_.reason);
+    }
+
+    /// Whether the library's reductions take device memory in the form that this plan uses.
+    static bool takes_reductions(Method const& method, Survey const& agreed) {
+        bool const blocking =
+            !agreed.concurrent && method.id != MethodId::nonblocking && method.id != MethodId::persistent;
+        return !agreed.reduces || blocking || nonblocking_reductions_take_device_memory();
+    }
+
     Bootstrap& bootstrap_;
     Idle idle_;
     Limits limits_;
+    DevicePath path_;
+    std::string no_device_;  // why; empty: there is one
     Communicators communicators_;
     int largest_tag_;
+    std::unique_ptr<DeviceQueues> queues_;
+    Mirrors mirrors_;
 };
 
 }  // namespace

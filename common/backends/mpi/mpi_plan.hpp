@@ -6,43 +6,21 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
-#include "common/backend/host_compute.hpp"
-#include "common/backends/mpi/alltoall.hpp"
-#include "common/backends/mpi/alltoallv.hpp"
-#include "common/backends/mpi/collectives.hpp"
-#include "common/backends/mpi/isend_irecv.hpp"
-#include "common/backends/mpi/neighbor.hpp"
-#include "common/backends/mpi/pairwise.hpp"
-#include "common/backends/mpi/persistent.hpp"
+#include "common/backends/mpi/mirrors.hpp"
+#include "common/backends/mpi/task.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "common/plan/ready_queue.hpp"
 
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace dlmb::mpi {
 
-/// A step that only takes time.
-class Busy {
-public:
-    explicit Busy(Compute const& step) : compute_(step) {}
-    void run();
-    void start() { compute_.start(); }
-    [[nodiscard]] bool test() { return compute_.test(); }
-
-private:
-    HostCompute compute_;
-};
-
-/// run(): the whole step. start(), then test() until true: the step among others.
-using Task =
-    std::variant<Alltoall, Alltoallv, LargeAlltoallv, IsendIrecv, Pairwise, Neighbor, Persistent, Collective, Busy>;
-
 class MpiPlan final : public CompiledPlan {
 public:
     /// `tasks`: by step of `plan`; `place`: "mpi/alltoallv, host memory, 16 ranks".
-    MpiPlan(Plan const& plan, std::vector<Task> tasks, std::string place, Idle idle);
+    /// `mirror`: what staged tasks point into.
+    MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle);
     void launch() override;
     void finish() override {}  // launch() returns when the last step is complete
 
@@ -53,6 +31,7 @@ private:
     [[nodiscard]] bool collect_finished();
     [[noreturn]] void rethrow_with_place(CallFailed const& failure) const;
 
+    Mirror mirror_;
     std::vector<Task> tasks_;
     std::vector<std::string> labels_;
     bool in_order_;

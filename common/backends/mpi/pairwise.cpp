@@ -22,9 +22,8 @@ void append_block(std::vector<Block> const& blocks, int peer, std::byte* base, b
 }  // namespace
 
 Pairwise::Pairwise(Exchange const& exchange, Buffers const& buffers, int me, int ranks, int max_outstanding,
-                   Limits const& limits, int tag, MPI_Comm comm)
-    : window_(static_cast<std::size_t>(max_outstanding)), copy_(self_copy(exchange, buffers, me)), tag_(tag),
-      comm_(comm) {
+                   Limits const& limits, SelfCopy copy, int tag, MPI_Comm comm)
+    : window_(static_cast<std::size_t>(max_outstanding)), copy_(std::move(copy)), tag_(tag), comm_(comm) {
     for (int distance = 1; distance < ranks; ++distance) {
         std::size_t const first = messages_.size();
         int const from = (me - distance + ranks) % ranks;
@@ -44,7 +43,7 @@ void Pairwise::start() {
     while (posted_ < rounds_.size() && posted_ < window_) {
         post_next();
     }
-    copy_.run();
+    copy_.start();
 }
 
 void Pairwise::run() {
@@ -57,6 +56,7 @@ void Pairwise::run() {
             post_next();
         }
     }
+    copy_.wait();
 }
 
 bool Pairwise::test() {
@@ -73,7 +73,7 @@ bool Pairwise::test() {
             post_next();
         }
     }
-    return true;
+    return copy_.test();
 }
 
 void Pairwise::post_next() {

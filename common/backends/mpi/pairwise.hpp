@@ -15,7 +15,7 @@ class Pairwise {
 public:
     /// `ranks` and `me`: of `comm`.
     Pairwise(Exchange const& exchange, Buffers const& buffers, int me, int ranks, int max_outstanding,
-             Limits const& limits, int tag, MPI_Comm comm);
+             Limits const& limits, SelfCopy copy, int tag, MPI_Comm comm);
     void run();
     void start();
     [[nodiscard]] bool test();

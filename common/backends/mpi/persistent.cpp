@@ -73,19 +73,20 @@ Persistent::~Persistent() {
 void Persistent::run() {
     start();
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    copy_.wait();
 }
 
 void Persistent::start() {
     if (!requests_.empty()) {  // Open MPI calls an empty list an invalid request
         check(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
     }
-    copy_.run();
+    copy_.start();
 }
 
 bool Persistent::test() {
     int done = 0;
     check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0;
+    return done != 0 && copy_.test();
 }
 
 }  // namespace dlmb::mpi

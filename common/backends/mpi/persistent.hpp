@@ -20,7 +20,8 @@ namespace dlmb::mpi {
 class Persistent {
 public:
     /// Takes the requests over.
-    Persistent(std::vector<MPI_Request> requests, SelfCopy copy) : requests_(std::move(requests)), copy_(copy) {}
+    Persistent(std::vector<MPI_Request> requests, SelfCopy copy)
+        : requests_(std::move(requests)), copy_(std::move(copy)) {}
     Persistent(Persistent const&) = delete;
     Persistent& operator=(Persistent const&) = delete;
     Persistent(Persistent&&) noexcept = default;

@@ -48,11 +48,13 @@ struct Refusal {
 }  // namespace
 
 Survey survey(Plan const& plan, Method const& method, Limits const& limits, int channels) {
-    Survey own{!is_chain(plan), false, ""};
+    Survey own{!is_chain(plan), false, false, ""};
     for (Step const& step : plan.steps) {
         if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
             own.large = own.large || !fits_int(*exchange, limits);
         }
+        OperationKind const kind = kind_of(step.operation);
+        own.reduces = own.reduces || kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter;
         std::string const reason = std::visit(Refusal{plan, method, limits, channels}, step.operation);
         if (own.refusal.empty() && !reason.empty()) {
             own.refusal = fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
@@ -63,13 +65,13 @@ Survey survey(Plan const& plan, Method const& method, Limits const& limits, int 
 
 Survey agree(Survey const& own, Bootstrap& bootstrap) {
     std::int64_t const refusing = own.refusal.empty() ? 0 : bootstrap.size() - bootstrap.rank();
-    std::array<std::int64_t, 3> votes{own.concurrent ? 1 : 0, own.large ? 1 : 0, refusing};
+    std::array<std::int64_t, 4> votes{own.concurrent ? 1 : 0, own.reduces ? 1 : 0, own.large ? 1 : 0, refusing};
     bootstrap.all_reduce(votes, Fold::max);
-    Survey all{votes[0] != 0, votes[1] != 0, ""};
-    if (votes[2] > 0) {
+    Survey all{votes[0] != 0, votes[1] != 0, votes[2] != 0, ""};
+    if (votes[3] > 0) {
         auto const text = std::as_bytes(std::span(own.refusal.data(), own.refusal.size()));
         Blob blob(text.begin(), text.end());
-        bootstrap.broadcast(blob, static_cast<Rank>(bootstrap.size() - votes[2]));
+        bootstrap.broadcast(blob, static_cast<Rank>(bootstrap.size() - votes[3]));
         for (std::byte const c : blob) {
             all.refusal += static_cast<char>(c);
         }

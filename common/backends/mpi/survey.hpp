@@ -15,6 +15,7 @@ namespace dlmb::mpi {
 
 struct Survey {
     bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
+    bool reduces = false;     // some rank has an allreduce or reduce_scatter
     bool large = false;       // some exchange of some rank has a count or displacement beyond int
     std::string refusal;      // why some rank cannot run its plan; empty: all can
 };

@@ -1,20 +1,23 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// From a plan's steps to prepared native calls. Cold: runs in compile().
+// From a plan's steps to tasks. Cold: runs in compile().
 #pragma once
 
-#include "common/backends/mpi/communicators.hpp"
-#include "common/backends/mpi/limits.hpp"
-#include "common/backends/mpi/methods.hpp"
-#include "common/backends/mpi/mpi_plan.hpp"
-#include "common/backends/mpi/survey.hpp"
+#include "common/backends/mpi/native_translator.hpp"
+#include "common/backends/mpi/task.hpp"
 
 namespace dlmb::mpi {
 
-/// Tasks by step. Collective; `agreed` is equal on all ranks, and `communicators` are prepared for `plan`.
-[[nodiscard]] std::vector<Task> translate(Plan const& plan, Buffers const& buffers, Method const& method,
-                                          Survey const& agreed, Communicators const& communicators,
-                                          Limits const& limits);
+/// Where the payload of a plan is.
+struct Place {
+    Buffers const& buffers;
+    DeviceQueues const* queues = nullptr;  // of their device; nullptr: the buffers are on the host
+    Buffers const* host = nullptr;         // their images there, when the native calls are to see those
+    Idle idle;
+};
+
+/// Tasks by step. Collective; the communicators are prepared for the plan.
+[[nodiscard]] std::vector<Task> translate(TranslatedPlan const& shared, Place const& place);
 
 }  // namespace dlmb::mpi

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/busy.hpp"
+
+namespace dlmb::mpi {
+
+void Busy::run() {
+    start();
+    while (!test()) {
+    }
+}
+
+void DeviceBusy::run() {
+    start();
+    while (!test()) {
+        idle_();
+    }
+}
+
+void DeviceBusy::start() {
+    compute_.start(*queue_);
+    done_.record(*queue_);
+}
+
+}  // namespace dlmb::mpi

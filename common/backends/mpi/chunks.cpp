@@ -1,0 +1,162 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/chunks.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace dlmb::mpi {
+namespace {
+
+void append(Range const& range, std::vector<Range>& ranges) {
+    if (range.bytes > 0) {
+        ranges.push_back(range);
+    }
+}
+
+std::vector<Range> joined(std::vector<Range> ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](Range const& a, Range const& b) {
+        return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
+    });
+    std::vector<Range> result;
+    for (Range const& range : ranges) {
+        bool const touches = !result.empty() && result.back().buffer == range.buffer &&
+                             result.back().offset + result.back().bytes == range.offset;
+        if (touches) {
+            result.back().bytes += range.bytes;
+        } else {
+            result.push_back(range);
+        }
+    }
+    return result;
+}
+
+std::vector<Range> ranges_of(std::vector<Block> const& blocks, BufferId buffer) {
+    std::vector<Range> ranges;
+    for (Block const& block : blocks) {
+        append({buffer, block.offset, block.bytes}, ranges);
+    }
+    return joined(std::move(ranges));
+}
+
+/// What is left of a block of `bytes` from `first` on, at most `chunk`.
+Bytes piece(Bytes bytes, Bytes first, Bytes chunk) {
+    return first < bytes ? std::min(chunk, bytes - first) : 0;
+}
+
+std::vector<Block> cut_blocks(std::vector<Block> const& blocks, Bytes first, Cut const& cut) {
+    std::vector<Block> result;
+    for (Block const& block : blocks) {
+        Bytes const bytes = piece(block.bytes, first, cut.chunk_bytes);
+        if (bytes > 0 && block.peer != cut.me) {
+            result.push_back({block.peer, block.offset + first, bytes});
+        }
+    }
+    return result;
+}
+
+/// First bytes of the pieces of `bytes`; one piece when there is none.
+std::vector<Bytes> starts(Bytes bytes, Bytes chunk) {
+    std::vector<Bytes> result{0};
+    for (Bytes first = chunk; first < bytes; first += chunk) {
+        result.push_back(first);
+    }
+    return result;
+}
+
+Bytes whole_elements(Bytes chunk, Element element) {
+    return std::max<Bytes>(1, chunk / size_of(element)) * size_of(element);
+}
+
+struct Cutter {
+    Cut const& cut;
+
+    std::vector<Chunk> operator()(Exchange const& step) const {
+        std::vector<Chunk> chunks;
+        for (std::uint64_t round = 0; round < cut.rounds; ++round) {
+            Bytes const first = round * cut.chunk_bytes;
+            chunks.push_back(whole({step.group, step.send_buffer, step.recv_buffer, cut_blocks(step.send, first, cut),
+                                    cut_blocks(step.recv, first, cut)}));
+        }
+        return chunks;
+    }
+    std::vector<Chunk> operator()(Send const& step) const {
+        std::vector<Chunk> chunks;
+        for (Bytes const first : starts(step.to.bytes, cut.chunk_bytes)) {
+            Send part = step;
+            part.to = {step.to.peer, step.to.offset + first, piece(step.to.bytes, first, cut.chunk_bytes)};
+            chunks.push_back({part, ranges_of({part.to}, step.buffer), {}});
+        }
+        return chunks;
+    }
+    std::vector<Chunk> operator()(Recv const& step) const {
+        std::vector<Chunk> chunks;
+        for (Bytes const first : starts(step.from.bytes, cut.chunk_bytes)) {
+            Recv part = step;
+            part.from = {step.from.peer, step.from.offset + first, piece(step.from.bytes, first, cut.chunk_bytes)};
+            chunks.push_back({part, {}, ranges_of({part.from}, step.buffer)});
+        }
+        return chunks;
+    }
+    std::vector<Chunk> operator()(AllReduce const& step) const {
+        Bytes const chunk = whole_elements(cut.chunk_bytes, step.element);
+        std::vector<Chunk> chunks;
+        for (Bytes const first : starts(step.bytes, chunk)) {
+            AllReduce part = step;
+            part.send.offset += first;
+            part.recv.offset += first;
+            part.bytes = piece(step.bytes, first, chunk);
+            chunks.push_back(moved(part, part.send, part.bytes, part.recv, part.bytes));
+        }
+        return chunks;
+    }
+    std::vector<Chunk> operator()(Broadcast const& step) const {
+        Bytes const chunk = whole_elements(cut.chunk_bytes, step.element);
+        bool const is_root = step.root == cut.me;
+        std::vector<Chunk> chunks;
+        for (Bytes const first : starts(step.bytes, chunk)) {
+            Broadcast part = step;
+            part.data.offset += first;
+            part.bytes = piece(step.bytes, first, chunk);
+            chunks.push_back(moved(part, part.data, is_root ? part.bytes : 0, part.data, is_root ? 0 : part.bytes));
+        }
+        return chunks;
+    }
+    std::vector<Chunk> operator()(ReduceScatter const& step) const {
+        return {moved(step, step.send, step.bytes, step.recv, step.bytes / static_cast<Bytes>(cut.ranks))};
+    }
+    std::vector<Chunk> operator()(AllGather const& step) const {
+        return {moved(step, step.send, step.bytes / static_cast<Bytes>(cut.ranks), step.recv, step.bytes)};
+    }
+    std::vector<Chunk> operator()(Compute const& step) const { return {{step, {}, {}}}; }
+
+private:
+    static Chunk moved(Operation call, Region const& from, Bytes read, Region const& to, Bytes written) {
+        Chunk chunk{std::move(call), {}, {}};
+        append({from.buffer, from.offset, read}, chunk.reads);
+        append({to.buffer, to.offset, written}, chunk.writes);
+        return chunk;
+    }
+};
+
+}  // namespace
+
+std::uint64_t rounds_of(Exchange const& exchange, Bytes chunk_bytes, int me) {
+    Bytes largest = 1;
+    for (auto const* side : {&exchange.send, &exchange.recv}) {
+        for (Block const& block : *side) {
+            largest = std::max(largest, block.peer == me ? 1 : block.bytes);
+        }
+    }
+    return (largest - 1) / chunk_bytes + 1;
+}
+
+std::vector<Chunk> chunks_of(Operation const& operation, Cut const& cut) {
+    return std::visit(Cutter{cut}, operation);
+}
+
+Chunk whole(Exchange const& exchange) {
+    return {exchange, ranges_of(exchange.send, exchange.send_buffer), ranges_of(exchange.recv, exchange.recv_buffer)};
+}
+
+}  // namespace dlmb::mpi
