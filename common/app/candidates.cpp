@@ -160,8 +160,10 @@ std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, P
             auto const host_driven = entry.cell.backend_facts.find("host_driven");
             entry.cell.host_driven = host_driven == entry.cell.backend_facts.end() || host_driven->second != "no";
             if (!requested.backend->supports(memory)) {
+                std::string const why = requested.backend->why_no(memory);
                 report_skipped(launch, variant, entry,
-                               fmt::format("{} cannot use {} memory here", requested.name, name_of(memory)));
+                               fmt::format("{} cannot use {} memory here{}{}", requested.name, name_of(memory),
+                                           why.empty() ? "" : ": ", why));
             } else if (launch.finished_cells.count(entry.cell.cell_id) > 0) {
                 launch.reporter.resumed();
             } else {

@@ -132,6 +132,8 @@ public:
     /// Those for memory of this kind. The first that has an operation is the default for it.
     [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
+    /// Why it does not, and what helps; empty where there is no more to say.
+    [[nodiscard]] virtual std::string why_no(MemoryKind /*kind*/) const { return {}; }
     [[nodiscard]] virtual Provenance provenance() const = 0;
 
     /// Collective. Unsupported is decided alike on all ranks. Throws UsageError for an unknown method or knob.
