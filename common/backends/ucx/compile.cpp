@@ -15,25 +15,11 @@
 namespace dlmb::ucx {
 namespace {
 
-ucs_memory_type_t ucx_type_of(MemoryKind kind) {
-    switch (kind) {
-    case MemoryKind::cuda:
-    case MemoryKind::nccl:
-        return UCS_MEMORY_TYPE_CUDA;
-    case MemoryKind::managed:
-        return UCS_MEMORY_TYPE_CUDA_MANAGED;
-    case MemoryKind::host:
-    case MemoryKind::pinned:
-        break;
-    }
-    return UCS_MEMORY_TYPE_HOST;
-}
-
 std::optional<std::string> why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
                                    Expected<std::vector<StepWay>, Unsupported> const& ways,
                                    Transport const& transport) {
-    if (!transport.supports(buffers.kind)) {
-        return fmt::format("this UCX was built without {} memory", name_of(buffers.kind));
+    if (!transport.memory_types().has(buffers.kind)) {
+        return fmt::format("{} memory: {}", name_of(buffers.kind), transport.why_no(buffers.kind));
     }
     if (!operations) {
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
@@ -57,19 +43,30 @@ std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
 }
 
 /// By StepId; the memory itself goes into `memory`.
-std::vector<std::byte*> allocate_scratch(Plan const& plan, std::vector<StepWay> const& ways,
-                                         std::vector<std::byte>& memory) {
+std::vector<std::byte*> provide_scratch(Plan const& plan, MemoryKind kind, std::vector<StepWay> const& ways,
+                                        Allocation& memory) {
     std::vector<Bytes> needed;
     for (StepWay const& way : ways) {
         needed.push_back(way.micro ? way.micro->scratch_bytes : 0);
     }
     ScratchLayout const layout = lay_out_scratch(plan, needed);
-    memory.resize(layout.bytes);
+    memory = allocate_scratch(kind, layout.bytes);
     std::vector<std::byte*> scratch;
     for (Bytes const offset : layout.offsets) {
         scratch.push_back(memory.data() + offset);
     }
     return scratch;
+}
+
+std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredStep> const& steps) {
+    std::size_t work = 0;
+    for (LoweredStep const& step : steps) {
+        work += step.work.size();
+    }
+    auto const computes = std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+        return std::holds_alternative<Compute>(step.operation);
+    });
+    return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
 }
 
 }  // namespace
@@ -83,16 +80,17 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     if (auto reason = agree(transport.bootstrap(), why_not(plan, buffers, first, ways, transport))) {
         return Unsupported{std::move(*reason)};
     }
-    bool const copy_self = ucx_type_of(buffers.kind) == UCS_MEMORY_TYPE_HOST;
-    auto const scratch = allocate_scratch(plan, ways.value(), holdings.scratch);
-    std::vector<LoweredStep> const steps = lower(plan, buffers, copy_self, ways.value(), scratch);
+    auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
+    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
     MatchedTags const matched = match(transport.bootstrap(), plan, steps, *first);
     if (auto const problem = agree(transport.bootstrap(), matched.problem)) {
         throw Error(*problem);
     }
     transport.connect(peers_of(steps));
     holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));
-    Tasks tasks = build_tasks({plan, steps, ways.value(), methods, matched, *first}, *holdings.messages, transport);
+    holdings.device = on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
+    Tasks tasks = build_tasks({plan, steps, ways.value(), methods, matched, *first, holdings.device.get()},
+                              *holdings.messages, transport);
     return std::unique_ptr<CompiledPlan>(std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport));
 }
 

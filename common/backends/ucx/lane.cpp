@@ -25,13 +25,15 @@ void Lane::start(ucp_tag_t iteration) {
     next_copy_ = 0;
     copied_ = 0;
     post();
+    if (plan_.device != nullptr) {
+        queue_copies();
+    }
 }
 
 bool Lane::poll() {
     collect();
     post();
-    copy_some();
-    return in_flight_.empty() && next_copy_ == plan_.copies.size();
+    return copy_some() && in_flight_.empty();
 }
 
 void Lane::post() {
@@ -69,11 +71,26 @@ bool Lane::settled(InFlight const& each) {
     return complete;
 }
 
-void Lane::copy_some() {
-    if (next_copy_ < plan_.copies.size() && do_piece(plan_.copies[next_copy_], copied_)) {
+void Lane::queue_copies() {
+    for (LocalWork const& copy : plan_.copies) {
+        queue_work(plan_.device->queue(), copy);
+    }
+    if (!plan_.copies.empty()) {
+        queued_copies_ = plan_.device->mark();
+    }
+}
+
+bool Lane::copy_some() {
+    if (next_copy_ == plan_.copies.size()) {
+        return true;
+    }
+    if (plan_.device != nullptr) {
+        next_copy_ = plan_.device->complete(queued_copies_) ? plan_.copies.size() : 0;
+    } else if (do_piece(plan_.copies[next_copy_], copied_)) {
         ++next_copy_;
         copied_ = 0;
     }
+    return next_copy_ == plan_.copies.size();
 }
 
 }  // namespace dlmb::ucx

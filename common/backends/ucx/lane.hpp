@@ -8,6 +8,7 @@
 
 #include "common/backends/ucx/local_work.hpp"
 #include "common/backends/ucx/messages.hpp"
+#include "common/backends/ucx/tracked_queue.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct LanePlan {
     std::vector<Transfer> receives;
     std::vector<Transfer> sends;
     std::vector<LocalWork> copies;
+    TrackedQueue* device = nullptr;  // does the copies; nullptr: the host does
     std::size_t receive_window = 0;  // at most so many posted at once
     std::size_t send_window = 0;
 };
@@ -45,7 +47,9 @@ private:
     void post();
     [[nodiscard]] bool settled(InFlight const& each);
     void collect();
-    void copy_some();
+    void queue_copies();
+    /// True: all copies are complete.
+    [[nodiscard]] bool copy_some();
 
     LanePlan plan_;
     Messages& messages_;
@@ -56,7 +60,8 @@ private:
     std::size_t receiving_ = 0;
     std::size_t sending_ = 0;
     std::size_t next_copy_ = 0;
-    Bytes copied_ = 0;
+    Bytes copied_ = 0;                 // of the copy in hand
+    std::uint64_t queued_copies_ = 0;  // on the device: the number of this piece of work
 };
 
 }  // namespace dlmb::ucx

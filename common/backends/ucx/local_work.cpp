@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/local_work.hpp"
 
+#include "common/backend/device_reduce.hpp"
 #include "common/backend/host_reduce.hpp"
 
 #include <algorithm>
@@ -23,6 +24,14 @@ bool do_piece(LocalWork const& work, Bytes& done) {
     }
     done += bytes;
     return done == work.bytes;
+}
+
+void queue_work(DeviceQueue const& queue, LocalWork const& work) {
+    if (work.right == nullptr) {
+        queue.copy(work.to, work.left, work.bytes);
+    } else {
+        device_reduce(queue, work.to, work.left, work.right, work.bytes, work.element, work.reduction);
+    }
 }
 
 }  // namespace dlmb::ucx

@@ -1,14 +1,16 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Copies and reductions on this rank's own memory, in pieces: between two of them peers get progress from this rank.
+// Copies and reductions on this rank's own memory. On the host in pieces: between two of them peers get progress from
+// this rank. On the device in one, beside the host.
 #pragma once
 
+#include "common/memory/device_queue.hpp"
 #include "common/plan/plan.hpp"
 
 namespace dlmb::ucx {
 
-/// to = left, or to = left (reduction) right where there is a right operand. Host memory.
+/// to = left, or to = left (reduction) right where there is a right operand.
 struct LocalWork {
     std::byte* to = nullptr;
     std::byte const* left = nullptr;
@@ -18,7 +20,10 @@ struct LocalWork {
     Reduction reduction = Reduction::sum;
 };
 
-/// Does the next piece of `work`, of which `done` bytes are done. True: that was the last.
+/// Host memory: does the next piece of `work`, of which `done` bytes are done. True: that was the last.
 [[nodiscard]] bool do_piece(LocalWork const& work, Bytes& done);
+
+/// Memory of the device.
+void queue_work(DeviceQueue const& queue, LocalWork const& work);
 
 }  // namespace dlmb::ucx

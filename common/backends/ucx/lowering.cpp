@@ -33,8 +33,7 @@ std::uint64_t fingerprint(Collective const& collective) {
 
 class Lowering {
 public:
-    Lowering(Plan const& plan, Buffers const& buffers, bool copy_self)
-        : plan_(plan), buffers_(buffers), copy_self_(copy_self) {}
+    Lowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
 
     LoweredStep lower(StepId id, StepWay const& way, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
@@ -83,18 +82,16 @@ private:
     void add(Exchange const& exchange) {
         enter(exchange.group);
         for (Block const& block : exchange.send) {
-            if (block.peer != my_place_ || !copy_self_) {
+            if (block.peer != my_place_) {
                 send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
-            if (block.peer != my_place_ || !copy_self_) {
+            if (block.peer != my_place_) {
                 receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
-        if (copy_self_) {
-            copy(own_block(exchange.send), exchange.send_buffer, own_block(exchange.recv), exchange.recv_buffer);
-        }
+        copy(own_block(exchange.send), exchange.send_buffer, own_block(exchange.recv), exchange.recv_buffer);
     }
 
     void copy(Block const& from, BufferId from_buffer, Block const& to, BufferId to_buffer) {
@@ -112,7 +109,7 @@ private:
         Bytes const part = gather.bytes / static_cast<Bytes>(group_size());
         for (int place = 0; place < group_size() && part > 0; ++place) {
             std::byte* const data = at(gather.recv.buffer, gather.recv.offset) + static_cast<Bytes>(place) * part;
-            if (place != my_place_ || !copy_self_) {
+            if (place != my_place_) {
                 send(place, mine, part);
                 receive(place, data, part);
             } else if (data != mine) {
@@ -172,7 +169,6 @@ private:
 
     Plan const& plan_;
     Buffers const& buffers_;
-    bool copy_self_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
     LoweredStep out_;
@@ -180,9 +176,9 @@ private:
 
 }  // namespace
 
-std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self,
-                               std::vector<StepWay> const& ways, std::vector<std::byte*> const& scratch) {
-    Lowering lowering(plan, buffers, copy_self);
+std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
+                               std::vector<std::byte*> const& scratch) {
+    Lowering lowering(plan, buffers);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {

@@ -40,9 +40,8 @@ struct LoweredStep {
     std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is
 };
 
-/// `copy_self`: blocks to oneself are plain copies; otherwise (device memory) they are messages to oneself.
-/// `scratch`: by StepId, memory of an algorithm's own.
-[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, bool copy_self,
-                                             std::vector<StepWay> const& ways, std::vector<std::byte*> const& scratch);
+/// Blocks to oneself are copies. `scratch`: by StepId, memory of an algorithm's own.
+[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
+                                             std::vector<std::byte*> const& scratch);
 
 }  // namespace dlmb::ucx

@@ -71,17 +71,13 @@ std::vector<Method> all_methods() {
 
 }  // namespace
 
-Method const& ChosenMethods::method_for(OperationKind kind, bool host_memory) const {
+Method const& ChosenMethods::method_for(OperationKind kind) const {
     if (chosen_ != nullptr && chosen_->info.operations.has(kind)) {
         return *chosen_;
     }
-    auto const serves = [kind](Method const& method) {
+    return *std::find_if(table_.begin(), table_.end(), [kind](Method const& method) {
         return method.info.operations.has(kind) && !method.info.uniform_only;
-    };
-    auto const lane = std::find_if(table_.begin(), table_.end(),
-                                   [&](Method const& method) { return serves(method) && method.arrange != nullptr; });
-    auto const first = std::find_if(table_.begin(), table_.end(), serves);
-    return !host_memory && lane != table_.end() ? *lane : *first;
+    });
 }
 
 MethodTable::MethodTable(int peers) : methods_(all_methods()) {

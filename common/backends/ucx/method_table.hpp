@@ -17,8 +17,7 @@ public:
     ChosenMethods(std::span<Method const> table, Method const* chosen, Knobs knobs)
         : table_(table), chosen_(chosen), knobs_(knobs) {}
 
-    /// `host_memory`: otherwise an algorithm that works on the data itself is no default.
-    [[nodiscard]] Method const& method_for(OperationKind kind, bool host_memory) const;
+    [[nodiscard]] Method const& method_for(OperationKind kind) const;
     /// The knobs of the chosen method; none for the others.
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
 

@@ -58,6 +58,7 @@ Provenance provenance_of(Transport const& transport) {
     facts["transports"] = transports_of(transport);
     facts["progress_yield"] = transport.idle().yields() ? "yes" : "no";
     facts["error_mode"] = "none";
+    facts["memory_types"] = transport.memory_types().text();
     return facts;
 }
 

@@ -69,12 +69,20 @@ void Schedule::start(std::uint32_t number) {
         opened.request = holdings_.messages->receive(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
         break;
     case Task::Kind::work:
-        if (tasks_.work[task.index].bytes <= quick_work && do_piece(tasks_.work[task.index], opened.done)) {
+        if (tasks_.work[task.index].bytes <= quick_work && do_piece(tasks_.work[task.index], opened.progress)) {
             return complete(number);
         }
         break;
     case Task::Kind::compute:
         tasks_.computes[task.index].start();
+        break;
+    case Task::Kind::device_work:
+        queue_work(holdings_.device->work.queue(), tasks_.work[task.index]);
+        opened.progress = holdings_.device->work.mark();
+        break;
+    case Task::Kind::device_compute:
+        tasks_.device_computes[task.index].start(holdings_.device->compute.queue());
+        opened.progress = holdings_.device->compute.mark();
         break;
     }
     open_.push_back(opened);
@@ -106,9 +114,13 @@ bool Schedule::settled(Open& each) {
     case Task::Kind::receive:
         return holdings_.messages->received(each.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::work:
-        return do_piece(tasks_.work[task.index], each.done);
+        return do_piece(tasks_.work[task.index], each.progress);
     case Task::Kind::compute:
         return tasks_.computes[task.index].test();
+    case Task::Kind::device_work:
+        return holdings_.device->work.complete(each.progress);
+    case Task::Kind::device_compute:
+        return holdings_.device->compute.complete(each.progress);
     case Task::Kind::gate:
         break;
     }

@@ -17,7 +17,8 @@ namespace dlmb::ucx {
 struct Holdings {
     std::unique_ptr<OperationRange> operations;
     std::unique_ptr<Messages> messages;
-    std::vector<std::byte> scratch;
+    std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
+    Allocation scratch;
 };
 
 class Schedule final : public CompiledPlan {
@@ -34,8 +35,8 @@ public:
 private:
     struct Open {
         std::uint32_t task;
-        void* request;  // of a message
-        Bytes done;     // of local work
+        void* request;           // of a message
+        std::uint64_t progress;  // bytes done of local work; on the device, the number of the piece of work
     };
 
     void start_ready();

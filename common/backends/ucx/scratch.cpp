@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/scratch.hpp"
 
+#include "common/base/error.hpp"
+#include "common/memory/cuda_memory.hpp"
+#include "common/memory/host_space.hpp"
 #include "common/plan/precedence.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dlmb::ucx {
 namespace {
@@ -44,6 +48,23 @@ ScratchLayout lay_out_scratch(Plan const& plan, std::vector<Bytes> const& needed
         layout.offsets.push_back(needed[step] == 0 ? 0 : begins[shelf_of[step]]);
     }
     return layout;
+}
+
+Allocation allocate_scratch(MemoryKind kind, Bytes bytes) {
+    if (bytes == 0) {
+        return {};
+    }
+    if (kind == MemoryKind::cuda || kind == MemoryKind::nccl) {
+        return allocate_on_device(bytes);
+    }
+    if (kind == MemoryKind::managed) {
+        std::string why_not;
+        auto const space = make_memory_space(kind, why_not);
+        return space == nullptr ? throw Error(why_not) : space->allocate(bytes);
+    }
+    Allocation memory = allocate_host(bytes);
+    std::memset(memory.data(), 0, bytes);  // its pages are this rank's, not those of the peer that writes first
+    return memory;
 }
 
 }  // namespace dlmb::ucx

@@ -4,6 +4,7 @@
 // Memory of the algorithms of a plan. Steps that follow each other share it; steps that may run side by side do not.
 #pragma once
 
+#include "common/memory/memory_space.hpp"
 #include "common/plan/plan.hpp"
 
 #include <vector>
@@ -17,5 +18,8 @@ struct ScratchLayout {
 
 /// `needed`: bytes by StepId.
 [[nodiscard]] ScratchLayout lay_out_scratch(Plan const& plan, std::vector<Bytes> const& needed);
+
+/// Memory that UCX takes for what `kind` is: all messages of a plan name one memory type. Throws Error.
+[[nodiscard]] Allocation allocate_scratch(MemoryKind kind, Bytes bytes);
 
 }  // namespace dlmb::ucx

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/step_way.hpp"
 
+#include "common/backends/ucx/memory_types.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,19 +11,22 @@
 namespace dlmb::ucx {
 namespace {
 
-/// Copies and reductions are the host's, and so is scratch memory.
-bool touches_memory(algorithms::MicroPlan const& plan) {
-    return plan.scratch_bytes > 0 ||
-           std::any_of(plan.steps.begin(), plan.steps.end(), [](algorithms::MicroStep const& step) {
-               return step.action == algorithms::Action::copy || step.action == algorithms::Action::reduce;
-           });
+/// The device pays some microseconds per piece, for a kernel and a message, whatever its size: a few pieces per part
+/// are enough that it reduces one while the next is on its way. A chain is better the more pieces it has.
+constexpr Bytes pieces_on_device = 4;
+
+algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, algorithms::Knobs chosen) {
+    if (on_device(kind) && chosen.segment == 0 && shape.kind != OperationKind::broadcast) {
+        chosen.segment =
+            std::max(algorithms::default_segment, (shape.part() + pieces_on_device - 1) / pieces_on_device);
+    }
+    return chosen;
 }
 
 }  // namespace
 
 Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
                                                     ChosenMethods const& methods) {
-    bool const host = buffers.kind == MemoryKind::host || buffers.kind == MemoryKind::pinned;
     std::vector<StepWay> ways;
     ways.reserve(plan.steps.size());
     for (Step const& step : plan.steps) {
@@ -30,7 +35,7 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
         if (kind == OperationKind::compute) {
             continue;
         }
-        Method const& method = methods.method_for(kind, host);
+        Method const& method = methods.method_for(kind);
         if (method.algorithm_for == nullptr) {
             way.method = &method;
             continue;
@@ -40,11 +45,9 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
             return Unsupported{fmt::format("step \"{}\": ucx {} takes exchanges of equal, packed blocks only",
                                            step.label, method.info.name)};
         }
-        way.micro = method.algorithm_for(kind)(way.collective->shape, methods.knobs_of(method).algorithm);
-        if (!host && touches_memory(*way.micro)) {
-            return Unsupported{fmt::format("step \"{}\": ucx does {} by {} on host memory only", step.label,
-                                           name_of(kind), method.info.name)};
-        }
+        algorithms::Shape const& shape = way.collective->shape;
+        way.micro =
+            method.algorithm_for(kind)(shape, knobs_for(buffers.kind, shape, methods.knobs_of(method).algorithm));
     }
     return ways;
 }

@@ -9,6 +9,10 @@
 namespace dlmb::ucx {
 namespace {
 
+bool is_work(LoweredMicro const& micro) {
+    return micro.action == algorithms::Action::copy || micro.action == algorithms::Action::reduce;
+}
+
 class TaskBuilder {
 public:
     TaskBuilder(TaskSources const& from, Messages& messages, Transport const& transport)
@@ -22,8 +26,7 @@ public:
             if (from_.ways[id].micro) {
                 add_micro(from_.steps[id]);
             } else if (auto const* const compute = std::get_if<Compute>(&step.operation)) {
-                add({Task::Kind::compute, true, id, size(tasks_.computes)}, before_step(id));
-                tasks_.computes.emplace_back(*compute);
+                add_compute(id, *compute);
             } else {
                 add({Task::Kind::lane, true, id, size(tasks_.lanes)}, before_step(id));
                 tasks_.lanes.push_back(std::make_unique<Lane>(lane_plan(from_.steps[id]), messages_));
@@ -58,6 +61,21 @@ private:
         return static_cast<std::uint32_t>(tasks_.all.size() - 1);
     }
 
+    void add_compute(StepId id, Compute const& compute) {
+        if (from_.device != nullptr) {
+            add({Task::Kind::device_compute, true, id, size(tasks_.device_computes)}, before_step(id));
+            tasks_.device_computes.emplace_back(compute);
+        } else {
+            add({Task::Kind::compute, true, id, size(tasks_.computes)}, before_step(id));
+            tasks_.computes.emplace_back(compute);
+        }
+    }
+
+    /// A queue of the device keeps its order by itself: its work need not wait until the host has seen earlier work.
+    [[nodiscard]] bool queue_orders(LoweredMicro const& earlier, LoweredMicro const& later) const {
+        return from_.device != nullptr && is_work(earlier) && is_work(later);
+    }
+
     void add_micro(LoweredStep const& step) {
         std::uint32_t const gate = add({Task::Kind::gate, step.micro.empty(), step.step, 0}, before_step(step.step));
         if (step.micro.empty()) {
@@ -69,14 +87,15 @@ private:
         for (LoweredMicro const& micro : step.micro) {
             Before before;
             for (std::uint32_t const earlier : micro.after) {
-                before.complete.push_back(gate + 1 + earlier);
+                bool const by_queue = queue_orders(step.micro[earlier], micro);
+                (by_queue ? before.started : before.complete).push_back(gate + 1 + earlier);
                 is_last[earlier] = false;
             }
             if (before.complete.empty()) {
                 before.complete.push_back(gate);
             }
             Task const task = micro_task(step, micro);
-            if (task.kind != Task::Kind::work) {
+            if (!is_work(micro)) {
                 auto const [place, is_first] = latest.try_emplace({task.kind, tasks_.transfers.back().peer}, 0);
                 if (!is_first) {
                     before.started.push_back(place->second);
@@ -108,7 +127,8 @@ private:
             break;
         }
         tasks_.work.push_back(step.work[micro.index]);
-        return {Task::Kind::work, false, step.step, size(tasks_.work) - 1};
+        return {from_.device == nullptr ? Task::Kind::work : Task::Kind::device_work, false, step.step,
+                size(tasks_.work) - 1};
     }
 
     LanePlan lane_plan(LoweredStep const& step) {
@@ -121,6 +141,7 @@ private:
             lane.sends.push_back(sent(step, message));
         }
         lane.copies = step.work;
+        lane.device = from_.device == nullptr ? nullptr : &from_.device->work;
         Method const& method = *from_.ways[step.step].method;
         method.arrange(lane, from_.methods.knobs_of(method).max_outstanding);
         return lane;

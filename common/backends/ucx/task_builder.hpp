@@ -17,9 +17,10 @@ struct TaskSources {
     ChosenMethods const& methods;
     MatchedTags const& tags;
     std::uint64_t first_operation = 0;
+    DeviceQueues* device = nullptr;  // does local work and Compute steps; nullptr: the host does
 };
 
-/// `messages` is kept by the lanes; endpoints of all peers exist.
+/// `messages` and the device's queues are kept by the lanes; endpoints of all peers exist.
 [[nodiscard]] Tasks build_tasks(TaskSources const& from, Messages& messages, Transport const& transport);
 
 }  // namespace dlmb::ucx

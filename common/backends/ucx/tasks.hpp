@@ -6,6 +6,7 @@
 // stands for the whole; a Compute step is one task.
 #pragma once
 
+#include "common/backend/device_compute.hpp"
 #include "common/backend/host_compute.hpp"
 #include "common/backends/ucx/lane.hpp"
 #include "common/plan/precedence.hpp"
@@ -15,7 +16,7 @@
 namespace dlmb::ucx {
 
 struct Task {
-    enum class Kind : std::uint8_t { gate, lane, send, receive, work, compute };
+    enum class Kind : std::uint8_t { gate, lane, send, receive, work, compute, device_work, device_compute };
 
     Kind kind = Kind::gate;
     bool ends_step = false;  // when it is complete, the step is
@@ -28,8 +29,9 @@ struct Tasks {
     Precedence precedence;  // over `all`
     std::vector<std::unique_ptr<Lane>> lanes;
     std::vector<Transfer> transfers;  // of tasks that send or receive
-    std::vector<LocalWork> work;
+    std::vector<LocalWork> work;      // of the host or of the device
     std::vector<HostCompute> computes;
+    std::vector<DeviceCompute> device_computes;
     std::vector<std::string> step_names;  // by StepId: for messages
 };
 

@@ -38,11 +38,11 @@ WorkerHandle make_worker(ucp_context_h context) {
     return WorkerHandle(worker);
 }
 
-std::uint64_t memory_types_of(ucp_context_h context) {
+MemoryTypes memory_types_of(ucp_context_h context) {
     ucp_context_attr_t attributes{};
     attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
     check(ucp_context_query(context, &attributes), "ucp_context_query");
-    return attributes.memory_types;
+    return MemoryTypes(attributes.memory_types);
 }
 
 std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
@@ -151,19 +151,8 @@ void Transport::close_endpoints() {
     }
 }
 
-bool Transport::supports(MemoryKind kind) const {
-    auto const has = [this](ucs_memory_type_t type) { return (memory_types_ & (std::uint64_t{1} << type)) != 0; };
-    switch (kind) {
-    case MemoryKind::host:
-    case MemoryKind::pinned:
-        return true;
-    case MemoryKind::cuda:
-    case MemoryKind::nccl:
-        return has(UCS_MEMORY_TYPE_CUDA);
-    case MemoryKind::managed:
-        return has(UCS_MEMORY_TYPE_CUDA_MANAGED);
-    }
-    return false;
+std::string Transport::why_no(MemoryKind kind) const {
+    return memory_types_.why_no(kind, settings_.find("ucx_tls")->second);
 }
 
 }  // namespace dlmb::ucx

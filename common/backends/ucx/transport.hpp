@@ -7,6 +7,7 @@
 
 #include "common/backend/backend.hpp"
 #include "common/backends/ucx/handles.hpp"
+#include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/operation_ids.hpp"
 
 #include <cstdint>
@@ -40,7 +41,9 @@ public:
     /// Waits until every posted operation has reached its peer.
     void flush();
 
-    [[nodiscard]] bool supports(MemoryKind kind) const;
+    [[nodiscard]] MemoryTypes const& memory_types() const { return memory_types_; }
+    /// Why memory of this kind cannot be used; empty when it can.
+    [[nodiscard]] std::string why_no(MemoryKind kind) const;
     [[nodiscard]] OperationIds& operation_ids() { return operation_ids_; }
     [[nodiscard]] Bootstrap& bootstrap() const { return bootstrap_; }
     [[nodiscard]] Idle const& idle() const { return idle_; }
@@ -59,7 +62,7 @@ private:
     Provenance settings_;  // as context_ was made with
     ContextHandle context_;
     WorkerHandle worker_;
-    std::uint64_t memory_types_ = 0;
+    MemoryTypes memory_types_;
     std::vector<Blob> addresses_;
     std::vector<ucp_ep_h> endpoints_;
     OperationIds operation_ids_;

@@ -17,7 +17,8 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
-    [[nodiscard]] bool supports(MemoryKind kind) const override { return transport_.supports(kind); }
+    [[nodiscard]] bool supports(MemoryKind kind) const override { return transport_.memory_types().has(kind); }
+    [[nodiscard]] std::string why_no(MemoryKind kind) const override { return transport_.why_no(kind); }
     [[nodiscard]] Provenance provenance() const override { return provenance_of(transport_); }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,

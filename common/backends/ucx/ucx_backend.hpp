@@ -8,7 +8,8 @@
 
 namespace dlmb::ucx {
 
-/// Collective. Unsupported when there are more ranks than a message tag can name.
+/// Collective. The device, where there is one, is in use already (use_device): UCX looks at it once, at this moment.
+/// Unsupported when there are more ranks than a message tag can name.
 [[nodiscard]] MadeBackend make_backend(BackendContext const& context);
 
 }  // namespace dlmb::ucx

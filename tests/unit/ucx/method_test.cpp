@@ -62,7 +62,7 @@ Knobs knobs_of(char const* method) {
     MethodTable const table(3);
     ChosenMethods const chosen = table.choose(parse_method(method));
     for (OperationKind const kind : {OperationKind::exchange, OperationKind::all_reduce, OperationKind::broadcast}) {
-        Method const& one = chosen.method_for(kind, true);
+        Method const& one = chosen.method_for(kind);
         if (one.info.name == parse_method(method).name) {
             return chosen.knobs_of(one);
         }
@@ -90,10 +90,10 @@ TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
 TEST(MethodTable, AChosenMethodDoesItsOperationsAndDefaultsTheOthers) {
     MethodTable const table(3);
     ChosenMethods const chosen = table.choose(parse_method("ring:segment=1K"));
-    EXPECT_EQ(chosen.method_for(OperationKind::all_reduce, true).info.name, "ring");
-    EXPECT_EQ(chosen.method_for(OperationKind::broadcast, true).info.name, "auto");
-    EXPECT_EQ(chosen.method_for(OperationKind::exchange, true).info.name, "linear");
-    EXPECT_EQ(chosen.knobs_of(chosen.method_for(OperationKind::broadcast, true)).algorithm.segment, 0U)
+    EXPECT_EQ(chosen.method_for(OperationKind::all_reduce).info.name, "ring");
+    EXPECT_EQ(chosen.method_for(OperationKind::broadcast).info.name, "auto");
+    EXPECT_EQ(chosen.method_for(OperationKind::exchange).info.name, "linear");
+    EXPECT_EQ(chosen.knobs_of(chosen.method_for(OperationKind::broadcast)).algorithm.segment, 0U)
         << "a knob is that of the chosen method";
 }
 
@@ -104,11 +104,9 @@ TEST(MethodTable, DefaultsAreTheFirstOfTheTableForTheirOperations) {
         for (OperationKind const kind :
              {OperationKind::exchange, OperationKind::send, OperationKind::recv, OperationKind::all_reduce,
               OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::broadcast}) {
-            EXPECT_EQ(chosen.method_for(kind, true).info.name, default_method(table.infos(), {kind, false})->name);
+            EXPECT_EQ(chosen.method_for(kind).info.name, default_method(table.infos(), {kind, false})->name);
         }
-        EXPECT_EQ(chosen.method_for(OperationKind::exchange, true).info.name, messages);
-        EXPECT_EQ(chosen.method_for(OperationKind::all_gather, false).info.name, messages)
-            << "device memory: an own part cannot be copied by the host";
+        EXPECT_EQ(chosen.method_for(OperationKind::exchange).info.name, messages);
     }
 }
 
