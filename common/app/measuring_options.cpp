@@ -31,6 +31,11 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str()
         ->group(group);
+    app.add_option("--gpu-gate", gate,
+                   "spin: on GPU memory, what was queued starts together when all ranks are ready; none")
+        ->check(CLI::IsMember({"none", "spin"}))
+        ->capture_default_str()
+        ->group(group);
     app.add_option("--timeout", timeout_seconds, "seconds without progress in a cell until the launch is ended")
         ->check(CLI::PositiveNumber)
         ->capture_default_str()
@@ -56,6 +61,7 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
         options.ranks_per_node = ranks_per_node;
     }
     options.runner.mode = mode == "stream" ? measure::Mode::stream : measure::Mode::isolated;
+    options.runner.gate = gate == "spin";
     options.runner.validate = validation == "on";
     options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
     options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);

@@ -38,6 +38,7 @@ struct MeasuringOptions {
     double time_limit_seconds = 10;
     double timeout_seconds = 60;
     std::string mode = "isolated";
+    std::string gate = "none";
     std::string validation = "on";
     int ranks_per_node = 0;
 

@@ -8,6 +8,7 @@
 #include "common/base/clock.hpp"
 #include "common/base/expected.hpp"
 #include "common/bootstrap/bootstrap.hpp"
+#include "common/memory/device_gate.hpp"
 #include "common/memory/memory_space.hpp"
 #include "common/plan/plan.hpp"
 
@@ -15,6 +16,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -82,6 +84,13 @@ public:
     virtual void launch() = 0;
     /// Returns when this rank's data of the iteration is complete and usable, sent and received.
     virtual void finish() = 0;
+
+    /// As launch(), on a device that starts only when `gate` is opened. False: this plan needs the host while it runs,
+    /// and nothing was done.
+    [[nodiscard]] virtual bool launch_behind(DeviceGate& /*gate*/) { return false; }
+    /// Of the last finished iteration, on the device's clock; nullopt where the host drives it. Outside the timed
+    /// region.
+    [[nodiscard]] virtual std::optional<Nanoseconds> device_ns() { return std::nullopt; }
 
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {

@@ -90,6 +90,9 @@ void CellRun::set_up_sampling(double iteration_ns) {
     std::uint64_t const draws = candidate_.draws.size();
     SampleShape const shape = from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns));
     sampler_.set_iterations_per_sample(shape.iterations);
+    if (options_.gate && on_device(contest_.buffers.kind)) {
+        sampler_.set_gate(&gate_.emplace());
+    }
     unrecorded_ = shape.unrecorded;
     result_.definition = definition_of(options_.mode, shape.iterations);
     if (decides()) {
@@ -121,6 +124,9 @@ void CellRun::round(std::uint64_t number) {
             rule_->add(chunk.longest, clock() - begin);
         }
         keep(chunk);
+        if (gate_ && gate_->ran_out()) {
+            sampler_.set_gate(nullptr);
+        }
     }
 }
 
@@ -130,6 +136,7 @@ void CellRun::keep(Chunk const& chunk) {
     if (decides()) {
         longest_.insert(longest_.end(), chunk.longest.begin(), chunk.longest.end());
         slowest_.insert(slowest_.end(), chunk.slowest.begin(), chunk.slowest.end());
+        device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
         phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
     }
 }
@@ -155,6 +162,7 @@ void CellRun::summarize_samples() {
     result_.time = summarize(longest_);
     result_.samples_ns = longest_;
     result_.round_medians_ns = rule_->round_medians();
+    summarize_device();
     result_.straggler = find_straggler(slowest_, contest_.bootstrap.size());
     std::size_t const labels = phases_.labels().size();
     for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
@@ -165,6 +173,14 @@ void CellRun::summarize_samples() {
             }
         }
         result_.phases.push_back({phases_.labels()[label], summarize(samples)});
+    }
+}
+
+void CellRun::summarize_device() {
+    std::erase(device_, no_device_time);
+    if (!device_.empty()) {
+        TimeSummary const time = summarize(device_);
+        result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
     }
 }
 

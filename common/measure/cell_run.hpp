@@ -39,6 +39,7 @@ private:
     void keep(Chunk const& chunk);
     void conclude(Stop stop);
     void summarize_samples();
+    void summarize_device();
     void gather_rank_medians();
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;
@@ -50,12 +51,14 @@ private:
     PhaseMap const& phases_;
     PayloadCheck& check_;
     Sampler sampler_;
+    std::optional<DeviceGate> gate_;
     std::optional<StoppingRule> rule_;  // on the deciding rank
     std::uint64_t unrecorded_ = 0;      // iterations before each chunk
     std::uint64_t samples_ = 0;
     std::vector<Nanoseconds> own_;
     std::vector<Nanoseconds> longest_;
     std::vector<Rank> slowest_;
+    std::vector<Nanoseconds> device_;
     std::vector<Nanoseconds> phase_samples_;  // as in Chunk
     CellResult result_;
     bool over_ = false;

@@ -50,6 +50,13 @@ struct Validation {
     std::string first_mismatch;                // names step, source, destination, offset; empty when passed
 };
 
+/// How a cell was run that a device drives by itself.
+struct DeviceTiming {
+    TimeSummary time;             // on the devices' clocks, largest over ranks
+    double host_overhead_ns = 0;  // median on the host's clock minus median on the device's
+    bool gated = false;
+};
+
 struct CellResult {
     Status status = Status::ok;
     std::string reason;  // why it is not ok
@@ -58,6 +65,7 @@ struct CellResult {
     std::vector<PhaseResult> phases;  // in plan order
     std::vector<double> round_medians_ns;
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
+    std::optional<DeviceTiming> device;
     Straggler straggler;
     std::string stop_reason;             // precision, time, cap, fixed
     std::string definition;              // what a sample is, as text

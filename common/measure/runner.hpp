@@ -27,6 +27,7 @@ struct RunnerOptions {
     Nanoseconds time_limit_ns = 10'000'000'000;              // what a cell may spend in its rounds
     Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
     bool validate = true;
+    bool gate = false;  // on device memory, iterations that need no host wait until all ranks have queued theirs
     std::uint64_t order_seed = 1;
     std::function<Nanoseconds()> limit_clock = now_ns;  // for decisions, read on rank 0 only; samples use now_ns()
 };

@@ -39,10 +39,15 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
     std::size_t draw = sample * per_sample_ % draws;
     CompiledPlan* compiled = draws_[draw].get();
     watchdog_.iteration(compiled, &plans_[draw]);
+    bool const gated = gate_ != nullptr && compiled->launch_behind(*gate_);
     bootstrap_.barrier();
 
     Nanoseconds const t_enter = now_ns();
-    compiled->launch();
+    if (gated) {
+        gate_->open();
+    } else {
+        compiled->launch();
+    }
     compiled->finish();
     for (std::uint64_t left = per_sample_ - 1; left > 0; --left) {
         draw = draw + 1 == draws ? 0 : draw + 1;
@@ -55,7 +60,9 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
 
     auto const iterations = static_cast<Nanoseconds>(per_sample_);
     chunk_.own[slot] = (t_done - t_enter + iterations / 2) / iterations;
+    was_gated_ = was_gated_ || gated;
     if (with_phases()) {
+        chunk_.device[slot] = compiled->device_ns().value_or(no_device_time);
         std::size_t const labels = phases_.labels().size();
         phases_.durations(draw, compiled->marks(), t_enter, t_done,
                           std::span(chunk_.phases).subspan(slot * labels, labels));
@@ -68,7 +75,8 @@ void Sampler::reserve(std::uint64_t count) {
     chunk_.longest.resize(count);
     chunk_.slowest.resize(count);
     chunk_.phases.resize(with_phases() ? count * phases_.labels().size() : 0);
-    reduced_.resize(count + chunk_.phases.size());
+    chunk_.device.assign(count, no_device_time);
+    reduced_.resize(2 * count + chunk_.phases.size());
 }
 
 // One reduction per chunk: one per sample would perturb the next one.
@@ -77,14 +85,17 @@ void Sampler::reduce() {
     for (std::size_t i = 0; i < count; ++i) {
         reduced_[i] = packed({chunk_.own[i], bootstrap_.rank()});
     }
-    std::copy(chunk_.phases.begin(), chunk_.phases.end(), reduced_.begin() + static_cast<std::ptrdiff_t>(count));
+    auto const device = reduced_.begin() + static_cast<std::ptrdiff_t>(count);
+    auto const phases = std::copy(chunk_.device.begin(), chunk_.device.end(), device);
+    std::copy(chunk_.phases.begin(), chunk_.phases.end(), phases);
     bootstrap_.all_reduce(reduced_, Fold::max);
     for (std::size_t i = 0; i < count; ++i) {
         RankedDuration const longest = unpacked(reduced_[i]);
         chunk_.longest[i] = longest.duration_ns;
         chunk_.slowest[i] = longest.rank;
     }
-    std::copy(reduced_.begin() + static_cast<std::ptrdiff_t>(count), reduced_.end(), chunk_.phases.begin());
+    std::copy(device, phases, chunk_.device.begin());
+    std::copy(phases, reduced_.end(), chunk_.phases.begin());
 }
 
 }  // namespace dlmb::measure

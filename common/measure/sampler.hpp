@@ -18,10 +18,12 @@ namespace dlmb::measure {
 
 /// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks. Per iteration where a sample
 /// has several.
+inline constexpr Nanoseconds no_device_time = -1;
 struct Chunk {
     std::vector<Nanoseconds> own;
     std::vector<Nanoseconds> longest;
     std::vector<Rank> slowest;
+    std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
     std::vector<Nanoseconds> phases;  // [sample * labels + label], largest over ranks; empty when not measured
 };
 
@@ -35,6 +37,12 @@ public:
     /// when it is one iteration long. Phases are measured then only: their marks are those of one iteration.
     void set_iterations_per_sample(std::uint64_t iterations) { per_sample_ = iterations; }
     [[nodiscard]] std::uint64_t iterations_per_sample() const { return per_sample_; }
+
+    /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
+    /// Without effect on plans that need the host while they run.
+    void set_gate(DeviceGate* gate) { gate_ = gate; }
+    /// Whether any sample began behind the gate.
+    [[nodiscard]] bool was_gated() const { return was_gated_; }
 
     /// Collective. Synchronised single iterations of which nothing is kept.
     void run_unrecorded(std::uint64_t iterations);
@@ -53,6 +61,8 @@ private:
     std::span<Plan const> plans_;
     PhaseMap const& phases_;
     std::uint64_t per_sample_ = 1;
+    DeviceGate* gate_ = nullptr;
+    bool was_gated_ = false;
     Chunk chunk_;
     std::vector<std::int64_t> reduced_;
 };

@@ -4,6 +4,7 @@
 // A build without CUDA: there is no device, and nobody comes as far as queueing work for one.
 #include "common/base/error.hpp"
 #include "common/memory/cuda_memory.hpp"
+#include "common/memory/device_gate.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/memory/devices.hpp"
 
@@ -50,6 +51,19 @@ bool DeviceEvent::reached() const {
     no_device();
 }
 Nanoseconds DeviceEvent::since(DeviceEvent const& /*earlier*/) const {
+    no_device();
+}
+
+DeviceGate::DeviceGate() {
+    no_device();
+}
+void DeviceGate::close(DeviceQueue const& /*queue*/) {
+    no_device();
+}
+void DeviceGate::open() {
+    no_device();
+}
+bool DeviceGate::ran_out() const {
     no_device();
 }
 

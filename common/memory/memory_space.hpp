@@ -21,6 +21,10 @@ enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed, nccl };
 inline constexpr std::array every_memory_kind{MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda,
                                               MemoryKind::managed, MemoryKind::nccl};
 [[nodiscard]] std::string_view name_of(MemoryKind kind);
+/// Not addressable by the host.
+[[nodiscard]] constexpr bool on_device(MemoryKind kind) {
+    return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
+}
 
 /// Frees itself. Movable only.
 class Allocation {
