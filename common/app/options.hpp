@@ -29,6 +29,7 @@ struct Options {
     bool all_methods = false;
     std::vector<MemoryKind> memory;
     bool shared_gpu = false;
+    std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/rank.hpp"
 
+#include "common/app/adopt_device.hpp"
 #include "common/app/agree.hpp"
 #include "common/app/candidates.hpp"
 #include "common/app/point.hpp"
@@ -86,9 +87,9 @@ std::vector<Variant> checked_sweep(Bootstrap& bootstrap, PatternType const& type
 }
 
 record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Options const& options,
-                               WorldShape const& world) {
+                               WorldShape const& world, record::DeviceUse const& device) {
     record::Launch launch;
-    launch.environment = record::capture_environment(bootstrap);
+    launch.environment = record::capture_environment(bootstrap, device);
     launch.launch_id = record::new_launch_id();
     launch.campaign_id = options.campaign.empty() ? launch.launch_id : options.campaign;
     launch.time = record::utc_now();
@@ -161,9 +162,10 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     measure::Watchdog watchdog(
         [&](measure::Stuck const& stuck) { end_stuck_launch(bootstrap, speaking, type, stuck); });
     watchdog.arm("start-up", options.runner.timeout_ns);
+    record::DeviceUse const device = adopt_device(bootstrap, options.devices);
     std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
     check_methods(backends, options);
-    reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world));
+    reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world, device));
     speaking = reporter.get();
     LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
     std::size_t const points = variants.size() * options.memory.size();

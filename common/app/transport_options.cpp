@@ -39,6 +39,11 @@ void TransportOptions::add(CLI::App& app, Options& options) {
         ->group(group);
     app.add_flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed")
         ->group(group);
+    app.add_option("--device", options.devices,
+                   "GPUs, as CUDA counts them, that the ranks of a node take in turn [the nearest to each rank]")
+        ->delimiter(',')
+        ->check(CLI::NonNegativeNumber)
+        ->group(group);
 }
 
 void TransportOptions::take(Options& options) const {

@@ -8,6 +8,7 @@
 #include "common/record/launch_id.hpp"
 #include "common/record/machine.hpp"
 #include "common/record/placement.hpp"
+#include "common/record/rank_devices.hpp"
 #include "common/record/record.hpp"
 #include "common/record/variables.hpp"
 
@@ -46,6 +47,9 @@ Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
     identity["build_type"] = build_info().build_type;
     identity["sanitizers"] = build_info().sanitizers;
     identity["result_schema"] = std::string{result_schema}.substr(0, std::string_view{result_schema}.find('.'));
+    if (std::string gpus = gpus_in_use(placement.ranks, placement.device_models); !gpus.empty()) {
+        identity["gpus"] = std::move(gpus);
+    }
     auto const facts = bootstrap.facts();
     if (auto const library = facts.find("mpi_library"); library != facts.end()) {
         identity["mpi_library"] = library->second;
@@ -53,8 +57,12 @@ Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
     return identity;
 }
 
-Facts informational_of(Bootstrap const& bootstrap, Placement const& placement) {
+Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, DeviceUse const& device) {
     Facts facts = machine_facts();
+    if (!device.runtime_version.empty()) {
+        facts["cuda_runtime"] = device.runtime_version;
+        facts["cuda_driver"] = device.driver_version;
+    }
     facts["version"] = build_info().version;
     facts["git_revision"] = build_info().git_revision;
     facts["compiler"] = build_info().compiler;
@@ -98,12 +106,12 @@ std::string environment_key(Facts const& identity) {
     return stable_hash(text);
 }
 
-Environment capture_environment(Bootstrap& bootstrap) {
-    Placement placement = gather_placement(bootstrap);
+Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
+    Placement const placement = gather_placement(bootstrap, device);
     Blob blob;
     if (bootstrap.rank() == 0) {
         blob = to_blob({{"identity", identity_of(bootstrap, placement)},
-                        {"informational", informational_of(bootstrap, placement)},
+                        {"informational", informational_of(bootstrap, placement, device)},
                         {"variables", record::recorded_variables()}});
     }
     bootstrap.broadcast(blob, 0);
@@ -113,11 +121,11 @@ Environment capture_environment(Bootstrap& bootstrap) {
     environment.identity = told.at("identity").get<Facts>();
     environment.informational = told.at("informational").get<Facts>();
     environment.variables = told.at("variables").get<Facts>();
-    for (auto const& warnings :
-         {build_warnings(), placement_warnings(placement.ranks, placement.units), node_warnings(placement)}) {
+    environment.ranks = placement.ranks;
+    for (auto const& warnings : {build_warnings(), placement_warnings(placement.ranks, placement.units),
+                                 node_warnings(placement), device_warnings(environment)}) {
         environment.warnings.insert(environment.warnings.end(), warnings.begin(), warnings.end());
     }
-    environment.ranks = std::move(placement.ranks);
     environment.env_key = environment_key(environment.identity);
     return environment;
 }

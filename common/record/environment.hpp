@@ -7,12 +7,25 @@
 
 #include "common/base/units.hpp"
 #include "common/bootstrap/bootstrap.hpp"
+#include "common/record/device_use.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::record {
+
+/// The GPU of one rank.
+struct RankDevice {
+    int index = 0;  // as CUDA counts them in that process
+    std::string pci_bus_id;
+    int numa_node = -1;            // -1: the system does not say
+    bool other_numa_node = false;  // the rank may run on none of that node's processing units
+    std::string reason;            // why this one
+    bool operator==(RankDevice const&) const = default;
+};
 
 /// Where one rank runs. `cpuset` and `numa` are lists as Linux prints them: "0-3,8".
 struct RankPlace {
@@ -21,6 +34,7 @@ struct RankPlace {
     std::string cpuset;
     std::string numa;
     bool bound = false;  // may use fewer processing units than its node offers this launch
+    std::optional<RankDevice> device = std::nullopt;
     bool operator==(RankPlace const&) const = default;
 };
 
@@ -36,7 +50,14 @@ struct Environment {
 
 /// Collective, O(ranks). Equal on all ranks: facts of the machine are those of rank 0's node, and a node that differs
 /// is named in the warnings.
-[[nodiscard]] Environment capture_environment(Bootstrap& bootstrap);
+[[nodiscard]] Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device = {});
+
+/// A test double of the CUDA runtime names its devices so. Host memory stands for the device's: logic is what it was
+/// before, times say nothing.
+inline constexpr std::string_view test_double_prefix = "DLMB test double";
+inline constexpr std::string_view test_double_warning =
+    "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement";
+[[nodiscard]] bool on_test_double(Environment const& environment);
 
 /// 16 hex digits, the same on every platform for equal identities.
 [[nodiscard]] std::string environment_key(std::map<std::string, std::string> const& identity);

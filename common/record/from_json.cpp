@@ -123,14 +123,24 @@ measure::CellResult result_from(Json const& line) {
     return result;
 }
 
+RankPlace place_from(Json const& object) {
+    RankPlace place{object.at("rank"), object.at("host"),  object.at("cpuset"),
+                    object.at("numa"), object.at("bound"), {}};
+    if (object.contains("device")) {
+        Json const& device = object.at("device");
+        place.device = {device.at("index"), device.at("pci_bus_id"), device.at("numa_node"),
+                        device.at("other_numa_node"), device.at("reason")};
+    }
+    return place;
+}
+
 Environment environment_from(Json const& object) {
     Environment environment;
     environment.identity = object.at("identity").get<Facts>();
     environment.informational = object.at("informational").get<Facts>();
     environment.variables = object.at("variables").get<Facts>();
     for (Json const& place : object.at("ranks")) {
-        environment.ranks.push_back(
-            {place.at("rank"), place.at("host"), place.at("cpuset"), place.at("numa"), place.at("bound")});
+        environment.ranks.push_back(place_from(place));
     }
     environment.warnings = object.at("warnings").get<std::vector<std::string>>();
     environment.env_key = object.at("env_key");

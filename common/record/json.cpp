@@ -116,14 +116,26 @@ Json measured_json(Cell const& cell) {
         {"straggler", {{"rank", result.straggler.rank}, {"share", finite(result.straggler.share, "straggler.share")}}}};
 }
 
+Json place_json(RankPlace const& place) {
+    Json object{{"rank", place.rank},
+                {"host", place.host},
+                {"cpuset", place.cpuset},
+                {"numa", place.numa},
+                {"bound", place.bound}};
+    if (place.device) {
+        object["device"] = {{"index", place.device->index},
+                            {"pci_bus_id", place.device->pci_bus_id},
+                            {"numa_node", place.device->numa_node},
+                            {"other_numa_node", place.device->other_numa_node},
+                            {"reason", place.device->reason}};
+    }
+    return object;
+}
+
 Json environment_json(Environment const& environment) {
     Json ranks = Json::array();
     for (RankPlace const& place : environment.ranks) {
-        ranks.push_back({{"rank", place.rank},
-                         {"host", place.host},
-                         {"cpuset", place.cpuset},
-                         {"numa", place.numa},
-                         {"bound", place.bound}});
+        ranks.push_back(place_json(place));
     }
     return {{"env_key", environment.env_key},
             {"identity", environment.identity},
@@ -156,6 +168,7 @@ std::string to_json_line(Launch const& launch) {
                     {"program", launch.program},
                     {"command", launch.command},
                     {"world", world_json(launch.world)},
+                    {"test_double", on_test_double(launch.environment)},
                     {"environment", environment_json(launch.environment)}});
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/record/blob_json.hpp"
 #include "common/record/machine.hpp"
+#include "common/record/rank_devices.hpp"
 #include "common/record/topology.hpp"
 
 #include <fmt/core.h>
@@ -27,13 +28,35 @@ Facts node_identity(Topology const& topology) {
             {"hwloc_synthetic", topology.synthetic}};
 }
 
+json describe_device(DeviceUse const& use, std::string const& numa_of_rank) {
+    Device const& device = *use.device;
+    std::vector<int> const nodes = parse_cpu_list(numa_of_rank);
+    bool const elsewhere = device.numa_node >= 0 && !nodes.empty() &&
+                           std::find(nodes.begin(), nodes.end(), device.numa_node) == nodes.end();
+    return {{"index", device.index},         {"pci_bus_id", device.pci_bus_id},
+            {"numa_node", device.numa_node}, {"other_numa_node", elsewhere},
+            {"reason", use.reason},          {"model", device_model(device)}};
+}
+
+std::optional<RankDevice> device_from(json const& told) {
+    if (!told.contains("device")) {
+        return std::nullopt;
+    }
+    json const& device = told.at("device");
+    return RankDevice{device.at("index"), device.at("pci_bus_id"), device.at("numa_node"), device.at("other_numa_node"),
+                      device.at("reason")};
+}
+
 /// One rank's contribution. The first rank of each node also describes the node.
-json describe_myself(Bootstrap& bootstrap) {
+json describe_myself(Bootstrap& bootstrap, DeviceUse const& device) {
     Affinity const affinity = read_affinity();
     json mine{{"host", bootstrap.host()},
               {"cpuset", cpu_list(affinity.units)},
               {"numa", affinity.numa},
               {"units", affinity.units.size()}};
+    if (device.device) {
+        mine["device"] = describe_device(device, affinity.numa);
+    }
     if (bootstrap.local_rank() == 0) {
         Topology const topology = read_topology();
         mine["node"] = node_identity(topology);
@@ -45,15 +68,16 @@ json describe_myself(Bootstrap& bootstrap) {
 
 }  // namespace
 
-Placement gather_placement(Bootstrap& bootstrap) {
-    Blob const mine = to_blob(describe_myself(bootstrap));
+Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
+    Blob const mine = to_blob(describe_myself(bootstrap, device));
     Placement placement;
     std::vector<std::size_t> usable;  // per rank
     for (Blob const& each : bootstrap.all_gather(mine)) {
         json const told = from_blob(each);
         std::string const host = told.at("host");
-        placement.ranks.push_back(
-            {static_cast<Rank>(placement.ranks.size()), host, told.at("cpuset"), told.at("numa"), false});
+        placement.ranks.push_back({static_cast<Rank>(placement.ranks.size()), host, told.at("cpuset"), told.at("numa"),
+                                   false, device_from(told)});
+        placement.device_models.push_back(told.contains("device") ? told.at("device").at("model") : json(""));
         usable.push_back(told.at("units"));
         ++placement.ranks_on[host];
         if (told.contains("node")) {

@@ -17,11 +17,12 @@ struct Placement {
     std::map<std::string, int> ranks_on;                              // by host
     std::map<std::string, int> units;                                 // by host: processing units it offers this launch
     std::map<std::string, std::map<std::string, std::string>> nodes;  // by host: CPU model, sockets ...
+    std::vector<std::string> device_models;  // by rank, device_model(); empty where a rank has no device
     std::string topology_source;
 };
 
 /// Collective, equal on all ranks.
-[[nodiscard]] Placement gather_placement(Bootstrap& bootstrap);
+[[nodiscard]] Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device);
 
 /// Nodes that are not like rank 0's.
 [[nodiscard]] std::vector<std::string> node_warnings(Placement const& placement);

@@ -74,6 +74,9 @@ bool has(Ids const& ids, std::string const& launch_id) {
 
 void add_remarks(ResultFile& results) {
     for (Launch const& launch : results.launches) {
+        if (on_test_double(launch.environment)) {
+            results.remarks.push_back(fmt::format("launch {}: {}", launch.launch_id, test_double_warning));
+        }
         if (!has(results.ends, launch.launch_id)) {
             results.remarks.push_back(
                 fmt::format("launch {} has no end line: it was killed or is still running", launch.launch_id));

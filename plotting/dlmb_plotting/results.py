@@ -11,6 +11,7 @@ from typing import Any
 
 SCHEMA_NAME = "dlmb.result"
 SCHEMA_MAJOR = 1
+TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
 
 
 class ResultError(Exception):
@@ -94,7 +95,9 @@ def read_file(path: Path, results: Results) -> list[Cell]:
         if kind == "launch":
             check_schema(value.get("schema", ""), path, number)
             open_launches[value["launch_id"]] = None
-            warnings = (value.get("environment") or {}).get("warnings") or []
+            warnings = list((value.get("environment") or {}).get("warnings") or [])
+            if value.get("test_double") and TEST_DOUBLE not in warnings:
+                warnings.append(TEST_DOUBLE)
             results.warnings.extend(warning for warning in warnings if warning not in results.warnings)
         elif kind == "cell":
             cells.append(Cell(value))

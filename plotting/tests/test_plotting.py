@@ -14,7 +14,7 @@ from pathlib import Path
 from dlmb_plotting import figures, style
 from dlmb_plotting.command import main
 from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import ResultError, read
+from dlmb_plotting.results import TEST_DOUBLE, ResultError, read
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
@@ -70,6 +70,15 @@ class ReadingTest(WithFolder):
         lines = EXAMPLE.read_text().splitlines()
         with self.assertRaisesRegex(ResultError, "results.jsonl:2: not a line"):
             read([self.file("\n".join([lines[0], lines[1][:50], lines[2]]))])
+
+    def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
+        launch = json.loads(EXAMPLE.read_text().splitlines()[0])
+        for warnings in ([], [TEST_DOUBLE]):
+            launch |= {"test_double": True, "environment": {"warnings": warnings}}
+            self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [TEST_DOUBLE])
+        launch["test_double"] = False
+        launch["environment"]["warnings"] = []
+        self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [])
 
     def test_another_major_version_of_the_schema_is_refused(self) -> None:
         with self.assertRaisesRegex(ResultError, "this program reads dlmb.result/1.x"):

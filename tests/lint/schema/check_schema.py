@@ -103,6 +103,8 @@ class Validator(unittest.TestCase):
             "blank in a cell id": lambda lines: lines[1].update(cell_id="a b"),
             "long cell id": lambda lines: lines[1].update(cell_id="a" * 1001),
             "not a number": lambda lines: lines[1]["time_ns"].update(median=float("nan")),
+            "rank's device without a bus id": lambda lines: lines[0]["environment"]["ranks"][0].update(device={"index": 0}),
+            "test double neither yes nor no": lambda lines: lines[0].update(test_double="no"),
             "other major version": lambda lines: lines[0].update(schema="dlmb.result/2.0"),
             "cell of an unknown launch": lambda lines: lines[1].update(launch_id="x"),
             "count of an unknown status": lambda lines: lines[-1]["cells"].update(fine=1),
@@ -120,6 +122,16 @@ class Validator(unittest.TestCase):
         path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         self.assertEqual(validate(path).returncode, 0, validate(path).stdout)
         self.assertEqual(validate("--strict", path).returncode, 1)
+
+    def test_a_launch_on_a_test_double_is_a_note(self) -> None:
+        lines = example_lines()
+        lines[0]["test_double"] = True
+        path = FOLDER / "double.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        done = validate("--strict", path)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("no time of it is a measurement", done.stdout)
+        self.assertNotIn("no time", validate(EXAMPLES / "results.jsonl").stdout)
 
     def test_a_killed_launch_is_a_note_and_its_broken_line_a_finding(self) -> None:
         done = validate(EXAMPLES / "killed.jsonl")

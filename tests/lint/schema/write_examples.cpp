@@ -47,7 +47,7 @@ Launch launch_of_this_machine() {
 void write_all(std::filesystem::path const& folder) {
     write_results(folder / "results.jsonl", sample_launch(),
                   {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}, true);
-    write_results(folder / "killed.jsonl", sample_launch(), {sample_cell()}, false);
+    write_results(folder / "killed.jsonl", sample_gpu_launch(), {sample_cell()}, false);
     write_results(folder / "fresh.jsonl", launch_of_this_machine(), {sample_cell(), sample_skipped_cell()}, true);
     std::ofstream plan(folder / "plan.json");
     plan << plan_document(sample_plan_header(), sample_plans());

@@ -40,6 +40,13 @@ TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
     EXPECT_FALSE(options.runner.iterations.has_value());
 }
 
+TEST(Options, DevicesAreAListOfIndices) {
+    EXPECT_TRUE(parse({}).devices.empty());
+    EXPECT_EQ(parse({"--device", "2,0"}).devices, (std::vector<int>{2, 0}));
+    EXPECT_NE(refusal({"--device", "-1"}), "");
+    EXPECT_NE(refusal({"--device", "gpu0"}), "");
+}
+
 TEST(Options, ShortLettersAreThoseOfOsu) {
     Options const options = parse({"-i", "20", "-x", "0", "-c", "off", "-d", "host,cuda"});
     EXPECT_EQ(options.runner.iterations, 20U);

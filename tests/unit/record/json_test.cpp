@@ -20,9 +20,25 @@ Json parsed(std::string const& line) {
 }
 
 TEST(Json, ALaunchSurvivesTheRoundTrip) {
-    std::string const line = to_json_line(sample_launch());
-    EXPECT_EQ(to_json_line(launch_from(parsed(line))), line);
-    EXPECT_EQ(launch_from(parsed(line)).environment, sample_launch().environment);
+    for (Launch const& launch : {sample_launch(), sample_gpu_launch()}) {
+        std::string const line = to_json_line(launch);
+        EXPECT_EQ(to_json_line(launch_from(parsed(line))), line);
+        EXPECT_EQ(launch_from(parsed(line)).environment, launch.environment);
+    }
+}
+
+TEST(Json, ALaunchOnATestDoubleSaysSo) {
+    Launch launch = sample_gpu_launch();
+    EXPECT_FALSE(parsed(to_json_line(launch)).at("test_double").get<bool>());
+    launch.environment.identity["gpus"] = "DLMB test double 0, compute capability 9.0, 4096 B, 2 per node";
+    EXPECT_TRUE(parsed(to_json_line(launch)).at("test_double").get<bool>());
+}
+
+TEST(Json, ALaunchOfSchema10IsRead) {
+    Json old = parsed(to_json_line(sample_launch()));
+    old.erase("test_double");
+    old["schema"] = "dlmb.result/1.0";
+    EXPECT_EQ(launch_from(old).environment, sample_launch().environment);
 }
 
 TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {

@@ -51,6 +51,16 @@ TEST(ResultReader, SaysThatALaunchWithoutAnEndLineWasKilled) {
     EXPECT_NE(results.remarks[0].find("no end line"), std::string::npos);
 }
 
+TEST(ResultReader, SaysThatALaunchOnATestDoubleMeasuredNothing) {
+    TemporaryFolder const folder;
+    Launch launch = sample_gpu_launch();
+    launch.environment.identity["gpus"] = "DLMB test double 0, compute capability 9.0, 4096 B, 2 per node";
+    write_file(folder / "r", to_json_line(launch) + "\n" + end_line());
+    ResultFile const results = read_results(folder / "r");
+    ASSERT_EQ(results.remarks.size(), 1U);
+    EXPECT_NE(results.remarks[0].find("no time of this launch is a measurement"), std::string::npos);
+}
+
 TEST(ResultReader, ReadsEveryPrefixThatAKillCanLeave) {
     TemporaryFolder const folder;
     std::string const first = launch_line();
@@ -89,7 +99,7 @@ TEST(ResultReader, NamesTheFieldThatIsMissing) {
 TEST(ResultReader, PassesOverFieldsAndKindsOfALaterMinorVersion) {
     TemporaryFolder const folder;
     std::string launch = launch_line();
-    launch.replace(launch.find("dlmb.result/1.0"), 15, "dlmb.result/1.9");
+    launch.replace(launch.find("dlmb.result/"), 15, "dlmb.result/1.9");
     write_file(folder / "r", launch + "{\"kind\":\"calibration\",\"new\":[1]}\n" + end_line());
     EXPECT_EQ(read_results(folder / "r").launches.size(), 1U);
 }
@@ -97,7 +107,7 @@ TEST(ResultReader, PassesOverFieldsAndKindsOfALaterMinorVersion) {
 TEST(ResultReader, RefusesAnotherMajorVersion) {
     TemporaryFolder const folder;
     std::string launch = launch_line();
-    launch.replace(launch.find("dlmb.result/1.0"), 15, "dlmb.result/2.0");
+    launch.replace(launch.find("dlmb.result/"), 15, "dlmb.result/2.0");
     write_file(folder / "r", launch);
     EXPECT_NE(refusal(folder / "r").find("dlmb.result/2.0"), std::string::npos) << refusal(folder / "r");
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/record/sample_records.hpp"
 
 #include "common/measure/statistics.hpp"
+#include "common/record/rank_devices.hpp"
 
 #include <array>
 
@@ -90,6 +91,22 @@ Launch sample_launch() {
         launch.environment.ranks.push_back({rank, rank < 2 ? "node-a" : "node-b", first ? "0" : "1", "0", true});
     }
     launch.environment.env_key = environment_key(launch.environment.identity);
+    return launch;
+}
+
+Launch sample_gpu_launch() {
+    Launch launch = sample_launch();
+    Environment& environment = launch.environment;
+    for (RankPlace& place : environment.ranks) {
+        bool const first = place.rank % 2 == 0;
+        place.device = {first ? 0 : 1, first ? "0000:1b:00.0" : "0000:9d:00.0", first ? 0 : 1, !first,
+                        first ? "on the rank's NUMA node 0" : "next in order: none left on the rank's NUMA node 0"};
+    }
+    environment.identity["gpus"] = "Example GPU, compute capability 9.0, 85899345920 B, 2 per node";
+    environment.informational["cuda_runtime"] = "13.0";
+    environment.informational["cuda_driver"] = "13.0";
+    environment.warnings = device_warnings(environment);
+    environment.env_key = environment_key(environment.identity);
     return launch;
 }
 

@@ -14,6 +14,7 @@
 namespace dlmb::record {
 
 [[nodiscard]] Launch sample_launch();
+[[nodiscard]] Launch sample_gpu_launch();  // the same with two GPUs per node, one of them far from its rank
 [[nodiscard]] Cell sample_cell();          // ok
 [[nodiscard]] Cell sample_skipped_cell();  // no CUDA device
 [[nodiscard]] Cell sample_invalid_cell();  // a wrong byte

@@ -1,0 +1,24 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which GPU this rank works on. Decided once per launch, before anything is allocated.
+#pragma once
+
+#include "common/bootstrap/bootstrap.hpp"
+#include "common/record/device_use.hpp"
+
+#include <span>
+
+namespace dlmb::app {
+
+/// Collective. The calling thread works on the chosen device from now on; without a device nothing happens. `requested`
+/// (--device): the local ranks take these indices in turn; empty: the nearest device. Throws UsageError alike on all
+/// ranks for an index that one of them does not see.
+[[nodiscard]] record::DeviceUse adopt_device(Bootstrap& bootstrap, std::span<int const> requested);
+
+/// Collective: the choice alone, among `devices`, for a rank bound to `numa_node` (-1: to no single one). Ranks share a
+/// choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
+[[nodiscard]] record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, int numa_node,
+                                              std::span<int const> requested);
+
+}  // namespace dlmb::app
