@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL before 2.28.
-#include "common/backends/nccl/compiled.hpp"
+#include "common/backends/nccl/enqueue.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb::nccl {
 
 char const* all_to_all_missing() {
-    return "alltoall: this build's NCCL is older than 2.28 and has no ncclAlltoAll";
+    return "this build's NCCL is older than 2.28 and has no ncclAlltoAll";
 }
 
-void enqueue_all_to_all(AllToAllCall const& /*call*/, cudaStream_t /*stream*/) {
+void all_to_all(AllToAllCall const& /*call*/, cudaStream_t /*stream*/) {
     throw Error(all_to_all_missing());
 }
 

@@ -3,7 +3,7 @@
 //
 // NCCL 2.28 and later.
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/compiled.hpp"
+#include "common/backends/nccl/enqueue.hpp"
 
 namespace dlmb::nccl {
 
@@ -11,7 +11,7 @@ char const* all_to_all_missing() {
     return nullptr;
 }
 
-void enqueue_all_to_all(AllToAllCall const& call, cudaStream_t stream) {
+void all_to_all(AllToAllCall const& call, cudaStream_t stream) {
     check(ncclAlltoAll(call.send, call.recv, call.bytes_per_peer, ncclUint8, call.communicator, stream),
           "ncclAlltoAll");
 }

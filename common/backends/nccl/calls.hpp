@@ -9,15 +9,19 @@
 #include <nccl.h>
 
 #include <cstddef>
+#include <optional>
 #include <variant>
 #include <vector>
 
 namespace dlmb::nccl {
 
+/// `channel`: that of a message; blocks of exchanges have none. NCCL knows no channels: see pairing.hpp.
 struct Transfer {
+    static constexpr int no_channel = -1;
     std::byte* data;
     std::size_t bytes;
     int peer;
+    int channel = no_channel;
 };
 
 /// Ragged exchange, or sends and receives that are posted together: one group of point-to-point calls.
@@ -61,9 +65,16 @@ struct ReduceScatterCall {
     ncclRedOp_t operation;
 };
 
-struct NativeCall {
+using Work =
+    std::variant<GroupedCall, AllToAllCall, AllGatherCall, BroadcastCall, AllReduceCall, ReduceScatterCall, Compute>;
+
+/// What one of the two streams does next: computations have a stream of their own, everything else shares one.
+struct Item {
     std::vector<StepId> steps;  // complete together
-    std::variant<GroupedCall, AllToAllCall, AllGatherCall, BroadcastCall, AllReduceCall, ReduceScatterCall> call;
+    Work work;
+    std::optional<std::size_t> wait;  // the item of the other stream that must be complete before this one starts
+
+    [[nodiscard]] bool computes() const { return std::holds_alternative<Compute>(work); }
 };
 
 }  // namespace dlmb::nccl

@@ -12,10 +12,4 @@ void check(ncclResult_t code, std::string_view call, Where where) {
     }
 }
 
-void check(cudaError_t code, std::string_view call, Where where) {
-    if (code != cudaSuccess) {
-        throw Error(fmt::format("{}: {} ({})", call, cudaGetErrorString(code), static_cast<int>(code)), where);
-    }
-}
-
 }  // namespace dlmb::nccl

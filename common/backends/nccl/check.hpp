@@ -1,20 +1,22 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Return codes of NCCL and the CUDA runtime become exceptions.
+// Return codes of NCCL become exceptions, as those of the CUDA runtime do.
 #pragma once
 
 #include "common/base/error.hpp"
+#include "common/memory/cuda/cuda_check.hpp"
 
-#include <cuda_runtime_api.h>
 #include <nccl.h>
 
 #include <string_view>
 
 namespace dlmb::nccl {
 
+using dlmb::check;
+
+/// ncclInProgress is what non-blocking communicators answer and no fault.
 void check(ncclResult_t code, std::string_view call, Where where = Where::here());
-void check(cudaError_t code, std::string_view call, Where where = Where::here());
 template <class T>
 void check(T, std::string_view, Where = Where::here()) = delete;
 

@@ -3,94 +3,89 @@
 #include "common/backends/nccl/communicators.hpp"
 
 #include "common/backends/nccl/check.hpp"
+#include "common/backends/nccl/group_list.hpp"
+#include "common/backends/nccl/making.hpp"
+#include "common/base/clock.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <sched.h>
+#include <numeric>
 
 namespace dlmb::nccl {
-namespace {
-
-/// An id with the members of its group, as one letter.
-Blob pack(ncclUniqueId const& id, std::vector<Rank> const& members) {
-    Blob blob(sizeof id + members.size() * sizeof(Rank));
-    std::memcpy(blob.data(), &id, sizeof id);
-    std::memcpy(blob.data() + sizeof id, members.data(), members.size() * sizeof(Rank));
-    return blob;
-}
-
-void unpack(Blob const& blob, std::map<std::vector<Rank>, ncclUniqueId>& ids) {
-    ncclUniqueId id{};
-    std::memcpy(&id, blob.data(), sizeof id);
-    std::vector<Rank> members((blob.size() - sizeof id) / sizeof(Rank));
-    std::memcpy(members.data(), blob.data() + sizeof id, members.size() * sizeof(Rank));
-    ids[members] = id;
-}
-
-/// A non-blocking communicator answers ncclInProgress until it is usable.
-void wait_until_ready(ncclComm_t communicator) {
-    ncclResult_t state = ncclInProgress;
-    while (state == ncclInProgress) {
-        check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
-        sched_yield();
-    }
-    check(state, "ncclCommInitRankConfig");
-}
-
-}  // namespace
 
 Communicators::~Communicators() {
-    for (auto const& [members, communicator] : communicators_) {
-        ncclCommDestroy(communicator);
-    }
-}
-
-std::vector<ncclComm_t> Communicators::all() const {
-    std::vector<ncclComm_t> found;
-    for (auto const& [members, communicator] : communicators_) {
-        found.push_back(communicator);
-    }
-    return found;
-}
-
-void Communicators::abort() noexcept {
-    for (auto const& [members, communicator] : communicators_) {
-        ncclCommAbort(communicator);
-    }
-    communicators_.clear();
-}
-
-ncclComm_t Communicators::initialise(ncclUniqueId const& id, std::vector<Rank> const& members) const {
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    auto const place = std::find(members.begin(), members.end(), bootstrap_.rank()) - members.begin();
-    ncclComm_t communicator = nullptr;
-    check(ncclCommInitRankConfig(&communicator, static_cast<int>(members.size()), id, static_cast<int>(place), &config),
-          "ncclCommInitRankConfig");
-    wait_until_ready(communicator);
-    return communicator;
+    // Parents last. Nothing can be done about a failure here.
+    std::for_each(all_.rbegin(), all_.rend(), [](ncclComm_t communicator) { ncclCommDestroy(communicator); });
 }
 
 void Communicators::prepare(std::span<Group const> groups) {
-    std::vector<Letter> letters;
-    for (Group const& group : groups) {
-        bool const leads = group.members.front() == bootstrap_.rank();
-        if (leads && communicators_.count(group.members) == 0) {
-            ncclUniqueId id{};
-            check(ncclGetUniqueId(&id), "ncclGetUniqueId");
-            for (Rank const member : group.members) {
-                letters.push_back({member, pack(id, group.members)});
-            }
+    if (aborted_) {
+        throw Error("nccl: was aborted in this launch and cannot be used again");
+    }
+    Nanoseconds const start = now_ns();
+    if (all_.empty()) {
+        make_world();
+    }
+    for (std::vector<Group> const& batch : disjoint_batches(new_groups(groups))) {
+        auto const mine = std::find_if(batch.begin(), batch.end(), [&](Group const& group) {
+            return place_of(bootstrap_.rank(), group) < group.members.size();
+        });
+        ncclComm_t const made = make_subgroups(bootstrap_, world(), batch);
+        if (mine != batch.end()) {
+            keep(*mine, made);
         }
     }
-    std::map<std::vector<Rank>, ncclUniqueId> ids;
-    for (Letter const& letter : bootstrap_.exchange(std::move(letters))) {
-        unpack(letter.blob, ids);
+    init_ns_ += now_ns() - start;
+}
+
+void Communicators::make_world() {
+    Group world;
+    world.members.resize(static_cast<std::size_t>(bootstrap_.size()));
+    std::iota(world.members.begin(), world.members.end(), 0);
+    Blob blob;
+    if (bootstrap_.rank() == 0) {
+        ncclUniqueId const id = new_id();
+        blob.resize(sizeof id);
+        std::memcpy(blob.data(), &id, sizeof id);
     }
-    // In the order of their members on every rank: two ranks that share two groups never wait for each other crosswise.
-    for (auto const& [members, id] : ids) {
-        communicators_[members] = initialise(id, members);
+    bootstrap_.broadcast(blob, 0);
+    ncclUniqueId id{};
+    std::memcpy(&id, blob.data(), sizeof id);
+    keep(world, make_from_id(bootstrap_, id, world));
+}
+
+/// Over all ranks, in one order. The first member of a group speaks for it; whether it exists all members know alike.
+std::vector<Group> Communicators::new_groups(std::span<Group const> mine) {
+    std::vector<Group> led;
+    std::copy_if(mine.begin(), mine.end(), std::back_inserter(led), [&](Group const& group) {
+        return group.members.front() == bootstrap_.rank() && by_members_.count(group.members) == 0;
+    });
+    return unpack_groups(bootstrap_.all_gather(pack_groups(led)));
+}
+
+void Communicators::keep(Group const& group, ncclComm_t communicator) {
+    all_.push_back(communicator);
+    by_members_[group.members] = communicator;
+}
+
+void Communicators::throw_if_failed() {
+    for (ncclComm_t const communicator : all_) {
+        ncclResult_t state = ncclSuccess;
+        check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
+        if (state != ncclSuccess && state != ncclInProgress) {
+            abort();  // otherwise freeing memory would wait for the stuck kernel
+            check(state, "asynchronous error of a communicator");
+        }
     }
+}
+
+void Communicators::abort() noexcept {
+    aborted_ = true;
+    for (ncclComm_t const communicator : all_) {
+        ncclCommAbort(communicator);
+    }
+    all_.clear();
+    by_members_.clear();
 }
 
 }  // namespace dlmb::nccl

@@ -2,68 +2,70 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend/registry.hpp"
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/communicators.hpp"
-#include "common/backends/nccl/compiled.hpp"
-#include "common/backends/nccl/translate.hpp"
-#include "common/base/suggest.hpp"
+#include "common/backends/nccl/compile.hpp"
+#include "common/backends/nccl/data_types.hpp"
+#include "common/backends/nccl/gpus.hpp"
+#include "common/backends/nccl/shared_gpu.hpp"
 
 #include <fmt/core.h>
-
-#include <array>
 
 namespace dlmb::nccl {
 namespace {
 
-constexpr std::array<MethodInfo, 2> method_table{{
-    {"grouped", "one ncclGroup of ncclSend and ncclRecv per exchange; the library's collectives", every_operation},
-    {"alltoall", "ncclAlltoAll", {OperationKind::exchange}, "", true},
-}};
+constexpr int first_with_fp8 = NCCL_VERSION(2, 24, 0);
+
+int library_version() {
+    int version = 0;
+    check(ncclGetVersion(&version), "ncclGetVersion");
+    return version;
+}
+
+std::string why_no_fp8(Gpus const& gpus) {
+    if (!fp8_type() || library_version() < first_with_fp8) {
+        return "fp8 reductions came with NCCL 2.24";
+    }
+    return gpus.all_reduce_fp8 ? "" : "fp8 reductions need GPUs of compute capability 9.0 or later";
+}
 
 class NcclBackend final : public Backend {
 public:
-    NcclBackend(Bootstrap& bootstrap, int device) : bootstrap_(bootstrap), device_(device), communicators_(bootstrap) {}
+    NcclBackend(BackendContext const& context, Gpus gpus)
+        : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)),
+          communicators_(context.bootstrap), shared_{context.bootstrap, communicators_, queues_,
+                                                     Idle(should_yield(context.yield, context.bootstrap.local_size())),
+                                                     context.timeout_ns} {}
 
     [[nodiscard]] std::string_view name() const override { return "nccl"; }
-    [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table; }
-    [[nodiscard]] bool supports(MemoryKind kind) const override { return kind == MemoryKind::cuda; }
+    [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
+    [[nodiscard]] bool supports(MemoryKind kind) const override {
+        return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
+    }
     [[nodiscard]] Provenance provenance() const override {
-        int version = 0;
-        check(ncclGetVersion(&version), "ncclGetVersion");
-        return {{"nccl_version", std::to_string(version)}, {"device", std::to_string(device_)}, {"host_driven", "no"}};
+        return {
+            {"nccl_version", std::to_string(library_version())},   {"nccl_headers", std::to_string(NCCL_VERSION_CODE)},
+            {"device", std::to_string(gpus_.mine.index)},          {"shared_gpu", gpus_.shared ? "yes" : "no"},
+            {"init_ns", std::to_string(communicators_.init_ns())}, {"host_driven", "no"}};
     }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                               MethodChoice const& method) override {
-        bool const all_to_all = method.name == "alltoall";
-        if (!all_to_all && method.name != "grouped" && method.name != "default") {
-            std::vector<std::string> const known{"grouped", "alltoall"};
-            throw UsageError(unknown_name("method of nccl", method.name, known));
-        }
-        if (!method.knobs.empty()) {
-            throw UsageError(fmt::format("nccl {}: has no knob '{}'", method.name, method.knobs.begin()->first));
+                                                                               MethodChoice const& choice) override {
+        Method const method = read_method(choice);
+        if (!supports(buffers.kind)) {
+            return Unsupported{fmt::format("nccl takes cuda and nccl memory, not {} memory", name_of(buffers.kind))};
         }
         communicators_.prepare(plan.groups);
-        if (all_to_all && all_to_all_missing() != nullptr) {
-            return Unsupported{all_to_all_missing()};
-        }
-        auto calls = translate(plan, buffers, communicators_, all_to_all);
-        if (!calls) {
-            return calls.error();
-        }
-        return std::unique_ptr<CompiledPlan>(
-            std::make_unique<Compiled>(std::move(calls).value(), plan.steps.size(), communicators_, stream_));
+        return nccl::compile(plan, buffers, method, why_no_fp8_, shared_);
     }
 
-    void quiesce() override {
-        check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
-        bootstrap_.barrier();
-    }
+    /// finish() leaves nothing in flight.
+    void quiesce() override { shared_.bootstrap.barrier(); }
 
 private:
-    Bootstrap& bootstrap_;
-    int device_;
-    Stream stream_;
+    Gpus gpus_;
+    std::string why_no_fp8_;
+    Queues queues_;
     Communicators communicators_;
+    Shared shared_;
 };
 
 }  // namespace
@@ -72,16 +74,14 @@ MadeBackend make_backend(BackendContext const& context) {
     if (context.bootstrap.kind() != "mpi") {
         return Unsupported{"nccl runs one process per GPU; start with mpirun or srun"};
     }
-    auto const device = choose_device(context.bootstrap.local_rank());
-    std::vector<std::int64_t> usable{device ? 1 : 0};
-    context.bootstrap.all_reduce(usable, Fold::min);
-    if (!device) {
-        return device.error();
+    auto gpus = survey_gpus(context.bootstrap, context.shared_gpu);
+    if (!gpus) {
+        return gpus.error();
     }
-    if (usable[0] == 0) {
-        return Unsupported{"another rank has no CUDA device"};
+    if (gpus.value().shared) {
+        apply_shared_gpu_settings(context.bootstrap.rank(), context.bootstrap.local_size() == context.bootstrap.size());
     }
-    return std::unique_ptr<Backend>(std::make_unique<NcclBackend>(context.bootstrap, device.value()));
+    return std::unique_ptr<Backend>(std::make_unique<NcclBackend>(context, std::move(gpus).value()));
 }
 
 }  // namespace dlmb::nccl

@@ -1,0 +1,43 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/data_types.hpp"
+
+namespace dlmb::nccl {
+
+std::optional<ncclDataType_t> type_of(Element element) {
+    switch (element) {
+    case Element::byte:
+        return ncclUint8;
+    case Element::int32:
+        return ncclInt32;
+    case Element::int64:
+        return ncclInt64;
+    case Element::fp8:
+        return fp8_type();
+    case Element::fp16:
+        return ncclFloat16;
+    case Element::bf16:
+        return ncclBfloat16;
+    case Element::fp32:
+        return ncclFloat32;
+    case Element::fp64:
+        return ncclFloat64;
+    }
+    return std::nullopt;
+}
+
+ncclRedOp_t operation_of(Reduction reduction) {
+    switch (reduction) {
+    case Reduction::prod:
+        return ncclProd;
+    case Reduction::min:
+        return ncclMin;
+    case Reduction::max:
+        return ncclMax;
+    case Reduction::sum:
+        break;
+    }
+    return ncclSum;
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/enqueue.hpp"
+
+#include "common/backends/nccl/check.hpp"
+
+namespace dlmb::nccl {
+namespace {
+
+cudaStream_t stream_of(DeviceQueue const& queue) {
+    return dlmb::stream_of(queue.native());
+}
+
+/// With a non-blocking communicator the call may still be on its way to the stream when it returns.
+void until_enqueued(ncclComm_t communicator) {
+    ncclResult_t state = ncclInProgress;
+    do {
+        check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
+    } while (state == ncclInProgress);
+    check(state, "enqueue");
+}
+
+}  // namespace
+
+void enqueue(GroupedCall const& call, DeviceQueue const& queue) {
+    cudaStream_t const stream = stream_of(queue);
+    check(ncclGroupStart(), "ncclGroupStart");
+    for (Transfer const& receive : call.receives) {
+        check(ncclRecv(receive.data, receive.bytes, ncclUint8, receive.peer, call.communicator, stream), "ncclRecv");
+    }
+    for (Transfer const& send : call.sends) {
+        check(ncclSend(send.data, send.bytes, ncclUint8, send.peer, call.communicator, stream), "ncclSend");
+    }
+    check(ncclGroupEnd(), "ncclGroupEnd");
+    until_enqueued(call.communicator);
+}
+
+void enqueue(AllToAllCall const& call, DeviceQueue const& queue) {
+    all_to_all(call, stream_of(queue));
+    until_enqueued(call.communicator);
+}
+
+void enqueue(AllGatherCall const& call, DeviceQueue const& queue) {
+    check(ncclAllGather(call.send, call.recv, call.bytes_per_rank, ncclUint8, call.communicator, stream_of(queue)),
+          "ncclAllGather");
+    until_enqueued(call.communicator);
+}
+
+void enqueue(BroadcastCall const& call, DeviceQueue const& queue) {
+    check(ncclBroadcast(call.data, call.data, call.bytes, ncclUint8, call.root, call.communicator, stream_of(queue)),
+          "ncclBroadcast");
+    until_enqueued(call.communicator);
+}
+
+void enqueue(AllReduceCall const& call, DeviceQueue const& queue) {
+    check(
+        ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream_of(queue)),
+        "ncclAllReduce");
+    until_enqueued(call.communicator);
+}
+
+void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue) {
+    check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator,
+                            stream_of(queue)),
+          "ncclReduceScatter");
+    until_enqueued(call.communicator);
+}
+
+}  // namespace dlmb::nccl

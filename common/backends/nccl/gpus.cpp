@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/gpus.hpp"
+
+#include "common/backends/nccl/agree.hpp"
+#include "common/backends/nccl/check.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+namespace dlmb::nccl {
+namespace {
+
+/// Cubins for fp8 reductions exist from 9.0 on.
+bool has_fp8_arithmetic(Device const& device) {
+    return std::atoi(device.compute_capability.c_str()) >= 9;
+}
+
+std::vector<std::string> gather(Bootstrap& bootstrap, std::string const& mine) {
+    std::vector<std::string> all;
+    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(mine)))) {
+        all.emplace_back(reinterpret_cast<char const*>(blob.data()), blob.size());
+    }
+    return all;
+}
+
+}  // namespace
+
+std::optional<std::pair<Rank, Rank>> first_to_share(std::vector<std::string> const& gpu_of_rank) {
+    std::map<std::string, Rank> users;
+    for (std::size_t rank = 0; rank < gpu_of_rank.size(); ++rank) {
+        auto const [place, is_first] = users.try_emplace(gpu_of_rank[rank], static_cast<Rank>(rank));
+        if (!is_first) {
+            return std::pair{place->second, static_cast<Rank>(rank)};
+        }
+    }
+    return std::nullopt;
+}
+
+Expected<Gpus, Unsupported> survey_gpus(Bootstrap& bootstrap, bool may_share) {
+    Devices const devices = find_devices();
+    if (std::string reason = first_reason(bootstrap, devices.why_none); !reason.empty()) {
+        return Unsupported{std::move(reason)};
+    }
+    int index = 0;
+    check(cudaGetDevice(&index), "cudaGetDevice");
+    Gpus gpus;
+    gpus.mine = devices.list.at(static_cast<std::size_t>(index));
+    auto const everyone = gather(bootstrap, fmt::format("{} of {}", gpus.mine.pci_bus_id, bootstrap.host()));
+    if (auto const sharing = first_to_share(everyone)) {
+        auto const [first, second] = *sharing;
+        if (!may_share) {
+            return Unsupported{fmt::format("ranks {} and {} use one GPU, {}; start as many ranks per node as it has "
+                                           "GPUs, or see whether results are right with --shared-gpu",
+                                           first, second, everyone[static_cast<std::size_t>(second)])};
+        }
+        gpus.shared = true;
+    }
+    std::int64_t fp8 = has_fp8_arithmetic(gpus.mine) ? 1 : 0;
+    bootstrap.all_reduce({&fp8, 1}, Fold::min);
+    gpus.all_reduce_fp8 = fp8 != 0;
+    return gpus;
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One iteration as what two queues of a device do, with a mark behind each item.
+#pragma once
+
+#include "common/backend/device_compute.hpp"
+#include "common/backends/nccl/calls.hpp"
+#include "common/memory/device_queue.hpp"
+
+namespace dlmb::nccl {
+
+/// The streams of a backend; its plans share them, one iteration at a time.
+struct Queues {
+    DeviceQueue communication;
+    DeviceQueue computation;
+};
+
+/// How marks are recorded. external: so that they can be asked for when the iteration was captured into a graph and is
+/// replayed; such marks cannot order the queues, which then have events of their own.
+enum class Marking { plain, external };
+
+class Iteration {
+public:
+    struct Entry {
+        using Native = std::variant<GroupedCall, AllToAllCall, AllGatherCall, BroadcastCall, AllReduceCall,
+                                    ReduceScatterCall, DeviceCompute>;
+        Native work;
+        std::vector<StepId> steps;  // complete together
+        DeviceQueue const* queue;
+        DeviceEvent mark;                       // behind the work
+        DeviceEvent const* after = nullptr;     // of the other queue
+        std::optional<DeviceEvent> order = {};  // for the other queue, where the mark cannot order
+    };
+
+    /// Measures the device where the plan computes. Throws Error.
+    Iteration(std::vector<Item> items, Queues const& queues, Marking marking);
+
+    /// Afterwards all work is complete when the communication queue is.
+    void enqueue();
+
+    [[nodiscard]] DeviceEvent const& begin() const { return begin_; }
+    [[nodiscard]] std::vector<Entry> const& entries() const { return entries_; }
+
+private:
+    void order(std::vector<Item> const& items);
+    [[nodiscard]] DeviceEvent const& orders(std::size_t entry);
+
+    Queues const& queues_;
+    Marking marking_;
+    DeviceEvent begin_;
+    std::vector<Entry> entries_;
+    DeviceEvent const* computed_ = nullptr;  // the end of the computation queue; nullptr: it has nothing to do
+};
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,111 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/queued_plan.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::nccl {
+
+QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, bool as_graph, Registration registration,
+                       Shared const& shared)
+    : CompiledPlan(plan.steps.size()), shared_(shared), registration_(std::move(registration)),
+      iteration_(std::move(items), shared.queues, as_graph ? Marking::external : Marking::plain),
+      started_(as_graph ? graph_begin_ : iteration_.begin()) {
+    for (Step const& step : plan.steps) {
+        labels_.push_back(step.label);
+    }
+    ends_.resize(iteration_.entries().size());
+    if (as_graph) {
+        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(); });
+    }
+}
+
+QueuedPlan::~QueuedPlan() {
+    if (shared_.communicators.aborted()) {
+        registration_.leave();
+        if (graph_) {
+            graph_->leave();
+        }
+    }
+}
+
+void QueuedPlan::launch() {
+    begin();
+    followed_ = 0;
+    launched_ns_ = now_ns();
+    if (graph_) {
+        graph_begin_.record(shared_.queues.communication);
+        graph_->launch(shared_.queues.communication);
+    } else {
+        iteration_.enqueue();
+    }
+    ended_.record(shared_.queues.communication);
+}
+
+void QueuedPlan::finish() {
+    constexpr unsigned polls_between_looks = 256;
+    for (unsigned polls = 1; !ended_.reached(); ++polls) {
+        if (polls % polls_between_looks == 0) {
+            look_around();
+        }
+        shared_.idle();
+    }
+    ended_ns_ = now_ns();
+    advance_to(static_cast<std::uint32_t>(labels_.size()));
+}
+
+void QueuedPlan::look_around() {
+    follow();
+    shared_.communicators.throw_if_failed();
+    shared_.bootstrap.progress();
+    if (shared_.timeout_ns > 0 && now_ns() - launched_ns_ > shared_.timeout_ns) {
+        give_up();
+    }
+}
+
+/// The mark of a replayed entry still holds the iteration before until the device comes to it.
+bool QueuedPlan::reached_now(DeviceEvent const& event) const {
+    return event.reached() && event.since(started_) >= 0;
+}
+
+void QueuedPlan::follow() {
+    auto const& entries = iteration_.entries();
+    while (started_.reached() && followed_ < entries.size() && reached_now(entries[followed_].mark)) {
+        advance_to(steps_done() + static_cast<std::uint32_t>(entries[followed_].steps.size()));
+        ++followed_;
+    }
+}
+
+void QueuedPlan::give_up() {
+    auto const& entries = iteration_.entries();
+    std::string const step =
+        followed_ < entries.size() && !entries[followed_].steps.empty()
+            ? fmt::format("step {} \"{}\"", entries[followed_].steps.front(), labels_[entries[followed_].steps.front()])
+            : "the last step";
+    double const seconds = static_cast<double>(now_ns() - launched_ns_) * 1e-9;
+    shared_.communicators.abort();
+    throw Error(fmt::format("nccl: {} is not complete after {:.1f} s; all communicators were aborted", step, seconds));
+}
+
+void QueuedPlan::refine_marks() {
+    auto const& entries = iteration_.entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        ends_[i] = {launched_ns_ + entries[i].mark.since(started_), i};
+    }
+    std::sort(ends_.begin(), ends_.end());
+    std::size_t place = 0;
+    for (auto const& [time_ns, entry] : ends_) {
+        for (StepId const step : entries[entry].steps) {
+            set_mark(place++, {step, std::min(time_ns, ended_ns_)});
+        }
+    }
+    if (place > 0) {
+        set_mark(place - 1, {entries[ends_.back().second].steps.back(), PhaseMark::at_finish});
+    }
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,63 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan whose iterations the device runs by itself: the host enqueues one and polls for its end, and meanwhile looks
+// after everything that could keep the end from coming.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/backends/nccl/communicators.hpp"
+#include "common/backends/nccl/graph.hpp"
+#include "common/backends/nccl/iteration.hpp"
+#include "common/backends/nccl/registration.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlmb::nccl {
+
+/// What the plans of a backend share. Outlives them.
+struct Shared {
+    Bootstrap& bootstrap;
+    Communicators& communicators;
+    Queues const& queues;
+    Idle idle;
+    Nanoseconds timeout_ns = 0;  // for one iteration; 0: none
+};
+
+class QueuedPlan final : public CompiledPlan {
+public:
+    /// `as_graph`: captured here, replayed by launch().
+    QueuedPlan(Plan const& plan, std::vector<Item> items, bool as_graph, Registration registration,
+               Shared const& shared);
+    ~QueuedPlan() override;
+    QueuedPlan(QueuedPlan const&) = delete;
+    QueuedPlan& operator=(QueuedPlan const&) = delete;
+
+    void launch() override;
+    void finish() override;
+
+private:
+    void refine_marks() override;
+    void look_around();
+    void follow();
+    [[nodiscard]] bool reached_now(DeviceEvent const& event) const;
+    [[noreturn]] void give_up();
+
+    Shared const& shared_;
+    std::vector<std::string> labels_;  // by step
+    Registration registration_;
+    Iteration iteration_;
+    std::optional<Graph> graph_;
+    DeviceEvent graph_begin_;  // a graph's own first event cannot be asked for
+    DeviceEvent const& started_;
+    DeviceEvent ended_;
+    Nanoseconds launched_ns_ = 0;
+    Nanoseconds ended_ns_ = 0;
+    std::size_t followed_ = 0;                               // entries known to be complete
+    std::vector<std::pair<Nanoseconds, std::size_t>> ends_;  // by time: of which entry
+};
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,87 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/registration.hpp"
+
+#include "common/backends/nccl/agree.hpp"
+#include "common/backends/nccl/buffer_uses.hpp"
+#include "common/backends/nccl/registration_api.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace dlmb::nccl {
+namespace {
+
+/// Sizes of the windows of one group, as its members tell the first of them.
+Blob size_letter(Plan const& plan, std::vector<BufferId> const& buffers) {
+    std::vector<Bytes> sizes;
+    for (BufferId const buffer : buffers) {
+        sizes.push_back(plan.buffers[buffer].bytes);
+    }
+    auto const bytes = std::as_bytes(std::span(sizes));
+    return {bytes.begin(), bytes.end()};
+}
+
+/// Collective. Windows take equal sizes in one order on all ranks. Each rank sends its letters in the order of its
+/// groups, sorted by members, which is the order in which they arrive.
+std::string why_no_windows(Bootstrap& bootstrap, Plan const& plan) {
+    BufferUses const uses = collective_uses(plan);
+    std::vector<Letter> letters;
+    std::map<Rank, std::vector<Blob>> expected;
+    for (auto const& [members, buffers] : uses) {
+        Blob const letter = size_letter(plan, buffers);
+        letters.push_back({members.front(), letter});
+        if (members.front() == bootstrap.rank()) {
+            for (Rank const member : members) {
+                expected[member].push_back(letter);
+            }
+        }
+    }
+    std::map<Rank, std::vector<Blob>> told;
+    for (Letter& letter : bootstrap.exchange(std::move(letters))) {
+        told[letter.peer].push_back(std::move(letter.blob));
+    }
+    return told == expected ? "" : "symmetric windows need buffers of the same sizes on all ranks";
+}
+
+}  // namespace
+
+Registration::~Registration() {
+    std::for_each(handles_.rbegin(), handles_.rend(),
+                  [](Handle const& made) { made.undo(made.communicator, made.handle); });
+}
+
+std::string why_not_registered(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
+    if (kind != MemoryKind::nccl) {
+        char const* const missing = user_buffers_missing();
+        return missing == nullptr ? "" : missing;
+    }
+    if (char const* const missing = windows_missing(); missing != nullptr) {
+        return missing;
+    }
+    return first_reason(bootstrap, why_no_windows(bootstrap, plan));
+}
+
+Registration register_buffers(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
+                              Communicators& communicators) {
+    Registration registration;
+    for (auto const& [members, used] : collective_uses(plan)) {
+        ncclComm_t const communicator = communicators.of({members});
+        for (BufferId const id : used) {
+            Bytes const bytes = plan.buffers[id].bytes;
+            registration.add(buffers.kind == MemoryKind::nccl
+                                 ? register_window(bootstrap, communicator, buffers.base[id], bytes)
+                                 : register_user_buffer(communicator, buffers.base[id], bytes));
+        }
+    }
+    if (buffers.kind != MemoryKind::nccl) {
+        for (BufferId const id : message_uses(plan)) {
+            registration.add(register_user_buffer(communicators.world(), buffers.base[id], plan.buffers[id].bytes));
+        }
+    }
+    return registration;
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NCCL before 2.18: an id for each group.
+#include "common/backends/nccl/group_list.hpp"
+#include "common/backends/nccl/making.hpp"
+
+#include <cstring>
+
+namespace dlmb::nccl {
+
+ncclComm_t make_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<Group const> groups) {
+    std::vector<Letter> letters;
+    Group const* mine = nullptr;
+    for (Group const& group : groups) {
+        std::size_t const place = place_of(bootstrap.rank(), group);
+        mine = place < group.members.size() ? &group : mine;
+        if (place == 0) {
+            ncclUniqueId const id = new_id();
+            Blob blob(sizeof id);
+            std::memcpy(blob.data(), &id, sizeof id);
+            for (Rank const member : group.members) {
+                letters.push_back({member, blob});
+            }
+        }
+    }
+    auto const arrived = bootstrap.exchange(std::move(letters));
+    if (mine == nullptr) {
+        return nullptr;
+    }
+    ncclUniqueId id{};
+    std::memcpy(&id, arrived.at(0).blob.data(), sizeof id);
+    return make_from_id(bootstrap, id, *mine);
+}
+
+}  // namespace dlmb::nccl

@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// NCCL 2.18 and later.
+#include "common/backends/nccl/check.hpp"
+#include "common/backends/nccl/group_list.hpp"
+#include "common/backends/nccl/making.hpp"
+
+namespace dlmb::nccl {
+
+ncclComm_t make_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups) {
+    int color = NCCL_SPLIT_NOCOLOR;
+    int key = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (std::size_t const place = place_of(bootstrap.rank(), groups[i]); place < groups[i].members.size()) {
+            color = static_cast<int>(i);
+            key = static_cast<int>(place);
+        }
+    }
+    ncclConfig_t config = configuration();
+    ncclComm_t made = nullptr;
+    check(ncclCommSplit(world, color, key, &made, &config), "ncclCommSplit");
+    wait_until_ready(bootstrap, world, "ncclCommSplit");
+    if (made != nullptr) {
+        wait_until_ready(bootstrap, made, "ncclCommSplit");
+    }
+    return made;
+}
+
+}  // namespace dlmb::nccl
