@@ -1,0 +1,91 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/kernels.hpp"
+
+#include "common/backend/host_reduce.hpp"
+#include "common/memory/payload.hpp"
+#include "tests/fakes/gpu/device_memory.hpp"
+#include "tests/fakes/gpu/wrong_use.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace dlmb::fake_gpu {
+namespace {
+
+template <class T>
+T argument(void* const* arguments, int place) {
+    return *static_cast<T const*>(arguments[place]);
+}
+
+Work payload_fill(void* const* arguments) {
+    auto* const data = argument<std::byte*>(arguments, 0);
+    auto const bytes = argument<Bytes>(arguments, 1);
+    auto const key = argument<PayloadKey>(arguments, 2);
+    auto const start = argument<Bytes>(arguments, 3);
+    require_reachable_memory(data, bytes, "dlmb_payload_fill, data");
+    return [=] { fill_payload(view(data), bytes, key, start); };
+}
+
+Work payload_check(void* const* arguments) {
+    auto const* const data = argument<std::byte const*>(arguments, 0);
+    auto const bytes = argument<Bytes>(arguments, 1);
+    auto const key = argument<PayloadKey>(arguments, 2);
+    auto const start = argument<Bytes>(arguments, 3);
+    auto* const first_wrong = argument<unsigned long long*>(arguments, 4);
+    require_reachable_memory(data, bytes, "dlmb_payload_check, data");
+    require_reachable_memory(first_wrong, sizeof *first_wrong, "dlmb_payload_check, first_wrong");
+    return [=] {
+        if (auto const mismatch = check_payload(view(data), bytes, key, start)) {
+            auto& lowest = *reinterpret_cast<unsigned long long*>(view(first_wrong));
+            lowest = std::min<unsigned long long>(lowest, mismatch->offset);
+        }
+    };
+}
+
+Work reduce(void* const* arguments) {
+    auto* const to = argument<std::byte*>(arguments, 0);
+    auto const* const left = argument<std::byte const*>(arguments, 1);
+    auto const* const right = argument<std::byte const*>(arguments, 2);
+    auto const bytes = argument<Bytes>(arguments, 3);
+    auto const element = argument<Element>(arguments, 4);
+    auto const reduction = argument<Reduction>(arguments, 5);
+    require_reachable_memory(to, bytes, "dlmb_reduce, to");
+    require_reachable_memory(left, bytes, "dlmb_reduce, left");
+    require_reachable_memory(right, bytes, "dlmb_reduce, right");
+    return [=] { host_reduce(view(to), view(left), view(right), bytes, element, reduction); };
+}
+
+/// A cycle of this device is a nanosecond.
+Work spin(void* const* arguments) {
+    std::chrono::nanoseconds const duration(argument<long long>(arguments, 0));
+    return [=] { std::this_thread::sleep_for(duration); };
+}
+
+struct Kernel {
+    std::string_view name;
+    Work (*bind)(void* const* arguments);
+};
+
+constexpr Kernel kernels[] = {
+    {"dlmb_payload_fill", payload_fill},
+    {"dlmb_payload_check", payload_check},
+    {"dlmb_reduce", reduce},
+    {"dlmb_spin", spin},
+};
+
+}  // namespace
+
+Work kernel(std::string_view name, void* const* arguments) {
+    auto const* const found =
+        std::find_if(std::begin(kernels), std::end(kernels), [&](Kernel const& known) { return known.name == name; });
+    if (found == std::end(kernels)) {
+        wrong_use(fmt::format("kernel {} has no host version; add it to kernels.cpp", name));
+    }
+    return found->bind(arguments);
+}
+
+}  // namespace dlmb::fake_gpu

@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/group.hpp"
+#include "tests/fakes/gpu/group_depth.hpp"
+
+#include <nccl.h>
+
+using namespace dlmb::fake_gpu;
+
+namespace {
+
+ncclResult_t issue(Operation const& operation, ncclComm_t handle, cudaStream_t stream, char const* call) {
+    auto communicator = communicator_of(handle, call);
+    if (!element_size(operation.type) || !is_known(operation.reduction) || operation.peer < 0 ||
+        operation.peer >= communicator->ranks()) {
+        return ncclInvalidArgument;
+    }
+    require_buffers(operation, communicator->rank, communicator->ranks(), call);
+    return add_to_group(std::move(communicator), operation, stream);
+}
+
+std::byte const* bytes(void const* data) {
+    return static_cast<std::byte const*>(data);
+}
+
+std::byte* bytes(void* data) {
+    return static_cast<std::byte*>(data);
+}
+
+}  // namespace
+
+ncclResult_t ncclGroupStart() {
+    ++group_depth();
+    return ncclSuccess;
+}
+
+ncclResult_t ncclGroupEnd() {
+    if (group_depth() == 0) {
+        return ncclInvalidUsage;
+    }
+    return --group_depth() > 0 ? ncclSuccess : end_group();
+}
+
+ncclResult_t ncclSend(void const* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+    return issue({Call::message, Direction::send, bytes(data), nullptr, count, type, ncclSum, peer}, comm, stream,
+                 "ncclSend");
+}
+
+ncclResult_t ncclRecv(void* data, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+    return issue({Call::message, Direction::receive, nullptr, bytes(data), count, type, ncclSum, peer}, comm, stream,
+                 "ncclRecv");
+}
+
+ncclResult_t ncclAllReduce(void const* send, void* recv, std::size_t count, ncclDataType_t type, ncclRedOp_t reduction,
+                           ncclComm_t comm, cudaStream_t stream) {
+    return issue({Call::all_reduce, Direction::none, bytes(send), bytes(recv), count, type, reduction, 0}, comm, stream,
+                 "ncclAllReduce");
+}
+
+ncclResult_t ncclReduceScatter(void const* send, void* recv, std::size_t count, ncclDataType_t type,
+                               ncclRedOp_t reduction, ncclComm_t comm, cudaStream_t stream) {
+    return issue({Call::reduce_scatter, Direction::none, bytes(send), bytes(recv), count, type, reduction, 0}, comm,
+                 stream, "ncclReduceScatter");
+}
+
+ncclResult_t ncclAllGather(void const* send, void* recv, std::size_t count, ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
+    return issue({Call::all_gather, Direction::none, bytes(send), bytes(recv), count, type, ncclSum, 0}, comm, stream,
+                 "ncclAllGather");
+}
+
+ncclResult_t ncclBroadcast(void const* send, void* recv, std::size_t count, ncclDataType_t type, int root,
+                           ncclComm_t comm, cudaStream_t stream) {
+    return issue({Call::broadcast, Direction::none, bytes(send), bytes(recv), count, type, ncclSum, root}, comm, stream,
+                 "ncclBroadcast");
+}
+
+ncclResult_t ncclAlltoAll(void const* send, void* recv, std::size_t count, ncclDataType_t type, ncclComm_t comm,
+                          cudaStream_t stream) {
+    return issue({Call::all_to_all, Direction::none, bytes(send), bytes(recv), count, type, ncclSum, 0}, comm, stream,
+                 "ncclAlltoAll");
+}

@@ -1,0 +1,38 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/fakes/gpu/settings.hpp"
+
+#include "tests/fakes/gpu/wrong_use.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace dlmb::fake_gpu {
+namespace {
+
+int number(char const* name, int otherwise, int most) {
+    char const* const text = std::getenv(name);
+    if (text == nullptr) {
+        return otherwise;
+    }
+    char* end = nullptr;
+    long const value = std::strtol(text, &end, 10);
+    if (end == text || *end != '\0' || value < 0 || value > most) {
+        wrong_use(std::string(name) + " must be a number from 0 to " + std::to_string(most));
+    }
+    return static_cast<int>(value);
+}
+
+}  // namespace
+
+int device_count() {
+    static int const count = number("DLMB_FAKE_GPU_DEVICES", default_devices, default_devices);
+    return count;
+}
+
+bool memory_is_protected() {
+    static bool const is_protected = number("DLMB_FAKE_GPU_PROTECT", 0, 1) == 1;
+    return is_protected;
+}
+
+}  // namespace dlmb::fake_gpu

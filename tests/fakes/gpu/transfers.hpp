@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one launch of NCCL moves: messages between pairs of ranks, which progress together, and what is left to do when
+// all have arrived.
+#pragma once
+
+#include "tests/fakes/gpu/communicator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace dlmb::fake_gpu {
+
+enum class Call : std::uint8_t { none, message, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all };
+
+/// What both ends of a message must agree about.
+struct Tag {
+    Call call = Call::none;
+    std::uint8_t type = 0;       // ncclDataType_t, of collectives
+    std::uint8_t reduction = 0;  // ncclRedOp_t
+    std::uint8_t root = 0;
+};
+
+struct Message {
+    int peer = 0;
+    std::byte* data = nullptr;  // never written to by a send
+    std::size_t bytes = 0;
+    Tag tag;
+};
+
+struct Transfers {
+    std::vector<Message> sends, receives;  // per peer in the order in which they match
+    std::vector<std::function<void()>> afterwards;
+};
+
+/// Moves everything; a send ends when its receiver has taken the last byte. Returns early when the communicator is
+/// aborted. A peer that is gone makes the communicator fail, and the wait goes on until it is aborted, as with NCCL.
+void run(Communicator& communicator, Transfers const& transfers);
+
+}  // namespace dlmb::fake_gpu
