@@ -4,6 +4,7 @@
 
 #include "common/app/launcher.hpp"
 #include "common/app/printouts.hpp"
+#include "common/app/probe.hpp"
 #include "common/app/reporter.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
@@ -100,8 +101,10 @@ int print(Bootstrap& bootstrap, bool json) {
 
 int run_info(int argc, char** argv) {
     bool json = false;
+    bool probe = false;
     CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
     app.add_flag("--json", json, "print one JSON object");
+    app.add_flag("--probe-mpi-device", probe, "try whether MPI takes device memory (two ranks; it may crash)");
     try {
         app.parse(argc, argv);
     } catch (CLI::CallForHelp const&) {
@@ -113,10 +116,18 @@ int run_info(int argc, char** argv) {
     }
     try {
         if (mpi_in_this_build()) {
-            return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) { return print(bootstrap, json); });
+            return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) {
+                return probe ? probe_mpi_device(bootstrap) : print(bootstrap, json);
+            });
+        }
+        if (probe) {
+            throw UsageError("--probe-mpi-device: this build has no MPI; configure with -DDLMB_WITH_MPI=ON");
         }
         in_process::run_ranks(1, [&](Bootstrap& bootstrap) { (void)print(bootstrap, json); });
         return exit_ok;
+    } catch (UsageError const& error) {
+        fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
+        return exit_usage;
     } catch (std::exception const& error) {
         fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
         return exit_cell_failed;

@@ -30,6 +30,7 @@ struct Options {
     std::vector<MemoryKind> memory;
     bool shared_gpu = false;
     std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
+    DevicePointers mpi_device = DevicePointers::ask;
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;

@@ -5,6 +5,7 @@
 #include "common/app/adopt_device.hpp"
 #include "common/app/agree.hpp"
 #include "common/app/candidates.hpp"
+#include "common/app/device_path_note.hpp"
 #include "common/app/point.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
@@ -46,6 +47,7 @@ WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
 std::vector<RequestedBackend> make_backends(Bootstrap& bootstrap, Options const& options) {
     BackendContext context{bootstrap, YieldPolicy::automatic};
     context.shared_gpu = options.shared_gpu;
+    context.mpi_device = options.mpi_device;
     // A backend that can end an iteration comes before the watchdog: it says more and leaves the device usable.
     context.timeout_ns = options.runner.timeout_ns / 10 * 9;
     std::vector<std::string> names = options.backends;
@@ -165,6 +167,7 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     record::DeviceUse const device = adopt_device(bootstrap, options.devices);
     std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
     check_methods(backends, options);
+    note_device_path(bootstrap, backends, options);
     reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world, device));
     speaking = reporter.get();
     LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};

@@ -27,6 +27,7 @@ struct TrafficOptions {
 struct TransportOptions {
     std::vector<std::string> methods{"default"};
     std::vector<std::string> memory{"host"};
+    std::string mpi_device = "auto";
 
     void add(CLI::App& app, Options& options);
     void take(Options& options) const;

@@ -23,6 +23,17 @@ MemoryKind memory_kind(std::string const& name) {
     throw UsageError(fmt::format("--memory: {}", unknown_name("memory kind", name, known)));
 }
 
+DevicePointers device_pointers(std::string const& word) {
+    std::vector<std::string> const known{"auto", "yes", "no"};
+    if (word == known[0]) {
+        return DevicePointers::ask;
+    }
+    if (word != known[1] && word != known[2]) {
+        throw UsageError(fmt::format("--mpi-device: {}", unknown_name("answer", word, known)));
+    }
+    return word == known[1] ? DevicePointers::yes : DevicePointers::no;
+}
+
 }  // namespace
 
 void TransportOptions::add(CLI::App& app, Options& options) {
@@ -44,9 +55,14 @@ void TransportOptions::add(CLI::App& app, Options& options) {
         ->delimiter(',')
         ->check(CLI::NonNegativeNumber)
         ->group(group);
+    app.add_option("--mpi-device", mpi_device,
+                   "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library")
+        ->capture_default_str()
+        ->group(group);
 }
 
 void TransportOptions::take(Options& options) const {
+    options.mpi_device = device_pointers(mpi_device);
     for (std::string const& name : memory) {
         options.memory.push_back(memory_kind(name));
     }

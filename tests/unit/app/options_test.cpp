@@ -47,6 +47,14 @@ TEST(Options, DevicesAreAListOfIndices) {
     EXPECT_NE(refusal({"--device", "gpu0"}), "");
 }
 
+TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
+    EXPECT_EQ(parse({}).mpi_device, DevicePointers::ask);
+    EXPECT_EQ(parse({"--mpi-device", "auto"}).mpi_device, DevicePointers::ask);
+    EXPECT_EQ(parse({"--mpi-device", "yes"}).mpi_device, DevicePointers::yes);
+    EXPECT_EQ(parse({"--mpi-device", "no"}).mpi_device, DevicePointers::no);
+    EXPECT_NE(refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
+}
+
 TEST(Options, ShortLettersAreThoseOfOsu) {
     Options const options = parse({"-i", "20", "-x", "0", "-c", "off", "-d", "host,cuda"});
     EXPECT_EQ(options.runner.iterations, 20U);
