@@ -12,10 +12,15 @@
 
 namespace dlmb::mpi {
 
-Rig::Rig(Limits const& limits, DevicePointers mpi_device) : bootstrap_(make_mpi_bootstrap()) {
+Rig::Rig(Limits const& limits, DevicePointers mpi_device, MemoryKind kind) : bootstrap_(make_mpi_bootstrap()) {
     std::string why_not;
-    memory_ = make_memory_space(MemoryKind::host, why_not);
-    backend_ = make_limited_backend({*bootstrap_, YieldPolicy::automatic, mpi_device}, limits).value();
+    memory_ = make_memory_space(kind, why_not);
+    if (memory_ == nullptr) {
+        throw Error(why_not);
+    }
+    // A test double's device needs the cores that ranks would wait on.
+    YieldPolicy const yield = kind == MemoryKind::host ? YieldPolicy::automatic : YieldPolicy::always;
+    backend_ = make_limited_backend({*bootstrap_, yield, mpi_device}, limits).value();
 }
 
 Group Rig::world() const {
@@ -25,7 +30,7 @@ Group Rig::world() const {
 }
 
 Buffers Rig::bind(Plan const& plan) {
-    Buffers buffers;
+    Buffers buffers{memory_->kind(), {}};
     for (Buffer const& buffer : plan.buffers) {
         buffers.base.push_back(allocations_.emplace_back(memory_->allocate(buffer.bytes)).data());
     }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan with buffers in host memory, run and checked: what the tests of this folder share.
+// A plan with its buffers, run and checked: what the tests of this folder share.
 #pragma once
 
 #include "common/backend/backend.hpp"
@@ -17,12 +17,14 @@ namespace dlmb::mpi {
 
 class Rig {
 public:
-    explicit Rig(Limits const& limits = {}, DevicePointers mpi_device = DevicePointers::ask);
+    explicit Rig(Limits const& limits = {}, DevicePointers mpi_device = DevicePointers::ask,
+                 MemoryKind kind = MemoryKind::host);
 
     [[nodiscard]] Rank me() const { return bootstrap_->rank(); }
     [[nodiscard]] int ranks() const { return bootstrap_->size(); }
     [[nodiscard]] Backend& backend() { return *backend_; }
     [[nodiscard]] Bootstrap& bootstrap() { return *bootstrap_; }
+    [[nodiscard]] MemorySpace& memory() { return *memory_; }
     [[nodiscard]] Group world() const;
 
     /// Compiles, runs `iterations` and returns what the payload check found, plus any step without a mark.
