@@ -118,6 +118,7 @@ TEST(UcxBackend, RecordsVersionTransportsAndPolicies) {
         EXPECT_EQ(facts.at("error_mode"), "none");
         EXPECT_EQ(facts.at("progress_yield"), "yes") << "the test asks for YieldPolicy::always";
         EXPECT_NE(facts.at("ucx_version"), "");
+        EXPECT_EQ(facts.at("memory_types").rfind("host", 0), 0U) << facts.at("memory_types");
         EXPECT_NE(facts.at("transports"), "");
         EXPECT_NE(facts.at("transports"), "none yet");
         rank.backend().quiesce();

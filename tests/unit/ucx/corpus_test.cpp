@@ -1,23 +1,34 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 // The conformance corpus over thread ranks: UCX without MPI, and world sizes that no launcher test reaches as cheaply.
+// Memory of a device is tried where there is one, be it that of the test doubles (tests/fakes).
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "tests/conformance/run_corpus.hpp"
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace dlmb::ucx {
 namespace {
 
-class UcxOverThreads : public testing::TestWithParam<int> {};
+class UcxOverThreads : public testing::TestWithParam<std::tuple<MemoryKind, int>> {};
 
 TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightAndNothingIsDeclined) {
-    in_process::run_ranks(GetParam(), [](Bootstrap& bootstrap) {
-        std::string why_not;
-        auto const memory = make_memory_space(MemoryKind::host, why_not);
+    auto const [kind, ranks] = GetParam();
+    std::string why_not;
+    if (make_memory_space(kind, why_not) == nullptr) {
+        GTEST_SKIP() << why_not;
+    }
+    in_process::run_ranks(ranks, [kind = kind](Bootstrap& bootstrap) {
         auto const backend = make_backend({bootstrap, YieldPolicy::always});
         ASSERT_TRUE(backend) << backend.error().reason;
+        if (!backend.value()->supports(kind)) {
+            GTEST_SKIP() << backend.value()->why_no(kind);
+        }
+        std::string none;
+        auto const memory = make_memory_space(kind, none);
         conformance::CorpusResult const result = conformance::run_corpus(bootstrap, *backend.value(), *memory);
         for (std::string const& problem : result.problems) {
             ADD_FAILURE() << problem;
@@ -31,7 +42,17 @@ TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightAndNothingIsDeclined) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(ThreadRanks, UcxOverThreads, testing::Values(1, 2, 3, 4, 5, 8));
+std::string name_of_case(testing::TestParamInfo<std::tuple<MemoryKind, int>> const& test) {
+    return std::string(name_of(std::get<0>(test.param))) + "_" + std::to_string(std::get<1>(test.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(Host, UcxOverThreads,
+                         testing::Combine(testing::Values(MemoryKind::host), testing::Values(1, 2, 3, 4, 5, 8)),
+                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Device, UcxOverThreads,
+                         testing::Combine(testing::Values(MemoryKind::pinned, MemoryKind::cuda, MemoryKind::managed),
+                                          testing::Values(1, 2, 3, 4)),
+                         name_of_case);
 
 }  // namespace
 }  // namespace dlmb::ucx

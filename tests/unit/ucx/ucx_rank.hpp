@@ -21,8 +21,8 @@ using Sizes = std::function<Bytes(Rank from, Rank to)>;
 /// One rank: a backend, and plans with buffers of their own.
 class UcxRank {
 public:
-    explicit UcxRank(Bootstrap& bootstrap)
-        : bootstrap_(bootstrap), memory_(make_memory_space(MemoryKind::host, why_not_)),
+    explicit UcxRank(Bootstrap& bootstrap, MemoryKind kind = MemoryKind::host)
+        : bootstrap_(bootstrap), memory_(make_memory_space(kind, why_not_)),
           backend_(std::move(make_backend({bootstrap, YieldPolicy::always})).value()) {}
 
     Backend& backend() { return *backend_; }
@@ -48,7 +48,7 @@ public:
     }
 
     Buffers bind(Plan const& plan) {
-        Buffers buffers;
+        Buffers buffers{memory_->kind(), {}};
         for (Buffer const& each : plan.buffers) {
             allocations_.push_back(memory_->allocate(each.bytes));
             buffers.base.push_back(allocations_.back().data());

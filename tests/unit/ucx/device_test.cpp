@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// Local work on a device: in which order it becomes complete, and what goes on meanwhile. Skipped where there is no
+// device; with the test doubles in front (tests/fakes) it is memory and threads of this process.
+#include "common/backends/ucx/tracked_queue.hpp"
+#include "tests/unit/ucx/ucx_rank.hpp"
+
+namespace dlmb::ucx {
+namespace {
+
+class UcxOnDevice : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string why_not;
+        if (make_memory_space(MemoryKind::cuda, why_not) == nullptr) {
+            GTEST_SKIP() << why_not;
+        }
+        in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+            UcxRank rank(bootstrap);
+            if (!rank.backend().supports(MemoryKind::cuda)) {
+                GTEST_SKIP() << rank.backend().why_no(MemoryKind::cuda);
+            }
+        });
+    }
+};
+
+TEST_F(UcxOnDevice, AQueuesWorkIsCompleteInOrderAndItsEventsAreUsedAgain) {
+    TrackedQueue tracked(2);
+    for (std::uint64_t round = 0; round < 3; ++round) {
+        std::uint64_t const first = tracked.mark();
+        std::uint64_t const second = tracked.mark();
+        tracked.queue().drain();
+        EXPECT_FALSE(tracked.complete(second)) << "the driver is asked about the oldest only";
+        EXPECT_TRUE(tracked.complete(first));
+        EXPECT_TRUE(tracked.complete(second));
+        EXPECT_TRUE(tracked.complete(first)) << "once complete, always complete";
+    }
+}
+
+TEST_F(UcxOnDevice, MessagesArriveWhileAComputeStepRuns) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap, MemoryKind::cuda);
+        // Rank 1's answer needs rank 0's second step; rank 0's long computation stands beside it.
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        if (bootstrap.rank() == 0) {
+            builder.compute(20'000'000, "long");
+            StepId const asked = builder.send(world, 1, 64, 0, -1, "ask");
+            builder.recv(world, 1, 64, 0, -1, "answer", {asked});
+        } else {
+            builder.send(world, 0, 64, 0, -1, "answer", {builder.recv(world, 0, 64, 0, -1, "ask")});
+        }
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rank.bind(plan);
+        auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
+        rank.run(*compiled, plan, buffers, 1);
+        if (bootstrap.rank() == 0) {
+            EXPECT_EQ(compiled->marks().back().step, 0U) << "the computation ends last";
+        }
+    });
+}
+
+TEST_F(UcxOnDevice, CollectivesSideBySideShareOneQueueAndGetTheirOwnResults) {
+    in_process::run_ranks(4, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap, MemoryKind::cuda);
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        builder.in_place(true);
+        for (int i = 0; i < 3; ++i) {
+            builder.all_reduce(world, 500'000, Element::fp32, Reduction::sum, "reduce." + std::to_string(i));
+            builder.reduce_scatter(world, 800'000, Element::fp64, Reduction::prod, "scatter." + std::to_string(i));
+            builder.all_gather(world, 8'000, Element::byte, "gather." + std::to_string(i));
+        }
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rank.bind(plan);
+        for (char const* const method : {"auto", "ring:segment=4K", "knomial:radix=2", "recursive_doubling"}) {
+            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+            for (std::uint32_t iteration = 0; iteration < 5; ++iteration) {
+                rank.run(*compiled, plan, buffers, iteration);
+            }
+        }
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::ucx
