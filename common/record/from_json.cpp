@@ -105,6 +105,10 @@ void read_measured(Json const& line, measure::CellResult& result) {
     result.samples_ns = line.at("samples_ns").get<std::vector<Nanoseconds>>();
     result.setup_ns = line.at("setup_ns");
     result.first_iteration_ns = line.at("first_iteration_ns");
+    if (auto const device = line.find("device"); device != line.end() && !device->is_null()) {
+        result.device = measure::DeviceTiming{times_from(device->at("time_ns")), device->at("host_overhead_ns"),
+                                              device->at("gpu_gate") == "spin"};
+    }
     result.straggler.rank = line.at("straggler").at("rank");
     result.straggler.share = line.at("straggler").at("share");
 }

@@ -9,6 +9,10 @@
 namespace dlmb::record {
 namespace {
 
+/// Host time that the device did not spend, as a share of the host's median, from which on the host is what was
+/// measured.
+constexpr double host_bound_share = 0.2;
+
 Json times(measure::TimeSummary const& time) {
     Json object{{"median", finite(time.median, "median")},
                 {"median_low", finite(time.median_low, "median_low")},
@@ -98,6 +102,12 @@ Json identity_json(CellIdentity const& identity) {
             {"draws", identity.draws}};
 }
 
+Json times_over_samples(measure::TimeSummary const& summary) {
+    Json time = times(summary);
+    time["axis"] = time_axis;
+    return time;
+}
+
 /// What only a finished measurement has; null and empty otherwise, so that no reader takes a zero for a time.
 Json measured_json(Cell const& cell) {
     measure::CellResult const& result = cell.result;
@@ -105,10 +115,8 @@ Json measured_json(Cell const& cell) {
         return {{"time_ns", nullptr},  {"samples_ns", Json::array()},   {"bandwidth", nullptr},
                 {"setup_ns", nullptr}, {"first_iteration_ns", nullptr}, {"straggler", nullptr}};
     }
-    Json time = times(result.time);
-    time["axis"] = time_axis;
     return {
-        {"time_ns", std::move(time)},
+        {"time_ns", times_over_samples(result.time)},
         {"samples_ns", result.samples_ns},
         {"bandwidth", bandwidth_json(cell.traffic, result.time.median)},
         {"setup_ns", result.setup_ns},
@@ -130,6 +138,16 @@ Json place_json(RankPlace const& place) {
                             {"reason", place.device->reason}};
     }
     return object;
+}
+
+Json device_json(std::optional<measure::DeviceTiming> const& device, double host_median_ns) {
+    if (!device) {
+        return nullptr;
+    }
+    return {{"time_ns", times_over_samples(device->time)},
+            {"host_overhead_ns", finite(device->host_overhead_ns, "device.host_overhead_ns")},
+            {"host_bound", device->host_overhead_ns > host_bound_share * host_median_ns},
+            {"gpu_gate", device->gated ? "spin" : "none"}};
 }
 
 Json environment_json(Environment const& environment) {
@@ -180,6 +198,7 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["reason"] = result.reason;
     object["traffic"] = traffic_json(cell.traffic);
     object.update(measured_json(cell));
+    object["device"] = device_json(result.device, result.time.median);
     object["phases"] = phases_json(cell);
     object["rounds"] = {{"medians_ns", finite_list(result.round_medians_ns, "rounds.medians_ns")}};
     object["rank_medians_ns"] = finite_list(result.rank_median_ns, "rank_medians_ns");

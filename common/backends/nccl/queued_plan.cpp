@@ -35,6 +35,17 @@ QueuedPlan::~QueuedPlan() {
 
 void QueuedPlan::launch() {
     begin();
+    enqueue();
+}
+
+bool QueuedPlan::launch_behind(DeviceGate& gate) {
+    begin();
+    gate.close(shared_.queues.communication);
+    enqueue();
+    return true;
+}
+
+void QueuedPlan::enqueue() {
     followed_ = 0;
     launched_ns_ = now_ns();
     if (graph_) {
@@ -91,16 +102,17 @@ void QueuedPlan::give_up() {
     throw Error(fmt::format("nccl: {} is not complete after {:.1f} s; all communicators were aborted", step, seconds));
 }
 
+/// Counted back from the end, which the host saw: behind a gate the start is long after the launch.
 void QueuedPlan::refine_marks() {
     auto const& entries = iteration_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        ends_[i] = {launched_ns_ + entries[i].mark.since(started_), i};
+        ends_[i] = {ended_ns_ - ended_.since(entries[i].mark), i};
     }
     std::sort(ends_.begin(), ends_.end());
     std::size_t place = 0;
     for (auto const& [time_ns, entry] : ends_) {
         for (StepId const step : entries[entry].steps) {
-            set_mark(place++, {step, std::min(time_ns, ended_ns_)});
+            set_mark(place++, {step, time_ns});
         }
     }
     if (place > 0) {

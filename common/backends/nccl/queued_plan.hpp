@@ -38,8 +38,11 @@ public:
 
     void launch() override;
     void finish() override;
+    [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
+    [[nodiscard]] std::optional<Nanoseconds> device_ns() override { return ended_.since(started_); }
 
 private:
+    void enqueue();
     void refine_marks() override;
     void look_around();
     void follow();
