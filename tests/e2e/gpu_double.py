@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every measuring program on the test double of the CUDA runtime and NCCL (tests/fakes/gpu).
+
+Nothing here is about a GPU: the double shows that the programs drive their libraries correctly, and the results say so."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+from every_program import PROGRAMS
+from programs import BIN, cells, lines, mpirun, run, validate
+
+DOUBLE = os.environ["DLMB_FAKE_GPU"]
+RANKS = (2, 4)
+
+
+def on_double(ranks, *command, devices=8):
+    """The ranks alone load the double, and none of them can touch device memory by itself."""
+    return mpirun(ranks, "env", f"LD_PRELOAD={DOUBLE}", "DLMB_FAKE_GPU_PROTECT=1",
+                  f"DLMB_FAKE_GPU_DEVICES={devices}", *command)
+
+
+class GpuDouble(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.results = pathlib.Path(folder.name) / "results.jsonl"
+
+    def expect_ok(self, ranks, name, *options):
+        command = on_double(ranks, str(BIN / f"dlmb_{name}"), *PROGRAMS[name], *options, "--results", str(self.results))
+        done = run(command, timeout=300)
+        if done.returncode == 64:
+            self.assertRegex(done.stderr, r"\d", "a layout that does not fit names its numbers")
+            return
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+
+    def expect_all_passed(self):
+        found = cells(self.results)
+        self.assertTrue(found)
+        self.assertEqual({(cell["status"], cell.get("reason", "")) for cell in found}, {("ok", "")})
+        self.assertEqual({cell["validation"]["verdict"] for cell in found}, {"passed"})
+        self.assertEqual(validate(self.results).returncode, 0)
+        return found
+
+    def test_every_program_over_nccl(self):
+        for name in PROGRAMS:
+            for ranks in RANKS:
+                self.expect_ok(ranks, name, "--backend", "nccl", "--memory", "cuda")
+        found = self.expect_all_passed()
+        self.assertEqual({cell["pattern"] for cell in found}, set(PROGRAMS))
+
+    def test_memory_that_mpi_can_read(self):
+        for name in PROGRAMS:
+            self.expect_ok(2, name, "--backend", "mpi", "--memory", "host,pinned,managed")
+        found = self.expect_all_passed()
+        self.assertEqual({cell["memory"] for cell in found}, {"host", "pinned", "managed"})
+
+    def test_the_results_name_the_double(self):
+        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda")
+        for launch in (line for line in lines(self.results) if line["kind"] == "launch"):
+            self.assertIn("DLMB test double", str(launch["environment"]))
+            self.assertIs(launch["test_double"], True)
+
+    def test_no_device_is_skipped_with_the_reason(self):
+        command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
+                            "--memory", "cuda", "--results", str(self.results), devices=0)
+        done = run(command)
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("no CUDA-capable device", cells(self.results, "skipped")[0]["reason"])
+
+    def test_more_ranks_than_devices_is_skipped_with_the_reason(self):
+        command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
+                            "--memory", "cuda", "--results", str(self.results), devices=1)
+        done = run(command)
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("GPU", cells(self.results, "skipped")[0]["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main()
