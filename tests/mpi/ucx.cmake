@@ -19,3 +19,18 @@ foreach(transports IN LISTS transport_sets)
 endforeach()
 dlmb_add_mpi_test(ucx_mix_test SOURCES ucx_mix_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4 LABELS slow)
 dlmb_add_mpi_test(ucx_large_block_test SOURCES ucx_large_block_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 LABELS slow)
+
+# The conformance corpus on device memory of the test doubles, which the program itself cannot touch.
+if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)
+    add_dependencies(dlmb_mpi_tests dlmb_fake_gpu dlmb_fake_ucx_cuda)
+    foreach(ranks 1 2 4)
+        add_test(
+            NAME conformance_mpi.ucx.fake_gpu.np${ranks}
+            COMMAND
+                ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} env
+                LD_PRELOAD=$<TARGET_FILE:dlmb_fake_gpu>:$<TARGET_FILE:dlmb_fake_ucx_cuda> DLMB_FAKE_GPU_PROTECT=1
+                $<TARGET_FILE:conformance_mpi> --gtest_filter=*/ucx_*)
+        set_tests_properties(conformance_mpi.ucx.fake_gpu.np${ranks} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 300 ENVIRONMENT
+                                                                                 "${DLMB_MPI_TEST_ENVIRONMENT}")
+    endforeach()
+endif()

@@ -14,23 +14,24 @@
 namespace {
 
 template <class Function>
-Function next(char const* name, Function /*like*/) {
-    void* const found = dlsym(RTLD_NEXT, name);
+Function find(char const* name, void* where) {
+    void* const found = dlsym(where, name);
     if (found == nullptr) {
-        std::fprintf(stderr, "ucx_cuda test double: no %s behind it\n", name);
+        std::fprintf(stderr, "ucx_cuda test double: no %s: load libdlmb_fake_gpu.so too, and run with UCX\n", name);
         std::abort();
     }
     return reinterpret_cast<Function>(found);
 }
 
 bool is_device(void const* memory) {
-    using Answer = int (*)(void const*);
-    static auto const ask = reinterpret_cast<Answer>(dlsym(RTLD_DEFAULT, "dlmb_fake_gpu_is_device"));
-    if (ask == nullptr) {
-        std::fprintf(stderr, "ucx_cuda test double: the test double of the CUDA runtime is not loaded\n");
-        std::abort();
-    }
-    return ask(memory) != 0;
+    static auto const ask = find<bool (*)(void const*)>("dlmb_fake_gpu_is_device", RTLD_DEFAULT);
+    return ask(memory);
+}
+
+/// Where the other double keeps the bytes: the addresses that the program has may be protected.
+void* view(void const* memory) {
+    static auto const ask = find<void* (*)(void*)>("dlmb_fake_gpu_view", RTLD_DEFAULT);
+    return ask(const_cast<void*>(memory));
 }
 
 ucs_memory_type_t named_type(ucp_request_param_t const& param) {
@@ -57,7 +58,7 @@ ucp_request_param_t as_host(ucp_request_param_t const& param) {
 extern "C" {
 
 ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t* attributes) {
-    static auto const real = next("ucp_context_query", &ucp_context_query);
+    static auto const real = find<decltype(&ucp_context_query)>("ucp_context_query", RTLD_NEXT);
     ucs_status_t const status = real(context, attributes);
     if (status == UCS_OK && (attributes->field_mask & UCP_ATTR_FIELD_MEMORY_TYPES) != 0) {
         attributes->memory_types |= UCS_BIT(UCS_MEMORY_TYPE_CUDA) | UCS_BIT(UCS_MEMORY_TYPE_CUDA_MANAGED);
@@ -67,22 +68,22 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t* attrib
 
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, ucp_tag_t tag,
                                   ucp_request_param_t const* param) {
-    static auto const real = next("ucp_tag_send_nbx", &ucp_tag_send_nbx);
+    static auto const real = find<decltype(&ucp_tag_send_nbx)>("ucp_tag_send_nbx", RTLD_NEXT);
     if (is_wrong(data, bytes, *param)) {
         return UCS_STATUS_PTR(UCS_ERR_INVALID_ADDR);
     }
     ucp_request_param_t const host = as_host(*param);
-    return real(endpoint, data, bytes, tag, &host);
+    return real(endpoint, view(data), bytes, tag, &host);
 }
 
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* data, size_t bytes, ucp_tag_t tag, ucp_tag_t mask,
                                   ucp_request_param_t const* param) {
-    static auto const real = next("ucp_tag_recv_nbx", &ucp_tag_recv_nbx);
+    static auto const real = find<decltype(&ucp_tag_recv_nbx)>("ucp_tag_recv_nbx", RTLD_NEXT);
     if (is_wrong(data, bytes, *param)) {
         return UCS_STATUS_PTR(UCS_ERR_INVALID_ADDR);
     }
     ucp_request_param_t const host = as_host(*param);
-    return real(worker, data, bytes, tag, mask, &host);
+    return real(worker, view(data), bytes, tag, mask, &host);
 }
 
 }  // extern "C"
