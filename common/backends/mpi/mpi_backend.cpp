@@ -26,10 +26,6 @@ int largest_tag(MPI_Comm comm) {
     return found != 0 ? *static_cast<int*>(value) : guaranteed;
 }
 
-bool on_device(MemoryKind kind) {
-    return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
-}
-
 DevicePath path_of(BackendContext const& context) {
     return agree(decide({context.mpi_device, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
 }

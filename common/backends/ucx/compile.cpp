@@ -88,7 +88,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     }
     transport.connect(peers_of(steps));
     holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));
-    holdings.device = on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
+    holdings.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
     Tasks tasks = build_tasks({plan, steps, ways.value(), methods, matched, *first, holdings.device.get()},
                               *holdings.messages, transport);
     return std::unique_ptr<CompiledPlan>(std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport));

@@ -20,12 +20,12 @@ ucs_memory_type_t ucx_type_of(MemoryKind kind) {
     return UCS_MEMORY_TYPE_HOST;
 }
 
-bool on_device(MemoryKind kind) {
+bool works_on_device(MemoryKind kind) {
     return ucx_type_of(kind) != UCS_MEMORY_TYPE_HOST;
 }
 
 bool MemoryTypes::has(MemoryKind kind) const {
-    return !on_device(kind) || (bits_ & (std::uint64_t{1} << ucx_type_of(kind))) != 0;
+    return !works_on_device(kind) || (bits_ & (std::uint64_t{1} << ucx_type_of(kind))) != 0;
 }
 
 std::string MemoryTypes::text() const {

@@ -16,7 +16,7 @@ namespace dlmb::ucx {
 [[nodiscard]] ucs_memory_type_t ucx_type_of(MemoryKind kind);
 
 /// Copies and reductions are the device's there, and so is scratch memory.
-[[nodiscard]] bool on_device(MemoryKind kind);
+[[nodiscard]] bool works_on_device(MemoryKind kind);
 
 /// What ucp_context_query answers for UCP_ATTR_FIELD_MEMORY_TYPES: a bit per ucs_memory_type_t.
 class MemoryTypes {

@@ -16,7 +16,7 @@ namespace {
 constexpr Bytes pieces_on_device = 4;
 
 algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, algorithms::Knobs chosen) {
-    if (on_device(kind) && chosen.segment == 0 && shape.kind != OperationKind::broadcast) {
+    if (works_on_device(kind) && chosen.segment == 0 && shape.kind != OperationKind::broadcast) {
         chosen.segment =
             std::max(algorithms::default_segment, (shape.part() + pieces_on_device - 1) / pieces_on_device);
     }
