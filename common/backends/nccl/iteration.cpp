@@ -72,13 +72,14 @@ void Iteration::enqueue() {
             entry.queue->wait_for(*entry.after);
         }
         std::visit([&](auto const& work) { nccl::enqueue(work, *entry.queue); }, entry.work);
-        if (entry.order) {
-            entry.order->record(*entry.queue);
-        }
         if (marking_ == Marking::external) {
             record_external(entry.mark, *entry.queue);
         } else {
             entry.mark.record(*entry.queue);
+        }
+        // Behind the mark, which in a graph is work of its own: an end of the capture that nothing waits for is refused.
+        if (entry.order) {
+            entry.order->record(*entry.queue);
         }
     }
     if (computed_ != nullptr) {
