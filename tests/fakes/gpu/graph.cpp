@@ -7,7 +7,6 @@
 namespace dlmb::fake_gpu {
 
 struct GraphExecution::Run {
-    std::vector<std::uint64_t> records;  // by node
     std::mutex mutex;
     std::condition_variable changed;
     std::vector<bool> done;
@@ -42,9 +41,6 @@ GraphExecution::~GraphExecution() {
 Work GraphExecution::launch() {
     auto run = std::make_shared<Run>();
     run->done.resize(graph_.nodes.size());
-    for (Node const& node : graph_.nodes) {
-        run->records.push_back(node.records ? node.records->issue() : 0);
-    }
     return [self = shared_from_this(), run] {
         for (std::size_t lane = 1; lane < self->graph_.lanes; ++lane) {
             self->lanes_[lane - 1]->push([self, run, lane] { self->run_lane(*run, lane); });
@@ -64,7 +60,7 @@ void GraphExecution::run_lane(Run& run, std::size_t lane) const {
         }
         run.wait_for(node.after);
         if (node.records) {
-            node.records->reach(run.records[i]);
+            node.records->reach(node.records->issue());
         } else {
             node.work();
         }

@@ -33,7 +33,7 @@ public:
     GraphExecution(GraphExecution const&) = delete;
     GraphExecution& operator=(GraphExecution const&) = delete;
     ~GraphExecution();
-    /// One replay. Its events count as recorded from this call on.
+    /// One replay. Its events are as they were before until the replay comes to them.
     [[nodiscard]] Work launch();
 
 private:
