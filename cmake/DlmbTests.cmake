@@ -33,8 +33,9 @@ endfunction()
 
 # dlmb_add_mpi_test(<name> SOURCES <files> LINK <targets> RANKS 1 2 4 7 [LABELS ..] [TIMEOUT ..]): one CTest per rank
 # count, with the gtest main of tests/main (rank 0 prints, one failing rank fails all, a hang is named and ended).
+# WRAPPER: a command between the launcher and the program.
 function(dlmb_add_mpi_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS;ENVIRONMENT")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;RANKS;LABELS;ENVIRONMENT;WRAPPER")
     if(NOT DLMB_HAVE_MPI)
         return()
     endif()
@@ -47,7 +48,7 @@ function(dlmb_add_mpi_test name)
     target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} MPI::MPI_CXX GTest::gtest)
     add_dependencies(dlmb_mpi_tests ${name})
     foreach(ranks IN LISTS arg_RANKS)
-        add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>)
+        add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${arg_WRAPPER} $<TARGET_FILE:${name}>)
         set_tests_properties(
             ${name}.np${ranks}
             PROPERTIES LABELS "mpi;${arg_LABELS}"
