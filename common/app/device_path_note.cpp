@@ -18,7 +18,7 @@ void note_device_path(Bootstrap const& bootstrap, std::span<RequestedBackend con
     for (RequestedBackend const& requested : backends) {
         Provenance const facts = requested.backend == nullptr ? Provenance{} : requested.backend->provenance();
         auto const path = facts.find("mpi_gpu_path");
-        if (path != facts.end()) {
+        if (path != facts.end() && path->second != "host") {
             fmt::print(stderr, "{}: path of device memory: {} ({})\n", requested.name, path->second,
                        facts.at("mpi_gpu_reason"));
         }

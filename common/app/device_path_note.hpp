@@ -8,7 +8,7 @@
 
 namespace dlmb::app {
 
-/// Rank 0 prints it on standard error, where memory of a device is asked for and mpi runs.
+/// Rank 0 prints it on standard error, where there is a device, its memory is asked for and mpi runs.
 void note_device_path(Bootstrap const& bootstrap, std::span<RequestedBackend const> backends, Options const& options);
 
 }  // namespace dlmb::app

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The MPI backend: host memory over any MPI-3 library. What it measures is the library's own calls, prepared once.
+// The MPI backend: host memory, and memory of a device as it is or staged, over any MPI-3 library. What it measures is
+// the library's own calls, prepared once.
 #pragma once
 
 #include "common/backend/registry.hpp"

@@ -33,7 +33,7 @@ TEST_F(MpiStaged, RunsTheCorpusAndGivesMpiNoDevicePointer) {
 }
 
 TEST_F(MpiStaged, RunsTheCorpusInSmallChunks) {
-    expect_corpus_clean(rig_, "staged:chunk=4096");
+    expect_corpus_clean(rig_, "staged:chunk=32K");
     EXPECT_EQ(watched::pointers().device, 0U);
 }
 
