@@ -154,3 +154,8 @@ bool dlmb_fake_gpu_is_device(void const* address) {
     auto const block = dlmb::fake_gpu::find_block(address);
     return block && block->kind != dlmb::fake_gpu::Kind::managed;
 }
+
+extern "C" void* dlmb_fake_gpu_view(void* address);
+void* dlmb_fake_gpu_view(void* address) {
+    return dlmb::fake_gpu::view(address);
+}
