@@ -45,8 +45,8 @@ std::string MemoryTypes::why_no(MemoryKind kind, std::string_view tls) const {
     }
     // A user's list of transports without cuda takes the memory away from a UCX that has it.
     std::string const restricted = tls == "all" ? "" : fmt::format(" with UCX_TLS={}, which must include cuda,", tls);
-    return fmt::format("this UCX{} knows {} memory only; a UCX with CUDA is in the Python wheels libucx-cu13 and "
-                       "libucx-cu12: configure with -Ducx_ROOT=FOLDER/libucx",
+    return fmt::format("this UCX{} knows {} memory only; it must be built with CUDA and find the driver, as the one in "
+                       "the Python wheels libucx-cu13 and libucx-cu12: configure with -Ducx_ROOT=FOLDER/libucx",
                        restricted, text());
 }
 

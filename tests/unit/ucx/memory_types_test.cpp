@@ -31,9 +31,10 @@ TEST(MemoryTypes, AreAskedOneByOne) {
 }
 
 TEST(MemoryTypes, WhatIsMissingIsExplainedWithTheWayToGetIt) {
-    EXPECT_EQ(MemoryTypes(host_bit).why_no(MemoryKind::cuda, "all"),
-              "this UCX knows host memory only; a UCX with CUDA is in the Python wheels libucx-cu13 and libucx-cu12: "
-              "configure with -Ducx_ROOT=FOLDER/libucx");
+    EXPECT_EQ(
+        MemoryTypes(host_bit).why_no(MemoryKind::cuda, "all"),
+        "this UCX knows host memory only; it must be built with CUDA and find the driver, as the one in the Python "
+        "wheels libucx-cu13 and libucx-cu12: configure with -Ducx_ROOT=FOLDER/libucx");
     EXPECT_EQ(MemoryTypes(host_bit).why_no(MemoryKind::host, "all"), "");
 }
 

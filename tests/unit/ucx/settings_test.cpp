@@ -11,7 +11,8 @@ namespace {
 TEST(Settings, AreReadFromUcxsOwnListing) {
     ConfigHandle const config = read_config();
     check(ucp_config_modify(config.get(), "RNDV_THRESH", "12345"), "ucp_config_modify");
-    EXPECT_EQ(setting(*config, "RNDV_THRESH"), "12345");
+    std::string const threshold = setting(*config, "RNDV_THRESH");  // newer UCX: "intra:12345,inter:12345"
+    EXPECT_NE(threshold.find("12345"), std::string::npos) << threshold;
     EXPECT_EQ(setting(*config, "NO_SUCH_SETTING"), "");
 }
 
