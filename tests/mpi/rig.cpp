@@ -20,7 +20,8 @@ Rig::Rig(Limits const& limits, DevicePointers mpi_device, MemoryKind kind) : boo
     }
     // A test double's device needs the cores that ranks would wait on.
     YieldPolicy const yield = kind == MemoryKind::host ? YieldPolicy::automatic : YieldPolicy::always;
-    backend_ = make_limited_backend({*bootstrap_, yield, mpi_device}, limits).value();
+    backend_ =
+        make_limited_backend({.bootstrap = *bootstrap_, .yield = yield, .mpi_device = mpi_device}, limits).value();
 }
 
 Group Rig::world() const {
