@@ -68,7 +68,8 @@ public:
                                                                                MethodChoice const& choice) override {
         bool const device = on_device(buffers.kind);
         Method const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
-        if (method.staged != device && (method.staged || !path_.direct)) {
+        bool const served = device ? method.staged || path_.direct : !method.staged;
+        if (!served) {
             return Unsupported{misplaced(method, buffers.kind)};
         }
         if (buffers.base.size() < plan.buffers.size()) {
