@@ -159,6 +159,8 @@ std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, P
             entry.cell.backend_facts = requested.backend->provenance();
             auto const host_driven = entry.cell.backend_facts.find("host_driven");
             entry.cell.host_driven = host_driven == entry.cell.backend_facts.end() || host_driven->second != "no";
+            auto const shared_gpu = entry.cell.backend_facts.find("shared_gpu");
+            entry.cell.shared_gpu = shared_gpu != entry.cell.backend_facts.end() && shared_gpu->second == "yes";
             if (!requested.backend->supports(memory)) {
                 std::string const why = requested.backend->why_no(memory);
                 report_skipped(launch, variant, entry,

@@ -182,6 +182,7 @@ Cell cell_from(Json const& line) {
         cell.backend_facts.emplace(name, value.get<std::string>());
     }
     cell.host_driven = line.at("host_driven");
+    cell.shared_gpu = line.value("shared_gpu", false);  // 1.0 has none
     return cell;
 }
 

@@ -210,6 +210,7 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["backend_facts"] =
         Json(std::map<std::string, std::string>(cell.backend_facts.begin(), cell.backend_facts.end()));
     object["host_driven"] = cell.host_driven;
+    object["shared_gpu"] = cell.shared_gpu;
     return compact(object);
 }
 

@@ -57,6 +57,7 @@ struct Cell {
         statistics;  // realised skew: gini_expert, max_mean_expert, gini_rank, max_mean_rank ...
     Provenance backend_facts;
     bool host_driven = true;
+    bool shared_gpu = false;  // ranks took turns on a GPU: shows that results are right, and nothing about time
 };
 
 struct Launch {

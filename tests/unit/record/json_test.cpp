@@ -52,6 +52,15 @@ TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     }
 }
 
+TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
+    Cell cell = sample_cell();
+    cell.shared_gpu = true;
+    Json line = parsed(to_json_line("id", cell));
+    EXPECT_TRUE(cell_from(line).shared_gpu);
+    line.erase("shared_gpu");
+    EXPECT_FALSE(cell_from(line).shared_gpu);
+}
+
 TEST(Json, AnEndSurvivesTheRoundTrip) {
     std::string const line = to_json_line(sample_end());
     EXPECT_EQ(to_json_line(end_from(parsed(line))), line);
