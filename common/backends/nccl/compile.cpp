@@ -6,6 +6,7 @@
 #include "common/backends/nccl/enqueue.hpp"
 #include "common/backends/nccl/pairing.hpp"
 #include "common/backends/nccl/translate.hpp"
+#include "common/base/error.hpp"
 #include "common/plan/packed.hpp"
 
 #include <algorithm>
@@ -46,11 +47,27 @@ bool has_exchange(Plan const& plan) {
                        [](Step const& step) { return std::holds_alternative<Exchange>(step.operation); });
 }
 
+/// cuBLAS is asked for here, where its absence is a reason and not yet a fault.
+std::string why_no_products(Plan const& plan) {
+    for (Step const& step : plan.steps) {
+        auto const* const compute = std::get_if<Compute>(&step.operation);
+        if (compute != nullptr && compute->kind == ComputeKind::gemm) {
+            try {
+                DeviceCompute const probe(*compute);
+                return "";
+            } catch (Error const& error) {
+                return error.what();
+            }
+        }
+    }
+    return "";
+}
+
 std::string why_not(Plan const& plan, Method const& method, Expected<std::vector<Item>, Unsupported> const& items) {
     if (method.all_to_all && has_exchange(plan) && all_to_all_missing() != nullptr) {
         return all_to_all_missing();
     }
-    return items ? "" : items.error().reason;
+    return items ? why_no_products(plan) : items.error().reason;
 }
 
 }  // namespace
@@ -69,13 +86,14 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     if (std::string reason = first_reason(shared.bootstrap, take_as_sent(items.value(), arriving)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
+    Registration registration;
     if (method.registered) {
-        if (std::string reason = why_not_registered(shared.bootstrap, plan, buffers.kind); !reason.empty()) {
-            return Unsupported{std::move(reason)};
+        auto const way = way_to_register(shared.bootstrap, plan, buffers.kind);
+        if (!way) {
+            return way.error();
         }
+        registration = register_buffers(way.value(), plan, buffers, shared.bootstrap, shared.communicators);
     }
-    Registration registration =
-        method.registered ? register_buffers(plan, buffers, shared.bootstrap, shared.communicators) : Registration{};
     return std::unique_ptr<CompiledPlan>(
         std::make_unique<QueuedPlan>(plan, std::move(items).value(), method.graph, std::move(registration), shared));
 }

@@ -12,17 +12,21 @@ cudaStream_t stream_of(DeviceQueue const& queue) {
 }
 
 /// With a non-blocking communicator the call may still be on its way to the stream when it returns.
-void until_enqueued(ncclComm_t communicator) {
+void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
+    constexpr unsigned polls_between_calls = 256;
     ncclResult_t state = ncclInProgress;
-    do {
+    for (unsigned polls = 1; state == ncclInProgress; ++polls) {
         check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
-    } while (state == ncclInProgress);
+        if (polls % polls_between_calls == 0) {
+            meanwhile();
+        }
+    }
     check(state, "enqueue");
 }
 
 }  // namespace
 
-void enqueue(GroupedCall const& call, DeviceQueue const& queue) {
+void enqueue(GroupedCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     cudaStream_t const stream = stream_of(queue);
     check(ncclGroupStart(), "ncclGroupStart");
     for (Transfer const& receive : call.receives) {
@@ -32,38 +36,38 @@ void enqueue(GroupedCall const& call, DeviceQueue const& queue) {
         check(ncclSend(send.data, send.bytes, ncclUint8, send.peer, call.communicator, stream), "ncclSend");
     }
     check(ncclGroupEnd(), "ncclGroupEnd");
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
-void enqueue(AllToAllCall const& call, DeviceQueue const& queue) {
+void enqueue(AllToAllCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     all_to_all(call, stream_of(queue));
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
-void enqueue(AllGatherCall const& call, DeviceQueue const& queue) {
+void enqueue(AllGatherCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     check(ncclAllGather(call.send, call.recv, call.bytes_per_rank, ncclUint8, call.communicator, stream_of(queue)),
           "ncclAllGather");
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
-void enqueue(BroadcastCall const& call, DeviceQueue const& queue) {
+void enqueue(BroadcastCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     check(ncclBroadcast(call.data, call.data, call.bytes, ncclUint8, call.root, call.communicator, stream_of(queue)),
           "ncclBroadcast");
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
-void enqueue(AllReduceCall const& call, DeviceQueue const& queue) {
+void enqueue(AllReduceCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     check(
         ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream_of(queue)),
         "ncclAllReduce");
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
-void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue) {
+void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator,
                             stream_of(queue)),
           "ncclReduceScatter");
-    until_enqueued(call.communicator);
+    until_enqueued(call.communicator, meanwhile);
 }
 
 }  // namespace dlmb::nccl

@@ -7,16 +7,21 @@
 #include "common/backend/device_compute.hpp"
 #include "common/backends/nccl/calls.hpp"
 
+#include <functional>
+
 namespace dlmb::nccl {
 
+/// What the host does now and then while NCCL connects ranks, which may take a peer that is late. May throw.
+using Meanwhile = std::function<void()>;
+
 /// Each returns when the device will do the work without the host. Throws Error.
-void enqueue(GroupedCall const& call, DeviceQueue const& queue);
-void enqueue(AllToAllCall const& call, DeviceQueue const& queue);
-void enqueue(AllGatherCall const& call, DeviceQueue const& queue);
-void enqueue(BroadcastCall const& call, DeviceQueue const& queue);
-void enqueue(AllReduceCall const& call, DeviceQueue const& queue);
-void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue);
-inline void enqueue(DeviceCompute const& compute, DeviceQueue const& queue) {
+void enqueue(GroupedCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+void enqueue(AllToAllCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+void enqueue(AllGatherCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+void enqueue(BroadcastCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+void enqueue(AllReduceCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile);
+inline void enqueue(DeviceCompute const& compute, DeviceQueue const& queue, Meanwhile const& /*meanwhile*/) {
     compute.start(queue);
 }
 

@@ -3,7 +3,6 @@
 #include "common/backends/nccl/iteration.hpp"
 
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/enqueue.hpp"
 
 #include <type_traits>
 
@@ -65,13 +64,13 @@ DeviceEvent const& Iteration::orders(std::size_t entry) {
     return order ? *order : order.emplace();
 }
 
-void Iteration::enqueue() {
+void Iteration::enqueue(Meanwhile const& meanwhile) {
     begin_.record(queues_.communication);
     for (Entry& entry : entries_) {
         if (entry.after != nullptr) {
             entry.queue->wait_for(*entry.after);
         }
-        std::visit([&](auto const& work) { nccl::enqueue(work, *entry.queue); }, entry.work);
+        std::visit([&](auto const& work) { nccl::enqueue(work, *entry.queue, meanwhile); }, entry.work);
         if (marking_ == Marking::external) {
             record_external(entry.mark, *entry.queue);
         } else {

@@ -4,8 +4,7 @@
 // One iteration as what two queues of a device do, with a mark behind each item.
 #pragma once
 
-#include "common/backend/device_compute.hpp"
-#include "common/backends/nccl/calls.hpp"
+#include "common/backends/nccl/enqueue.hpp"
 #include "common/memory/device_queue.hpp"
 
 namespace dlmb::nccl {
@@ -37,7 +36,7 @@ public:
     Iteration(std::vector<Item> items, Queues const& queues, Marking marking);
 
     /// Afterwards all work is complete when the communication queue is.
-    void enqueue();
+    void enqueue(Meanwhile const& meanwhile);
 
     [[nodiscard]] DeviceEvent const& begin() const { return begin_; }
     [[nodiscard]] std::vector<Entry> const& entries() const { return entries_; }

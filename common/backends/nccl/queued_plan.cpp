@@ -20,16 +20,14 @@ QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, bool as_graph,
     }
     ends_.resize(iteration_.entries().size());
     if (as_graph) {
-        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(); });
+        launched_ns_ = now_ns();
+        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(look_outside_); });
     }
 }
 
 QueuedPlan::~QueuedPlan() {
-    if (shared_.communicators.aborted()) {
-        registration_.leave();
-        if (graph_) {
-            graph_->leave();
-        }
+    if (graph_ && shared_.communicators.aborted()) {
+        graph_->leave();
     }
 }
 
@@ -52,7 +50,7 @@ void QueuedPlan::enqueue() {
         graph_begin_.record(shared_.queues.communication);
         graph_->launch(shared_.queues.communication);
     } else {
-        iteration_.enqueue();
+        iteration_.enqueue(look_outside_);
     }
     ended_.record(shared_.queues.communication);
 }
@@ -72,6 +70,11 @@ void QueuedPlan::finish() {
 void QueuedPlan::look_around() {
     follow();
     shared_.communicators.throw_if_failed();
+    look_outside();
+}
+
+/// Asks nothing of the device, which during a capture must not be asked.
+void QueuedPlan::look_outside() {
     shared_.bootstrap.progress();
     if (shared_.timeout_ns > 0 && now_ns() - launched_ns_ > shared_.timeout_ns) {
         give_up();

@@ -45,6 +45,7 @@ private:
     void enqueue();
     void refine_marks() override;
     void look_around();
+    void look_outside();
     void follow();
     [[nodiscard]] bool reached_now(DeviceEvent const& event) const;
     [[noreturn]] void give_up();
@@ -53,6 +54,7 @@ private:
     std::vector<std::string> labels_;  // by step
     Registration registration_;
     Iteration iteration_;
+    Meanwhile look_outside_{[this] { look_outside(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;
     DeviceEvent graph_begin_;  // a graph's own first event cannot be asked for
     DeviceEvent const& started_;

@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/registration.hpp"
 
-#include "common/backends/nccl/agree.hpp"
 #include "common/backends/nccl/buffer_uses.hpp"
 #include "common/backends/nccl/registration_api.hpp"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -26,11 +23,10 @@ Blob size_letter(Plan const& plan, std::vector<BufferId> const& buffers) {
 
 /// Collective. Windows take equal sizes in one order on all ranks. Each rank sends its letters in the order of its
 /// groups, sorted by members, which is the order in which they arrive.
-std::string why_no_windows(Bootstrap& bootstrap, Plan const& plan) {
-    BufferUses const uses = collective_uses(plan);
+bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
     std::vector<Letter> letters;
     std::map<Rank, std::vector<Blob>> expected;
-    for (auto const& [members, buffers] : uses) {
+    for (auto const& [members, buffers] : collective_uses(plan)) {
         Blob const letter = size_letter(plan, buffers);
         letters.push_back({members.front(), letter});
         if (members.front() == bootstrap.rank()) {
@@ -43,43 +39,45 @@ std::string why_no_windows(Bootstrap& bootstrap, Plan const& plan) {
     for (Letter& letter : bootstrap.exchange(std::move(letters))) {
         told[letter.peer].push_back(std::move(letter.blob));
     }
-    return told == expected ? "" : "symmetric windows need buffers of the same sizes on all ranks";
+    std::int64_t equal = told == expected ? 1 : 0;
+    bootstrap.all_reduce({&equal, 1}, Fold::min);
+    return equal != 0;
 }
 
 }  // namespace
 
 Registration::~Registration() {
+    if (communicators_ == nullptr || communicators_->aborted()) {
+        return;
+    }
     std::for_each(handles_.rbegin(), handles_.rend(),
                   [](Handle const& made) { made.undo(made.communicator, made.handle); });
 }
 
-std::string why_not_registered(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
-    if (kind != MemoryKind::nccl) {
-        char const* const missing = user_buffers_missing();
-        return missing == nullptr ? "" : missing;
+Expected<RegistrationWay, Unsupported> way_to_register(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
+    if (kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan)) {
+        return RegistrationWay::windows;
     }
-    if (char const* const missing = windows_missing(); missing != nullptr) {
-        return missing;
+    if (char const* const missing = user_buffers_missing(); missing != nullptr) {
+        return Unsupported{missing};
     }
-    return first_reason(bootstrap, why_no_windows(bootstrap, plan));
+    return RegistrationWay::user_buffers;
 }
 
-Registration register_buffers(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
+Registration register_buffers(RegistrationWay way, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
                               Communicators& communicators) {
-    Registration registration;
+    Registration registration(communicators);
+    bool const windows = way == RegistrationWay::windows;
     for (auto const& [members, used] : collective_uses(plan)) {
         ncclComm_t const communicator = communicators.of({members});
         for (BufferId const id : used) {
             Bytes const bytes = plan.buffers[id].bytes;
-            registration.add(buffers.kind == MemoryKind::nccl
-                                 ? register_window(bootstrap, communicator, buffers.base[id], bytes)
-                                 : register_user_buffer(communicator, buffers.base[id], bytes));
+            registration.add(windows ? register_window(bootstrap, communicator, buffers.base[id], bytes)
+                                     : register_user_buffer(communicator, buffers.base[id], bytes));
         }
     }
-    if (buffers.kind != MemoryKind::nccl) {
-        for (BufferId const id : message_uses(plan)) {
-            registration.add(register_user_buffer(communicators.world(), buffers.base[id], plan.buffers[id].bytes));
-        }
+    for (BufferId const id : windows ? std::vector<BufferId>{} : message_uses(plan)) {
+        registration.add(register_user_buffer(communicators.world(), buffers.base[id], plan.buffers[id].bytes));
     }
     return registration;
 }

@@ -8,12 +8,12 @@
 #include "common/backend/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
 
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::nccl {
 
-/// What was registered; undone when it dies.
+/// What was registered; undone when it dies, unless the communicators were aborted.
 class Registration {
 public:
     struct Handle {
@@ -22,23 +22,31 @@ public:
         void (*undo)(ncclComm_t communicator, void* handle) noexcept;
     };
 
-    Registration() = default;
+    Registration() = default;  // of nothing
+    explicit Registration(Communicators const& communicators) : communicators_(&communicators) {}
     Registration(Registration&&) noexcept = default;
-    Registration& operator=(Registration&&) = delete;
+    Registration& operator=(Registration&& other) noexcept {
+        std::swap(communicators_, other.communicators_);
+        std::swap(handles_, other.handles_);
+        return *this;
+    }
     ~Registration();
     void add(Handle const& handle) { handles_.push_back(handle); }
-    /// The communicators are no more.
-    void leave() { handles_.clear(); }
 
 private:
+    Communicators const* communicators_ = nullptr;
     std::vector<Handle> handles_;
 };
 
-/// Collective. Empty when the plan's buffers can be registered on all ranks; otherwise the reason, the same on all.
-[[nodiscard]] std::string why_not_registered(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind);
-/// Collective. For kind cuda every buffer with every communicator that uses it (ncclCommRegister), for kind nccl the
-/// buffers of exchanges and collectives as symmetric windows. Throws Error.
-[[nodiscard]] Registration register_buffers(Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
-                                            Communicators& communicators);
+/// windows: symmetric ones, for exchanges and collectives.
+enum class RegistrationWay { user_buffers, windows };
+
+/// Collective. Windows for memory of kind nccl where the library has them and the sizes of this plan's buffers are the
+/// same on all ranks, user buffers elsewhere. Unsupported, on all ranks, where the library has neither.
+[[nodiscard]] Expected<RegistrationWay, Unsupported> way_to_register(Bootstrap& bootstrap, Plan const& plan,
+                                                                     MemoryKind kind);
+/// Collective. Every buffer with every communicator that uses it. Throws Error.
+[[nodiscard]] Registration register_buffers(RegistrationWay way, Plan const& plan, Buffers const& buffers,
+                                            Bootstrap& bootstrap, Communicators& communicators);
 
 }  // namespace dlmb::nccl
