@@ -29,10 +29,11 @@ struct Methods {
     std::set<std::string> asked, ran;
 };
 
-Methods methods_of(std::vector<CorpusEntry> const& entries, Backend const& backend, CorpusResult const& result) {
+Methods methods_of(std::vector<CorpusEntry> const& entries, Backend const& backend, MemoryKind memory,
+                   CorpusResult const& result) {
     Methods methods;
     for (CorpusEntry const& entry : entries) {
-        for (MethodInfo const& method : methods_to_run(entry, backend)) {
+        for (MethodInfo const& method : methods_to_run(entry, backend, memory)) {
             std::string const name(method.name);
             methods.asked.insert(name);
             bool const declined =
@@ -69,7 +70,7 @@ TEST_P(Nccl, EveryMethodRunsAndEveryByteIsRight) {
         EXPECT_FALSE(declined.reason.empty()) << declined.method << ", " << declined.entry;
         EXPECT_FALSE(declined.required && declined.method == by_default) << declined.entry << ": " << declined.reason;
     }
-    Methods const methods = methods_of(entries, *backend.value(), result);
+    Methods const methods = methods_of(entries, *backend.value(), kind, result);
     EXPECT_EQ(methods.ran, methods.asked);
 }
 
