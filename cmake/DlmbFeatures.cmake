@@ -47,6 +47,10 @@ dlmb_feature(MPI "MPI backend and launcher bootstrap" libopenmpi-dev MPI QUIET C
 if(NOT TARGET ucx::ucp) # ucx 1.13.1's config fails when it is read twice
     dlmb_feature(UCX "UCX backend" libucx-dev ucx QUIET CONFIG)
 endif()
+if(CMAKE_VERSION VERSION_LESS 3.27 AND NOT TARGET CUDA::nvToolsExt)
+    # Their FindCUDAToolkit stops at a CUDA without this library, as 13 is, when the target is not there.
+    add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+endif()
 dlmb_feature(CUDA "CUDA memory" "nvidia-cuda-toolkit" CUDAToolkit QUIET)
 if(DLMB_HAVE_CUDA)
     include(DlmbCuda)
