@@ -46,7 +46,7 @@ Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
     identity["bootstrap"] = bootstrap.kind();
     identity["build_type"] = build_info().build_type;
     identity["sanitizers"] = build_info().sanitizers;
-    identity["result_schema"] = std::string{result_schema}.substr(0, std::string_view{result_schema}.find('.'));
+    identity["result_schema"] = std::string{result_schema}.substr(0, std::string_view{result_schema}.rfind('.'));
     if (std::string gpus = gpus_in_use(placement.ranks, placement.device_models); !gpus.empty()) {
         identity["gpus"] = std::move(gpus);
     }

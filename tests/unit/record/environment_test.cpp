@@ -113,6 +113,7 @@ TEST(CaptureEnvironment, IsEqualOnAllRanksAndKnowsThemAll) {
     EXPECT_EQ(environment.identity.at("nodes"), "2");
     EXPECT_EQ(environment.identity.at("ranks_per_node"), "2");
     EXPECT_EQ(environment.identity.at("bootstrap"), "in_process");
+    EXPECT_EQ(environment.identity.at("result_schema"), "dlmb.result/1");
     EXPECT_EQ(environment.identity.at("build_type"), build_info().build_type);
     EXPECT_NE(environment.ranks[0].host, environment.ranks[3].host);
     EXPECT_EQ(environment.env_key, environment_key(environment.identity));
