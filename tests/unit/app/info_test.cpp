@@ -1,0 +1,113 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What dlmb_info says of made-up devices on the made-up node of tests/unit/record/gpu_node.xml; no device is touched.
+#include "common/app/info_facts.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace dlmb::app {
+namespace {
+
+constexpr char const* buses[] = {"0000:13:00.0", "0000:14:00.0", "0000:33:00.0", "0000:34:00.0",
+                                 "0000:93:00.0", "0000:94:00.0", "0000:b3:00.0", "0000:b4:00.0"};
+
+Devices eight_gpus() {
+    Devices devices;
+    devices.runtime_version = "13.0";
+    devices.driver_version = "13.1";
+    for (int index = 0; index < 8; ++index) {
+        Device device;
+        device.index = index;
+        device.name = "Example GPU";
+        device.pci_bus_id = buses[index];
+        device.numa_node = index / 4;
+        device.memory = Bytes{80} << 30;
+        device.cache = Bytes{50} << 20;
+        device.compute_capability = "9.0";
+        device.peers = {index ^ 1};  // pairs
+        devices.list.push_back(device);
+    }
+    return devices;
+}
+
+InfoJson described(Devices const& devices, record::DeviceUse const& use) {
+    EXPECT_EQ(setenv("HWLOC_XMLFILE", DLMB_GPU_NODE, 1), 0);
+    InfoJson json = describe_gpus(devices, use);
+    EXPECT_EQ(unsetenv("HWLOC_XMLFILE"), 0);
+    return json;
+}
+
+InfoJson info_with(InfoJson gpus) {
+    return {{"version", "dlmb_info 1.2.3"},
+            {"machine", {{"cpu_model", "Example CPU"}}},
+            {"warnings", InfoJson::array()},
+            {"gpus", std::move(gpus)},
+            {"memory",
+             {{{"name", "host"}, {"usable", true}, {"reason", ""}},
+              {{"name", "cuda"}, {"usable", false}, {"reason", "no CUDA device"}}}},
+            {"backends",
+             {{{"name", "mpi"},
+               {"built", true},
+               {"usable", true},
+               {"memory", {"host", "pinned"}},
+               {"no_memory", {{"cuda", "MPI takes no device memory"}}},
+               {"facts", {{"mpi_gpu_path", "staged"}, {"mpi_gpu_reason", "MPIX_Query_cuda_support says no"}}}},
+              {{"name", "nccl"}, {"built", true}, {"usable", false}, {"reason", "no CUDA device"}}}}};
+}
+
+TEST(Info, DescribesEveryDeviceWithItsAdaptersNearestFirst) {
+    Devices const devices = eight_gpus();
+    InfoJson const json = described(devices, {devices.list[5], "--device", "13.0", "13.1"});
+    ASSERT_EQ(json["devices"].size(), 8U);
+    EXPECT_EQ(json["devices"][5]["pci_bus_id"], "0000:94:00.0");
+    EXPECT_EQ(json["devices"][5]["memory_bytes"], Bytes{80} << 30);
+    EXPECT_EQ(json["devices"][5]["peers"], InfoJson::array({4}));
+    EXPECT_EQ(json["used_by_this_rank"]["index"], 5);
+    EXPECT_EQ(json["used_by_this_rank"]["reason"], "--device");
+    InfoJson const& nics = json["devices"][5]["nics"];
+    ASSERT_EQ(nics.size(), DLMB_HAVE_HWLOC != 0 ? 5U : 0U);
+    if (!nics.empty()) {
+        EXPECT_EQ(nics[0]["names"], "ib2 mlx5_2");
+        EXPECT_EQ(nics[0]["meeting_point"], "PCI switch");
+    }
+}
+
+TEST(Info, TextHasDevicesAndAPeerMatrix) {
+    Devices devices = eight_gpus();
+    devices.list.resize(2);
+    std::string const text = info_text(info_with(described(devices, {})));
+    EXPECT_NE(text.find("CUDA                 runtime 13.0, driver 13.1"), std::string::npos) << text;
+    EXPECT_NE(text.find("0 0000:13:00.0       Example GPU, "), std::string::npos) << text;
+    EXPECT_NE(text.find("compute capability 9.0, NUMA node 0"), std::string::npos) << text;
+    EXPECT_NE(text.find("                          0   1\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("    0                     -   x\n"), std::string::npos) << text;
+}
+
+TEST(Info, TextSaysWhyThereIsNoDeviceAndWhatBackendsDoWithDeviceMemory) {
+    std::string const text = info_text(info_with(described({{}, "no CUDA device: no driver", "13.0", "none"}, {})));
+    EXPECT_NE(text.find("none                 no CUDA device: no driver"), std::string::npos) << text;
+    EXPECT_NE(text.find("not on cuda        MPI takes no device memory"), std::string::npos) << text;
+    EXPECT_NE(text.find("mpi_gpu_path       = staged"), std::string::npos) << text;
+    EXPECT_NE(text.find("mpi_gpu_reason     = MPIX_Query_cuda_support says no"), std::string::npos) << text;
+    EXPECT_NE(text.find("nccl                 no CUDA device"), std::string::npos) << text;
+}
+
+TEST(Info, KnowsMemoryAndMethodsOfABackend) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        for (BackendEntry const& entry : backend_entries()) {
+            if (entry.name == "in_process") {
+                InfoJson const json = describe_backend(entry, {bootstrap});
+                EXPECT_TRUE(json["usable"].get<bool>());
+                EXPECT_EQ(json["memory"][0], "host");
+                EXPECT_FALSE(json["methods"].empty());
+            }
+        }
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::app
