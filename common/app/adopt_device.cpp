@@ -48,6 +48,9 @@ std::string why(Device const& device, int numa_node) {
     if (numa_node < 0) {
         return "next in order: the rank is bound to no single NUMA node";
     }
+    if (device.numa_node < 0) {
+        return "next in order: the system does not say which NUMA node it is on";
+    }
     return device.numa_node == numa_node
                ? fmt::format("on the rank's NUMA node {}", numa_node)
                : fmt::format("next in order: none left on the rank's NUMA node {}", numa_node);

@@ -60,6 +60,11 @@ TEST(ChooseDevice, SaysWhenNoneWasLeftNearTheRank) {
     EXPECT_EQ(uses[1].reason, "next in order: none left on the rank's NUMA node 0");
 }
 
+TEST(ChooseDevice, SaysWhenTheNodeOfTheDeviceIsNotKnown) {
+    auto const uses = chosen({0}, 0, [](Rank) { return devices_on({-1}); });
+    EXPECT_EQ(uses[0].reason, "next in order: the system does not say which NUMA node it is on");
+}
+
 TEST(ChooseDevice, RanksThatTheLauncherGaveDevicesOfTheirOwnUseThem) {
     auto const uses = chosen({-1, -1}, 0, [](Rank rank) { return devices_on({0}, rank == 0 ? "1b" : "9d"); });
     EXPECT_EQ(indices(uses), (std::vector<int>{0, 0}));
