@@ -4,7 +4,7 @@
 // From a plan's steps to what two streams do, in the order in which the host enqueues it. Cold: runs in compile().
 //
 // Everything that communicates runs in plan order on one stream: NCCL operations of one rank that run in another order
-// than on its peers would wait in a circle. Messages that stand next to each other and do not wait for each other go
+// than on its peers would wait in a circle. Messages with no other call between them that do not wait for each other go
 // into one group, where they proceed together. Computations run on a second stream; the two wait for each other only
 // where the plan says so.
 #pragma once

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank that never comes: the others give up in time, say at which step, and use NCCL no more. On the test double of the
-// CUDA runtime and NCCL (tests/fakes/gpu), which is preloaded.
+// A rank that never comes: the others give up in time, say at which step, and use NCCL no more. On the test double of
+// the CUDA runtime and NCCL (tests/fakes/gpu), which is preloaded.
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"

@@ -47,6 +47,24 @@ TEST_F(Translation, AMessageThatWaitsForAnotherIsIssuedBehindIt) {
     EXPECT_THAT(made[1].steps, ElementsAre(1U));
 }
 
+TEST_F(Translation, AMessageGoesWithTheFirstGroupThatItCanGoWith) {
+    StepId const first = recv();
+    send({first});
+    builder.send(world, 3, 8, 1, -1, "other", {});
+    auto const made = items();
+    ASSERT_EQ(made.size(), 2U);
+    EXPECT_THAT(made[0].steps, ElementsAre(0U, 2U));
+}
+
+TEST_F(Translation, AMessageDoesNotOvertakeItsChannel) {
+    StepId const first = recv();
+    send({first});
+    send();
+    auto const made = items();
+    ASSERT_EQ(made.size(), 2U);
+    EXPECT_THAT(made[1].steps, ElementsAre(1U, 2U));
+}
+
 TEST_F(Translation, ACollectiveBetweenMessagesEndsTheirGroup) {
     send();
     all_reduce();
