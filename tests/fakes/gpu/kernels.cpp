@@ -3,6 +3,7 @@
 #include "tests/fakes/gpu/kernels.hpp"
 
 #include "common/backend/host_reduce.hpp"
+#include "common/memory/device_gate.hpp"
 #include "common/memory/payload.hpp"
 #include "tests/fakes/gpu/device_memory.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
@@ -65,6 +66,25 @@ Work spin(void* const* arguments) {
     return [=] { std::this_thread::sleep_for(duration); };
 }
 
+/// The host opens it through memory that both see.
+Work gate(void* const* arguments) {
+    auto* const state = argument<GateState*>(arguments, 0);
+    auto const ticket = argument<unsigned>(arguments, 1);
+    std::chrono::nanoseconds const patience(argument<long long>(arguments, 2));
+    require_reachable_memory(state, sizeof *state, "dlmb_gate, state");
+    return [=] {
+        GateState volatile* const shared = state;
+        auto const end = std::chrono::steady_clock::now() + patience;
+        while (shared->opened < ticket) {
+            if (std::chrono::steady_clock::now() > end) {
+                shared->ran_out = 1;
+                return;
+            }
+            std::this_thread::yield();
+        }
+    };
+}
+
 struct Kernel {
     std::string_view name;
     Work (*bind)(void* const* arguments);
@@ -75,6 +95,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_payload_check", payload_check},
     {"dlmb_reduce", reduce},
     {"dlmb_spin", spin},
+    {"dlmb_gate", gate},
 };
 
 }  // namespace
