@@ -39,7 +39,8 @@ ncclResult_t settle(std::vector<std::shared_ptr<Communicator>> const& communicat
 
 }  // namespace
 
-ncclResult_t add_to_group(std::shared_ptr<Communicator> communicator, Operation const& operation, cudaStream_t stream) {
+ncclResult_t add_to_group(std::shared_ptr<Communicator> const& communicator, Operation const& operation,
+                          cudaStream_t stream) {
     if (ncclResult_t const state = communicator->ready(); state != ncclSuccess) {
         return state;
     }

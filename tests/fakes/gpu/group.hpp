@@ -17,7 +17,7 @@ struct Launch {
 };
 
 /// Keeps the operation until the group ends.
-[[nodiscard]] ncclResult_t add_to_group(std::shared_ptr<Communicator> communicator, Operation const& operation,
+[[nodiscard]] ncclResult_t add_to_group(std::shared_ptr<Communicator> const& communicator, Operation const& operation,
                                         cudaStream_t stream);
 /// The same for something that is set up.
 [[nodiscard]] ncclResult_t add_to_group(std::shared_ptr<Communicator> communicator);

@@ -10,13 +10,13 @@ using namespace dlmb::fake_gpu;
 namespace {
 
 ncclResult_t issue(Operation const& operation, ncclComm_t handle, cudaStream_t stream, char const* call) {
-    auto communicator = communicator_of(handle, call);
+    auto const communicator = communicator_of(handle, call);
     if (!element_size(operation.type) || !is_known(operation.reduction) || operation.peer < 0 ||
         operation.peer >= communicator->ranks()) {
         return ncclInvalidArgument;
     }
     require_buffers(operation, communicator->rank, communicator->ranks(), call);
-    return add_to_group(std::move(communicator), operation, stream);
+    return add_to_group(communicator, operation, stream);
 }
 
 std::byte const* bytes(void const* data) {

@@ -46,7 +46,8 @@ void remove_left_behind() {
 
 Segment::Segment(std::string name, int ranks, int rank)
     : name_(std::move(name)), ranks_(ranks),
-      bytes_(sizeof(Member) * most_ranks + sizeof(Ring) * static_cast<std::size_t>(ranks * ranks)),
+      bytes_(sizeof(Member) * most_ranks +
+             sizeof(Ring) * static_cast<std::size_t>(ranks) * static_cast<std::size_t>(ranks)),
       data_(map(name_, bytes_)) {
     int nobody = 0;
     if (!member(rank).process.compare_exchange_strong(nobody, getpid())) {
@@ -63,7 +64,9 @@ Member& Segment::member(int rank) const {
 }
 
 Ring& Segment::ring(int from, int to) const {
-    return reinterpret_cast<Ring*>(data_ + sizeof(Member) * most_ranks)[from * ranks_ + to];
+    return reinterpret_cast<Ring*>(
+        data_ + sizeof(Member) * most_ranks)[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
+                                             static_cast<std::size_t>(to)];
 }
 
 bool Segment::all_came_to(std::uint64_t calls) const {
