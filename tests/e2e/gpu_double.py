@@ -63,6 +63,18 @@ class GpuDouble(unittest.TestCase):
             self.assertIn("DLMB test double", str(launch["environment"]))
             self.assertIs(launch["test_double"], True)
 
+    def test_a_gate_holds_back_only_what_needs_no_host(self):
+        for timing in ("isolated", "stream"):
+            self.expect_ok(4, "moe_alltoall", "--backend", "nccl,mpi", "--memory", "cuda", "--gpu-gate", "spin",
+                           "--method", "default,graph", "--timing", timing)
+        for cell in self.expect_all_passed():
+            device = cell["device"]
+            if cell["backend"] == "mpi" or cell["mode"] == "stream":
+                self.assertIsNone(device)
+            else:
+                self.assertEqual(device["gpu_gate"], "spin")
+                self.assertGreater(device["time_ns"]["median"], 0)
+
     def test_no_device_is_skipped_with_the_reason(self):
         command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
                             "--memory", "cuda", "--results", str(self.results), devices=0)

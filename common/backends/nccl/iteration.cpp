@@ -76,7 +76,8 @@ void Iteration::enqueue(Meanwhile const& meanwhile) {
         } else {
             entry.mark.record(*entry.queue);
         }
-        // Behind the mark, which in a graph is work of its own: an end of the capture that nothing waits for is refused.
+        // Behind the mark, which in a graph is work of its own: an end of the capture that nothing waits for is
+        // refused.
         if (entry.order) {
             entry.order->record(*entry.queue);
         }
