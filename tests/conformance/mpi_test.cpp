@@ -33,7 +33,8 @@ void expect_clean(CorpusResult const& result) {
 TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) {
     auto const& [name, part] = GetParam();
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
-    auto const backend = make_backend(name, {*bootstrap});
+    // One GPU is enough to see that bytes are right.
+    auto const backend = make_backend(name, {.bootstrap = *bootstrap, .shared_gpu = true});
     if (!backend) {
         EXPECT_FALSE(backend.error().reason.empty());
         GTEST_SKIP() << backend.error().reason;
