@@ -87,6 +87,7 @@ class Kit:
             "PKG_CONFIG_LIBDIR": ":".join(map(str, sorted(self.usr.glob("lib/*/pkgconfig")))),
             "PKG_CONFIG_SYSROOT_DIR": str(self.usr.parent),
             "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1",
+            "GTEST_COLOR": "no",
             "OMPI_MCA_plm": "isolated",  # this node only: the usual one looks for ssh
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

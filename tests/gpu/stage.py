@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-EXIT_SKIPPED = 77
+EXIT_USAGE, EXIT_SKIPPED = 64, 77
+NO_FIT = "does not fit this number of ranks"
+GOOD = ("passed", NO_FIT)
 
 
 @dataclass
@@ -21,6 +23,7 @@ class Stage:
     command: list[str]
     limit_s: float
     judge: Callable[[str], str] = lambda output: ""  # what is wrong with the output of a command that succeeded
+    may_not_fit: bool = False  # the program may refuse the number of ranks as bad usage
     figures: bool = False  # the output is a result and is shown after the table
 
 
@@ -48,9 +51,9 @@ class Runner:
         self.outcomes.append(Outcome(stage, result, time.monotonic() - start, output))
         with (self.folder / "log.txt").open("a", encoding="utf-8") as log:
             log.write(f"==== {stage.name}: {' '.join(stage.command)}\n{output}\n==== {result}\n\n")
-        if result != "passed":
+        if result not in GOOD:
             print(f"   {result}\n" + "".join(f"   | {line}\n" for line in output.splitlines()[-15:]), flush=True)
-        return result == "passed"
+        return result in GOOD
 
     def execute(self, stage: Stage, limit_s: float) -> tuple[str, str]:
         # In a session of its own: when time is up all processes of the stage end, mpirun's ranks too.
@@ -63,6 +66,8 @@ class Runner:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             return output, f"ended after its limit of {limit_s:.0f} s"
+        if process.returncode == EXIT_USAGE and stage.may_not_fit:
+            return output, NO_FIT
         if process.returncode != 0:
             return output, f"exit code {process.returncode}" + (" (skipped)" if process.returncode == EXIT_SKIPPED else "")
         return output, stage.judge(output) or "passed"
@@ -78,4 +83,4 @@ class Runner:
         return "".join(f"\n{each.stage.name}\n{each.output}" for each in shown)
 
     def all_passed(self) -> bool:
-        return all(outcome.result == "passed" for outcome in self.outcomes)
+        return all(outcome.result in GOOD for outcome in self.outcomes)

@@ -72,7 +72,7 @@ def program_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     return [
         Stage(f"{name}, {ranks} ranks",
               [kit.mpirun, "-np", str(ranks), str(build / "bin" / f"dlmb_{name}"), *options, "--backend", ",".join(BACKENDS),
-               "--memory", "cuda", "--shared-gpu", "--timeout", "20", "--results", str(results)], 45, nothing_skipped)
+               "--memory", "cuda", "--shared-gpu", "--timeout", "20", "--results", str(results)], 45, nothing_skipped, may_not_fit=True)
         for name, options in programs().items() for ranks in RANKS
     ]
 
