@@ -9,7 +9,7 @@ import pathlib
 import tempfile
 import unittest
 
-from every_program import PROGRAMS
+from every_program import METHODS, PROGRAMS
 from programs import BIN, cells, lines, mpirun, run, validate
 
 DOUBLE = os.environ["DLMB_FAKE_GPU"]
@@ -28,8 +28,8 @@ class GpuDouble(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.results = pathlib.Path(folder.name) / "results.jsonl"
 
-    def expect_ok(self, ranks, name, *options):
-        command = on_double(ranks, str(BIN / f"dlmb_{name}"), *PROGRAMS[name], *options, "--results", str(self.results))
+    def expect_ok(self, ranks, name, *options, traffic=None):
+        command = on_double(ranks, str(BIN / f"dlmb_{name}"), *(traffic or PROGRAMS[name]), *options, "--results", str(self.results))
         done = run(command, timeout=300)
         if done.returncode == 64:
             self.assertRegex(done.stderr, r"\d", "a layout that does not fit names its numbers")
@@ -51,17 +51,31 @@ class GpuDouble(unittest.TestCase):
         found = self.expect_all_passed()
         self.assertEqual({cell["pattern"] for cell in found}, set(PROGRAMS))
 
-    def test_memory_that_mpi_can_read(self):
-        for name in PROGRAMS:
-            self.expect_ok(2, name, "--backend", "mpi", "--memory", "host,pinned,managed")
+    def test_every_method_of_nccl_in_both_kinds_of_device_memory(self):
+        for ranks in RANKS:
+            self.expect_ok(ranks, "collective", "--backend", "nccl", "--memory", "cuda,nccl", traffic=METHODS)
         found = self.expect_all_passed()
-        self.assertEqual({cell["memory"] for cell in found}, {"host", "pinned", "managed"})
+        self.assertEqual({cell["memory"] for cell in found}, {"cuda", "nccl"})
+
+    def test_every_kind_of_memory_over_mpi(self):
+        kinds = {"host", "pinned", "managed", "cuda"}
+        for name in PROGRAMS:
+            self.expect_ok(2, name, "--backend", "mpi", "--memory", ",".join(sorted(kinds)))
+        found = self.expect_all_passed()
+        self.assertEqual({cell["memory"] for cell in found}, kinds)
 
     def test_the_results_name_the_double(self):
         self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda")
-        for launch in (line for line in lines(self.results) if line["kind"] == "launch"):
-            self.assertIn("DLMB test double", str(launch["environment"]))
-            self.assertIs(launch["test_double"], True)
+        launch = lines(self.results)[0]
+        self.assertIn("DLMB test double", launch["environment"]["identity"]["gpus"])
+        self.assertIs(launch["test_double"], True)
+
+    def test_ranks_may_share_a_device_when_they_are_told_to(self):
+        command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
+                            "--memory", "cuda", "--shared-gpu", "--results", str(self.results), devices=1)
+        done = run(command)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.expect_all_passed()
 
     def test_a_gate_holds_back_only_what_needs_no_host(self):
         for timing in ("isolated", "stream"):
