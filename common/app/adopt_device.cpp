@@ -115,4 +115,9 @@ record::DeviceUse adopt_device(Bootstrap& bootstrap, std::span<int const> reques
     return use;
 }
 
+record::DeviceUse adopt_no_device() {
+    Devices const devices = find_devices();
+    return {std::nullopt, "", devices.runtime_version, devices.driver_version};
+}
+
 }  // namespace dlmb::app

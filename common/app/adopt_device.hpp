@@ -16,6 +16,9 @@ namespace dlmb::app {
 /// ranks for an index that one of them does not see.
 [[nodiscard]] record::DeviceUse adopt_device(Bootstrap& bootstrap, std::span<int const> requested);
 
+/// For a launch on host memory: taking a device would cost memory of it, and fail where it is exclusive to a process.
+[[nodiscard]] record::DeviceUse adopt_no_device();
+
 /// Collective: the choice alone, among `devices`, for a rank bound to `numa_node` (-1: to no single one). Ranks share a
 /// choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
 [[nodiscard]] record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, int numa_node,

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -164,7 +165,9 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     measure::Watchdog watchdog(
         [&](measure::Stuck const& stuck) { end_stuck_launch(bootstrap, speaking, type, stuck); });
     watchdog.arm("start-up", options.runner.timeout_ns);
-    record::DeviceUse const device = adopt_device(bootstrap, options.devices);
+    bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
+                                       [](MemoryKind kind) { return kind == MemoryKind::host; });
+    record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
     std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
     check_methods(backends, options);
     note_device_path(bootstrap, backends, options);
