@@ -16,12 +16,12 @@ namespace dlmb::measure {
 namespace {
 
 std::string definition_of(Mode mode, std::uint64_t iterations) {
-    if (mode == Mode::isolated) {
+    if (mode == Mode::isolated && iterations == 1) {
         return "isolated: one iteration behind a dissemination barrier, largest over ranks of (done - enter)";
     }
     return fmt::format(
-        "stream: {} iterations back to back behind a dissemination barrier, largest over ranks of (done - enter) / {}",
-        iterations, iterations);
+        "{}: {} iterations back to back behind a dissemination barrier, largest over ranks of (done - enter) / {}",
+        mode == Mode::stream ? "stream" : "aggregated", iterations, iterations);
 }
 
 }  // namespace
@@ -81,6 +81,7 @@ void CellRun::warm_up() {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
         rule.add(batch, median(chunk.longest), clock() - begin);
+        device_driven_ = chunk.device.front() != no_device_time;
     }
     result_.warmup_iterations = rule.iterations();
     set_up_sampling(rule.iteration_ns());
@@ -88,18 +89,20 @@ void CellRun::warm_up() {
 
 void CellRun::set_up_sampling(double iteration_ns) {
     std::uint64_t const draws = candidate_.draws.size();
-    SampleShape const shape = from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns));
+    SampleShape const shape =
+        from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven_));
     sampler_.set_iterations_per_sample(shape.iterations);
     if (options_.gate && on_device(contest_.buffers.kind)) {
         sampler_.set_gate(&gate_.emplace());
     }
     unrecorded_ = shape.unrecorded;
     result_.definition = definition_of(options_.mode, shape.iterations);
+    result_.iterations_per_sample = shape.iterations;
     if (decides()) {
         StoppingLimits limits;
         limits.fixed_samples = options_.iterations;
         limits.time_ns = options_.time_limit_ns;
-        limits.pass = options_.mode == Mode::isolated ? draws : 1;  // a stream's sample mixes the draws itself
+        limits.pass = shape.iterations == 1 ? draws : 1;  // longer samples mix the draws themselves
         rule_.emplace(limits, static_cast<Nanoseconds>(iteration_ns * static_cast<double>(shape.iterations)));
     }
 }

@@ -54,6 +54,7 @@ private:
     std::optional<DeviceGate> gate_;
     std::optional<StoppingRule> rule_;  // on the deciding rank
     std::uint64_t unrecorded_ = 0;      // iterations before each chunk
+    bool device_driven_ = false;
     std::uint64_t samples_ = 0;
     std::vector<Nanoseconds> own_;
     std::vector<Nanoseconds> longest_;

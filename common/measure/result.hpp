@@ -67,8 +67,9 @@ struct CellResult {
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
     std::optional<DeviceTiming> device;
     Straggler straggler;
-    std::string stop_reason;             // precision, time, cap, fixed
-    std::string definition;              // what a sample is, as text
+    std::string stop_reason;  // precision, time, cap, fixed
+    std::string definition;   // what a sample is, as text
+    std::uint64_t iterations_per_sample = 1;
     Nanoseconds setup_ns = 0;            // compile() of all draws, max over ranks
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
     std::uint64_t warmup_iterations = 0;

@@ -11,15 +11,23 @@ namespace {
 constexpr double stream_sample_ns = 10'000'000;
 constexpr std::uint64_t stream_iterations_least = 16;
 constexpr double samples_to_fit = 3;
+// An event is exact to about 0.5 us, and so is what a poll of it tells the host.
+constexpr double device_alone_ns = 10'000;
+constexpr double device_sample_ns = 100'000;
 constexpr std::uint64_t unrecorded_most = 3;
 constexpr double unrecorded_share = 0.02;  // of the time limit, per chunk
+
+/// The least number of whole passes over the draws with so many iterations.
+std::uint64_t whole_passes(std::uint64_t iterations, std::uint64_t draws) {
+    return (iterations + draws - 1) / draws * draws;
+}
 
 // Whole passes over the draws, so that all samples have the same mix; fewer iterations where the time limit would
 // otherwise not hold three samples.
 std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draws, double iteration_ns) {
     auto const long_enough = static_cast<std::uint64_t>(std::ceil(stream_sample_ns / iteration_ns));
     std::uint64_t const wanted = std::max(stream_iterations_least, long_enough);
-    std::uint64_t const whole = (wanted + draws - 1) / draws * draws;
+    std::uint64_t const whole = whole_passes(wanted, draws);
     if (options.iterations) {
         return whole;
     }
@@ -31,11 +39,13 @@ std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draw
 
 }  // namespace
 
-SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns) {
+SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns, bool device_driven) {
     double const iteration = std::max(1.0, iteration_ns);
     SampleShape shape;
     if (options.mode == Mode::stream) {
         shape.iterations = stream_iterations(options, draws, iteration);
+    } else if (device_driven && iteration < device_alone_ns) {
+        shape.iterations = whole_passes(static_cast<std::uint64_t>(std::ceil(device_sample_ns / iteration)), draws);
     }
     auto const affordable =
         static_cast<std::uint64_t>(unrecorded_share * static_cast<double>(options.time_limit_ns) / iteration);

@@ -11,11 +11,13 @@
 namespace dlmb::measure {
 
 struct SampleShape {
-    std::uint64_t iterations = 1;  // per sample; more than one in stream mode only
+    std::uint64_t iterations = 1;  // per sample
     std::uint64_t unrecorded = 0;  // iterations before each chunk, to leave what the pause between chunks did
 };
 
-/// `iteration_ns`: the warm iteration.
-[[nodiscard]] SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns);
+/// Samples of several iterations: in stream mode, and where a device's clock ticks too coarsely for one iteration.
+/// `iteration_ns`: the warm iteration. `device_driven`: the plan needs no host while it runs.
+[[nodiscard]] SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns,
+                                       bool device_driven = false);
 
 }  // namespace dlmb::measure

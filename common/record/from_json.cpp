@@ -122,6 +122,7 @@ measure::CellResult result_from(Json const& line) {
     result.rank_median_ns = line.at("rank_medians_ns").get<std::vector<double>>();
     result.stop_reason = line.at("stop_reason");
     result.definition = line.at("definition");
+    result.iterations_per_sample = line.value("iterations_per_sample", std::uint64_t{1});
     result.warmup_iterations = line.at("warmup_iterations");
     result.validation = validation_from(line.at("validation"));
     return result;

@@ -205,6 +205,7 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["warmup_iterations"] = result.warmup_iterations;
     object["stop_reason"] = result.stop_reason;
     object["definition"] = result.definition;
+    object["iterations_per_sample"] = result.iterations_per_sample;
     object["validation"] = validation_json(result.validation);
     object["statistics"] = statistics_json(cell.statistics);
     object["backend_facts"] =

@@ -89,6 +89,14 @@ TEST(SampleShape, AStreamSampleIsSixteenIterationsAndTenMillisecondsInWholePasse
     EXPECT_EQ(sample_shape({.mode = Mode::stream}, 1, 5e6).iterations, 16U);
 }
 
+// measurement page, section 6: below 10 us a device's iterations are batched to 100 us.
+TEST(SampleShape, ShortIterationsOfADeviceAreAggregated) {
+    EXPECT_EQ(sample_shape({}, 1, 5e3, true).iterations, 20U);
+    EXPECT_EQ(sample_shape({}, 3, 5e3, true).iterations, 21U);  // whole passes over the draws
+    EXPECT_EQ(sample_shape({}, 1, 10e3, true).iterations, 1U);
+    EXPECT_EQ(sample_shape({}, 1, 5e3, false).iterations, 1U);
+}
+
 TEST(SampleShape, ASlowStreamStillFitsThreeSamplesIntoTheTimeLimit) {
     EXPECT_EQ(sample_shape({.mode = Mode::stream}, 2, 1e9).iterations, 2U);  // 10 s / 3 samples / 1 s, whole passes
     EXPECT_EQ(sample_shape({.mode = Mode::stream}, 8, 1e9).iterations, 3U);
