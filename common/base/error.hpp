@@ -30,6 +30,13 @@ private:
     Where where_;
 };
 
+/// A transport gave up what did not end in the time it was given. The cell counts as one that stood still.
+class TimeoutError : public Error {
+public:
+    // Not inherited: nvcc 13.0 crashes on an inherited constructor with a default argument.
+    explicit TimeoutError(std::string const& what, Where where = Where::here()) : Error(what, where) {}
+};
+
 /// A wrong option, parameter or input file. Printed once, by rank 0 (exit 64).
 class UsageError : public std::runtime_error {
 public:

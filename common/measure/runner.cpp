@@ -60,6 +60,20 @@ void require_complete(Contest const& contest, std::span<Candidate> candidates) {
     }
 }
 
+/// A transport that gives up by itself leaves the same record as one that the watchdog found standing still.
+void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
+    try {
+        if (round == 0) {
+            cell.start();
+        } else {
+            cell.round(round);
+        }
+    } catch (TimeoutError const&) {
+        watchdog.expire();
+        throw;
+    }
+}
+
 }  // namespace
 
 void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
@@ -89,11 +103,7 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
             }
             active.use(cell.backend());
             watchdog.arm(candidates[index].name, options.timeout_ns);
-            if (round == 0) {
-                cell.start();
-            } else {
-                cell.round(round);
-            }
+            take_turn(cell, round, watchdog);
             if (cell.over()) {
                 --left;
                 finished(index, cell.result());

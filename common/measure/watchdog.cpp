@@ -190,6 +190,16 @@ void Watchdog::touch() noexcept {
     state_->touched.store(now_ns(), std::memory_order_relaxed);
 }
 
+void Watchdog::expire() {
+    Stuck stuck;
+    {
+        std::lock_guard const lock(state_->guard);
+        state_->timeout_ns = 0;  // not a second time on the watchdog's thread
+        stuck = state_->describe(0);
+    }
+    state_->expired(stuck);
+}
+
 void Watchdog::disarm() {
     iteration(nullptr, nullptr);
     std::lock_guard const lock(state_->guard);  // waits for a description in progress

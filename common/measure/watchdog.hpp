@@ -28,8 +28,8 @@ struct Stuck {
 
 class Watchdog {
 public:
-    /// `expired` runs once, on the watchdog's thread, and must end the process (Bootstrap::abort after writing what it
-    /// can). Should it return, nothing is watched any more.
+    /// `expired` runs once, on the watchdog's thread or in expire(), and must end the process (Bootstrap::abort after
+    /// writing what it can). Should it return, nothing is watched any more.
     explicit Watchdog(std::function<void(Stuck const&)> expired);
     Watchdog(Watchdog const&) = delete;
     Watchdog(Watchdog&&) = delete;
@@ -44,6 +44,9 @@ public:
     /// Whose steps_done() to name; both live until disarm() or the next call. nullptr: none.
     void iteration(CompiledPlan const* running, Plan const* plan) noexcept;
     void touch() noexcept;  // one relaxed store of a clock read
+    /// As if the deadline had passed now, in the calling thread: for transports that notice by themselves that an
+    /// iteration does not end.
+    void expire();
     /// No deadline; returns when the watchdog's thread no longer looks at the last iteration.
     void disarm();
 

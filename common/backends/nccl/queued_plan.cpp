@@ -102,7 +102,8 @@ void QueuedPlan::give_up() {
             : "the last step";
     double const seconds = static_cast<double>(now_ns() - launched_ns_) * 1e-9;
     shared_.communicators.abort();
-    throw Error(fmt::format("nccl: {} is not complete after {:.1f} s; all communicators were aborted", step, seconds));
+    throw TimeoutError(
+        fmt::format("nccl: {} is not complete after {:.1f} s; all communicators were aborted", step, seconds));
 }
 
 /// Counted back from the end, which the host saw: behind a gate the start is long after the launch.

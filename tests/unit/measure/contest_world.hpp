@@ -35,6 +35,7 @@ struct ContestSpec {
     /// One candidate per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> candidates;
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
+    std::function<void(Stuck const&)> stuck = [](Stuck const&) {};
 };
 
 /// Every pair of ranks exchanges 256 * (draw + 1) bytes in "dispatch" and the same back in "combine".
@@ -97,7 +98,7 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
     }
 
     std::vector<Told> told;
-    Watchdog watchdog([](Stuck const&) {});
+    Watchdog watchdog(spec.stuck);
     run_contest({bootstrap, *memory, buffers.get(), plans}, candidates, spec.adjust(spec.options, me), watchdog,
                 [&](std::size_t candidate, CellResult const& result) {
                     told.push_back({candidate, result});

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 namespace dlmb::measure {
 namespace {
 
@@ -62,6 +64,21 @@ TEST(Faults, TheOtherCandidatesKeepTheirTimes) {
         EXPECT_EQ(told[0][i].result.status, Status::ok);
         EXPECT_EQ(told[0][i].result.samples_ns.size(), 6U);
     }
+}
+
+TEST(Faults, ATransportThatGivesUpCountsAsStandingStill) {
+    Fault fault;
+    fault.before = [](Iteration const& iteration) {
+        if (iteration.plan.me == 2 && iteration.number == 4) {
+            throw TimeoutError("gave up");
+        }
+    };
+    std::promise<std::string> cell;
+    EXPECT_THROW((void)run({.options = brief(),
+                            .candidates = {with(fault)},
+                            .stuck = [&](Stuck const& stuck) { cell.set_value(stuck.cell); }}),
+                 Error);
+    EXPECT_EQ(cell.get_future().get(), "candidate 0");
 }
 
 TEST(Faults, AFaultOnOneRankEndsTheContestOnAll) {

@@ -48,6 +48,18 @@ public:
     void finish() override {}
 };
 
+TEST(Watchdog, ExpiresAtOnceForATransportThatGaveUp) {
+    Fired fired;
+    Watchdog watchdog(fired.call());
+    watchdog.arm("nccl native", 3'600'000 * ms);
+    watchdog.activity("warm-up");
+    watchdog.expire();
+    Stuck const stuck = fired.wait();
+    EXPECT_EQ(stuck.cell, "nccl native");
+    EXPECT_EQ(stuck.activity, "warm-up");
+    EXPECT_EQ(stuck.signal, 0);
+}
+
 TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
     Plan plan;
     plan.steps = {{Compute{}, {}, "dispatch"}, {Compute{}, {0}, "combine"}};
