@@ -26,16 +26,16 @@ struct Options {
         parameters;                     // given ones; more than one value: a sweep
     std::vector<std::string> backends;  // empty: all that are usable here
     std::vector<MethodChoice> methods;  // {"default"} unless chosen
-    bool all_methods = false;
     std::vector<MemoryKind> memory;
-    bool shared_gpu = false;
     std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
+    bool all_methods = false;
+    bool shared_gpu = false;
+    bool resume = false;
     DevicePointers mpi_device = DevicePointers::ask;
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;
     std::optional<std::filesystem::path> results;
-    bool resume = false;
     std::string campaign;
     std::optional<PlanFormat> plan;
     int ranks = 4;                      // only without a launcher
