@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/adopt_device.hpp"
 
-#include "common/app/agree.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/first_reason.hpp"
 #include "common/record/blob_json.hpp"
 #include "common/record/machine.hpp"
 

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace dlmb::app {
@@ -45,18 +46,6 @@ Blob on_rank_zero(Bootstrap& bootstrap, std::function<Blob()> const& work) {
         throw OutputError(text);
     }
     return blob;
-}
-
-std::string first_reason(Bootstrap& bootstrap, std::string const& mine) {
-    std::vector<std::int64_t> first{mine.empty() ? bootstrap.size() : bootstrap.rank()};
-    bootstrap.all_reduce(first, Fold::min);
-    if (first[0] == bootstrap.size()) {
-        return "";
-    }
-    auto const bytes = std::as_bytes(std::span{mine.data(), mine.size()});
-    Blob blob(bytes.begin(), bytes.end());
-    bootstrap.broadcast(blob, static_cast<Rank>(first[0]));
-    return {reinterpret_cast<char const*>(blob.data()), blob.size()};
 }
 
 }  // namespace dlmb::app

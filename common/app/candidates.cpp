@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/candidates.hpp"
 
-#include "common/app/agree.hpp"
 #include "common/app/overlap.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
+#include "common/bootstrap/first_reason.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/probe.hpp"
 
-#include "common/app/agree.hpp"
 #include "common/app/reporter.hpp"
 #include "common/backend/plan_payload.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/first_reason.hpp"
 #include "common/memory/devices.hpp"
 #include "common/plan/builder.hpp"
 

@@ -9,6 +9,7 @@
 #include "common/app/point.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/first_reason.hpp"
 #include "common/record/launch_id.hpp"
 #include "common/record/result_reader.hpp"
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/compile.hpp"
 
-#include "common/backends/nccl/agree.hpp"
 #include "common/backends/nccl/enqueue.hpp"
 #include "common/backends/nccl/pairing.hpp"
 #include "common/backends/nccl/translate.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/first_reason.hpp"
 #include "common/plan/packed.hpp"
 
 #include <algorithm>

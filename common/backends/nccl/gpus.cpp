@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/gpus.hpp"
 
-#include "common/backends/nccl/agree.hpp"
 #include "common/backends/nccl/check.hpp"
+#include "common/bootstrap/first_reason.hpp"
 
 #include <fmt/core.h>
 

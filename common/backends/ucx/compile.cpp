@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/compile.hpp"
 
-#include "common/backends/ucx/agree.hpp"
 #include "common/backends/ucx/scratch.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/backends/ucx/task_builder.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/first_reason.hpp"
 
 #include <fmt/core.h>
 
@@ -15,9 +15,8 @@
 namespace dlmb::ucx {
 namespace {
 
-std::optional<std::string> why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
-                                   Expected<std::vector<StepWay>, Unsupported> const& ways,
-                                   Transport const& transport) {
+std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
+                    Expected<std::vector<StepWay>, Unsupported> const& ways, Transport const& transport) {
     if (!transport.memory_types().has(buffers.kind)) {
         return fmt::format("{} memory: {}", name_of(buffers.kind), transport.why_no(buffers.kind));
     }
@@ -25,7 +24,7 @@ std::optional<std::string> why_not(Plan const& plan, Buffers const& buffers, std
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
     }
-    return ways ? std::nullopt : std::optional(ways.error().reason);
+    return ways ? "" : ways.error().reason;
 }
 
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
@@ -77,14 +76,16 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
     auto const ways = ways_of(plan, buffers, methods);
-    if (auto reason = agree(transport.bootstrap(), why_not(plan, buffers, first, ways, transport))) {
-        return Unsupported{std::move(*reason)};
+    if (std::string reason = first_reason(transport.bootstrap(), why_not(plan, buffers, first, ways, transport));
+        !reason.empty()) {
+        return Unsupported{std::move(reason)};
     }
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
     std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
     MatchedTags const matched = match(transport.bootstrap(), plan, steps, *first);
-    if (auto const problem = agree(transport.bootstrap(), matched.problem)) {
-        throw Error(*problem);
+    if (std::string const problem = first_reason(transport.bootstrap(), matched.problem.value_or(""));
+        !problem.empty()) {
+        throw Error(problem);
     }
     transport.connect(peers_of(steps));
     holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/nccl/agree.hpp"
+#include "common/bootstrap/first_reason.hpp"
 
 #include <span>
 
-namespace dlmb::nccl {
+namespace dlmb {
 
 std::string first_reason(Bootstrap& bootstrap, std::string const& mine) {
     std::int64_t first = mine.empty() ? bootstrap.size() : bootstrap.rank();
@@ -18,4 +18,4 @@ std::string first_reason(Bootstrap& bootstrap, std::string const& mine) {
     return {reinterpret_cast<char const*>(blob.data()), blob.size()};
 }
 
-}  // namespace dlmb::nccl
+}  // namespace dlmb
