@@ -9,18 +9,22 @@ namespace {
 
 constexpr char const* group = "Measuring";
 constexpr double nanoseconds_per_second = 1e9;
+// Limits that a message can show; CLI11's own for positive numbers ends with 309 digits.
+constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
+constexpr double least_seconds = 1e-6;
+constexpr double most_seconds = 1e9;
 
 }  // namespace
 
 void MeasuringOptions::add(CLI::App& app, Options& options) {
     app.add_option("-i,--iterations", iterations, "timed iterations per cell [adaptive]")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(std::uint64_t{1}, most_iterations))
         ->group(group);
     app.add_option("-x,--warmup", warmup, "warm-up iterations per cell [adaptive]")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::uint64_t{0}, most_iterations))
         ->group(group);
     app.add_option("--time-limit", time_limit_seconds, "seconds of timed iterations per cell")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(least_seconds, most_seconds))
         ->capture_default_str()
         ->group(group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
@@ -37,7 +41,7 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->capture_default_str()
         ->group(group);
     app.add_option("--timeout", timeout_seconds, "seconds without progress in a cell until the launch is ended")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(least_seconds, most_seconds))
         ->capture_default_str()
         ->group(group);
     app.add_option("--ranks", options.ranks,

@@ -53,7 +53,7 @@ void TransportOptions::add(CLI::App& app, Options& options) {
     app.add_option("--device", options.devices,
                    "GPUs, as CUDA counts them, that the ranks of a node take in turn [the nearest to each rank]")
         ->delimiter(',')
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, 1023))
         ->group(group);
     app.add_option("--mpi-device", mpi_device,
                    "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library")

@@ -55,6 +55,16 @@ TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
     EXPECT_NE(refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
 }
 
+TEST(Options, ANumberOutOfRangeIsRefusedInOneShortLine) {
+    EXPECT_NE(refusal({"--iterations", "0"}).find("Value 0 not in range 1 to 1099511627776"), std::string::npos);
+    for (std::vector<std::string> const& wrong : std::vector<std::vector<std::string>>{
+             {"--warmup", "-1"}, {"--time-limit", "-3"}, {"--timeout", "0"}, {"--device", "-1"}}) {
+        std::string const text = refusal(wrong);
+        EXPECT_NE(text.find("not in range"), std::string::npos) << text;
+        EXPECT_LT(text.size(), 100U) << text;
+    }
+}
+
 TEST(Options, ShortLettersAreThoseOfOsu) {
     Options const options = parse({"-i", "20", "-x", "0", "-c", "off", "-d", "host,cuda"});
     EXPECT_EQ(options.runner.iterations, 20U);
