@@ -5,8 +5,8 @@
 // that is timed: two virtual calls per iteration, none per step, nothing allocated or looked up.
 #pragma once
 
-#include "common/base/clock.hpp"
 #include "common/base/expected.hpp"
+#include "common/base/tick_scale.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/memory_space.hpp"
@@ -95,6 +95,7 @@ public:
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {
         refine_marks();
+        convert_ticks();
         return marks_;
     }
     /// Steps completed in the current iteration; read by the watchdog from another thread.
@@ -102,23 +103,42 @@ public:
 
 protected:
     explicit CompiledPlan(std::size_t steps) : marks_(steps) {}
-    void begin() { steps_done_.store(0, std::memory_order_relaxed); }
-    void mark(StepId step) {
-        std::uint32_t const done = steps_done_.load(std::memory_order_relaxed);
-        std::uint32_t const now_done = done + 1;
-        marks_[done] = {step, now_done == marks_.size() ? PhaseMark::at_finish : now_ns()};
-        steps_done_.store(now_done, std::memory_order_relaxed);
+    void begin() {
+        steps_done_.store(0, std::memory_order_relaxed);
+        in_ticks_ = true;
+    }
+    void mark(StepId step) { mark(step, steps_done()); }
+    /// For those who know how many steps were complete before.
+    void mark(StepId step, std::uint32_t done) {
+        marks_[done] = {step, static_cast<Nanoseconds>(read_ticks())};
+        steps_done_.store(done + 1, std::memory_order_relaxed);
     }
 
     // For plans that a device runs by itself: the host learns of the ends of steps late, or only afterwards.
     void advance_to(std::uint32_t steps_done) { steps_done_.store(steps_done, std::memory_order_relaxed); }
-    void set_mark(std::size_t place, PhaseMark mark) { marks_[place] = mark; }
+    void set_mark(std::size_t place, PhaseMark mark) {
+        marks_[place] = mark;
+        in_ticks_ = false;
+    }
 
 private:
     /// Writes the marks of the last finished iteration where finish() left that for later. Outside the timed region.
     virtual void refine_marks() {}
 
+    void convert_ticks() {
+        if (!in_ticks_ || marks_.empty()) {
+            return;
+        }
+        TickScale const scale;
+        for (PhaseMark& each : marks_) {
+            each.time_ns = scale.time_of(static_cast<Ticks>(each.time_ns));
+        }
+        marks_.back().time_ns = PhaseMark::at_finish;
+        in_ticks_ = false;
+    }
+
     std::vector<PhaseMark> marks_;
+    bool in_ticks_ = false;  // mark() leaves the counter's reading where the time will be
     std::atomic<std::uint32_t> steps_done_{0};
 };
 

@@ -60,7 +60,9 @@ void PhaseMap::durations(std::size_t draw, std::span<PhaseMark const> marks, Nan
     Nanoseconds previous = t_enter;
     for (PhaseMark const& mark : marks) {
         Nanoseconds& total = out[phase_of_step_[draw][mark.step]];
-        Nanoseconds const time = mark.time_ns == PhaseMark::at_finish ? t_done : mark.time_ns;
+        // Marks and the ends of the iteration come from two counters, which differ by a clock read.
+        Nanoseconds const time =
+            mark.time_ns == PhaseMark::at_finish ? t_done : std::clamp(mark.time_ns, previous, t_done);
         total = std::max<Nanoseconds>(total, 0) + (time - previous);
         previous = time;
     }

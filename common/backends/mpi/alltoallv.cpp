@@ -51,22 +51,24 @@ Alltoallv::Alltoallv(Side send, Side recv, MPI_Comm comm, bool concurrent)
     : send_(std::move(send)), recv_(std::move(recv)), comm_(comm), concurrent_(concurrent) {}
 
 void Alltoallv::run() {
-    start();
     if (concurrent_) {
+        start();
         (void)wait_or_test(request_, true);
-    }
-}
-
-void Alltoallv::start() {
-    if (concurrent_) {
-        check(MPI_Ialltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
-                             recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_, &request_),
-              "MPI_Ialltoallv");
     } else {
         check(MPI_Alltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
                             recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_),
               "MPI_Alltoallv");
     }
+}
+
+void Alltoallv::start() {
+    if (!concurrent_) {
+        run();
+        return;
+    }
+    check(MPI_Ialltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
+                         recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_, &request_),
+          "MPI_Ialltoallv");
 }
 
 bool Alltoallv::test() {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <span>
 
 namespace dlmb::mpi {
 namespace {
@@ -68,19 +69,23 @@ Collective::Collective(std::vector<NativeCall> calls, MPI_Comm comm, bool concur
     : calls_(std::move(calls)), requests_(calls_.size(), MPI_REQUEST_NULL), comm_(comm), concurrent_(concurrent) {}
 
 void Collective::run() {
-    start();
     if (concurrent_) {
+        start();
         check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+        return;
+    }
+    for (NativeCall const& call : std::span(calls_)) {
+        call_blocking(call, comm_);
     }
 }
 
 void Collective::start() {
+    if (!concurrent_) {
+        run();
+        return;
+    }
     for (std::size_t i = 0; i < calls_.size(); ++i) {
-        if (concurrent_) {
-            call_nonblocking(calls_[i], comm_, requests_[i]);
-        } else {
-            call_blocking(calls_[i], comm_);
-        }
+        call_nonblocking(calls_[i], comm_, requests_[i]);
     }
 }
 

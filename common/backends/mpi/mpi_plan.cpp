@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include <span>
+
 namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle)
@@ -30,9 +32,11 @@ void MpiPlan::launch() {
 }
 
 void MpiPlan::run_in_order() {
-    for (current_ = 0; current_ < tasks_.size(); ++current_) {
-        std::visit([](auto& task) { task.run(); }, tasks_[current_]);
-        mark(current_);
+    StepId step = 0;  // equals steps_done()
+    for (Task& each : std::span(tasks_)) {
+        std::visit([](auto& task) { task.run(); }, each);
+        mark(step, step);
+        ++step;
     }
 }
 
@@ -75,8 +79,9 @@ bool MpiPlan::collect_finished() {
 }
 
 void MpiPlan::rethrow_with_place(CallFailed const& failure) const {
+    StepId const step = in_order_ ? steps_done() : current_;
     throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), place_,
-                            iteration_ - 1, current_, labels_[current_]),
+                            iteration_ - 1, step, labels_[step]),
                 failure.where());
 }
 

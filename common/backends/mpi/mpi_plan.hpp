@@ -40,7 +40,7 @@ private:
     std::string place_;
     Idle idle_;
     std::uint64_t iteration_ = 0;
-    StepId current_ = 0;
+    StepId current_ = 0;  // as ready
 };
 
 }  // namespace dlmb::mpi

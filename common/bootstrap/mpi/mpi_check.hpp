@@ -22,12 +22,14 @@ private:
     std::string summary_;
 };
 
-[[noreturn]] void throw_call_failed(int code, std::string_view call, Where where);
+[[noreturn, gnu::cold]] void throw_call_failed(int code, std::string_view call, Where where);
 
-/// Throws CallFailed unless `code` is MPI_SUCCESS, which every MPI standard defines as 0.
-inline void check(int code, std::string_view call, Where where = Where::here()) {
+/// Throws CallFailed unless `code` is MPI_SUCCESS, which every MPI standard defines as 0. The place is passed in parts:
+/// compilers build a struct before every call, and a constant only where it is needed.
+inline void check(int code, std::string_view call, char const* file = __builtin_FILE(), int line = __builtin_LINE(),
+                  char const* function = __builtin_FUNCTION()) {
     if (code != 0) [[unlikely]] {
-        throw_call_failed(code, call, where);
+        throw_call_failed(code, call, Where{file, line, function});
     }
 }
 /// Another library's status must not convert to int and pass for an MPI code.
