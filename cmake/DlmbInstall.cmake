@@ -38,9 +38,8 @@ endif()
 
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-install(DIRECTORY results-schema DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb)
 install(
-    DIRECTORY plotting
+    DIRECTORY results-schema plotting
     DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb
     PATTERN __pycache__ EXCLUDE
     PATTERN tests EXCLUDE)

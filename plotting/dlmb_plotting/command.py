@@ -8,8 +8,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from dlmb_results.lines import ResultError
+
 from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import ResultError, read
+from dlmb_plotting.results import read
 
 EXIT_USAGE = 64
 EXIT_UNAVAILABLE = 69

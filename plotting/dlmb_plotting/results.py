@@ -1,21 +1,14 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads result files (JSON Lines of results-schema/) into cells; says what is odd about a file, never guesses."""
+"""The cells of result files as plots need them: each once."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SCHEMA_NAME = "dlmb.result"
-SCHEMA_MAJOR = 1
-TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
-
-
-class ResultError(Exception):
-    """A file that cannot be used at all."""
+from dlmb_results.lines import read_lines, warnings_of
 
 
 @dataclass(frozen=True)
@@ -76,39 +69,10 @@ def read(paths: list[Path]) -> Results:
 
 
 def read_file(path: Path, results: Results) -> list[Cell]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ResultError(f"{path}: {error.strerror}") from error
     cells: list[Cell] = []
-    open_launches: dict[str, None] = {}
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
-        try:
-            value = json.loads(line)
-            kind = value["kind"]
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            if number < len(lines):
-                raise ResultError(f"{path}:{number}: not a line of a result file") from error
-            results.remarks.append(f"{path}:{number}: the last line is cut off; left out")
-            continue
-        if kind == "launch":
-            check_schema(value.get("schema", ""), path, number)
-            open_launches[value["launch_id"]] = None
-            warnings = list((value.get("environment") or {}).get("warnings") or [])
-            if value.get("test_double") and TEST_DOUBLE not in warnings:
-                warnings.append(TEST_DOUBLE)
-            results.warnings.extend(warning for warning in warnings if warning not in results.warnings)
-        elif kind == "cell":
-            cells.append(Cell(value))
-        elif kind == "end":
-            open_launches.pop(value["launch_id"], None)
-    for launch in open_launches:
-        results.remarks.append(f"{path}: launch {launch} has no end line: it was interrupted; its finished cells are used")
+    for _, line in read_lines(path, results.remarks):
+        if line["kind"] == "launch":
+            results.warnings.extend(warning for warning in warnings_of(line) if warning not in results.warnings)
+        elif line["kind"] == "cell":
+            cells.append(Cell(line))
     return cells
-
-
-def check_schema(schema: str, path: Path, number: int) -> None:
-    name, _, version = schema.partition("/")
-    if name != SCHEMA_NAME or version.split(".")[0] != str(SCHEMA_MAJOR):
-        raise ResultError(f"{path}:{number}: schema '{schema}', this program reads {SCHEMA_NAME}/{SCHEMA_MAJOR}.x")

@@ -13,6 +13,6 @@ if __name__ == "__main__":
     if importlib.util.find_spec("matplotlib") is None:
         print(f"skipped: matplotlib is not installed for {sys.executable}")
         sys.exit(77)
-    sys.path.insert(0, str(FOLDER.parent))
+    sys.path[:0] = [str(FOLDER.parent), str(FOLDER.parents[1] / "results-schema")]
     found = unittest.defaultTestLoader.discover(str(FOLDER))
     sys.exit(not unittest.TextTestRunner().run(found).wasSuccessful())

@@ -14,7 +14,8 @@ from pathlib import Path
 from dlmb_plotting import figures, style
 from dlmb_plotting.command import main
 from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import TEST_DOUBLE, ResultError, read
+from dlmb_plotting.results import read
+from dlmb_results.lines import TEST_DOUBLE, ResultError
 
 EXAMPLE = Path(__file__).with_name("example.jsonl")
 SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"

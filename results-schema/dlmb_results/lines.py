@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines of result files (JSON Lines), one by one; says what is odd about a file, never guesses.
+
+Lines come as dictionaries without `samples_ns`: the samples are most of a line's bytes, and no tool works on them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+SCHEMA_NAME = "dlmb.result"
+SCHEMA_MAJOR = 1
+TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
+
+# Inside a JSON string the second quote would have a backslash before it, so this is always the field itself.
+SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
+
+
+class ResultError(Exception):
+    """A file that cannot be used at all."""
+
+
+def result_files(path: Path) -> list[Path]:
+    """The file itself, or every *.jsonl below a folder."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(path.rglob("*.jsonl"))
+    if not found:
+        raise ResultError(f"{path}: no result file (*.jsonl) in this folder")
+    return found
+
+
+def read_lines(path: Path, remarks: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and content. A launch without its end line and a last line that is cut off become remarks."""
+    open_launches: dict[str, None] = {}
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                value = parse(line)
+                if value is None:
+                    if file.readline():
+                        raise ResultError(f"{path}:{number}: not a line of a result file")
+                    remarks.append(f"{path}:{number}: the last line is cut off; left out")
+                    break
+                if value["kind"] == "launch":
+                    check_schema(value.get("schema", ""), path, number)
+                    open_launches[value["launch_id"]] = None
+                elif value["kind"] == "end":
+                    open_launches.pop(value["launch_id"], None)
+                yield number, value
+    except OSError as error:
+        raise ResultError(f"{path}: {error.strerror}") from error
+    for launch in open_launches:
+        remarks.append(f"{path}: launch {launch} has no end line: it was interrupted; its finished cells are used")
+
+
+def parse(line: bytes) -> dict[str, Any] | None:
+    """None: not a whole line of a result file."""
+    try:
+        value = json.loads(SAMPLES.sub(b'"samples_ns":[]', line))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and "kind" in value else None
+
+
+def check_schema(schema: str, path: Path, number: int) -> None:
+    name, _, version = schema.partition("/")
+    if name != SCHEMA_NAME or version.split(".")[0] != str(SCHEMA_MAJOR):
+        raise ResultError(f"{path}:{number}: schema '{schema}', this program reads {SCHEMA_NAME}/{SCHEMA_MAJOR}.x")
+
+
+def warnings_of(launch: dict[str, Any]) -> list[str]:
+    """What a launch line says makes its numbers less than they could be."""
+    warnings = list((launch.get("environment") or {}).get("warnings") or [])
+    if launch.get("test_double") and TEST_DOUBLE not in warnings:
+        warnings.append(TEST_DOUBLE)
+    return warnings
