@@ -1,0 +1,82 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One side of a comparison: its launches, and per cell one number of each launch.
+
+Held in arrays, not as lines: a campaign may have millions of lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+# The numbers kept of a cell in a launch: every metric by its name, and what margins and information take. NaN: it has none;
+# p99_ns and max_ns have none below the 299 samples that a p99 takes.
+NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "iterations_per_sample", "p99_ns", "max_ns")
+
+
+@dataclass(frozen=True)
+class Launch:
+    id: str
+    campaign: str
+    time: str  # UTC, ISO 8601
+    env_key: str
+    settings: dict[str, str]  # identity of the environment and the variables that steer libraries
+    facts: dict[str, str]  # informational
+    test_double: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What must agree in all launches of both sides for numbers to be about the same."""
+
+    id: str
+    pattern: str
+    backend: str
+    memory: str
+    mode: str
+    definition: str  # what a sample is
+    payload_bytes: int
+    wire_bytes: int
+    shared_gpu: bool
+
+    def differs_from(self, other: Cell) -> str:
+        """The first field that two cells of the same id do not share, with both values; empty: none."""
+        for name in self.__dataclass_fields__:
+            one, two = getattr(self, name), getattr(other, name)
+            if one != two:
+                return f"{name} differs: '{one}' and '{two}'"
+        return ""
+
+
+def no_integers() -> np.ndarray:
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass
+class Campaign:
+    name: str
+    launches: list[Launch] = field(default_factory=list)  # columns
+    cells: list[Cell] = field(default_factory=list)  # rows
+    row_of: dict[str, int] = field(default_factory=dict)  # by cell id
+    changed: dict[int, str] = field(default_factory=dict)  # rows whose launches do not agree, and in what
+    faults: dict[int, list[tuple[str, str]]] = field(default_factory=dict)  # by row: status and reason where not ok
+    remarks: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    rows: np.ndarray = field(default_factory=no_integers)  # of each number, ascending
+    columns: np.ndarray = field(default_factory=no_integers)  # of each number, in order of time within a row
+    numbers: dict[str, np.ndarray] = field(default_factory=dict)  # by name in NUMBERS
+    starts: np.ndarray = field(default_factory=no_integers)  # where the numbers of each row begin, and the end of the last
+
+    def counts(self) -> np.ndarray:
+        """Launches with a number, per row."""
+        return np.diff(self.starts)
+
+    def table(self, rows: np.ndarray, launches: int, name: str) -> np.ndarray:
+        """One line per row, one column per launch in order of time; every row must have that many."""
+        return self.numbers[name][self.starts[rows][:, None] + np.arange(launches)]
+
+    def launches_of(self, row: int) -> tuple[int, ...]:
+        """Columns in which the row has a number."""
+        return tuple(self.columns[self.starts[row] : self.starts[row + 1]].tolist())

@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whether the launches of a cell may be compared at all."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dlmb_launch.compare.campaign import Campaign, Launch
+
+JOB_OF_THE_DAY = frozenset({"SLURM_JOB_ID"})  # differs between any two launches and steers nothing
+VALUE_WIDTH = 60  # characters of a setting's value in a reason
+
+
+class UsageError(Exception):
+    """The command line asks for what cannot be."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Settings (keys of the identity or variables) that may differ. A factor is what is under study: the sides may differ in
+    it, launches of one side may not. What is ignored may differ anywhere."""
+
+    factors: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+
+    def refuse_unknown(self, launches: Sequence[Launch]) -> None:
+        known = {key for launch in launches for key in launch.settings}
+        for key in sorted((self.factors | self.ignored) - known):
+            near = difflib.get_close_matches(key, known, n=3)
+            hint = f"; near it: {', '.join(near)}" if near else ""
+            raise UsageError(f"no launch records a setting '{key}'{hint}")
+
+
+@dataclass
+class Environments:
+    """Compares the launches of cells; cells of the same launches share an answer."""
+
+    baseline: Campaign
+    candidate: Campaign
+    declared: Declared
+    answers: dict[tuple[tuple[int, ...], tuple[int, ...]], str] = field(default_factory=dict)
+
+    def why_not(self, baseline_columns: tuple[int, ...], candidate_columns: tuple[int, ...]) -> str:
+        key = (baseline_columns, candidate_columns)
+        if key not in self.answers:
+            one = [self.baseline.launches[column] for column in baseline_columns]
+            other = [self.candidate.launches[column] for column in candidate_columns]
+            self.answers[key] = environments_differ(one, other, self.declared)
+        return self.answers[key]
+
+
+def environments_differ(baseline: list[Launch], candidate: list[Launch], declared: Declared) -> str:
+    """Why these launches may not be compared; empty: they may."""
+    if any(launch.test_double for launch in baseline + candidate):
+        return "a launch ran on a test double of the CUDA runtime, so its times are no measurement"
+    keys = {key for launch in baseline + candidate for key in launch.settings}
+    for key in sorted(keys - declared.ignored - JOB_OF_THE_DAY):
+        one = {launch.settings.get(key, "unset") for launch in baseline}
+        other = {launch.settings.get(key, "unset") for launch in candidate}
+        for side, values in (("baseline", one), ("candidate", other)):
+            if len(values) > 1:
+                return f"{key} differs within the {side}: {shown(values)}"
+        if one != other and key not in declared.factors:
+            return f"{key} differs: {shown(one)} in the baseline, {shown(other)} in the candidate"
+    return ""
+
+
+def shown(values: set[str]) -> str:
+    return " and ".join(f"'{value[:VALUE_WIDTH]}'" for value in sorted(values))
+
+
+def faults_of(campaign: Campaign, row: int, statuses: tuple[str, ...]) -> str:
+    """How often and why a cell ended in one of these statuses; empty: never."""
+    found = [(status, reason) for status, reason in campaign.faults.get(row, []) if status in statuses]
+    if not found:
+        return ""
+    (status, reason), _ = Counter(found).most_common(1)[0]
+    times = "1 launch" if len(found) == 1 else f"{len(found)} launches"
+    return f"{status} in {times} of the {campaign.name}" + (f": {reason}" if reason else "")

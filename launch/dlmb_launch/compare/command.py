@@ -1,0 +1,89 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_compare: reads two campaigns, compares, writes, and says by its exit code what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from dlmb_results.lines import ResultError
+
+from dlmb_launch.compare import confirmation, exit_codes, markdown, plain_json, terminal
+from dlmb_launch.compare.checks import Declared, UsageError
+from dlmb_launch.compare.comparison import Comparison, Rules, compare
+from dlmb_launch.compare.document import document
+from dlmb_launch.compare.exports.formats import FORMATS
+from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.options import parse
+from dlmb_launch.compare.reading import read_campaign
+
+PROGRAM = "dlmb_compare"
+
+
+def complain(kind: str, text: object) -> None:
+    print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
+
+
+def compared(options: argparse.Namespace) -> Comparison:
+    metric = METRICS[options.metric]
+    baseline = read_campaign("baseline", options.baseline, metric)
+    candidate = read_campaign("candidate", options.candidate, metric)
+    for campaign in (baseline, candidate):
+        for remark in campaign.remarks:
+            complain("note", remark)
+        for warning in campaign.warnings:
+            complain("note", f"a launch of the {campaign.name} warns: {warning}")
+    declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
+    only = None
+    if options.confirm:
+        request = confirmation.read_request(options.confirm)
+        request.refuse_stale(baseline, candidate)
+        request.refuse_missing(baseline, candidate)
+        only = request.cells
+    return compare(baseline, candidate, metric, Rules(declared, options.margin, options.paired), only)
+
+
+def shown(options: argparse.Namespace, comparison: Comparison, code: int) -> str:
+    if options.json:
+        return plain_json.dumps(document(comparison, code))
+    return markdown.text(comparison) if options.markdown else terminal.text(comparison, options.all)
+
+
+def write(options: argparse.Namespace, comparison: Comparison, code: int) -> bool:
+    """Whether everything could be written; one failure does not keep the rest from being tried."""
+    outputs = [(lambda path, writer=FORMATS[name]: writer(comparison, code, path), Path(file)) for name, file in options.export]
+    if options.rerun:
+        rerun = plain_json.dumps(confirmation.rerun(comparison))
+        outputs.append((lambda path: path.write_text(rerun, encoding="utf-8"), options.rerun))
+    written = True
+    for put, path in outputs:
+        try:
+            put(path)
+        except OSError as error:
+            complain("error", f"{path}: {error.strerror}; give a path that can be written")
+            written = False
+    return written
+
+
+def run(arguments: list[str] | None) -> int:
+    options = parse(arguments)
+    comparison = compared(options)
+    found = exit_codes.causes(comparison, options.strict)
+    code = exit_codes.exit_code(found, options.warn_only)
+    print(shown(options, comparison, code), end="", flush=True)
+    if not write(options, comparison, code):
+        found.add(exit_codes.NOT_WRITTEN)
+    return exit_codes.exit_code(found, options.warn_only)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    try:
+        return run(arguments)
+    except (ResultError, UsageError) as error:
+        complain("error", error)
+        return exit_codes.USAGE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return exit_codes.NOT_WRITTEN

@@ -1,0 +1,60 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From numbers to states. A regression has to be significant among all cells, and to matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dlmb_launch.compare.evidence import EvidenceTable
+from dlmb_launch.compare.statistics.false_discovery import significant
+from dlmb_launch.compare.verdict import BELOW_FLOOR, ENOUGH_LAUNCHES, State
+
+SUSPICIOUS = 0.05  # p value of a screening cell
+
+Judged = tuple[State, str]
+
+
+def decide(tables: Sequence[tuple[EvidenceTable, int]]) -> list[list[Judged]]:
+    """State and reason of every cell; each table with the smaller number of its launches per side.
+
+    Cells with fewer than ENOUGH_LAUNCHES are screened: they are no part of the family that false discoveries are controlled in.
+    """
+    family = [~table.below_floor & (launches >= ENOUGH_LAUNCHES) for table, launches in tables]
+    worse, better = (among_family(tables, family, name) for name in ("p_worse", "p_better"))
+    return [
+        [judge(table, index, launches, bool(worse[at][index]), bool(better[at][index])) for index in range(len(table))]
+        for at, (table, launches) in enumerate(tables)
+    ]
+
+
+def among_family(tables: Sequence[tuple[EvidenceTable, int]], family: list[np.ndarray], name: str) -> list[np.ndarray]:
+    """Per table, which cells are significant by that p value."""
+    found = [np.zeros(len(table), dtype=bool) for table, _ in tables]
+    together = [table.columns[name][members] for (table, _), members in zip(tables, family)]
+    if sum(map(len, together)):
+        marks = significant(np.concatenate(together))
+        for members, marked, some in zip(family, found, np.split(marks, np.cumsum([len(part) for part in together])[:-1])):
+            marked[members] = some
+    return found
+
+
+def judge(table: EvidenceTable, index: int, launches: int, is_worse: bool, is_better: bool) -> Judged:
+    ratio, low, high, margin, p_worse = (
+        float(table.columns[name][index]) for name in ("ratio", "low", "high", "margin", "p_worse")
+    )
+    if table.below_floor[index]:
+        return State.INCONCLUSIVE, BELOW_FLOOR
+    if is_worse and ratio >= 1 + margin:
+        return State.REGRESSED, ""
+    if is_better and ratio <= 1 / (1 + margin):
+        return State.IMPROVED, ""
+    if low >= 1 / (1 + margin) and high <= 1 + margin:
+        return State.SAME, ""
+    if launches < ENOUGH_LAUNCHES:
+        if p_worse <= SUSPICIOUS and ratio >= 1 + margin:
+            return State.SUSPECT, "few_launches"
+        return State.INCONCLUSIVE, "few_launches"
+    return State.INCONCLUSIVE, "below_margin" if (is_worse or is_better) else "wide"

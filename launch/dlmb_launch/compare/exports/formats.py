@@ -1,0 +1,38 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The formats of --export by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from dlmb_launch.compare import plain_json
+from dlmb_launch.compare.comparison import Comparison
+from dlmb_launch.compare.document import document
+from dlmb_launch.compare.exports import bencher, github, github_action_benchmark, junit, otava
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+
+
+def write_github(comparison: Comparison, path: Path) -> None:
+    path.write_text(github.text(comparison), encoding="utf-8")
+    if summary := os.environ.get(SUMMARY_VARIABLE):
+        github.append_summary(comparison, Path(summary))
+
+
+Writer = Callable[[Comparison, int, Path], None]  # the comparison, its exit code, where to
+
+FORMATS: dict[str, Writer] = {
+    "junit": lambda comparison, _, path: put(path, junit.text(comparison)),
+    "github": lambda comparison, _, path: write_github(comparison, path),
+    "gab": lambda comparison, _, path: github_action_benchmark.write(comparison.candidate, path),
+    "bencher": lambda comparison, _, path: put(path, bencher.text(comparison.candidate)),
+    "otava": lambda comparison, _, path: otava.write((comparison.baseline, comparison.candidate), comparison.metric, path),
+    "json": lambda comparison, code, path: put(path, plain_json.dumps(document(comparison, code))),
+}
+
+
+def put(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")

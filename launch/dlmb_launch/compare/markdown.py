@@ -1,0 +1,53 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison as Markdown: a merge request's comment, a step's summary."""
+
+from __future__ import annotations
+
+from dlmb_launch.compare import wording
+from dlmb_launch.compare.comparison import Comparison
+from dlmb_launch.compare.verdict import State, Verdict
+
+CUT = "\n\n*cut: the whole table does not fit here*\n"
+
+
+def escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def row(verdict: Verdict, comparison: Comparison) -> str:
+    evidence = verdict.evidence
+    state = verdict.state.value + (f": {escaped(wording.reason(verdict))}" if verdict.reason else "")
+    if evidence is None:
+        return f"| {state} | | | | | `{escaped(verdict.cell.id)}` |"
+    return (
+        f"| {state} | {wording.ratio_with_interval(evidence)} | {wording.percent(evidence.margin)} "
+        f"| {wording.quantity(evidence.baseline, comparison.metric)} | {wording.quantity(evidence.candidate, comparison.metric)} "
+        f"| `{escaped(verdict.cell.id)}` |"
+    )
+
+
+def text(comparison: Comparison, largest_bytes: int | None = None) -> str:
+    """Rows that are not SAME, the worst first. Cut at the end of a line so that it has at most that many bytes in UTF-8."""
+    lines = [f"## dlmb_compare: {wording.counts(comparison)}", ""]
+    if missing := wording.too_few_launches(comparison):
+        lines += [missing, ""]
+    lines += [
+        f"{p.pattern}: {p.ratio:.3f} [{p.low:.3f}, {p.high:.3f}] times worse over {wording.cells(p.cells)}\n"
+        for p in comparison.patterns
+    ]
+    different = [verdict for verdict in comparison.verdicts if verdict.state != State.SAME]
+    if different:
+        lines += ["| state | times worse | margin | baseline | candidate | cell |", "|---|---|---|---|---|---|"]
+        lines += [row(verdict, comparison) for verdict in different]
+    if comparison.only_in_candidate:
+        lines += ["", f"Only in the candidate: {wording.cells(len(comparison.only_in_candidate))}."]
+    return cut("\n".join(lines) + "\n", largest_bytes)
+
+
+def cut(whole: str, largest_bytes: int | None) -> str:
+    encoded = whole.encode()
+    if largest_bytes is None or len(encoded) <= largest_bytes:
+        return whole
+    kept = encoded[: largest_bytes - len(CUT.encode())]
+    return kept[: kept.rfind(b"\n")].decode() + CUT

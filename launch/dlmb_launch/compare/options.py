@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of dlmb_compare."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dlmb_launch.compare.checks import UsageError
+from dlmb_launch.compare.exit_codes import USAGE
+from dlmb_launch.compare.exports.formats import FORMATS
+from dlmb_launch.compare.metrics import METRICS
+
+DESCRIPTION = """Says of every cell of two campaigns whether the candidate is worse. BASELINE and CANDIDATE are result files or
+folders of them; each side takes 8 launches or more, measured in turns. How it decides, and what it writes: docs/comparing.md."""
+
+EXIT_CODES = """exit codes: 0 no regression, 1 regression, 2 inconclusive (only with --strict), 3 not comparable or too few
+launches, 4 the candidate failed validation, 64 bad usage or input, 74 an output could not be written; of several that apply
+the first of 74, 4, 1, 3, 2"""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.exit(USAGE, f"dlmb_compare: error: {message}; --help shows the usage\n")
+
+
+def percentage(text: str) -> float:
+    """In percent, as a share."""
+    value = float(text.rstrip("%"))
+    if not 0 < value < 1000:
+        raise ValueError(text)
+    return value / 100
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="dlmb_compare", description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
+    parser.add_argument("baseline", type=Path, metavar="BASELINE")
+    parser.add_argument("candidate", type=Path, metavar="CANDIDATE")
+    what = parser.add_argument_group("what is compared")
+    what.add_argument("--metric", choices=METRICS, default="time", help="default: time")
+    what.add_argument(
+        "--factor",
+        action="append",
+        default=[],
+        metavar="KEY",
+        help="identity key or environment variable that is under study: the two sides differ in it",
+    )
+    what.add_argument("--allow-env-diff", action="append", default=[], metavar="KEY", help="may differ between any two launches")
+    what.add_argument(
+        "--margin",
+        type=percentage,
+        metavar="PERCENT",
+        help="a smaller difference does not matter (default: 3; 5 for isolated cells below 50 us)",
+    )
+    what.add_argument(
+        "--paired", action="store_true", help="launches in order of time are pairs; from 12 pairs on they are tested as pairs"
+    )
+    verdict = parser.add_argument_group("verdict")
+    verdict.add_argument("--strict", action="store_true", help="exit 2 if something is inconclusive")
+    verdict.add_argument("--warn-only", action="store_true", help="exit 0 instead of 1 or 2")
+    verdict.add_argument("--rerun", type=Path, metavar="FILE.json", help="write which cells to measure again")
+    verdict.add_argument(
+        "--confirm", type=Path, metavar="FILE.json", help="decide on the cells of that list, from fresh launches alone"
+    )
+    output = parser.add_argument_group("output")
+    shown = output.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="the comparison as JSON instead of a table")
+    shown.add_argument("--markdown", action="store_true", help="as Markdown")
+    output.add_argument("--all", action="store_true", help="the table lists every cell")
+    output.add_argument(
+        "--export", nargs=2, action="append", default=[], metavar=("FORMAT", "FILE"), help=f"FORMAT: {', '.join(FORMATS)}"
+    )
+    return parser
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    options = parser().parse_args(arguments)
+    for name, _ in options.export:
+        if name not in FORMATS:
+            raise UsageError(f"--export: no format '{name}'; known: {', '.join(FORMATS)}")
+    if options.confirm and options.rerun:
+        raise UsageError("--rerun with --confirm: a confirmation is final")
+    return options

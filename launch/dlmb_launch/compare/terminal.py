@@ -1,0 +1,87 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The comparison as text for a terminal of 100 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dlmb_launch.compare import wording
+from dlmb_launch.compare.comparison import Comparison
+from dlmb_launch.compare.verdict import State, Verdict
+
+WIDTH = 100
+ROWS_PER_STATE = 20
+STATE_WIDTH = 14
+
+
+def shortened(text: str, width: int) -> str:
+    """The ends of a name tell more than its middle."""
+    if len(text) <= width:
+        return text
+    kept = width - 3
+    return text[: kept - kept // 2] + "..." + text[len(text) - kept // 2 :]
+
+
+def row(verdict: Verdict, name: str, comparison: Comparison) -> str:
+    evidence, state = verdict.evidence, verdict.state.value
+    if evidence is None:
+        line = f"{state:<{STATE_WIDTH}} {wording.reason(verdict)}"
+        return f"{shortened(line, WIDTH)}\n{'':<{STATE_WIDTH}} {shortened(name, WIDTH - STATE_WIDTH - 1)}"
+    interval = f"[{evidence.low:.3f}, {evidence.high:.3f}]"
+    values = [wording.quantity(value, comparison.metric) for value in (evidence.baseline, evidence.candidate)]
+    numbers = f"{state:<{STATE_WIDTH}} {evidence.ratio:>6.3f} {interval} {wording.percent(evidence.margin):>7} "
+    numbers += f"{values[0]:>10} {values[1]:>10}  "
+    return numbers + shortened(name, WIDTH - len(numbers))
+
+
+def heading() -> str:
+    return f"{'state':<{STATE_WIDTH}} {'ratio':>6} {'95 % interval':<14} {'margin':>7} {'baseline':>10} {'candidate':>10}  cell"
+
+
+def table(comparison: Comparison, with_same: bool) -> Iterator[str]:
+    shown = [verdict for verdict in comparison.verdicts if with_same or verdict.state != State.SAME]
+    if not shown:
+        return
+    keys, names = wording.short_names([verdict.cell.id for verdict in comparison.verdicts])
+    yield from ("", shortened(f"cell: {keys}", WIDTH), heading())
+    reason = ""
+    for state in State:
+        rows = [verdict for verdict in shown if verdict.state == state]
+        for verdict in sorted(rows, key=lambda verdict: verdict.reason)[: None if with_same else ROWS_PER_STATE]:
+            if verdict.evidence is not None and verdict.reason and verdict.reason != reason:
+                reason = verdict.reason
+                yield f"  {state.value}, {wording.reason(verdict)}:"
+            yield row(verdict, names[verdict.cell.id], comparison)
+        if not with_same and len(rows) > ROWS_PER_STATE:
+            yield f"{'':<{STATE_WIDTH}} and {len(rows) - ROWS_PER_STATE} more {state.value}; --all lists them"
+
+
+def worst(comparison: Comparison) -> Iterator[str]:
+    if comparison.worst:
+        _, names = wording.short_names([verdict.cell.id for verdict in comparison.verdicts])
+        yield from ("", "largest ratios, whatever their verdict:", heading())
+        yield from (row(verdict, names[verdict.cell.id], comparison) for verdict in comparison.worst)
+
+
+def summary(comparison: Comparison) -> Iterator[str]:
+    if comparison.patterns:
+        yield from ("", "geometric mean per pattern (above 1: the candidate is worse), 95 % interval over launches:")
+    for pattern in comparison.patterns:
+        interval = f"[{pattern.low:.3f}, {pattern.high:.3f}]"
+        yield f"  {pattern.pattern:<24} {pattern.ratio:.3f} {interval}  {wording.cells(pattern.cells)}"
+
+
+def text(comparison: Comparison, with_same: bool) -> str:
+    lines = [f"{comparison.metric.name} ({comparison.metric.unit}): {comparison.metric.definition}"]
+    lines.append(f"{len(comparison.baseline.launches)} baseline and {len(comparison.candidate.launches)} candidate launches")
+    lines += [*table(comparison, with_same), *worst(comparison), *summary(comparison), ""]
+    if comparison.only_in_candidate:
+        lines.append(f"only in the candidate, not compared: {wording.cells(len(comparison.only_in_candidate))}")
+        lines += [f"  {shortened(cell.id, WIDTH - 2)}" for cell in comparison.only_in_candidate[:ROWS_PER_STATE]]
+    if comparison.skipped:
+        lines.append(f"skipped on both sides: {wording.cells(comparison.skipped)}")
+    if missing := wording.too_few_launches(comparison):
+        lines.append(missing)
+    lines.append(wording.counts(comparison))
+    return "\n".join(lines) + "\n"

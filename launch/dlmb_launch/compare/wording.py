@@ -1,0 +1,86 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How numbers, cells and verdicts are worded for people, in every output alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dlmb_launch.compare.comparison import Comparison
+from dlmb_launch.compare.metrics import Metric
+from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, FEWEST_LAUNCHES, Evidence, State, Verdict
+
+TIME_UNITS = (("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0))
+
+REASONS = {
+    "few_launches": f"fewer than {ENOUGH_LAUNCHES} launches on a side",
+    "wide": "the interval is too wide",
+    "below_margin": "a difference that is real but within the margin",
+    "below_floor": "too short for the clock; shown, not gated",
+}
+
+
+def quantity(value: float, metric: Metric) -> str:
+    if metric.unit != "ns":
+        return f"{value:.4g} {metric.unit}" if 1e-3 <= value < 1e6 else f"{value:.6f} {metric.unit}"
+    unit, size = next(((name, size) for name, size in TIME_UNITS if value >= size), TIME_UNITS[-1])
+    scaled = value / size
+    return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 else 2}f} {unit}"
+
+
+def cells(number: int) -> str:
+    return f"{number} cell" if number == 1 else f"{number} cells"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def ratio_with_interval(evidence: Evidence) -> str:
+    return f"{evidence.ratio:.3f} [{evidence.low:.3f}, {evidence.high:.3f}]"
+
+
+def reason(verdict: Verdict) -> str:
+    return REASONS.get(verdict.reason, verdict.reason)
+
+
+def sentence(verdict: Verdict, metric: Metric) -> str:
+    """One verdict without its cell."""
+    text = verdict.state.value + (f" ({reason(verdict)})" if verdict.reason else "")
+    evidence = verdict.evidence
+    if evidence is None:
+        return text
+    return (
+        f"{text}: {ratio_with_interval(evidence)} times worse, margin {percent(evidence.margin)}, "
+        f"{quantity(evidence.baseline, metric)} to {quantity(evidence.candidate, metric)}"
+    )
+
+
+def parts(cell_id: str) -> dict[str, str]:
+    """key=value parts of a cell id."""
+    return dict(part.partition("=")[::2] for part in cell_id.split("/"))
+
+
+def short_names(cell_ids: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """The keys in which these cells differ, and per cell its values of them: what tells them apart."""
+    split = {cell_id: parts(cell_id) for cell_id in cell_ids}
+    keys = sorted({key for each in split.values() for key in each})
+    differing = [key for key in keys if len({each.get(key) for each in split.values()}) > 1] or keys[:1]
+    return "/".join(differing), {cell_id: "/".join(each.get(key, "-") for key in differing) for cell_id, each in split.items()}
+
+
+def counts(comparison: Comparison) -> str:
+    found = [f"{comparison.count(state)} {state.value}" for state in State if comparison.count(state)]
+    return ", ".join(found) or "no cell"
+
+
+def too_few_launches(comparison: Comparison) -> str:
+    """What is missing where no cell could be judged; empty where one was."""
+    few = [verdict for verdict in comparison.verdicts if verdict.reason == "few_launches" and verdict.evidence is None]
+    if comparison.judged or not few:
+        return ""
+    most = max(few, key=lambda verdict: min(verdict.baseline_launches, verdict.candidate_launches))
+    return (
+        f"too few launches: the baseline has {most.baseline_launches} and the candidate {most.candidate_launches} per cell; "
+        f"{FEWEST_LAUNCHES} of each are needed to screen, {ENOUGH_LAUNCHES} of each to decide"
+    )

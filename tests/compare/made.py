@@ -1,0 +1,109 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Made-up campaigns: lines of result files with chosen numbers, nothing measured."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import unittest
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.compare.comparison import Comparison, Rules, compare
+from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.reading import read_campaign
+
+IDENTITY = {"cpu_model": "Made CPU", "build_type": "Release", "ranks": "4"}
+BYTES = 1_000_000
+CELL = "backend=mpi/method=alltoallv/p.tokens=16/pattern=moe_alltoall"
+
+
+def launch(identifier: str, **fields: Any) -> dict[str, Any]:
+    environment = {
+        "env_key": "made",
+        "identity": IDENTITY | fields.pop("identity", {}),
+        "variables": fields.pop("variables", {}),
+        "informational": {"version": "0.1.0", "git_revision": "ab12cd3"},
+    }
+    line = {"kind": "launch", "schema": "dlmb.result/1.1", "launch_id": identifier, "campaign_id": identifier.split("-")[0]}
+    return line | {"time": "2026-01-31T12:00:00Z", "program": "dlmb_moe_alltoall", "environment": environment} | fields
+
+
+def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[str, Any]:
+    """Six rounds of the same median."""
+    parts = dict(part.split("=", 1) for part in cell_id.split("/"))
+    ns = us * 1e3
+    line = {
+        "kind": "cell",
+        "launch_id": launch_id,
+        "cell_id": cell_id,
+        "pattern": parts["pattern"],
+        "backend": parts["backend"],
+        "memory": "host",
+        "mode": "isolated",
+        "definition": "made up",
+        "status": "ok",
+        "reason": "",
+        "traffic": {"payload_bytes": BYTES, "wire_bytes": BYTES},
+        "time_ns": {"median": ns, "p99": None, "max": ns},
+        "samples_ns": [1, 2, 3],
+        "rounds": {"medians_ns": [ns] * 6},
+        "bandwidth": {"busbw_GBps": BYTES / ns},
+        "iterations_per_sample": 1,
+        "shared_gpu": False,
+    }
+    return line | fields
+
+
+def fault(launch_id: str, status: str, cell_id: str = CELL) -> dict[str, Any]:
+    line = cell(launch_id, 1, cell_id)
+    return line | {
+        "status": status,
+        "reason": "made to fail",
+        "time_ns": None,
+        "bandwidth": None,
+        "definition": "",
+        "rounds": {"medians_ns": []},
+    }
+
+
+def side(name: str, cells: Mapping[str, Sequence[float]], **fields: Any) -> list[dict[str, Any]]:
+    """Lines of a campaign: by cell id the medians in us, one per launch."""
+    lines = []
+    for index in range(max(map(len, cells.values()), default=0)):
+        identifier = f"{name}-{index}"
+        lines.append(launch(identifier, time=f"2026-01-31T12:00:{index:02}Z", **fields))
+        lines += [cell(identifier, values[index], cell_id) for cell_id, values in cells.items() if index < len(values)]
+        lines.append({"kind": "end", "launch_id": identifier, "status": "ok", "cells": {}})
+    return lines
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, name: str, lines: Sequence[dict[str, Any]]) -> Path:
+        path = self.folder / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return path
+
+    def compared(
+        self,
+        baseline: Sequence[dict[str, Any]],
+        candidate: Sequence[dict[str, Any]],
+        metric: str = "time",
+        rules: Rules = Rules(),
+    ) -> Comparison:
+        names = ("baseline", "candidate")
+        campaigns = [
+            read_campaign(name, self.file(name, lines), METRICS[metric]) for name, lines in zip(names, (baseline, candidate))
+        ]
+        return compare(campaigns[0], campaigns[1], METRICS[metric], rules)
+
+    def verdict(self, baseline: Sequence[float], candidate: Sequence[float], metric: str = "time", rules: Rules = Rules()) -> Any:
+        """On one cell with these medians in us."""
+        return self.compared(side("base", {CELL: baseline}), side("cand", {CELL: candidate}), metric, rules).verdicts[0]

@@ -1,0 +1,112 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How often the whole procedure is right, on simulated launches with fixed seeds."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+
+from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
+from dlmb_launch.compare.comparison import Rules, compare
+from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.statistics import rank_sum, shift
+from dlmb_launch.compare.verdict import State
+
+SIMULATED = 4000
+BASE_NS = 1e5
+
+
+def launches(cells: int, count: int, sd: float, random: np.random.Generator) -> np.ndarray:
+    """Medians in ns, one row per cell: normal logarithms."""
+    return BASE_NS * np.exp(random.normal(0, sd, (cells, count)))
+
+
+def campaign(name: str, medians_ns: np.ndarray) -> Campaign:
+    cells, count = medians_ns.shape
+    made = Campaign(name, [Launch(f"{name}{index}", name, f"{index:03}", "", {}, {}, False) for index in range(count)])
+    made.cells = [Cell(f"x={index}", "made", "mpi", "host", "isolated", "", 1, 1, False) for index in range(cells)]
+    made.row_of = {cell.id: row for row, cell in enumerate(made.cells)}
+    made.rows, made.columns = np.repeat(np.arange(cells), count), np.tile(np.arange(count), cells)
+    made.numbers = {number: np.ones(cells * count) for number in NUMBERS} | {
+        "time": medians_ns.ravel(),
+        "median_ns": medians_ns.ravel(),
+    }
+    made.starts = np.arange(cells + 1) * count
+    return made
+
+
+def states(baseline_ns: np.ndarray, candidate_ns: np.ndarray) -> dict[int, State]:
+    found = compare(campaign("baseline", baseline_ns), campaign("candidate", candidate_ns), METRICS["time"], Rules())
+    return {int(verdict.cell.id[2:]): verdict.state for verdict in found.verdicts}
+
+
+class WholeProcedureTest(unittest.TestCase):
+    def test_no_difference_is_called_no_difference(self) -> None:
+        random = np.random.default_rng(11)
+        found = [
+            state for _ in range(20) for state in states(launches(100, 8, 0.01, random), launches(100, 8, 0.01, random)).values()
+        ]
+        self.assertEqual(found.count(State.REGRESSED), 0)
+        self.assertGreaterEqual(found.count(State.SAME), 0.99 * len(found))
+
+    def test_five_percent_are_found_at_one_percent_scatter_and_the_rest_stays_the_same(self) -> None:
+        random = np.random.default_rng(12)
+        slowdown = np.where(np.arange(100) < 10, 1.05, 1.0)[:, None]
+        found = states(launches(100, 8, 0.01, random), slowdown * launches(100, 8, 0.01, random))
+        self.assertEqual([cell for cell, state in found.items() if state == State.REGRESSED], list(range(10)))
+        self.assertGreaterEqual(list(found.values()).count(State.SAME), 89)
+
+    def test_ten_percent_are_found_at_two_percent_scatter_and_half_of_the_rest_stays_open(self) -> None:
+        random = np.random.default_rng(13)
+        slowdown = np.where(np.arange(100) < 10, 1.10, 1.0)[:, None]
+        found = states(launches(100, 8, 0.02, random), slowdown * launches(100, 8, 0.02, random))
+        self.assertEqual([cell for cell, state in found.items() if state == State.REGRESSED], list(range(10)))
+        self.assertTrue(30 <= list(found.values()).count(State.INCONCLUSIVE) <= 60)
+
+    def test_five_launches_find_nothing_for_certain(self) -> None:
+        random = np.random.default_rng(14)
+        found = states(launches(100, 5, 0.01, random), 1.1 * launches(100, 5, 0.01, random))
+        self.assertEqual(set(found.values()), {State.SUSPECT})
+
+
+class PowerTest(unittest.TestCase):
+    """Share of slowdowns called at p <= .005 and a ratio of at least 1.03."""
+
+    def called(self, sd: float, count: int, slowdown: float) -> float:
+        random = np.random.default_rng(15)
+        baseline = np.log(launches(SIMULATED, count, sd, random))
+        candidate = np.log(slowdown * launches(SIMULATED, count, sd, random))
+        return float(
+            np.mean(
+                (rank_sum.p_values(baseline, candidate)[0] <= 0.005) & (shift.estimate(baseline, candidate)[0] >= np.log(1.03))
+            )
+        )
+
+    def test_power_by_scatter_launches_and_slowdown(self) -> None:
+        for sd, count, slowdown, share in (
+            (0.01, 8, 1.02, 0.05),
+            (0.01, 8, 1.03, 0.50),
+            (0.01, 8, 1.05, 1.00),
+            (0.02, 5, 1.05, 0.54),
+            (0.02, 8, 1.05, 0.89),
+            (0.02, 10, 1.05, 0.95),
+            (0.02, 5, 1.03, 0.16),
+            (0.02, 8, 1.03, 0.34),
+            (0.02, 10, 1.03, 0.43),
+            (0.02, 8, 1.00, 0.00),
+        ):
+            self.assertAlmostEqual(
+                self.called(sd, count, slowdown), share, delta=0.03, msg=f"sd {sd}, {count} launches, {slowdown}"
+            )
+
+    def test_false_alarms_of_the_exact_test_are_as_rare_as_it_says(self) -> None:
+        random = np.random.default_rng(16)
+        p = rank_sum.p_values(*(launches(SIMULATED, 8, 0.02, random) for _ in range(2)))[0]
+        for level in (0.05, 0.01):
+            self.assertLessEqual(float(np.mean(p <= level)), level + 3 * np.sqrt(level / SIMULATED))
+
+
+if __name__ == "__main__":
+    unittest.main()

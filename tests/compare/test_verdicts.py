@@ -1,0 +1,141 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said of a cell with these medians."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+from made import CELL, WithFolder, cell, launch, side
+
+from dlmb_launch.compare.comparison import Rules
+from dlmb_launch.compare.margins import margins
+from dlmb_launch.compare.metrics import median_of_rounds, odd_to_even
+from dlmb_launch.compare.verdict import State
+
+US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]  # around 100 us, so the margin is 3 %
+SLOWER = [105, 104, 106, 103, 107, 104.5, 105.5, 103.5]
+
+
+def times(factor: float, values: list[float] = US) -> list[float]:
+    return [factor * value for value in values]
+
+
+class StateTest(WithFolder):
+    def test_hand_computed_comparisons(self) -> None:
+        same = self.verdict(US, [value + 0.2 for value in US])
+        self.assertEqual(same.state, State.SAME)
+        self.assertAlmostEqual(same.evidence.ratio, 1.00200, 5)
+        slower = self.verdict(US, SLOWER)
+        self.assertEqual((slower.state, slower.evidence.test), (State.REGRESSED, "rank-sum"))
+        self.assertAlmostEqual(slower.evidence.ratio, 1.04511, 5)
+        self.assertEqual(self.verdict(SLOWER, US).state, State.IMPROVED)
+
+    def test_halved_bandwidth_is_a_regression_and_doubled_an_improvement(self) -> None:
+        halved = self.verdict(US, times(2), "busbw")
+        self.assertEqual(halved.state, State.REGRESSED)
+        self.assertAlmostEqual(halved.evidence.ratio, 2, 6)
+        self.assertAlmostEqual(halved.evidence.candidate / halved.evidence.baseline, 0.5, 6)
+        self.assertEqual(self.verdict(US, times(0.5), "busbw").state, State.IMPROVED)
+
+    def test_a_real_difference_within_the_margin_is_not_the_same_and_no_regression(self) -> None:
+        found = self.verdict(times(1, [100 + k / 100 for k in range(8)]), times(1.0255, [100 + k / 10 for k in range(8)]))
+        self.assertEqual((found.state, found.reason), (State.INCONCLUSIVE, "below_margin"))
+
+    def test_scattered_launches_leave_it_open(self) -> None:
+        found = self.verdict([80, 90, 100, 110, 120, 130, 140, 150], [85, 95, 105, 115, 125, 135, 145, 155])
+        self.assertEqual((found.state, found.reason), (State.INCONCLUSIVE, "wide"))
+
+    def test_fewer_than_8_launches_only_raise_suspicion(self) -> None:
+        found = self.verdict(US[:5], times(1.2, US[:5]))
+        self.assertEqual((found.state, found.reason), (State.SUSPECT, "few_launches"))
+        self.assertEqual(self.verdict(US[:5], times(0.8, US[:5])).state, State.INCONCLUSIVE)
+        self.assertEqual(self.verdict([100, 100.1, 100.2, 100.3, 100.4], [100, 100.1, 100.2, 100.3, 100.4]).state, State.SAME)
+
+    def test_fewer_than_5_launches_are_not_judged(self) -> None:
+        found = self.verdict(US[:4], times(2))
+        self.assertEqual((found.state, found.reason, found.evidence), (State.INCONCLUSIVE, "few_launches", None))
+
+    def test_a_cell_too_short_for_the_clock_is_shown_but_not_gated(self) -> None:
+        found = self.verdict(times(0.002), times(0.004))  # 0.2 us, and 20 clock reads take 0.48 us
+        self.assertEqual((found.state, found.reason, found.gated), (State.INCONCLUSIVE, "below_floor", False))
+        self.assertGreater(found.evidence.ratio, 1.9)
+
+    def test_one_regression_among_many_cells_is_found_with_8_launches_and_not_with_5(self) -> None:
+        for launches, state in ((8, State.REGRESSED), (5, State.SUSPECT)):
+            cells = {f"{CELL}/x={index}": US[:launches] for index in range(100)}
+            slow = cells | {f"{CELL}/x=7": times(1.2, US[:launches])}
+            verdicts = self.compared(side("base", cells), side("cand", slow)).verdicts
+            self.assertEqual([verdict.cell.id for verdict in verdicts if verdict.state == state], [f"{CELL}/x=7"])
+
+
+class PairsTest(WithFolder):
+    def test_twelve_pairs_are_tested_as_pairs(self) -> None:
+        drift = [100 * 1.1**index for index in range(12)]
+        slower = times(1.05, drift)
+        self.assertEqual(self.verdict(drift, slower).state, State.INCONCLUSIVE)
+        found = self.verdict(drift, slower, rules=Rules(paired=True))
+        self.assertEqual((found.state, found.evidence.test), (State.REGRESSED, "signed-rank"))
+        self.assertAlmostEqual(found.evidence.p_worse, 2**-12)
+        self.assertAlmostEqual(found.evidence.ratio, 1.05)
+
+    def test_fewer_pairs_are_not(self) -> None:
+        self.assertEqual(self.verdict(US, SLOWER, rules=Rules(paired=True)).evidence.test, "rank-sum")
+
+
+class MarginTest(WithFolder):
+    def test_short_isolated_cells_have_5_percent_and_others_3(self) -> None:
+        self.assertAlmostEqual(self.verdict(times(0.4), times(0.4)).evidence.margin, 0.05)
+        self.assertAlmostEqual(self.verdict(US, US).evidence.margin, 0.03)
+        stream = [side(name, {CELL: times(0.4)}) for name in ("base", "cand")]
+        for lines in stream:
+            for line in lines:
+                line["mode"] = "stream"
+        self.assertAlmostEqual(self.compared(*stream).verdicts[0].evidence.margin, 0.03)
+
+    def test_a_given_margin_takes_their_place(self) -> None:
+        found = self.verdict(US, SLOWER, rules=Rules(margin=0.1))
+        self.assertEqual((found.state, found.evidence.margin), (State.SAME, 0.1))
+
+    def test_what_a_launch_differs_from_itself_widens_it(self) -> None:
+        one = np.ones(1)
+        self.assertAlmostEqual(margins(one > 0, one * 1e6, one * 1e6, one * 0.04, None)[0], 0.08)
+        lines = [launch("a"), cell("a", 1)]
+        lines[1]["rounds"] = {"medians_ns": [104, 100, 104, 100, 104, 100]}
+        self.assertAlmostEqual(odd_to_even(lines[1]), 1.04)
+
+    def test_three_clock_steps_widen_it(self) -> None:
+        one = np.ones(1)
+        self.assertAlmostEqual(margins(one > 0, one * 600, one * 600, one * 0, None)[0], 0.1)  # 3 * 20 ns of 600 ns
+
+
+class NumberOfALaunchTest(unittest.TestCase):
+    def test_it_is_the_median_of_round_medians_else_of_samples(self) -> None:
+        self.assertEqual(median_of_rounds({"rounds": {"medians_ns": [5, 1, 9, 3]}, "time_ns": {"median": 7}}), 4)
+        self.assertEqual(median_of_rounds({"rounds": {"medians_ns": []}, "time_ns": {"median": 7}}), 7)
+
+    def test_one_round_cannot_differ_from_itself(self) -> None:
+        self.assertEqual(odd_to_even({"rounds": {"medians_ns": [5]}}), 1)
+
+
+class SummaryTest(WithFolder):
+    def test_geometric_mean_per_pattern_and_its_interval(self) -> None:
+        other = CELL.replace("moe_alltoall", "collective")
+        cells = {CELL: US, f"{CELL}/x=1": US, other: US}
+        candidate = {CELL: times(2), f"{CELL}/x=1": times(0.5), other: times(1.5)}
+        patterns = self.compared(side("base", cells), side("cand", candidate)).patterns
+        self.assertEqual([(pattern.pattern, pattern.cells) for pattern in patterns], [("collective", 1), ("moe_alltoall", 2)])
+        self.assertAlmostEqual(patterns[0].ratio, 1.5)
+        self.assertAlmostEqual(patterns[1].ratio, 1)
+        self.assertTrue(1.45 < patterns[0].low < 1.5 < patterns[0].high < 1.55)
+
+    def test_the_ten_worst_are_the_largest_ratios(self) -> None:
+        cells = {f"{CELL}/x={index}": US for index in range(12)}
+        candidate = {f"{CELL}/x={index}": times(1 + index / 100) for index in range(12)}
+        worst = self.compared(side("base", cells), side("cand", candidate)).worst
+        self.assertEqual([verdict.cell.id[-4:].strip("/x=") for verdict in worst], [str(index) for index in range(11, 1, -1)])
+
+
+if __name__ == "__main__":
+    unittest.main()
