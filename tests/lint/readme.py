@@ -28,7 +28,7 @@ import repository
 
 BLOCK = re.compile(r"(?:<!-- run(?::([a-z ]*))? -->\n)?```sh\n(.*?)```", re.DOTALL)
 MARK = re.compile(r"<!-- run(?::[a-z ]*)? -->\n```sh\n")
-COMMANDS_OF_A_SYSTEM = {"cmake", "mpirun", "python3", "git", "cd", ".", "srun", "ctest", "jq", "xdg-open", "cp", "mkdir"}
+COMMANDS_OF_A_SYSTEM = {"for", "do", "done", "cmake", "mpirun", "python3", "git", "cd", ".", "srun", "ctest", "jq", "xdg-open", "cp", "mkdir"}
 LINKED = ("launch", "plotting", "tests", "README.md", "patterns")
 
 
@@ -69,7 +69,7 @@ def missing_in(words: list[str], programs: set[str]) -> str:
 
 def exist(readme: str) -> list[str]:
     programs = {path.stem for path in (repository.ROOT / "benchmarks").glob("*.cpp")}
-    programs |= {f"dlmb_{name}" for name in programs}
+    programs |= {f"dlmb_{name}" for name in programs} | {path.name for path in (repository.ROOT / "launch").glob("dlmb_*")}
     found = blocks(readme)
     if not found:
         return ["README.md has no block of shell commands"]

@@ -21,11 +21,13 @@ REASONS = {
 
 
 def quantity(value: float, metric: Metric) -> str:
-    if metric.unit != "ns":
-        return f"{value:.4g} {metric.unit}" if 1e-3 <= value < 1e6 else f"{value:.6f} {metric.unit}"
-    unit, size = next(((name, size) for name, size in TIME_UNITS if value >= size), TIME_UNITS[-1])
+    """Three digits, never in powers of ten."""
+    unit, size = metric.unit, 1.0
+    if unit == "ns":
+        unit, size = next((each for each in TIME_UNITS if value >= each[1]), TIME_UNITS[-1])
     scaled = value / size
-    return f"{scaled:.{0 if scaled >= 100 else 1 if scaled >= 10 else 2}f} {unit}"
+    digits = 0 if scaled >= 100 else 1 if scaled >= 10 else 2 if scaled >= 1 else 3
+    return f"{scaled:.{digits}f} {unit}"
 
 
 def cells(number: int) -> str:

@@ -37,7 +37,7 @@ def subsets_by_sum(items: tuple[int, ...], size: int) -> np.ndarray:
     return counts[size]
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=1024)
 def shares(items: tuple[int, ...], size: int) -> tuple[np.ndarray, np.ndarray]:
     """Shares of subsets with at least, and with at most, each sum."""
     counts = subsets_by_sum(items, size)

@@ -18,7 +18,7 @@ from dlmb_launch.compare.statistics.shift import DIFFERENCES_AT_A_TIME, bounds, 
 ENOUGH_PAIRS = 12  # the smallest p value is 2^-pairs
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=1024)
 def sign_choices_by_sum(ranks: tuple[int, ...]) -> np.ndarray:
     """Share of the choices of signs with each sum of positive ranks; index: the sum."""
     chances = np.zeros(sum(ranks) + 1)
