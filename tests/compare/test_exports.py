@@ -12,61 +12,22 @@ import json
 import os
 import re
 import unittest
-from pathlib import Path
-from xml.etree import ElementTree
 
-from made import CELL, WithFolder, fault, launch, side
-from test_exit_codes import SCATTERED, SLOW, US, run
+from every_state import GOLDEN, UCX, WithComparison
+from made import CELL, fault, launch
+from test_exit_codes import run
 
 from dlmb_launch.compare import plain_json
-from dlmb_launch.compare.exports import github
-from dlmb_launch.compare.markdown import CUT, cut
 
-GOLDEN = Path(__file__).with_name("golden")
 WRITE = "DLMB_WRITE_GOLDEN" in os.environ
-UCX = CELL.replace("backend=mpi", "backend=ucx")
-SHORT = [value / 1000 for value in US]
 
 
-class WithComparison(WithFolder):
-    """One cell of every state."""
-
-    def setUp(self) -> None:
-        super().setUp()
-        baseline = {
-            CELL: US,
-            f"{UCX}/x=1": US,
-            f"{UCX}/x=2": US[:5],
-            f"{UCX}/x=3": US,
-            f"{UCX}/x=4": SCATTERED,
-            f"{UCX}/x=5": SLOW,
-            f"{UCX}/x=6": US,
-            f"{UCX}/x=7": SHORT,
-        }
-        candidate = {
-            CELL: US,
-            f"{UCX}/x=1": SLOW,
-            f"{UCX}/x=2": SLOW[:5],
-            f"{UCX}/x=4": SCATTERED,
-            f"{UCX}/x=5": US,
-            f"{UCX}/x=6": US,
-            f"{UCX}/x=7": SHORT,
-            f"{UCX}/x=8": US,
-        }
-        wrong = [launch("cand-8"), fault("cand-8", "invalid", f"{UCX}/x=6"), {"kind": "end", "launch_id": "cand-8"}]
-        self.before, self.after = self.file("before", side("base", baseline)), self.file("after", side("cand", candidate) + wrong)
-
-    def export(self, name: str, file: str) -> Path:
-        self.assertEqual(run(self.before, self.after, "--export", name, self.folder / file)[0], 4)
-        return self.folder / file
-
+class GoldenTest(WithComparison):
     def assert_golden(self, text: str, name: str) -> None:
         if WRITE:
             (GOLDEN / name).write_text(text)
         self.assertEqual(text, (GOLDEN / name).read_text())
 
-
-class GoldenTest(WithComparison):
     def test_what_is_printed(self) -> None:
         for option, name in (
             ([], "table.txt"),
@@ -97,63 +58,6 @@ class GoldenTest(WithComparison):
         for name in ("table.txt", "table_all.txt"):
             for line in (GOLDEN / name).read_text().splitlines():
                 self.assertLessEqual(len(line), 100, line)
-
-
-class JunitTest(WithComparison):
-    def test_counts_are_those_of_the_elements(self) -> None:
-        root = ElementTree.parse(self.export("junit", "junit.xml")).getroot()
-        for suite in root:
-            for attribute, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
-                self.assertEqual(int(suite.get(attribute, "")), len(list(suite.iter(tag))))
-        self.assertEqual([root.get(name) for name in ("tests", "failures", "errors")], ["8", "1", "1"])
-
-    def test_times_are_plain_decimals(self) -> None:
-        root = ElementTree.parse(self.export("junit", "junit.xml")).getroot()
-        for case in root.iter("testcase"):
-            self.assertRegex(case.get("time", "0.0"), r"^\d+\.\d+$")
-
-    def test_a_reader_of_others_agrees(self) -> None:
-        try:
-            from junitparser import Error, Failure, JUnitXml
-        except ImportError:
-            self.skipTest("junitparser is not installed")
-        read = JUnitXml.fromfile(str(self.export("junit", "junit.xml")))
-        results = [result for suite in read for case in suite for result in case.result]
-        self.assertEqual([sum(isinstance(result, kind) for result in results) for kind in (Failure, Error)], [1, 1])
-
-
-class GithubTest(WithComparison):
-    def test_signs_with_a_meaning_are_escaped(self) -> None:
-        self.assertEqual(github.escaped_text("5 %\r\n"), "5 %25%0D%0A")
-        self.assertEqual(github.escaped_property("a: b, 5 %"), "a%3A b%2C 5 %25")
-
-    def test_ten_regressions_are_errors_and_the_rest_is_one_notice(self) -> None:
-        cells = {f"{CELL}/x={index}": US for index in range(12)}
-        self.before, self.after = self.file("before", side("base", cells)), self.file(
-            "after", side("cand", {name: SLOW for name in cells})
-        )
-        run(self.before, self.after, "--export", "github", self.folder / "out.txt")
-        lines = (self.folder / "out.txt").read_text().splitlines()
-        self.assertEqual([line.split(" ")[0] for line in lines], ["::error"] * 10 + ["::notice"])
-        self.assertIn("2 regressed cells are not shown one by one", lines[-1])
-
-    def test_the_summary_of_the_step_is_appended_to(self) -> None:
-        summary = self.folder / "summary.md"
-        summary.write_text("before\n")
-        os.environ[SUMMARY] = str(summary)
-        self.addCleanup(os.environ.pop, SUMMARY)
-        self.export("github", "out.txt")
-        self.assertEqual(summary.read_text(), "before\n" + (GOLDEN / "table.md").read_text())
-
-    def test_a_large_summary_is_cut_at_the_end_of_a_line(self) -> None:
-        whole = "".join(f"| row {index} é |\n" for index in range(100))
-        found = cut(whole, 400)
-        self.assertLessEqual(len(found.encode()), 400)
-        self.assertTrue(found.endswith(CUT))
-        self.assertTrue(whole.startswith(found[: -len(CUT)] + "\n"))
-
-
-SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
 class HistoryTest(WithComparison):

@@ -80,6 +80,11 @@ class PairsTest(WithFolder):
         self.assertAlmostEqual(found.evidence.p_worse, 2**-12)
         self.assertAlmostEqual(found.evidence.ratio, 1.05)
 
+    def test_launches_without_a_partner_are_not(self) -> None:
+        self.assertEqual(
+            self.verdict(times(1, US + US), times(1, US + US[:5]), rules=Rules(paired=True)).evidence.test, "rank-sum"
+        )
+
     def test_fewer_pairs_are_not(self) -> None:
         self.assertEqual(self.verdict(US, SLOWER, rules=Rules(paired=True)).evidence.test, "rank-sum")
 

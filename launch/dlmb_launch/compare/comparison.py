@@ -98,8 +98,6 @@ def judged_verdicts(pairing: Pairing, baseline: Campaign, candidate: Campaign, m
     members: list[np.ndarray] = []
     shapes = np.unique(launches, axis=0).tolist()
     for shape in shapes:
-        if rules.paired and shape[0] != shape[1]:
-            raise UsageError(f"--paired: a cell has {shape[0]} launches in the baseline and {shape[1]} in the candidate")
         chosen = rows[(launches == shape).all(axis=1)]
         sides = Side(baseline, chosen[:, 0], shape[0]), Side(candidate, chosen[:, 1], shape[1])
         tables.append((evidence(*sides, metric, rules.margin, rules.paired), min(shape)))

@@ -61,7 +61,7 @@ class Side:
 def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: float | None, paired: bool) -> EvidenceTable:
     """paired: the launches of both sides, in order of time, belong together."""
     one, other = (worsening(side.table(metric.name), metric) for side in (baseline, candidate))
-    if paired and baseline.launches >= signed_rank.ENOUGH_PAIRS:
+    if paired and baseline.launches == candidate.launches >= signed_rank.ENOUGH_PAIRS:
         p_worse, p_better = signed_rank.p_values(other - one)
         middle, low, high = signed_rank.estimate(other - one)
         test = "signed-rank"

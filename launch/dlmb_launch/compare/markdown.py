@@ -49,5 +49,5 @@ def cut(whole: str, largest_bytes: int | None) -> str:
     encoded = whole.encode()
     if largest_bytes is None or len(encoded) <= largest_bytes:
         return whole
-    kept = encoded[: largest_bytes - len(CUT.encode())]
-    return kept[: kept.rfind(b"\n")].decode() + CUT
+    kept = encoded[: max(largest_bytes - len(CUT.encode()), 0)]
+    return kept[: kept.rfind(b"\n")].decode() + CUT if kept else ""

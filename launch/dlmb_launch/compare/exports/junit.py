@@ -8,6 +8,7 @@ are its system-out, one key=value per line.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from xml.etree import ElementTree
 
@@ -23,6 +24,7 @@ OUTCOMES = {
     State.NOT_COMPARABLE: "skipped",
     State.INCONCLUSIVE: "skipped",
 }
+NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # a library's error text may hold any
 COUNTED = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 
@@ -40,7 +42,7 @@ def test_case(suite: ElementTree.Element, verdict: Verdict, comparison: Comparis
     if verdict.evidence is not None and comparison.metric.unit == "ns":
         case.set("time", decimal(verdict.evidence.candidate / 1e9))
     if outcome := OUTCOMES.get(verdict.state):
-        message = wording.sentence(verdict, comparison.metric)
+        message = NOT_IN_XML.sub("?", wording.sentence(verdict, comparison.metric))
         ElementTree.SubElement(case, outcome, type=verdict.state.value, message=message)
     if text := numbers(verdict, comparison):
         ElementTree.SubElement(case, "system-out").text = text

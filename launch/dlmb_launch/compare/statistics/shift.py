@@ -37,17 +37,16 @@ def bounds(differences: np.ndarray, rank: int) -> tuple[np.ndarray, np.ndarray, 
     return middle, differences[:, rank - 1].copy(), differences[:, -rank].copy()
 
 
+def all_differences(baseline: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+    return (candidate[:, :, None] - baseline[:, None, :]).reshape(len(baseline), -1)
+
+
 def estimate(baseline: np.ndarray, candidate: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Per cell: median of all differences candidate - baseline, and the 95 % interval."""
     rank = interval_rank(baseline.shape[1], candidate.shape[1])
     step = max(1, DIFFERENCES_AT_A_TIME // (baseline.shape[1] * candidate.shape[1]))
     parts = [
-        bounds(
-            (candidate[first : first + step, :, None] - baseline[first : first + step, None, :]).reshape(
-                len(candidate[first : first + step]), -1
-            ),
-            rank,
-        )
+        bounds(all_differences(baseline[first : first + step], candidate[first : first + step]), rank)
         for first in range(0, len(baseline), step)
     ]
     middle, low, high = (np.concatenate(each) for each in zip(*parts))
