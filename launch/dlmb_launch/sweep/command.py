@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_sweep SWEEP.toml -o FOLDER [--machine MACHINE.toml]"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from dlmb_launch.sweep import faults, machine_file, sweep_file
+from dlmb_launch.sweep.driver import Driver
+from dlmb_launch.sweep.state import Folder
+
+_EXITS = {
+    faults.UsageError: faults.USAGE,
+    faults.UnavailableError: faults.UNAVAILABLE,
+    faults.OutputError: faults.CANNOT_WRITE,
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise faults.UsageError(f"{message}; see --help")
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = _Parser(
+        prog="dlmb_sweep",
+        description="Runs the launches of a sweep file, interleaved, and goes on where an earlier run stopped.",
+        epilog="exit codes: 0 all launches done, 1 some failed, 64 bad usage, 69 no launcher, 74 cannot write, "
+        "128+N stopped by signal N",
+    )
+    parser.add_argument("sweep", type=Path, help="TOML file that says what to measure (docs/sweeping.md)")
+    parser.add_argument("-o", "--output", type=Path, help="folder for results and state; default: results/NAME")
+    parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
+    parser.add_argument("--build", type=Path, help="folder of the programs; default: beside this command, or build/release/bin")
+    parser.add_argument("--dry-run", action="store_true", help="print the command lines in their order and stop")
+    return parser.parse_args(arguments)
+
+
+def _default_build() -> Path:
+    beside = Path(sys.argv[0]).absolute().parent
+    if (beside / "dlmb_info").exists():
+        return beside
+    return Path(__file__).resolve().parents[3] / "build" / "release" / "bin"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    try:
+        options = _parse(arguments)
+        sweep = sweep_file.read(options.sweep)
+        folder = Folder(options.output or Path("results") / sweep.name)
+        driver = Driver(sweep, machine_file.read(options.machine), folder, options.build or _default_build())
+        if options.dry_run:
+            driver.dry_run()
+            return faults.OK
+        return driver.run()
+    except tuple(_EXITS) as error:
+        print(f"dlmb_sweep: error: {error}", file=sys.stderr)
+        return _EXITS[type(error)]

@@ -1,0 +1,127 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the launches of a sweep that are left, one after the other, and keeps the state on disk."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlmb_launch.sweep import faults, launchers, process, state
+from dlmb_launch.sweep.launchers import Launcher
+from dlmb_launch.sweep.machine_file import Machine
+from dlmb_launch.sweep.order import Launch, launches
+from dlmb_launch.sweep.process import Interrupts, Outcome, Process
+from dlmb_launch.sweep.progress import Progress
+from dlmb_launch.sweep.settle import settle
+from dlmb_launch.sweep.state import Folder
+from dlmb_launch.sweep.sweep_file import Side, Sweep
+
+_LOG_LINES = 5  # of a launch that failed, shown at once
+
+
+@dataclass(frozen=True)
+class Driver:
+    sweep: Sweep
+    machine: Machine
+    folder: Folder
+    default_build: Path
+
+    def dry_run(self) -> None:
+        for launch in launches(self.sweep):
+            variables = [f"{name}={shlex.quote(value)}" for name, value in self._variables(launch).items()]
+            print(" ".join([*variables, shlex.join(self._command(launch))]))
+
+    def run(self) -> int:
+        ordered = launches(self.sweep)
+        for launch in ordered:
+            launchers.require_room(self.machine, launch.world, self._launcher(launch.side))
+        if self.folder.open(self.sweep):
+            print(f"going on with {self.folder.root}")
+        left = [launch for launch in ordered if not self.folder.finished(launch)]
+        if len(left) < len(ordered):
+            print(f"{len(ordered) - len(left)} of {len(ordered)} launches are done")
+        interrupts = Interrupts()
+        progress = Progress([launch.job for launch in left])
+        words: Counter[str] = Counter()
+        for launch in left:
+            progress.begin(launch.job, launch.name)
+            word = self._run_one(launch, interrupts)
+            progress.end(word)
+            words[word] += 1
+            if interrupts.received:
+                print(f"stopped by signal {interrupts.received}; the same command goes on from here", flush=True)
+                return faults.SIGNAL_BASE + interrupts.received
+        return self._conclude(words)
+
+    def _conclude(self, words: Counter[str]) -> int:
+        bad = sum(count for word, count in words.items() if word not in (state.DONE, state.NOTHING))
+        print("; ".join(f"{count} launches {word}" for word, count in sorted(words.items())) or "nothing was left to do")
+        for side in self.sweep.sides:
+            print(f"results of {side.name}: {self.folder.root / side.name}")
+        if bad:
+            print(f"the same command tries the {bad} others again; their output is in {self.folder.root / 'logs'}")
+        return faults.LAUNCH_FAILED if bad else faults.OK
+
+    def _run_one(self, launch: Launch, interrupts: Interrupts) -> str:
+        before = self.folder.status(launch)
+        if process.end_leftover(before.get("process", {})):
+            print("    ended what a killed sweep had left running")
+        settle(self.folder.results(launch))
+        status = {"attempt": before.get("attempt", 0) + 1, "command": self._command(launch), "began": _now()}
+        child = Process(status["command"], self._variables(launch), self.folder.log(launch))
+        self.folder.set_status(launch, {**status, "state": "running", "process": child.identity})
+        outcome = child.wait(self.sweep.launch_timeout_s, interrupts)
+        word = _word(outcome)
+        self.folder.set_status(launch, {**status, "state": word, "exit_code": outcome.exit_code, "ended": _now()})
+        if word not in (state.DONE, state.NOTHING, "interrupted"):
+            self._show_end_of_log(launch, outcome)
+        return word
+
+    def _show_end_of_log(self, launch: Launch, outcome: Outcome) -> None:
+        print(f"    exit code {outcome.exit_code}; {self.folder.log(launch)} ends with")
+        text = self.folder.log(launch).read_text(encoding="utf-8", errors="replace")
+        for line in text.splitlines()[-_LOG_LINES:]:
+            print(f"    | {line}")
+
+    def _build(self, side: Side) -> Path:
+        return Path(side.build or self.machine.build or self.default_build).expanduser()
+
+    def _launcher(self, side: Side) -> Launcher:
+        build = self._build(side)
+        if build not in _LAUNCHERS:
+            _LAUNCHERS[build] = launchers.find(self.machine, build)
+        return _LAUNCHERS[build]
+
+    def _command(self, launch: Launch) -> list[str]:
+        program = [str(self._build(launch.side) / f"dlmb_{launch.program.program}"), *launch.program.arguments]
+        own = ["--campaign", f"{self.sweep.name}.{launch.side.name}", "--results", str(self.folder.results(launch)), "--resume"]
+        return [*self._launcher(launch.side).command(self.machine, launch.world), *program, *own]
+
+    def _variables(self, launch: Launch) -> dict[str, str]:
+        return {
+            **dict(self._launcher(launch.side).variables),
+            **dict(self.machine.variables),
+            **dict(launch.environment.variables),
+            **dict(launch.side.variables),
+        }
+
+
+_LAUNCHERS: dict[Path, Launcher] = {}  # finding one starts programs
+
+
+def _word(outcome: Outcome) -> str:
+    if outcome.timed_out:
+        return "timeout"
+    if outcome.exit_code == faults.OK:
+        return state.DONE
+    if outcome.interrupted:
+        return "interrupted"
+    return state.NOTHING if outcome.exit_code == faults.NOTHING_CAN_RUN else "failed"
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

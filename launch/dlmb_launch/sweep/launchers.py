@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Command lines of mpirun (Open MPI), mpiexec (MPICH) and srun, and which of them starts the programs here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlmb_launch.sweep.faults import UnavailableError, UsageError
+from dlmb_launch.sweep.machine_file import Machine
+from dlmb_launch.sweep.sweep_file import World
+
+_QUESTION_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Launcher:
+    kind: str  # mpirun, mpiexec or srun
+    path: str
+    pmi: str  # of srun: pmix, pmi2
+    variables: tuple[tuple[str, str], ...]  # what the launcher itself needs
+
+    def describe(self) -> str:
+        return f"{self.path} --mpi={self.pmi}" if self.pmi else self.path
+
+    def command(self, machine: Machine, world: World) -> list[str]:
+        """Everything before the program."""
+        return [self.path, *_MAKERS[self.kind](self, machine, world), *machine.arguments]
+
+
+def find(machine: Machine, build: Path) -> Launcher:
+    """For the programs in `build`. Inside a Slurm job srun, elsewhere what belongs to their MPI library."""
+    library = mpi_library(build)
+    kind = machine.launcher
+    if kind == "auto":
+        in_job = "SLURM_JOB_ID" in os.environ and shutil.which("srun")
+        kind = "srun" if in_job else "mpirun" if "Open MPI" in library else "mpiexec"
+    if kind == "srun":
+        path = _require("srun", ["srun"], "")
+        return Launcher(kind, path, _pmi(path, library), ())
+    if kind == "mpirun":
+        return Launcher(kind, _require("Open MPI's mpirun", ["mpirun.openmpi", "mpirun"], "Open MPI"), "", _open_mpi_needs(machine))
+    names = ["mpiexec.mpich", "mpiexec.hydra", "mpiexec"]
+    return Launcher(kind, _require("MPICH's mpiexec", names, "HYDRA"), "", ())
+
+
+def mpi_library(build: Path) -> str:
+    """What the programs were built with: "Open MPI v4.1.4, ..." or "MPICH Version: 4.0.2 ..."."""
+    program = build / "dlmb_info"
+    if not program.is_file():
+        raise UsageError(f"{build}: no DLMB programs here; name the folder of dlmb_info with --build or in a [[side]]")
+    answer = _ask([str(program), "--json"])
+    try:
+        library = json.loads(answer)["machine"].get("mpi_library", "")
+    except (json.JSONDecodeError, KeyError):
+        raise UnavailableError(f"{program} --json does not answer; run it by hand to see why") from None
+    if not library:
+        raise UsageError(f"{build}: built without MPI; configure with -DDLMB_WITH_MPI=ON to launch several ranks")
+    return library
+
+
+def require_room(machine: Machine, world: World, launcher: Launcher) -> None:
+    """Where it is known, that the ranks fit on the nodes and their cores."""
+    nodes = int(os.environ.get("SLURM_JOB_NUM_NODES", "0"))
+    if launcher.kind == "srun" and 0 < nodes < world.nodes:
+        raise UsageError(f"a world of {world.nodes} nodes in a Slurm job of {nodes}; ask for more nodes (sbatch -N {world.nodes})")
+    cores = len(os.sched_getaffinity(0))
+    if launcher.kind != "srun" and world.nodes == 1 and world.ranks > cores and not machine.oversubscribe:
+        raise UsageError(
+            f"{world.ranks} ranks on {cores} usable cores take turns, which measures the scheduler; use fewer ranks, or "
+            "say oversubscribe = true in a machine file to try things out"
+        )
+
+
+def _ask(command: list[str]) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_QUESTION_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def _require(what: str, names: list[str], says: str) -> str:
+    for name in names:
+        path = shutil.which(name)
+        if path and (not says or says in _ask([path, "--version"])):
+            return path
+    raise UnavailableError(f"{what} is not in PATH ({', '.join(names)}); the programs were built for it")
+
+
+def _pmi(srun: str, library: str) -> str:
+    """Of what this srun offers, what the library speaks: with a wrong one every rank is alone in its world."""
+    offered = set(re.findall(r"[a-z0-9_]+", _ask([srun, "--mpi=list"]).lower()))
+    wanted = ["pmix"] if "Open MPI" in library else ["pmi2", "pmix"]
+    for name in wanted:
+        if name in offered:
+            return name
+    raise UnavailableError(
+        f"{srun} --mpi=list offers none of {', '.join(wanted)}, which {library.split(',')[0]} needs; use launcher = "
+        '"mpirun" in a machine file'
+    )
+
+
+def _open_mpi_needs(machine: Machine) -> tuple[tuple[str, str], ...]:
+    needs = []
+    if machine.oversubscribe:
+        needs.append(("OMPI_MCA_rmaps_base_oversubscribe", "1"))
+    if os.getuid() == 0:  # in a container; Open MPI refuses without being told twice
+        needs += [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]
+    return tuple(needs)
+
+
+def _mpirun(_: Launcher, machine: Machine, world: World) -> list[str]:
+    bind = "none" if machine.oversubscribe else machine.bind
+    places = ["--map-by", f"ppr:{world.ranks_per_node}:node"] if world.nodes > 1 else []
+    return ["-np", str(world.ranks), *places, "--bind-to", bind]
+
+
+def _mpiexec(_: Launcher, machine: Machine, world: World) -> list[str]:
+    places = ["-ppn", str(world.ranks_per_node)] if world.nodes > 1 else []
+    bind = [] if machine.oversubscribe or machine.bind == "none" else ["-bind-to", machine.bind]
+    return ["-n", str(world.ranks), *places, *bind]
+
+
+def _srun(launcher: Launcher, machine: Machine, world: World) -> list[str]:
+    bind = {"core": "cores", "numa": "ldoms", "none": "none"}["none" if machine.oversubscribe else machine.bind]
+    places = ["-n", str(world.ranks), "-N", str(world.nodes), f"--ntasks-per-node={world.ranks_per_node}"]
+    return [f"--mpi={launcher.pmi}", *places, f"--cpu-bind={bind}", "--kill-on-bad-exit=1", *(["--overcommit"] if machine.oversubscribe else [])]
+
+
+_MAKERS = {"mpirun": _mpirun, "mpiexec": _mpiexec, "srun": _srun}

@@ -1,0 +1,117 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""One launch as a process: started in a group of its own, ended in an orderly way when its time is up or ours is."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlmb_launch.sweep.faults import OutputError, UnavailableError
+
+GRACE_SECONDS = 15  # for programs to write what they have and for launchers to clean up
+_POLL_SECONDS = 0.05
+_PR_SET_PDEATHSIG = 1
+
+
+class Interrupts:
+    """SIGTERM (a batch system's time limit), SIGINT and SIGHUP ask the sweep to stop; they are noticed, not obeyed blindly."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, _: object) -> None:
+        self.received = self.received or number
+
+
+@dataclass(frozen=True)
+class Outcome:
+    exit_code: int
+    timed_out: bool
+    interrupted: bool
+
+
+class Process:
+    def __init__(self, command: list[str], variables: dict[str, str], log: Path):
+        try:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            output = log.open("ab")
+        except OSError as error:
+            raise OutputError(f"{log}: {error.strerror}") from None
+        prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before the fork
+        with output:
+            try:
+                self._child = subprocess.Popen(
+                    command,
+                    env={**os.environ, **variables},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    preexec_fn=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
+                )
+            except OSError as error:
+                raise UnavailableError(f"{command[0]}: {error.strerror}") from None
+
+    @property
+    def identity(self) -> dict[str, int]:
+        return {"pid": self._child.pid, "started_ticks": started_ticks(self._child.pid)}
+
+    def wait(self, timeout_s: float, interrupts: Interrupts) -> Outcome:
+        end = time.monotonic() + timeout_s
+        while self._child.poll() is None:
+            late = time.monotonic() > end
+            if late or interrupts.received:
+                end_group(self._child.pid)
+                return Outcome(self._child.wait(), late, not late)
+            time.sleep(_POLL_SECONDS)
+        return Outcome(self._child.returncode, False, bool(interrupts.received))
+
+
+def end_group(leader: int) -> None:
+    """SIGTERM to the launcher, which passes it on to its ranks; what is left of the group after the grace is killed."""
+    _signal(os.kill, leader, signal.SIGTERM)
+    end = time.monotonic() + GRACE_SECONDS
+    while time.monotonic() < end and _runs(leader):
+        time.sleep(_POLL_SECONDS)
+    _signal(os.killpg, leader, signal.SIGKILL)
+
+
+def end_leftover(identity: dict[str, int]) -> bool:
+    """The launch of a sweep that was killed itself, if it still runs. True: it did."""
+    pid = identity.get("pid", 0)
+    if pid <= 0 or started_ticks(pid) != identity.get("started_ticks"):
+        return False
+    end_group(pid)
+    return True
+
+
+def started_ticks(pid: int) -> int:
+    """Start time of a process, which tells it from a later one with the same number; 0: there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[19])  # field 22 of proc(5)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _signal(call, target: int, number: int) -> None:
+    try:
+        call(target, number)
+    except ProcessLookupError:
+        pass

@@ -1,0 +1,84 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a sweep's folder holds, so that it can go on after a kill, a reboot or a time limit.
+
+    FOLDER/sweep.json            the sweep and its order, written once
+    FOLDER/SIDE/JOB.NNN.jsonl    results of one launch
+    FOLDER/state/SIDE/JOB.NNN.json   what became of it: running, done, failed, timeout, interrupted
+    FOLDER/logs/SIDE/JOB.NNN.log     what it printed
+
+Files are replaced whole, so that a kill at any moment leaves the old one or the new one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.sweep.faults import OutputError, UsageError
+from dlmb_launch.sweep.order import Launch
+from dlmb_launch.sweep.sweep_file import Sweep
+
+DONE = "done"  # every cell is in the result file
+NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
+
+
+class Folder:
+    def __init__(self, root: Path):
+        self.root = root
+
+    def results(self, launch: Launch) -> Path:
+        return self.root / f"{launch.name}.jsonl"
+
+    def log(self, launch: Launch) -> Path:
+        return self.root / "logs" / f"{launch.name}.log"
+
+    def status(self, launch: Launch) -> dict[str, Any]:
+        try:
+            return json.loads(self._status_file(launch).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{self._status_file(launch)}: cannot be read: {error}") from None
+
+    def set_status(self, launch: Launch, status: dict[str, Any]) -> None:
+        write_whole(self._status_file(launch), json.dumps(status, indent=1) + "\n")
+
+    def finished(self, launch: Launch) -> bool:
+        return self.status(launch).get("state") in (DONE, NOTHING)
+
+    def open(self, sweep: Sweep) -> bool:
+        """True where the folder already holds a part of this sweep."""
+        text = json.dumps(asdict(sweep), sort_keys=True)
+        mine = {"sweep": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
+        file = self.root / "sweep.json"
+        if not file.exists():
+            write_whole(file, json.dumps(mine, indent=1) + "\n")
+            return False
+        try:
+            before = json.loads(file.read_text(encoding="utf-8"))["digest"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise UsageError(f"{file}: is not a sweep's; name another folder") from None
+        if before != mine["digest"]:
+            raise UsageError(f"{self.root}: holds results of another sweep; name another folder, or remove it")
+        return True
+
+    def _status_file(self, launch: Launch) -> Path:
+        return self.root / "state" / f"{launch.name}.json"
+
+
+def write_whole(path: Path, text: str) -> None:
+    beside = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror}") from None

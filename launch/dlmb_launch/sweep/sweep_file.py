@@ -1,0 +1,141 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What to measure: a sweep file. docs/sweeping.md describes it key by key."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.sweep import toml_file
+from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.sweep.toml_file import Table
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
+# What the sweep itself passes on; a file that set them would break resuming.
+_OWN_OPTIONS = ("results", "resume", "campaign", "plan", "ranks")
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str  # in file names: "moe_alltoall", or what `name` says
+    program: str  # "moe_alltoall": dlmb_moe_alltoall
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    ranks: int
+    nodes: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.ranks}r" if self.nodes == 1 else f"{self.ranks}r{self.nodes}n"
+
+    @property
+    def ranks_per_node(self) -> int:
+        return self.ranks // self.nodes
+
+
+@dataclass(frozen=True)
+class Environment:
+    name: str
+    variables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is compared: a build, or an environment around the same build."""
+
+    name: str
+    build: str  # folder of the programs; empty: the one of the machine or of the command line
+    variables: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    name: str
+    launches: int
+    seed: int
+    launch_timeout_s: int
+    programs: tuple[Program, ...]
+    worlds: tuple[World, ...]
+    environments: tuple[Environment, ...]
+    sides: tuple[Side, ...]
+
+
+def read(path: Path) -> Sweep:
+    top = Table(toml_file.read(path), str(path))
+    common = top.take("options", dict, {})
+    sweep = Sweep(
+        name=_name(top, top.take("name", str, path.stem)),
+        launches=top.positive("launches", 1),
+        seed=top.take("seed", int, 1),
+        launch_timeout_s=top.positive("launch-timeout", 1800),
+        programs=tuple(_program(entry, common) for entry in top.tables("program")),
+        worlds=tuple(_world(entry) for entry in top.tables("world")),
+        environments=tuple(_environment(entry) for entry in top.tables("environment")) or (Environment("", ()),),
+        sides=tuple(_side(entry) for entry in top.tables("side")) or (Side("results", "", ()),),
+    )
+    top.done()
+    _require_whole(sweep, path)
+    return sweep
+
+
+def _require_whole(sweep: Sweep, path: Path) -> None:
+    for entries, key in ((sweep.programs, "program"), (sweep.worlds, "world")):
+        if not entries:
+            raise UsageError(f"{path}: nothing to measure: there is no [[{key}]]")
+    for entries in (sweep.programs, sweep.worlds, sweep.environments, sweep.sides):
+        names = [entry.name for entry in entries]
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"{path}: '{name}' occurs twice; give each entry a name of its own with name = \"...\"")
+
+
+def _name(table: Table, text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise UsageError(f"{table.place}: the name '{text}' is used in file names: letters, digits and . _ + - only")
+    return text
+
+
+def _program(table: Table, common: dict[str, Any]) -> Program:
+    program = table.take("program", str).removeprefix("dlmb_")
+    name = _name(table, table.take("name", str, program))
+    arguments: list[str] = []
+    for key, value in {**common, **table.rest()}.items():
+        if key in _OWN_OPTIONS:
+            raise UsageError(f"{table.place}: '{key}' is set by the sweep itself")
+        arguments += _argument(table, key, value)
+    return Program(name, program, tuple(arguments))
+
+
+def _argument(table: Table, key: str, value: Any) -> list[str]:
+    """hidden = 7168 -> --hidden 7168; preset = ["a", "b"] -> --preset a,b; cells = true -> --cells."""
+    if isinstance(value, bool):
+        return [f"--{key}"] if value else []
+    if isinstance(value, dict):
+        raise UsageError(f"{table.place}: the option '{key}' cannot be a table")
+    return [f"--{key}", ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+
+
+def _world(table: Table) -> World:
+    world = World(table.positive("ranks"), table.positive("nodes", 1))
+    table.done()
+    if world.ranks % world.nodes != 0:
+        raise UsageError(f"{table.place}: {world.ranks} ranks do not divide over {world.nodes} nodes")
+    return world
+
+
+def _environment(table: Table) -> Environment:
+    environment = Environment(_name(table, table.take("name", str)), tuple(table.texts("set").items()))
+    table.done()
+    return environment
+
+
+def _side(table: Table) -> Side:
+    side = Side(_name(table, table.take("name", str)), table.take("build", str, ""), tuple(table.texts("set").items()))
+    table.done()
+    return side

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The driver with doubles of launcher and programs: states, resuming, signals, time-outs, exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import doubles
+
+ROOT = Path(__file__).resolve().parents[2]
+SWEEP = """
+launches = 2
+launch-timeout = {timeout}
+[[world]]
+ranks = 1
+[[program]]
+program = "collective"
+"""
+
+
+class Driver(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+        self.folder = doubles.make(Path(self.scratch.name))
+        self.output = self.folder / "out"
+        self.sweep = self.folder / "example.toml"
+        self.sweep.write_text(SWEEP.format(timeout=30), encoding="utf-8")
+
+    def command(self, *more):
+        tool = [sys.executable, str(ROOT / "launch" / "dlmb_sweep")]
+        return [*tool, str(self.sweep), "--build", str(self.folder / "bin"), "-o", str(self.output), *more]
+
+    def environment(self, behaviour):
+        path = f"{self.folder / 'path'}:{os.environ['PATH']}"
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
+        return {**clean, "PATH": path, "DOUBLE_BEHAVIOUR": behaviour, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run_sweep(self, behaviour="", *more):
+        return subprocess.run(
+            self.command(*more), env=self.environment(behaviour), capture_output=True, text=True, timeout=120, check=False
+        )
+
+    def launch_files(self):
+        return sorted((self.output / "results").glob("*.jsonl"))
+
+    def assert_complete(self):
+        self.assertEqual(len(self.launch_files()), 2)
+        for file in self.launch_files():
+            self.assertEqual(sorted(doubles.cells(file)), [(cell, "ok") for cell in doubles.CELLS])
+
+    def test_all_done(self):
+        done = self.run_sweep()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assert_complete()
+
+    def test_a_second_run_has_nothing_to_do(self):
+        self.run_sweep()
+        before = [file.read_bytes() for file in self.launch_files()]
+        done = self.run_sweep()
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("nothing was left to do", done.stdout)
+        self.assertEqual(before, [file.read_bytes() for file in self.launch_files()])
+
+    def test_a_failed_cell_is_shown_and_measured_again(self):
+        failed = self.run_sweep("fail")
+        self.assertEqual(failed.returncode, 1)
+        self.assertIn("the last words of a double", failed.stdout)
+        self.assertEqual(self.run_sweep().returncode, 0)
+        self.assert_complete()
+        aside = [line for file in self.output.glob("results/*.superseded") for line in file.read_text().splitlines()]
+        self.assertEqual([json.loads(line)["status"] for line in aside], ["failed", "failed"])
+
+    def test_what_cannot_run_here_is_no_failure(self):
+        self.assertEqual(self.run_sweep("nothing").returncode, 0)
+        self.assertIn("nothing was left", self.run_sweep("nothing").stdout)
+
+    def test_a_launch_that_hangs_is_ended(self):
+        self.sweep.write_text(SWEEP.format(timeout=1), encoding="utf-8")
+        done = self.run_sweep("hang")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("2 launches timeout", done.stdout)
+
+    def test_sigterm_ends_in_order_and_the_next_run_completes(self):
+        with subprocess.Popen(self.command(), env=self.environment("hang"), stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            self.wait_for_state("running")
+            child.send_signal(signal.SIGTERM)
+            rest = child.stdout.read()
+        self.assertEqual(child.returncode, 128 + signal.SIGTERM)
+        self.assertIn("goes on from here", rest)
+        self.assertEqual(self.run_sweep().returncode, 0)
+        self.assert_complete()
+
+    def test_a_killed_driver_leaves_nothing_that_disturbs_the_next(self):
+        with subprocess.Popen(self.command(), env=self.environment("hang"), stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            self.wait_for_state("running")
+            child.kill()
+        file = self.output / "results" / "collective.1r.001.jsonl"
+        file.parent.mkdir(exist_ok=True)  # it may have died before it wrote anything
+        with file.open("a", encoding="utf-8") as results:
+            results.write('{"kind": "cell", "cell_id": "bro')
+        self.assertEqual(self.run_sweep().returncode, 0)
+        self.assert_complete()
+
+    def wait_for_state(self, word):
+        end = time.monotonic() + 30
+        while time.monotonic() < end:
+            if any(json.loads(f.read_text())["state"] == word for f in self.output.glob("state/results/*.json")):
+                return
+            time.sleep(0.02)
+        self.fail(f"no launch is {word}")
+
+    def test_a_folder_of_another_sweep_is_refused(self):
+        self.run_sweep()
+        self.sweep.write_text(SWEEP.format(timeout=31), encoding="utf-8")
+        done = self.run_sweep()
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("results of another sweep", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_usage_errors(self):
+        for more, code, says in (
+            (["--frobnicate"], 64, "--frobnicate"),
+            (["--build", "/nonexistent"], 64, "no DLMB programs here"),
+            (["--machine", "/nonexistent.toml"], 64, "No such file"),
+            (["-o", "/proc/nothing"], 74, "/proc/nothing"),
+        ):
+            with self.subTest(says):
+                done = self.run_sweep("", *more)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_more_ranks_than_cores_needs_to_be_said(self):
+        self.sweep.write_text(SWEEP.format(timeout=30).replace("ranks = 1", "ranks = 100000"), encoding="utf-8")
+        done = self.run_sweep()
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("oversubscribe = true", done.stderr)
+
+    def test_a_dry_run_prints_commands_and_writes_nothing(self):
+        done = self.run_sweep("", "--dry-run")
+        self.assertEqual(done.stdout.count("dlmb_collective"), 2)
+        self.assertFalse(self.output.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

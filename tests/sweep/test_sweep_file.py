@@ -1,0 +1,95 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sweep files: what they mean, and what is said about a wrong one."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from dlmb_launch.sweep import sweep_file
+from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.sweep.order import launches
+
+ROOT = Path(__file__).resolve().parents[2]
+WHOLE = """
+launches = 3
+[options]
+time-limit = 1
+[[world]]
+ranks = 2
+[[program]]
+program = "dlmb_collective"
+operation = ["allreduce", "allgather"]
+in-place = true
+[[side]]
+name = "before"
+[[side]]
+name = "after"
+"""
+
+
+def read(text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "example.toml"
+        file.write_text(text, encoding="utf-8")
+        return sweep_file.read(file)
+
+
+class Meaning(unittest.TestCase):
+    def test_options_become_arguments(self):
+        program = read(WHOLE).programs[0]
+        self.assertEqual(program.program, "collective")
+        self.assertEqual(program.arguments, ("--time-limit", "1", "--operation", "allreduce,allgather", "--in-place"))
+
+    def test_sides_of_a_job_are_neighbours_and_change_places(self):
+        names = [launch.name for launch in launches(read(WHOLE))]
+        self.assertEqual(
+            names,
+            [
+                "before/collective.2r.001", "after/collective.2r.001",
+                "after/collective.2r.002", "before/collective.2r.002",
+                "before/collective.2r.003", "after/collective.2r.003",
+            ],
+        )  # fmt: skip
+
+    def test_the_order_of_jobs_is_random_and_repeatable(self):
+        text = "launches = 4\n" + "".join(f"[[world]]\nranks = {n}\n" for n in range(1, 9)) + '[[program]]\nprogram = "info"\n'
+        names = [launch.job for launch in launches(read(text))]
+        self.assertEqual(names, [launch.job for launch in launches(read(text))])
+        self.assertEqual(len(names), 32)
+        replicates = [tuple(names[i : i + 8]) for i in range(0, 32, 8)]
+        self.assertEqual({frozenset(each) for each in replicates}, {frozenset(replicates[0])})
+        self.assertGreater(len(set(replicates)), 1)
+
+    def test_the_shipped_files_are_right(self):
+        for file in sorted((ROOT / "launch" / "sweeps").glob("*.toml")):
+            with self.subTest(file.name):
+                self.assertGreater(len(launches(sweep_file.read(file))), 0)
+
+
+class Mistakes(unittest.TestCase):
+    CASES = {
+        "launches = 0\n" + WHOLE.replace("launches = 3", ""): "launches must be at least 1",
+        WHOLE + "lunches = 3\n": "unknown key 'lunches'",
+        WHOLE.replace("[[program]]", "[program]"): "program must be a list",
+        WHOLE.replace("ranks = 2", "ranks = 3\nnodes = 2"): "do not divide",
+        WHOLE.replace("ranks = 2", 'ranks = "2"'): "ranks must be a whole number",
+        WHOLE.replace("in-place = true", 'results = "x"'): "'results' is set by the sweep itself",
+        WHOLE.replace('name = "after"', 'name = "before"'): "'before' occurs twice",
+        WHOLE.replace('name = "after"', 'name = "../after"'): "used in file names",
+        "[[world]]\nranks = 2\n": "there is no [[program]]",
+        "launches = \n": "not TOML",
+    }
+
+    def test_one_line_says_what_and_where(self):
+        for text, says in self.CASES.items():
+            with self.subTest(says):
+                with self.assertRaises(UsageError) as caught:
+                    read(text)
+                self.assertIn(says, str(caught.exception))
+                self.assertIn("example.toml", str(caught.exception))
+                self.assertNotIn("\n", str(caught.exception).strip())
+
+
+if __name__ == "__main__":
+    unittest.main()
