@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sweeps under a real Slurm that the test starts on this machine: sbatch with the template, srun, scancel and going on.
+
+Usage: run.py BIN, the folder of the programs. Exits 77 where Slurm cannot be started.
+"""
+
+import json
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+import cluster
+
+ROOT = Path(__file__).resolve().parents[2]
+EXIT_SKIPPED = 77
+BIN = ""
+
+LONG = """
+launches = 6
+[options]
+backend = "mpi"
+iterations = 300
+[[world]]
+ranks = 2
+[[program]]
+program = "collective"
+operation = "sendrecv"
+message-size = "1K:128K"
+"""
+LONG_CELLS = 8
+
+
+def cells(file):
+    text = file.read_text(encoding="utf-8")
+    entries = [json.loads(line) for line in text.splitlines()]
+    return [entry["cell_id"] for entry in entries if entry["kind"] == "cell" and entry["status"] == "ok"]
+
+
+class Sweeps(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        folder = Path(cls.scratch.name)
+        (folder / "slurm").mkdir()
+        cls.slurm = cluster.Cluster(folder / "slurm")
+        cls.slurm.__enter__()
+        cls.addClassCleanup(cls.slurm.stop)
+        cls.machine = folder / "machine.toml"
+        cls.machine.write_text("oversubscribe = true\n", encoding="utf-8")
+
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(dir=self.scratch.name))
+
+    def submit(self, sweep, *options):
+        template = ROOT / "launch" / "slurm" / "sweep.sbatch"
+        own = ["--machine", str(self.machine), "--build", BIN]
+        command = ["sbatch", "--parsable", "-n", "2", "-o", str(self.folder / "job.log"), "--open-mode=append", *options]
+        export = f"--export=ALL,DLMB_SWEEP={ROOT / 'launch' / 'dlmb_sweep'},PYTHONDONTWRITEBYTECODE=1"
+        return self.slurm.run([*command, export, str(template), str(sweep), str(self.folder / "out"), *own])
+
+    def log(self):
+        file = self.folder / "job.log"
+        return file.read_text(encoding="utf-8") if file.exists() else "no log"
+
+    def assert_every_cell_once(self, launches, cells_per_launch=None):
+        files = sorted((self.folder / "out" / "results").glob("*.jsonl"))
+        self.assertEqual(len(files), launches, self.log())
+        for file in files:
+            ids = cells(file)
+            self.assertEqual(len(ids), len(set(ids)), file.name)
+            self.assertEqual(len(ids), cells_per_launch or len(ids))
+            self.assertGreater(len(ids), 0)
+
+    def test_the_quick_sweep_by_srun(self):
+        done = self.submit(ROOT / "launch" / "sweeps" / "quick.toml", "--wait")
+        self.assertEqual(done.returncode, 0, done.stderr + self.log())
+        self.assert_every_cell_once(launches=5)
+        states = [json.loads(f.read_text(encoding="utf-8")) for f in self.folder.glob("out/state/results/*.json")]
+        for state in states:
+            self.assertRegex(" ".join(state["command"][:2]), "srun --mpi=pmix")
+
+    def test_scancel_and_going_on(self):
+        sweep = self.folder / "long.toml"
+        sweep.write_text(LONG, encoding="utf-8")
+        job = self.submit(sweep).stdout.strip()
+        self.wait_until(lambda: len(list(self.folder.glob("out/results/*.jsonl"))) >= 2)
+        self.slurm.run(["scancel", job])
+        self.wait_until(lambda: self.slurm.run(["squeue", "-h", "-j", job]).stdout.strip() == "")
+        before = sum(len(cells_or_none(file)) for file in self.folder.glob("out/results/*.jsonl"))
+        self.assertLess(before, 6 * LONG_CELLS, "nothing was left when the job was cancelled")
+        done = self.submit(sweep, "--wait")
+        self.assertEqual(done.returncode, 0, done.stderr + self.log())
+        self.assertIn("going on with", self.log())
+        self.assert_every_cell_once(launches=6, cells_per_launch=LONG_CELLS)
+
+    def wait_until(self, true):
+        end = time.monotonic() + 240
+        while not true():
+            if time.monotonic() > end:
+                self.fail(self.log() + self.slurm.logs())
+            time.sleep(0.1)
+
+
+def cells_or_none(file):
+    try:
+        return cells(file)
+    except ValueError:  # the line that the cancelled job was writing
+        return []
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    if reason := cluster.why_not():
+        print(f"skipped: {reason}")
+        sys.exit(EXIT_SKIPPED)
+    BIN = sys.argv.pop()
+    unittest.main(verbosity=2)
