@@ -14,7 +14,9 @@ function(dlmb_add_tool name)
 endfunction()
 
 dlmb_add_tool(dlmb_compare)
+dlmb_add_tool(dlmb_sweep)
 install(
-    DIRECTORY launch/dlmb_launch
+    DIRECTORY launch/dlmb_launch launch/machines launch/slurm launch/sweeps
     DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb/launch
+    USE_SOURCE_PERMISSIONS
     PATTERN __pycache__ EXCLUDE)
