@@ -74,6 +74,12 @@ class CellTest(WithFolder):
             line["shared_gpu"] = True
         self.assertIn("took turns", self.compared(*lines).verdicts[0].reason)
 
+    def test_what_was_not_validated_is_not_compared(self) -> None:
+        lines = [side(name, {CELL: US}) for name in ("base", "cand")]
+        for line in lines[0] + lines[1]:
+            line["validation"] = {"verdict": "off"}
+        self.assertIn("not validated", self.compared(*lines).verdicts[0].reason)
+
     def test_launches_of_one_side_that_do_not_agree_are_not_compared(self) -> None:
         lines = side("cand", {CELL: US})
         lines[1]["definition"] = "other"

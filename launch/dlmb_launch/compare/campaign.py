@@ -40,6 +40,7 @@ class Cell:
     payload_bytes: int
     wire_bytes: int
     shared_gpu: bool
+    validated: bool
 
     def differs_from(self, other: Cell) -> str:
         """The first field that two cells of the same id do not share, with both values; empty: none."""

@@ -86,4 +86,6 @@ def why_not(
         return one.differs_from(two)
     if one.shared_gpu:
         return "ranks took turns on one GPU, so its times are no measurement"
+    if not one.validated:
+        return "not validated (-c off), so its times may be those of wrong bytes"
     return environments.why_not(baseline.launches_of(row), candidate.launches_of(other))

@@ -67,6 +67,7 @@ class Reader:
             payload_bytes=traffic.get("payload_bytes", 0),
             wire_bytes=traffic.get("wire_bytes", 0),
             shared_gpu=bool(line.get("shared_gpu")),
+            validated=(line.get("validation") or {}).get("verdict") != "off",
         )
         row = campaign.row_of.setdefault(cell.id, len(campaign.cells))
         if row == len(campaign.cells):
