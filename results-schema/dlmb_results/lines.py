@@ -62,7 +62,7 @@ def read_lines(path: Path, remarks: list[str]) -> Iterator[tuple[int, dict[str, 
 def parse(line: bytes) -> dict[str, Any] | None:
     """None: not a whole line of a result file."""
     try:
-        value = json.loads(SAMPLES.sub(b'"samples_ns":[]', line))
+        value = json.loads(SAMPLES.sub(b'"samples_ns":[]', line).decode("utf-8"))
     except ValueError:
         return None
     return value if isinstance(value, dict) and "kind" in value else None

@@ -8,6 +8,7 @@ Held in arrays, not as lines: a campaign may have millions of lines.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,9 +28,8 @@ class Launch:
     test_double: bool
 
 
-@dataclass(frozen=True)
-class Cell:
-    """What must agree in all launches of both sides for numbers to be about the same."""
+class Cell(NamedTuple):
+    """What must agree in all launches of both sides for numbers to be about the same. Made for every line, so a tuple."""
 
     id: str
     pattern: str
@@ -44,7 +44,7 @@ class Cell:
 
     def differs_from(self, other: Cell) -> str:
         """The first field that two cells of the same id do not share, with both values; empty: none."""
-        for name in self.__dataclass_fields__:
+        for name in self._fields:
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
                 return f"{name} differs: '{one}' and '{two}'"

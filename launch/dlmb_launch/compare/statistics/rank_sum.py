@@ -29,11 +29,13 @@ def doubled_midranks(values: np.ndarray) -> np.ndarray:
 
 def subsets_by_sum(items: tuple[int, ...], size: int) -> np.ndarray:
     """How many subsets of that size have each sum; index: the sum. Exact below 2^53 subsets."""
-    largest = sum(sorted(items)[-size:])
-    counts = np.zeros((size + 1, largest + 1))
+    ordered = sorted(items)
+    counts = np.zeros((size + 1, sum(ordered[-size:]) + 1))  # by members, by sum
     counts[0, 0] = 1
-    for item in items:
-        counts[1:, item:] += counts[:-1, : largest + 1 - item].copy()
+    for seen, item in enumerate(ordered, 1):
+        largest = sum(ordered[max(0, seen - size) : seen])
+        fewest = max(1, size - (len(ordered) - seen))  # subsets that are smaller now stay too small
+        counts[fewest:, item : largest + 1] += counts[fewest - 1 : -1, : largest + 1 - item]
     return counts[size]
 
 
