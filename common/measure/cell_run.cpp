@@ -102,6 +102,7 @@ void CellRun::set_up_sampling(double iteration_ns) {
         StoppingLimits limits;
         limits.fixed_samples = options_.iterations;
         limits.time_ns = options_.time_limit_ns;
+        limits.precision = options_.mode == Mode::stream ? stream_precision : latency_precision;
         limits.pass = shape.iterations == 1 ? draws : 1;  // longer samples mix the draws themselves
         rule_.emplace(limits, static_cast<Nanoseconds>(iteration_ns * static_cast<double>(shape.iterations)));
     }

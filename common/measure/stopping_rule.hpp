@@ -27,12 +27,17 @@ struct Decision {
     bool operator==(Decision const&) const = default;
 };
 
+// Half width of the 95 % interval of the round medians over their median. Streams are bound by bandwidth, which repeats
+// better than latency does.
+inline constexpr double latency_precision = 0.02;
+inline constexpr double stream_precision = 0.01;
+
 struct StoppingLimits {
     std::optional<std::uint64_t> fixed_samples =
         std::nullopt;                      // exactly that many, in up to six rounds, whatever the time
     Nanoseconds time_ns = 10'000'000'000;  // what a cell may spend in its rounds
     std::uint64_t pass = 1;                // samples of one pass over the draws
-    double precision = 0.02;               // half width of the round medians' interval over their median
+    double precision = latency_precision;
 };
 
 class StoppingRule {

@@ -110,6 +110,17 @@ TEST(StoppingRule, PrecisionIsTheHalfWidthOfTheRoundMediansInterval) {
     EXPECT_EQ(rounds_of({100, 100, 100, 100, 100}), (Decision{0, Stop::not_yet}));  // no interval below 6 rounds
 }
 
+// A stream is asked for half of that: medians of 100 and 102 are one per cent off, 100 and 103 are not.
+TEST(StoppingRule, AStreamIsMeasuredTwiceAsPrecisely) {
+    EXPECT_EQ(stream_precision, latency_precision / 2);
+    StoppingRule rule({.precision = stream_precision}, 1 * ms);
+    for (Nanoseconds const median : {100, 100, 100, 100, 100, 103}) {
+        rule.begin_round();
+        rule.add(std::vector<Nanoseconds>(20, median), 1 * s);
+    }
+    EXPECT_EQ(rule.next(), (Decision{0, Stop::not_yet}));
+}
+
 TEST(StoppingRule, ChunksAreWholePassesOverTheDraws) {
     for (std::uint64_t const pass : {3U, 7U, 20U}) {
         Played const run = play({.pass = pass}, 1 * ms);
