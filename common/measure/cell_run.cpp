@@ -3,6 +3,7 @@
 #include "common/measure/cell_run.hpp"
 
 #include "common/measure/agree.hpp"
+#include "common/measure/flags.hpp"
 #include "common/measure/sample_shape.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/measure/warm_up_rule.hpp"
@@ -166,6 +167,11 @@ void CellRun::summarize_samples() {
     result_.time = summarize(longest_);
     result_.samples_ns = longest_;
     result_.round_medians_ns = rule_->round_medians();
+    result_.median_of_rounds_ns = median(result_.round_medians_ns);
+    result_.aa_ratio = aa_ratio(result_.round_medians_ns);
+    std::size_t const draws = result_.iterations_per_sample == 1 ? candidate_.draws.size() : 1;
+    result_.series = describe_series(longest_, draws);
+    result_.flags = flags_of(longest_, draws);
     summarize_device();
     result_.straggler = find_straggler(slowest_, contest_.bootstrap.size());
     std::size_t const labels = phases_.labels().size();

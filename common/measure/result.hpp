@@ -26,8 +26,21 @@ struct TimeSummary {
     double min = 0;
     double max = 0;
     double mean = 0;
+    double q1 = 0;  // quartiles and percentiles: nearest rank
+    double q3 = 0;
+    double p90 = 0;
     double p95 = 0;
-    std::optional<double> p99;  // absent below 299 samples
+    std::optional<double> p99;   // absent below 299 samples
+    double mad = 0;              // median of |sample - median|
+    std::uint64_t outliers = 0;  // samples beyond 1.5 (q3 - q1) outside the quartiles; counted, never left out
+};
+
+/// What the order of the samples says about them. Nothing here corrects a figure.
+struct SampleSeries {
+    double lag1 = 0;               // rank autocorrelation of neighbouring samples, -1..1
+    double effective_samples = 0;  // how many independent samples would say as much
+    double drift = 0;              // change over the whole cell, as a share of the median
+    std::uint64_t step_at = 0;     // first sample behind the likeliest step; `flags` says whether there is one
 };
 
 struct PhaseResult {
@@ -64,6 +77,11 @@ struct CellResult {
     std::vector<Nanoseconds> samples_ns;
     std::vector<PhaseResult> phases;  // in plan order
     std::vector<double> round_medians_ns;
+    double median_of_rounds_ns = 0;      // median of these, by which launches are compared; 0 without a round
+    std::optional<double> aa_ratio;      // median of rounds 1, 3, 5 ... over that of 2, 4, 6 ...; absent with one round
+    std::optional<SampleSeries> series;  // absent for too few samples
+    std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
+    std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
     std::optional<DeviceTiming> device;
     Straggler straggler;

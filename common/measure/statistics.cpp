@@ -3,6 +3,8 @@
 #include "common/measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -33,6 +35,24 @@ template <class Value>
 Interval interval_of_sorted(std::vector<Value> const& sorted) {
     IntervalRanks const ranks = median_interval_ranks(sorted.size()).value_or(IntervalRanks{1, sorted.size()});
     return {static_cast<double>(sorted[ranks.low - 1]), static_cast<double>(sorted[ranks.high - 1])};
+}
+
+/// Median of the distances to `centre`.
+double median_distance(std::vector<Nanoseconds> const& values, double centre) {
+    std::vector<double> distances;
+    distances.reserve(values.size());
+    for (Nanoseconds const value : values) {
+        distances.push_back(std::abs(static_cast<double>(value) - centre));
+    }
+    std::sort(distances.begin(), distances.end());
+    return median_of_sorted(distances);
+}
+
+std::uint64_t count_outliers(std::vector<Nanoseconds> const& sorted, double q1, double q3) {
+    double const fence = 1.5 * (q3 - q1);
+    return static_cast<std::uint64_t>(std::count_if(sorted.begin(), sorted.end(), [&](Nanoseconds value) {
+        return static_cast<double>(value) < q1 - fence || static_cast<double>(value) > q3 + fence;
+    }));
 }
 
 }  // namespace
@@ -99,11 +119,27 @@ TimeSummary summarize(std::span<Nanoseconds const> samples) {
     summary.min = static_cast<double>(sorted.front());
     summary.max = static_cast<double>(sorted.back());
     summary.mean = std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+    summary.q1 = static_cast<double>(nearest_rank(sorted, 25));
+    summary.q3 = static_cast<double>(nearest_rank(sorted, 75));
+    summary.p90 = static_cast<double>(nearest_rank(sorted, 90));
     summary.p95 = static_cast<double>(nearest_rank(sorted, 95));
+    summary.mad = median_distance(sorted, summary.median);
+    summary.outliers = count_outliers(sorted, summary.q1, summary.q3);
     if (sorted.size() >= least_samples_for_p99) {
         summary.p99 = static_cast<double>(nearest_rank(sorted, 99));
     }
     return summary;
+}
+
+std::optional<double> aa_ratio(std::span<double const> round_medians_ns) {
+    std::array<std::vector<double>, 2> halves;
+    for (std::size_t i = 0; i < round_medians_ns.size(); ++i) {
+        halves[i % 2].push_back(round_medians_ns[i]);
+    }
+    if (halves[1].empty() || !(median(halves[1]) > 0)) {
+        return std::nullopt;
+    }
+    return median(halves[0]) / median(halves[1]);
 }
 
 Straggler find_straggler(std::span<Rank const> slowest, int ranks) {

@@ -42,6 +42,10 @@ struct Interval {
 /// All zero for no samples.
 [[nodiscard]] TimeSummary summarize(std::span<Nanoseconds const> samples);
 
+/// Median of rounds 1, 3, 5 ... over that of rounds 2, 4, 6 ...: what a comparison of the cell with itself shows.
+/// nullopt for fewer than two rounds.
+[[nodiscard]] std::optional<double> aa_ratio(std::span<double const> round_medians_ns);
+
 /// The rank that was slowest most often; the lowest such rank when several were. `slowest[i]`: rank of sample i.
 [[nodiscard]] Straggler find_straggler(std::span<Rank const> slowest, int ranks);
 

@@ -3,6 +3,7 @@
 #include "common/record/from_json.hpp"
 
 #include "common/base/error.hpp"
+#include "common/record/cell_statistics_json.hpp"
 #include "common/record/json.hpp"
 
 #include <fmt/core.h>
@@ -39,22 +40,6 @@ measure::Verdict verdict_from(Json const& value) {
 
 WorldShape world_from(Json const& object) {
     return {object.at("ranks"), object.at("ranks_per_node")};
-}
-
-measure::TimeSummary times_from(Json const& object) {
-    measure::TimeSummary time;
-    time.samples = object.at("samples");
-    time.median = object.at("median");
-    time.median_low = object.at("median_low");
-    time.median_high = object.at("median_high");
-    time.min = object.at("min");
-    time.max = object.at("max");
-    time.mean = object.at("mean");
-    time.p95 = object.at("p95");
-    if (!object.at("p99").is_null()) {
-        time.p99 = object.at("p99").get<double>();
-    }
-    return time;
 }
 
 TrafficSummary traffic_from(Json const& object) {
@@ -118,7 +103,10 @@ measure::CellResult result_from(Json const& line) {
     result.status = status_from(line.at("status"));
     result.reason = line.at("reason");
     read_measured(line, result);
-    result.round_medians_ns = line.at("rounds").at("medians_ns").get<std::vector<double>>();
+    read_rounds(line.at("rounds"), result);
+    result.series = series_from(line.value("series", Json(nullptr)));
+    result.below_floor = optional_from<bool>(line, "below_floor");
+    result.flags = line.value("flags", std::vector<std::string>{});
     result.rank_median_ns = line.at("rank_medians_ns").get<std::vector<double>>();
     result.stop_reason = line.at("stop_reason");
     result.definition = line.at("definition");

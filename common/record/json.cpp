@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/json.hpp"
 
+#include "common/record/cell_statistics_json.hpp"
 #include "common/record/json_parts.hpp"
 
 #include <algorithm>
@@ -12,22 +13,6 @@ namespace {
 /// Host time that the device did not spend, as a share of the host's median, from which on the host is what was
 /// measured.
 constexpr double host_bound_share = 0.2;
-
-Json times(measure::TimeSummary const& time) {
-    Json object{{"median", finite(time.median, "median")},
-                {"median_low", finite(time.median_low, "median_low")},
-                {"median_high", finite(time.median_high, "median_high")},
-                {"min", finite(time.min, "min")},
-                {"p95", finite(time.p95, "p95")},
-                {"p99", nullptr},
-                {"max", finite(time.max, "max")},
-                {"mean", finite(time.mean, "mean")},
-                {"samples", time.samples}};
-    if (time.p99) {
-        object["p99"] = finite(*time.p99, "p99");
-    }
-    return object;
-}
 
 Json traffic_json(TrafficSummary const& traffic) {
     return {{"payload_bytes", traffic.payload_bytes},
@@ -55,7 +40,7 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
 }
 
 Json phase_json(TrafficSummary const& traffic, measure::TimeSummary const* time) {
-    Json object = time == nullptr ? Json::object() : times(*time);
+    Json object = time == nullptr ? Json::object() : times_json(*time);
     object["traffic"] = traffic_json(traffic);
     object["bandwidth"] = bandwidth_json(traffic, time == nullptr ? 0 : time->median);
     return object;
@@ -81,14 +66,6 @@ Json validation_json(measure::Validation const& validation) {
             {"first_mismatch", validation.first_mismatch}};
 }
 
-Json finite_list(std::vector<double> const& values, char const* field) {
-    Json list = Json::array();
-    for (double const value : values) {
-        list.push_back(finite(value, field));
-    }
-    return list;
-}
-
 Json identity_json(CellIdentity const& identity) {
     return {{"pattern", identity.pattern},
             {"preset", identity.preset},
@@ -103,7 +80,7 @@ Json identity_json(CellIdentity const& identity) {
 }
 
 Json times_over_samples(measure::TimeSummary const& summary) {
-    Json time = times(summary);
+    Json time = times_json(summary);
     time["axis"] = time_axis;
     return time;
 }
@@ -200,7 +177,10 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object.update(measured_json(cell));
     object["device"] = device_json(result.device, result.time.median);
     object["phases"] = phases_json(cell);
-    object["rounds"] = {{"medians_ns", finite_list(result.round_medians_ns, "rounds.medians_ns")}};
+    object["rounds"] = rounds_json(result);
+    object["series"] = series_json(result.series);
+    object["below_floor"] = or_null(result.below_floor);
+    object["flags"] = result.flags;
     object["rank_medians_ns"] = finite_list(result.rank_median_ns, "rank_medians_ns");
     object["warmup_iterations"] = result.warmup_iterations;
     object["stop_reason"] = result.stop_reason;

@@ -18,7 +18,7 @@
 
 namespace dlmb::record {
 
-inline constexpr char const* result_schema = "dlmb.result/1.1";
+inline constexpr char const* result_schema = "dlmb.result/1.2";
 
 /// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
 /// key).

@@ -31,6 +31,18 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
     }
 }
 
+TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
+    ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+    spec.options.iterations = 60;
+    CellResult const result = on_rank_0(run(spec));
+    ASSERT_EQ(result.round_medians_ns.size(), 6U);
+    EXPECT_GT(result.median_of_rounds_ns, 0);
+    EXPECT_TRUE(result.aa_ratio.has_value());
+    ASSERT_TRUE(result.series.has_value());
+    EXPECT_GT(result.series->effective_samples, 0);
+    EXPECT_LE(result.series->effective_samples, 60);
+}
+
 TEST(Runner, OneRankIsEnough) {
     CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
     EXPECT_EQ(result.status, Status::ok);

@@ -77,6 +77,34 @@ TEST(Statistics, TheNinetyNinthPercentileNeeds299Samples) {
     EXPECT_EQ(enough.p95, 285);  // ceil(284.05)
 }
 
+// 1..8: x[2] and x[6] are the quartiles, so fences are at 2 - 6 and 6 + 6; distances to 4.5: 0.5 0.5 1.5 1.5 ...
+TEST(Statistics, SpreadIsThatOfTheQuartiles) {
+    TimeSummary const summary = summarize(descending(8));
+    EXPECT_EQ(summary.q1, 2);
+    EXPECT_EQ(summary.q3, 6);
+    EXPECT_EQ(summary.p90, 8);  // ceil(7.2)
+    EXPECT_EQ(summary.mad, 2);  // of 0.5 0.5 1.5 1.5 2.5 2.5 3.5 3.5
+    EXPECT_EQ(summary.outliers, 0U);
+}
+
+TEST(Statistics, OutliersAreCountedAndStay) {
+    std::vector<Nanoseconds> samples = descending(8);
+    samples.push_back(100);
+    samples.push_back(12);  // q3 is 8 of ten values, q1 is 3: the fence is at 15.5
+    TimeSummary const summary = summarize(samples);
+    EXPECT_EQ(summary.outliers, 1U);
+    EXPECT_EQ(summary.max, 100);
+    EXPECT_EQ(summary.samples, 10U);
+}
+
+// Rounds 1, 3, 5: 100, 104, 102; rounds 2 and 4: 98, 106.
+TEST(Statistics, TheSelfComparisonIsOddRoundsOverEvenOnes) {
+    EXPECT_EQ(aa_ratio(std::vector<double>{100, 98, 104, 106, 102}), 1);
+    EXPECT_DOUBLE_EQ(aa_ratio(std::vector<double>{110, 100}).value(), 1.1);
+    EXPECT_FALSE(aa_ratio(std::vector<double>{110}).has_value());
+    EXPECT_FALSE(aa_ratio({}).has_value());
+}
+
 TEST(Statistics, NearestRankIsExactWhereTheProductIsWhole) {
     EXPECT_EQ(nearest_rank(std::vector<Nanoseconds>{1, 2, 3, 4}, 50), 2);
     std::vector<Nanoseconds> twenty(20);

@@ -52,6 +52,20 @@ TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     }
 }
 
+TEST(Json, ACellOfSchema11HasItsMedianOfRoundsAndNoFlags) {
+    Json old = parsed(to_json_line("id", sample_cell()));
+    for (char const* field : {"series", "below_floor", "flags"}) {
+        old.erase(field);
+    }
+    old["rounds"] = {{"medians_ns", {100.0, 103.0, 104.0}}};
+    measure::CellResult const result = cell_from(old).result;
+    EXPECT_EQ(result.median_of_rounds_ns, 103);
+    EXPECT_DOUBLE_EQ(result.aa_ratio.value(), 102.0 / 103);
+    EXPECT_FALSE(result.series.has_value());
+    EXPECT_FALSE(result.below_floor.has_value());
+    EXPECT_TRUE(result.flags.empty());
+}
+
 TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
     Cell cell = sample_cell();
     cell.shared_gpu = true;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/record/sample_records.hpp"
 
+#include "common/measure/flags.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/record/rank_devices.hpp"
 
@@ -119,6 +120,11 @@ Cell sample_cell() {
     std::vector<Nanoseconds> const combine{19700, 19700, 21150, 19710, 19710, 22200, 19720, 19710};
     result.phases = {{"dispatch", measure::summarize(dispatch)}, {"combine", measure::summarize(combine)}};
     result.round_medians_ns = {41105.0, 41055.0};
+    result.median_of_rounds_ns = measure::median(result.round_medians_ns);
+    result.aa_ratio = measure::aa_ratio(result.round_medians_ns);
+    result.series = measure::describe_series(result.samples_ns, 1);
+    result.below_floor = false;
+    result.flags = measure::flags_of(result.samples_ns, 1);
     result.rank_median_ns = {40100.0, 40990.5, 39870.0, 40012.0};
     result.straggler = {1, 0.625};
     result.stop_reason = "fixed";
