@@ -6,6 +6,7 @@
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 #include "common/bootstrap/first_reason.hpp"
+#include "common/measure/flags.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -200,6 +201,10 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
     auto const finished = [&](std::size_t index, measure::CellResult const& result) {
         record::Cell cell = running[index]->cell;
         cell.result = result;
+        if (auto const& calibration = launch.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
+            double const sample_ns = result.time.median * static_cast<double>(result.iterations_per_sample);
+            cell.result.below_floor = measure::is_below_floor(sample_ns, {calibration->timer.cost_ns});
+        }
         cell.backend_facts = running[index]->backend->provenance();
         add_overlap(cell);
         launch.reporter.cell(cell, variant.title);

@@ -40,6 +40,11 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"none", "spin"}))
         ->capture_default_str()
         ->group(group);
+    app.add_option("--calibration", calibration,
+                   "measure the noise floor first: short (0.1 s at most), full (2 s, with transports) or off")
+        ->check(CLI::IsMember({"off", "short", "full"}))
+        ->capture_default_str()
+        ->group(group);
     app.add_option("--timeout", timeout_seconds, "seconds without progress in a cell until the launch is ended")
         ->check(CLI::Range(least_seconds, most_seconds))
         ->capture_default_str()
@@ -66,6 +71,9 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
     }
     options.runner.mode = mode == "stream" ? measure::Mode::stream : measure::Mode::isolated;
     options.runner.gate = gate == "spin";
+    options.calibration = calibration == "off"    ? measure::Effort::off
+                          : calibration == "full" ? measure::Effort::full
+                                                  : measure::Effort::brief;
     options.runner.validate = validation == "on";
     options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
     options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/measure/calibration.hpp"
 #include "common/measure/runner.hpp"
 #include "patterns/pattern.hpp"
 
@@ -35,6 +36,7 @@ struct Options {
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;
+    measure::Effort calibration = measure::Effort::brief;
     std::optional<std::filesystem::path> results;
     std::string campaign;
     std::optional<PlanFormat> plan;

@@ -54,17 +54,6 @@ void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> 
     }
 }
 
-/// Collective. nullptr with a reason unless every rank has this memory.
-std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind, std::string& why_not) {
-    std::unique_ptr<MemorySpace> space = make_memory(kind, why_not);
-    std::vector<std::int64_t> have{space == nullptr ? 0 : 1};
-    bootstrap.all_reduce(have, Fold::min);
-    if (have[0] == 0 && space != nullptr) {
-        why_not = fmt::format("another rank has no {} memory", name_of(kind));
-    }
-    return have[0] == 0 ? nullptr : std::move(space);
-}
-
 void fill_in(record::Cell& cell, Traffic const& traffic) {
     cell.traffic = traffic.total;
     cell.statistics = traffic.statistics;
@@ -74,6 +63,16 @@ void fill_in(record::Cell& cell, Traffic const& traffic) {
 }
 
 }  // namespace
+
+std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind, std::string& why_not) {
+    std::unique_ptr<MemorySpace> space = make_memory(kind, why_not);
+    std::vector<std::int64_t> have{space == nullptr ? 0 : 1};
+    bootstrap.all_reduce(have, Fold::min);
+    if (have[0] == 0 && space != nullptr) {
+        why_not = fmt::format("another rank has no {} memory", name_of(kind));
+    }
+    return have[0] == 0 ? nullptr : std::move(space);
+}
 
 void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
     std::unique_ptr<Pattern> const pattern = launch.type.make(variant.parameters, launch.world);

@@ -36,6 +36,10 @@ struct LaunchContext {
     measure::Watchdog& watchdog;
 };
 
+/// Collective. nullptr with a reason unless every rank has this memory.
+[[nodiscard]] std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind,
+                                                               std::string& why_not);
+
 /// Collective.
 void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory);
 

@@ -6,6 +6,7 @@
 #include "common/app/agree.hpp"
 #include "common/app/candidates.hpp"
 #include "common/app/device_path_note.hpp"
+#include "common/app/launch_calibration.hpp"
 #include "common/app/point.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
@@ -172,7 +173,14 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
     check_methods(backends, options);
     note_device_path(bootstrap, backends, options);
-    reporter = make_reporter(bootstrap, type, options, describe_launch(bootstrap, type, options, world, device));
+    record::Launch description = describe_launch(bootstrap, type, options, world, device);
+    description.calibration = calibrate_launch(bootstrap, options, backends, device, watchdog);
+    if (description.calibration) {
+        for (std::string& warning : quiet_warnings(*description.calibration)) {
+            description.environment.warnings.push_back(std::move(warning));
+        }
+    }
+    reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
     LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
     std::size_t const points = variants.size() * options.memory.size();

@@ -41,6 +41,7 @@ struct MeasuringOptions {
     std::string mode = "isolated";
     std::string gate = "none";
     std::string validation = "on";
+    std::string calibration = "short";
     int ranks_per_node = 0;
 
     void add(CLI::App& app, Options& options);

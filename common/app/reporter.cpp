@@ -57,6 +57,7 @@ void Reporter::record_cell(record::Cell const& cell, std::string_view title) {
     if (!speaks_) {
         return;
     }
+    summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
     progress_.clear();
     fmt::print("{}", table_->row(cell, title));
@@ -126,7 +127,8 @@ int Reporter::finish() {
     progress_.clear();
     if (speaks_) {
         bool const passed = exit_code() == exit_ok;
-        write(record::to_json_line(record::End{launch_.launch_id, passed ? "ok" : "failed", counts_}));
+        write(record::to_json_line(
+            record::End{launch_.launch_id, passed ? "ok" : "failed", counts_, summary_.self_comparison()}));
         std::string summary;
         for (auto const& [status, count] : counts_) {
             summary += fmt::format(", {} {}", count, status);
@@ -134,8 +136,8 @@ int Reporter::finish() {
         if (resumed_ > 0) {
             summary += fmt::format(", {} already in the results file", resumed_);
         }
-        fmt::print("{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary.empty() ? "none" : summary.substr(2),
-                   figures_, exit_code() == exit_ok ? "PASS" : "FAIL");
+        fmt::print("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
+                   summary.empty() ? "none" : summary.substr(2), figures_, exit_code() == exit_ok ? "PASS" : "FAIL");
         std::fflush(stdout);
     }
     return exit_code();

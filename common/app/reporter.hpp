@@ -5,6 +5,7 @@
 // leave with the same exit code.
 #pragma once
 
+#include "common/app/launch_summary.hpp"
 #include "common/app/progress.hpp"
 #include "common/app/table.hpp"
 #include "common/measure/watchdog.hpp"
@@ -52,6 +53,7 @@ private:
     std::mutex mutex_;                              // the watchdog's thread reports a cell that hangs
     std::map<std::string, record::Cell> expected_;  // by the name that the watchdog knows
     std::map<std::string, std::uint64_t> counts_;
+    LaunchSummary summary_;
     std::uint64_t resumed_ = 0;
     std::uint64_t written_ = 0;
     bool lost_output_ = false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/table_layouts.hpp"
 
+#include "common/app/launch_calibration.hpp"
 #include "common/app/size_range.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,8 @@ namespace dlmb::app {
 
 std::string preamble(record::Launch const& launch, std::string_view pattern) {
     return fmt::format("# {} {}: {} ranks, {} per node; launch {}\n", launch.program, pattern, launch.world.ranks,
-                       launch.world.ranks_per_node, launch.launch_id);
+                       launch.world.ranks_per_node, launch.launch_id) +
+           calibration_line(launch.calibration);
 }
 
 std::string note(record::Cell const& cell, std::string_view title) {

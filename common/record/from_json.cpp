@@ -3,6 +3,7 @@
 #include "common/record/from_json.hpp"
 
 #include "common/base/error.hpp"
+#include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json.hpp"
 
@@ -151,6 +152,7 @@ Launch launch_from(Json const& line) {
     launch.command = line.at("command").get<std::vector<std::string>>();
     launch.world = world_from(line.at("world"));
     launch.environment = environment_from(line.at("environment"));
+    launch.calibration = calibration_from(line.value("calibration", Json(nullptr)));  // none before 1.2
     return launch;
 }
 
@@ -176,7 +178,12 @@ Cell cell_from(Json const& line) {
 }
 
 End end_from(Json const& line) {
-    return {line.at("launch_id"), line.at("status"), line.at("cells").get<std::map<std::string, std::uint64_t>>()};
+    End end{line.at("launch_id"), line.at("status"), line.at("cells").get<std::map<std::string, std::uint64_t>>()};
+    if (auto const compared = line.find("self_comparison"); compared != line.end() && !compared->is_null()) {
+        end.self_comparison = {compared->at("cells"), compared->at("median"), compared->at("largest"),
+                               compared->at("largest_cell")};
+    }
+    return end;
 }
 
 }  // namespace dlmb::record

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/json.hpp"
 
+#include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json_parts.hpp"
 
@@ -140,6 +141,16 @@ Json environment_json(Environment const& environment) {
             {"warnings", environment.warnings}};
 }
 
+Json self_comparison_json(std::optional<SelfComparison> const& compared) {
+    if (!compared) {
+        return nullptr;
+    }
+    return {{"cells", compared->cells},
+            {"median", finite(compared->median, "self_comparison.median")},
+            {"largest", finite(compared->largest, "self_comparison.largest")},
+            {"largest_cell", compared->largest_cell}};
+}
+
 }  // namespace
 
 std::string_view verdict_name(measure::Verdict verdict) {
@@ -164,7 +175,8 @@ std::string to_json_line(Launch const& launch) {
                     {"command", launch.command},
                     {"world", world_json(launch.world)},
                     {"test_double", on_test_double(launch.environment)},
-                    {"environment", environment_json(launch.environment)}});
+                    {"environment", environment_json(launch.environment)},
+                    {"calibration", calibration_json(launch.calibration)}});
 }
 
 std::string to_json_line(std::string_view launch_id, Cell const& cell) {
@@ -196,7 +208,11 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
 }
 
 std::string to_json_line(End const& end) {
-    return compact({{"kind", "end"}, {"launch_id", end.launch_id}, {"status", end.status}, {"cells", end.cells}});
+    return compact({{"kind", "end"},
+                    {"launch_id", end.launch_id},
+                    {"status", end.status},
+                    {"cells", end.cells},
+                    {"self_comparison", self_comparison_json(end.self_comparison)}});
 }
 
 }  // namespace dlmb::record

@@ -6,6 +6,7 @@
 
 #include "common/backend/backend.hpp"
 #include "common/base/draw.hpp"
+#include "common/measure/calibration.hpp"
 #include "common/measure/result.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/world.hpp"
@@ -13,6 +14,7 @@
 #include "common/record/launch_id.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,12 +70,22 @@ struct Launch {
     std::vector<std::string> command;
     WorldShape world;
     Environment environment;
+    std::optional<measure::Calibration> calibration = std::nullopt;  // absent with --calibration off
+};
+
+/// How much the cells of a launch differ from themselves: |aa_ratio - 1| over those that have one.
+struct SelfComparison {
+    std::uint64_t cells = 0;
+    double median = 0;
+    double largest = 0;
+    std::string largest_cell;  // its id
 };
 
 struct End {
     std::string launch_id;
-    std::string status;                          // ok, failed
-    std::map<std::string, std::uint64_t> cells;  // by status
+    std::string status;                                            // ok, failed
+    std::map<std::string, std::uint64_t> cells;                    // by status
+    std::optional<SelfComparison> self_comparison = std::nullopt;  // absent where no cell had two rounds
 };
 
 }  // namespace dlmb::record

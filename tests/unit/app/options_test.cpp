@@ -38,6 +38,9 @@ TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
     EXPECT_EQ(options.memory[0], MemoryKind::host);
     EXPECT_TRUE(options.runner.validate);
     EXPECT_FALSE(options.runner.iterations.has_value());
+    EXPECT_EQ(options.calibration, measure::Effort::brief);
+    EXPECT_EQ(parse({"--calibration", "off"}).calibration, measure::Effort::off);
+    EXPECT_EQ(parse({"--calibration", "full"}).calibration, measure::Effort::full);
 }
 
 TEST(Options, DevicesAreAListOfIndices) {

@@ -37,7 +37,9 @@ TEST(Json, ALaunchOnATestDoubleSaysSo) {
 TEST(Json, ALaunchOfSchema10IsRead) {
     Json old = parsed(to_json_line(sample_launch()));
     old.erase("test_double");
+    old.erase("calibration");
     old["schema"] = "dlmb.result/1.0";
+    EXPECT_FALSE(launch_from(old).calibration.has_value());
     EXPECT_EQ(launch_from(old).environment, sample_launch().environment);
 }
 
@@ -76,8 +78,10 @@ TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
 }
 
 TEST(Json, AnEndSurvivesTheRoundTrip) {
-    std::string const line = to_json_line(sample_end());
-    EXPECT_EQ(to_json_line(end_from(parsed(line))), line);
+    for (End const& end : {sample_end(), End{"id", "ok", {{"skipped", 2}}}}) {
+        std::string const line = to_json_line(end);
+        EXPECT_EQ(to_json_line(end_from(parsed(line))), line);
+    }
 }
 
 TEST(Json, ALineHasNoLineBreakWhateverTheTextsHold) {

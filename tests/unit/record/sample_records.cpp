@@ -92,11 +92,18 @@ Launch sample_launch() {
         launch.environment.ranks.push_back({rank, rank < 2 ? "node-a" : "node-b", first ? "0" : "1", "0", true});
     }
     launch.environment.env_key = environment_key(launch.environment.identity);
+    launch.calibration = measure::Calibration{.effort = measure::Effort::brief,
+                                              .timer = {24.5, 20, 27},
+                                              .quanta = {20'480, {1.01, 1.02, 1.01, 1.62}, {4100, 3900, 5200, 98'000}},
+                                              .barrier = {1000, 2350, measure::BarrierFloor::ExitSkew{310, 1240}}};
     return launch;
 }
 
 Launch sample_gpu_launch() {
     Launch launch = sample_launch();
+    launch.calibration->effort = measure::Effort::full;
+    launch.calibration->exchanges = {{"mpi", "host", 1650}, {"nccl", "cuda", 14'200}};
+    launch.calibration->device = measure::DeviceFloor{1600, 5400, 8100};
     Environment& environment = launch.environment;
     for (RankPlace& place : environment.ranks) {
         bool const first = place.rank % 2 == 0;
@@ -154,7 +161,10 @@ Cell sample_invalid_cell() {
 }
 
 End sample_end() {
-    return {launch_id, "failed", {{"ok", 1}, {"skipped", 1}, {"invalid", 1}}};
+    return {launch_id,
+            "failed",
+            {{"ok", 1}, {"skipped", 1}, {"invalid", 1}},
+            SelfComparison{1, 0.0012, 0.0012, sample_cell().cell_id}};
 }
 
 std::vector<Plan> sample_plans() {

@@ -1,0 +1,111 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/launch_calibration.hpp"
+
+#include "common/backend/registry.hpp"
+#include "common/measure/agree.hpp"
+#include "common/measure/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::app {
+namespace {
+
+/// Backends that serve `kind` and were not asked in an earlier kind of memory.
+std::vector<Backend*> backends_for(MemoryKind kind, std::span<MemoryKind const> earlier,
+                                   std::vector<RequestedBackend> const& backends) {
+    std::vector<Backend*> found;
+    for (RequestedBackend const& requested : backends) {
+        Backend* const backend = requested.backend.get();
+        if (backend != nullptr && backend->supports(kind) &&
+            std::none_of(earlier.begin(), earlier.end(), [&](MemoryKind each) { return backend->supports(each); })) {
+            found.push_back(backend);
+        }
+    }
+    return found;
+}
+
+std::vector<measure::ExchangeFloor> exchanges(Bootstrap& bootstrap, Options const& options,
+                                              std::vector<RequestedBackend> const& backends, Nanoseconds limit_ns,
+                                              measure::Watchdog& watchdog) {
+    std::vector<measure::ExchangeFloor> floors;
+    for (std::size_t i = 0; i < options.memory.size(); ++i) {
+        std::string why_not;
+        std::unique_ptr<MemorySpace> const memory = memory_on_all_ranks(bootstrap, options.memory[i], why_not);
+        if (memory == nullptr) {
+            continue;
+        }
+        auto const able = backends_for(options.memory[i], std::span(options.memory).first(i), backends);
+        for (auto& floor : measure::calibrate_exchange(bootstrap, *memory, able, limit_ns, watchdog)) {
+            floors.push_back(std::move(floor));
+        }
+    }
+    return floors;
+}
+
+}  // namespace
+
+std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Options const& options,
+                                                     std::vector<RequestedBackend> const& backends,
+                                                     record::DeviceUse const& device, measure::Watchdog& watchdog) {
+    if (options.calibration == measure::Effort::off) {
+        return std::nullopt;
+    }
+    auto const times = measure::calibration_times(options.calibration,
+                                                  std::min(options.runner.time_limit_ns, options.runner.timeout_ns));
+    measure::Calibration calibration;
+    calibration.effort = options.calibration;
+    calibration.timer = measure::calibrate_timer(bootstrap);
+    watchdog.touch();
+    calibration.quanta = measure::calibrate_quanta(bootstrap, times.quanta_ns);
+    watchdog.touch();
+    calibration.barrier = measure::calibrate_barrier(bootstrap, times.barriers_ns);
+    watchdog.touch();
+    if (std::any_of(options.memory.begin(), options.memory.end(), on_device)) {
+        std::int64_t const have = device.device ? 1 : 0;
+        if (measure::folded(bootstrap, have, Fold::min) == 1) {
+            calibration.device = measure::calibrate_device(bootstrap);
+        }
+    }
+    if (times.exchange_ns > 0) {
+        calibration.exchanges = exchanges(bootstrap, options, backends, times.exchange_ns, watchdog);
+        watchdog.arm("start-up", options.runner.timeout_ns);
+    }
+    return calibration;
+}
+
+std::vector<std::string> quiet_warnings(measure::Calibration const& calibration) {
+    auto const& spread = calibration.quanta.p99_over_min;
+    auto const worst = std::max_element(spread.begin(), spread.end());
+    auto const busy =
+        std::count_if(spread.begin(), spread.end(), [](double value) { return value > measure::quiet_p99_over_min; });
+    if (busy == 0) {
+        return {};
+    }
+    auto const rank = static_cast<std::size_t>(worst - spread.begin());
+    return {fmt::format("{} of {} ranks are disturbed: of 100 pieces of fixed work one takes more than {} times the "
+                        "shortest (rank {}: {:.1f} times, longest interruption {} us); end other work on the machine",
+                        busy, spread.size(), measure::quiet_p99_over_min, rank, *worst,
+                        human_us(static_cast<double>(calibration.quanta.largest_detour_ns.at(rank))))};
+}
+
+std::string calibration_line(std::optional<measure::Calibration> const& calibration) {
+    if (!calibration) {
+        return "";
+    }
+    auto const& spread = calibration->quanta.p99_over_min;
+    std::string text = fmt::format("# noise floor: timer {:.0f} ns, barrier {} us", calibration->timer.cost_ns,
+                                   human_us(calibration->barrier.median_ns));
+    if (auto const& skew = calibration->barrier.exit_skew) {
+        text += fmt::format(", ranks leave it within {} us (p99 {})", human_us(skew->p50_ns), human_us(skew->p99_ns));
+    }
+    text += fmt::format(", fixed work p99/min {:.2f}", *std::max_element(spread.begin(), spread.end()));
+    for (measure::ExchangeFloor const& each : calibration->exchanges) {
+        text += fmt::format(", 8 B over {} {} us", each.backend, human_us(each.median_ns));
+    }
+    return text + "\n";
+}
+
+}  // namespace dlmb::app

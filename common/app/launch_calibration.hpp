@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The calibration of a launch: what is measured before the first cell, and what of it a person should know.
+#pragma once
+
+#include "common/app/point.hpp"
+#include "common/measure/calibration.hpp"
+#include "common/record/device_use.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlmb::app {
+
+/// Collective. Absent with --calibration off. The watchdog is armed when it returns.
+[[nodiscard]] std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Options const& options,
+                                                                   std::vector<RequestedBackend> const& backends,
+                                                                   record::DeviceUse const& device,
+                                                                   measure::Watchdog& watchdog);
+
+/// One warning about the ranks whose processor also does other things; empty when all are quiet.
+[[nodiscard]] std::vector<std::string> quiet_warnings(measure::Calibration const& calibration);
+
+/// "# noise floor: ..." with its line end; empty without a calibration.
+[[nodiscard]] std::string calibration_line(std::optional<measure::Calibration> const& calibration);
+
+}  // namespace dlmb::app

@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/launch_summary.hpp"
+
+#include "common/measure/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlmb::app {
+
+void LaunchSummary::add(record::Cell const& cell) {
+    if (cell.result.aa_ratio) {
+        deviations_.emplace_back(std::abs(*cell.result.aa_ratio - 1), cell.cell_id);
+    }
+    for (std::string const& flag : cell.result.flags) {
+        ++flagged_[flag];
+    }
+    below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
+}
+
+std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
+    if (deviations_.empty()) {
+        return std::nullopt;
+    }
+    std::vector<double> values;
+    for (auto const& [deviation, id] : deviations_) {
+        values.push_back(deviation);
+    }
+    auto const& [largest, id] = *std::max_element(deviations_.begin(), deviations_.end());
+    return record::SelfComparison{values.size(), measure::median(values), largest, id};
+}
+
+std::string LaunchSummary::text() const {
+    std::string text;
+    if (auto const compared = self_comparison()) {
+        text +=
+            fmt::format("# compared with themselves (odd against even rounds), {} cells differ by {:.1f} %, at most "
+                        "{:.1f} %\n",
+                        compared->cells, 100 * compared->median, 100 * compared->largest);
+    }
+    for (auto const& [flag, cells] : flagged_) {
+        text += fmt::format("# flagged {}: {} cells\n", flag, cells);
+    }
+    if (below_floor_ > 0) {
+        text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);
+    }
+    return text;
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,37 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The measurements behind a Calibration. All collective; results are equal on all ranks
+// where nothing else is said.
+#pragma once
+
+#include "common/backend/backend.hpp"
+#include "common/measure/calibration.hpp"
+#include "common/measure/watchdog.hpp"
+
+#include <span>
+
+namespace dlmb::measure {
+
+/// How long each part may take.
+struct CalibrationTimes {
+    Nanoseconds quanta_ns = 0;
+    Nanoseconds barriers_ns = 0;
+    Nanoseconds exchange_ns = 0;  // per backend
+};
+/// `patience_ns`: what a cell may take, or how long nobody may stand still if that is less. A launch that is to be
+/// short is not made long by this: brief takes at most a hundredth of it.
+[[nodiscard]] CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns);
+
+[[nodiscard]] TimerFloor calibrate_timer(Bootstrap& bootstrap);
+[[nodiscard]] WorkQuanta calibrate_quanta(Bootstrap& bootstrap, Nanoseconds limit_ns);
+[[nodiscard]] BarrierFloor calibrate_barrier(Bootstrap& bootstrap, Nanoseconds limit_ns);
+/// Of those `backends` that can do it in `memory`, times on rank 0 only; empty with one rank. Opens the connections of
+/// neighbours, which the first cell then finds open.
+[[nodiscard]] std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
+                                                            std::span<Backend* const> backends, Nanoseconds limit_ns,
+                                                            Watchdog& watchdog);
+/// Throws Error where this rank has no device.
+[[nodiscard]] DeviceFloor calibrate_device(Bootstrap& bootstrap);
+
+}  // namespace dlmb::measure

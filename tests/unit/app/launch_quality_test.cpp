@@ -1,0 +1,83 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a person is told about the noise of a launch.
+#include "common/app/launch_calibration.hpp"
+#include "common/app/launch_summary.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlmb::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+measure::Calibration calibration(std::vector<double> p99_over_min) {
+    measure::Calibration result;
+    result.timer.cost_ns = 24;
+    result.quanta.largest_detour_ns.assign(p99_over_min.size(), 4'000);
+    result.quanta.p99_over_min = std::move(p99_over_min);
+    result.barrier = {100, 2'500, measure::BarrierFloor::ExitSkew{300, 900}};
+    return result;
+}
+
+record::Cell cell(std::string id, std::optional<double> aa_ratio, std::vector<std::string> flags = {}) {
+    record::Cell made;
+    made.cell_id = std::move(id);
+    made.result.aa_ratio = aa_ratio;
+    made.result.flags = std::move(flags);
+    return made;
+}
+
+TEST(LaunchCalibration, OneWarningNamesTheWorstOfTheDisturbedRanks) {
+    EXPECT_TRUE(quiet_warnings(calibration({1.0, 1.5})).empty());
+    std::vector<std::string> const warnings = quiet_warnings(calibration({1.0, 1.6, 3.2, 1.1}));
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_THAT(warnings[0], HasSubstr("2 of 4 ranks"));
+    EXPECT_THAT(warnings[0], HasSubstr("rank 2: 3.2 times"));
+}
+
+TEST(LaunchCalibration, TheLineNamesEveryPartWithItsUnit) {
+    measure::Calibration full = calibration({1.0, 1.6});
+    full.exchanges = {{"mpi", "host", 1'650}};
+    std::string const line = calibration_line(full);
+    for (char const* part :
+         {"# noise floor", "timer 24 ns", "barrier 2.5", "p99 0.9", "p99/min 1.60", "8 B over mpi 1.65"}) {
+        EXPECT_THAT(line, HasSubstr(part));
+    }
+    EXPECT_EQ(calibration_line(std::nullopt), "");
+}
+
+// Differences 2 %, 1 % and 6 %; a cell of one round has none.
+TEST(LaunchSummary, TheSelfComparisonIsOverCellsThatHaveOne) {
+    LaunchSummary summary;
+    summary.add(cell("a", 1.02));
+    summary.add(cell("b", 0.99));
+    summary.add(cell("c", 0.94));
+    summary.add(cell("d", std::nullopt));
+    auto const compared = summary.self_comparison();
+    ASSERT_TRUE(compared.has_value());
+    EXPECT_EQ(compared->cells, 3U);
+    EXPECT_NEAR(compared->median, 0.02, 1e-12);
+    EXPECT_NEAR(compared->largest, 0.06, 1e-12);
+    EXPECT_EQ(compared->largest_cell, "c");
+    EXPECT_THAT(summary.text(), HasSubstr("3 cells differ by 2.0 %, at most 6.0 %"));
+}
+
+TEST(LaunchSummary, FlagsAreCounted) {
+    LaunchSummary summary;
+    EXPECT_EQ(summary.text(), "");
+    EXPECT_FALSE(summary.self_comparison().has_value());
+    summary.add(cell("a", std::nullopt, {"drift", "step"}));
+    summary.add(cell("b", std::nullopt, {"drift"}));
+    record::Cell tiny = cell("c", std::nullopt);
+    tiny.result.below_floor = true;
+    summary.add(tiny);
+    EXPECT_THAT(summary.text(), HasSubstr("flagged drift: 2 cells"));
+    EXPECT_THAT(summary.text(), HasSubstr("flagged step: 1 cells"));
+    EXPECT_THAT(summary.text(), HasSubstr("too short for the clock to be compared: 1 cells"));
+}
+
+}  // namespace
+}  // namespace dlmb::app

@@ -1,0 +1,112 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The calibration on threads as ranks: every part gives figures that can be true. No time is asserted.
+#include "common/backend/registry.hpp"
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/calibrate.hpp"
+#include "common/memory/memory_space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <mutex>
+
+namespace dlmb::in_process {
+MadeBackend make_backend(BackendContext const& context);
+}
+
+namespace dlmb::measure {
+namespace {
+
+constexpr Nanoseconds ms = 1'000'000;
+constexpr Nanoseconds s = 1'000'000'000;
+
+/// What `part` returned on rank 0.
+template <class Part>
+auto on_ranks(int ranks, int ranks_per_node, Part part) {
+    std::mutex mutex;
+    decltype(part(std::declval<Bootstrap&>())) result;
+    in_process::run_ranks(ranks, ranks_per_node, [&](Bootstrap& bootstrap) {
+        auto mine = part(bootstrap);
+        std::lock_guard const lock(mutex);
+        if (bootstrap.rank() == 0) {
+            result = std::move(mine);
+        }
+    });
+    return result;
+}
+
+TEST(Calibration, AShortLaunchIsNotMadeLong) {
+    CalibrationTimes const brief = calibration_times(Effort::brief, 10 * s);
+    EXPECT_EQ(brief.quanta_ns + brief.barriers_ns, 80 * ms);
+    EXPECT_EQ(brief.exchange_ns, 0);  // a brief one opens no connections
+    CalibrationTimes const hasty = calibration_times(Effort::brief, 100 * ms);
+    EXPECT_LE(hasty.quanta_ns + hasty.barriers_ns, 1 * ms);
+    CalibrationTimes const full = calibration_times(Effort::full, 10 * s);
+    EXPECT_EQ(full.quanta_ns, 1 * s);
+    EXPECT_EQ(calibration_times(Effort::full, 1 * s).quanta_ns, 250 * ms);  // the watchdog waits no longer
+    EXPECT_EQ(calibration_times(Effort::off, 10 * s).quanta_ns, 0);
+}
+
+TEST(Calibration, TheTimerHasACostAndAStep) {
+    TimerFloor const timer = on_ranks(2, 0, [](Bootstrap& bootstrap) { return calibrate_timer(bootstrap); });
+    EXPECT_GT(timer.cost_ns, 0);
+    EXPECT_GT(timer.step_ns, 0);
+    EXPECT_GT(timer.empty_region_ns, 0);
+}
+
+TEST(Calibration, EveryRankTellsOfItsProcessor) {
+    WorkQuanta const quanta = on_ranks(3, 0, [](Bootstrap& bootstrap) { return calibrate_quanta(bootstrap, 2 * ms); });
+    EXPECT_GT(quanta.median_ns, 0);
+    ASSERT_EQ(quanta.p99_over_min.size(), 3U);
+    ASSERT_EQ(quanta.largest_detour_ns.size(), 3U);
+    for (double const spread : quanta.p99_over_min) {
+        EXPECT_GE(spread, 1);
+    }
+}
+
+TEST(Calibration, ExitSkewIsKnownWhereRanksShareAClock) {
+    auto const barrier = [](Bootstrap& bootstrap) { return calibrate_barrier(bootstrap, 2 * ms); };
+    for (int const ranks_per_node : {0, 2}) {  // one node of four ranks, two nodes of two
+        BarrierFloor const shared = on_ranks(4, ranks_per_node, barrier);
+        EXPECT_GE(shared.count, 5U);
+        EXPECT_GT(shared.median_ns, 0);
+        ASSERT_TRUE(shared.exit_skew.has_value()) << ranks_per_node;
+        EXPECT_GE(shared.exit_skew->p99_ns, shared.exit_skew->p50_ns);
+        EXPECT_GE(shared.exit_skew->p50_ns, 0);
+        EXPECT_LT(shared.exit_skew->p50_ns, 3600e9);  // a difference of two readings, not a reading
+    }
+    EXPECT_FALSE(on_ranks(2, 1, barrier).exit_skew.has_value());  // one rank on each node
+    EXPECT_FALSE(on_ranks(1, 0, barrier).exit_skew.has_value());
+}
+
+TEST(Calibration, ABackendIsAskedForItsShortestMessage) {
+    for (int const ranks : {1, 2, 3}) {
+        auto const floors = on_ranks(ranks, 0, [](Bootstrap& bootstrap) {
+            std::string why_not;
+            auto const memory = make_memory_space(MemoryKind::host, why_not);
+            MadeBackend const made = in_process::make_backend({bootstrap});
+            std::array<Backend*, 1> const backends{made.value().get()};
+            Watchdog watchdog([](Stuck const&) {});
+            return calibrate_exchange(bootstrap, *memory, backends, 5 * ms, watchdog);
+        });
+        if (ranks == 1) {
+            EXPECT_TRUE(floors.empty());
+            continue;
+        }
+        ASSERT_EQ(floors.size(), 1U);
+        EXPECT_EQ(floors[0].backend, "in_process");
+        EXPECT_EQ(floors[0].memory, "host");
+        EXPECT_GT(floors[0].median_ns, 0);
+    }
+}
+
+TEST(Calibration, EveryEffortHasItsWord) {
+    EXPECT_EQ(name_of(Effort::off), "off");
+    EXPECT_EQ(name_of(Effort::brief), "short");
+    EXPECT_EQ(name_of(Effort::full), "full");
+}
+
+}  // namespace
+}  // namespace dlmb::measure
