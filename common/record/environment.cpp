@@ -122,8 +122,10 @@ Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     environment.informational = told.at("informational").get<Facts>();
     environment.variables = told.at("variables").get<Facts>();
     environment.ranks = placement.ranks;
-    for (auto const& warnings : {build_warnings(), placement_warnings(placement.ranks, placement.units),
-                                 node_warnings(placement), device_warnings(environment)}) {
+    for (auto const& warnings :
+         {build_warnings(), placement_warnings(placement.ranks, placement.units), sibling_warnings(placement.core_use),
+          node_warnings(placement), condition_warnings(placement.ranks_on, placement.conditions),
+          device_warnings(environment)}) {
         environment.warnings.insert(environment.warnings.end(), warnings.begin(), warnings.end());
     }
     environment.env_key = environment_key(environment.identity);

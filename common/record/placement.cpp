@@ -53,7 +53,8 @@ json describe_myself(Bootstrap& bootstrap, DeviceUse const& device) {
     json mine{{"host", bootstrap.host()},
               {"cpuset", cpu_list(affinity.units)},
               {"numa", affinity.numa},
-              {"units", affinity.units.size()}};
+              {"units", affinity.units},
+              {"cores", cores_of(affinity.units)}};
     if (device.device) {
         mine["device"] = describe_device(device, affinity.numa);
     }
@@ -62,6 +63,9 @@ json describe_myself(Bootstrap& bootstrap, DeviceUse const& device) {
         mine["node"] = node_identity(topology);
         mine["node_units"] = topology.processing_units;
         mine["topology_source"] = topology.source;
+        NodeConditions const conditions = read_conditions();
+        mine["governor"] = conditions.governor;
+        mine["load"] = conditions.load;
     }
     return mine;
 }
@@ -71,24 +75,26 @@ json describe_myself(Bootstrap& bootstrap, DeviceUse const& device) {
 Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
     Blob const mine = to_blob(describe_myself(bootstrap, device));
     Placement placement;
-    std::vector<std::size_t> usable;  // per rank
     for (Blob const& each : bootstrap.all_gather(mine)) {
         json const told = from_blob(each);
         std::string const host = told.at("host");
         placement.ranks.push_back({static_cast<Rank>(placement.ranks.size()), host, told.at("cpuset"), told.at("numa"),
                                    false, device_from(told)});
         placement.device_models.push_back(told.contains("device") ? told.at("device").at("model") : json(""));
-        usable.push_back(told.at("units"));
+        placement.core_use.push_back({host, false, told.at("units"), told.at("cores")});
         ++placement.ranks_on[host];
         if (told.contains("node")) {
             placement.units[host] = told.at("node_units");
             placement.topology_source = told.at("topology_source");
             placement.nodes[host] = told.at("node").get<Facts>();
+            placement.conditions[host] = {told.at("governor"), told.at("load")};
         }
     }
-    for (std::size_t rank = 0; rank < usable.size(); ++rank) {
-        auto const offered = static_cast<std::size_t>(std::max(placement.units[placement.ranks[rank].host], 0));
-        placement.ranks[rank].bound = usable[rank] < offered || offered == 1;
+    for (std::size_t rank = 0; rank < placement.ranks.size(); ++rank) {
+        CoreUse& use = placement.core_use[rank];
+        auto const offered = static_cast<std::size_t>(std::max(placement.units[use.host], 0));
+        use.bound = use.units.size() < offered || offered == 1;
+        placement.ranks[rank].bound = use.bound;
     }
     return placement;
 }

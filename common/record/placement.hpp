@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/record/environment.hpp"
+#include "common/record/node_conditions.hpp"
 
 #include <map>
 #include <string>
@@ -17,6 +18,8 @@ struct Placement {
     std::map<std::string, int> ranks_on;                              // by host
     std::map<std::string, int> units;                                 // by host: processing units it offers this launch
     std::map<std::string, std::map<std::string, std::string>> nodes;  // by host: CPU model, sockets ...
+    std::map<std::string, NodeConditions> conditions;                 // by host
+    std::vector<CoreUse> core_use;                                    // by rank
     std::vector<std::string> device_models;  // by rank, device_model(); empty where a rank has no device
     std::string topology_source;
 };
