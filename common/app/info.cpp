@@ -4,12 +4,16 @@
 
 #include "common/app/info_facts.hpp"
 #include "common/app/launcher.hpp"
+#include "common/app/noise_floor.hpp"
 #include "common/app/probe.hpp"
 #include "common/app/reporter.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
+
+#include <filesystem>
+#include <vector>
 
 namespace dlmb::app {
 namespace {
@@ -22,13 +26,32 @@ int print(Bootstrap& bootstrap, bool json) {
     return exit_ok;
 }
 
+void print_noise(NoiseFloor const& floor, bool json) {
+    InfoJson const noise = noise_json(floor);
+    fmt::print("{}", json ? noise.dump(2) + "\n" : noise_text(noise));
+}
+
+int calibrate(Bootstrap& bootstrap, bool json) {
+    NoiseFloor const floor = measure_noise_floor(bootstrap);
+    if (bootstrap.rank() == 0) {
+        print_noise(floor, json);
+    }
+    return exit_ok;
+}
+
 }  // namespace
 
 int run_info(int argc, char** argv) {
     bool json = false;
     bool probe = false;
+    bool noise = false;
+    std::vector<std::filesystem::path> from;
     CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
     app.add_flag("--json", json, "print one JSON object");
+    auto* const calibrating = app.add_flag(
+        "--calibrate", noise, "noise floor over the ranks of this launch, and what slowdown several launches can show");
+    app.add_option("--from", from, "result files of several launches: their spread, instead of measuring")
+        ->needs(calibrating);
     app.add_flag("--probe-mpi-device", probe, "try whether MPI takes device memory (two ranks; it may crash)");
     try {
         app.parse(argc, argv);
@@ -40,15 +63,22 @@ int run_info(int argc, char** argv) {
         return exit_usage;
     }
     try {
+        if (!from.empty()) {
+            print_noise(read_noise_floor(from), json);
+            return exit_ok;
+        }
         if (mpi_in_this_build()) {
             return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) {
-                return probe ? probe_mpi_device(bootstrap) : print(bootstrap, json);
+                return probe   ? probe_mpi_device(bootstrap)
+                       : noise ? calibrate(bootstrap, json)
+                               : print(bootstrap, json);
             });
         }
         if (probe) {
             throw UsageError("--probe-mpi-device: this build has no MPI; configure with -DDLMB_WITH_MPI=ON");
         }
-        in_process::run_ranks(1, [&](Bootstrap& bootstrap) { (void)print(bootstrap, json); });
+        in_process::run_ranks(
+            1, [&](Bootstrap& bootstrap) { (void)(noise ? calibrate(bootstrap, json) : print(bootstrap, json)); });
         return exit_ok;
     } catch (UsageError const& error) {
         fmt::print(stderr, "dlmb_info: error: {}\n", error.what());

@@ -1,0 +1,72 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/noise_floor.hpp"
+
+#include "common/measure/detection.hpp"
+#include "common/measure/statistics.hpp"
+#include "common/record/calibration_json.hpp"
+
+#include <array>
+#include <map>
+
+namespace dlmb::app {
+namespace {
+
+constexpr std::array<std::size_t, 4> launches_per_side{5, 8, 12, 16};
+constexpr double power = 0.8;
+// Margins of a comparison: what is shorter than 50 us is held to less.
+constexpr double short_cell_ns = 50'000;
+constexpr double margin_of_short_cells = 0.05;
+constexpr double margin_of_long_cells = 0.03;
+
+double margin_for(double median_ns) {
+    return median_ns < short_cell_ns ? margin_of_short_cells : margin_of_long_cells;
+}
+
+/// Simulated once for each number of launches and margin, whatever the number of cells.
+class Detections {
+public:
+    std::optional<double> least_slowdown(std::size_t launches, double margin, double spread) {
+        auto const [place, made] = known_.try_emplace({launches, margin}, launches, measure::DetectionRule{margin});
+        return place->second.least_slowdown(spread, power);
+    }
+
+private:
+    std::map<std::pair<std::size_t, double>, measure::Detection> known_;
+};
+
+InfoJson describe(RepeatedCell const& cell, Detections& detections) {
+    double const median_ns = measure::median(cell.medians_ns);
+    double const spread = measure::log_spread(cell.medians_ns);
+    double const margin = margin_for(median_ns);
+    InfoJson json{{"cell", cell.name},
+                  {"median_ns", median_ns},
+                  {"repetitions", cell.medians_ns.size()},
+                  {"spread", spread},
+                  {"spread_at_most", spread * measure::spread_bound(cell.medians_ns.size())},
+                  {"margin", margin},
+                  {"least_slowdown", InfoJson::object()}};
+    for (std::size_t const launches : launches_per_side) {
+        auto const least = detections.least_slowdown(launches, margin, spread);
+        json["least_slowdown"][std::to_string(launches)] = least ? InfoJson(*least) : InfoJson(nullptr);
+    }
+    return json;
+}
+
+}  // namespace
+
+InfoJson noise_json(NoiseFloor const& floor) {
+    Detections detections;
+    InfoJson json{{"calibration", record::calibration_json(floor.calibration)},
+                  {"spread_is", floor.between_launches ? "between launches" : "within one launch"},
+                  {"power", power},
+                  {"alpha", measure::DetectionRule{}.alpha},
+                  {"cells", InfoJson::array()},
+                  {"remarks", floor.remarks}};
+    for (RepeatedCell const& cell : floor.cells) {
+        json["cells"].push_back(describe(cell, detections));
+    }
+    return json;
+}
+
+}  // namespace dlmb::app
