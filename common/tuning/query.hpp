@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Asking a tuning table. Pure: the same question has the same answer on every rank and in every reader (C, Python).
+#pragma once
+
+#include "common/tuning/table.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace dlmb::tuning {
+
+/// What is known of an operation. Keys are global to the plan (mean size, imbalance), never counts of one rank: ranks
+/// that disagree hang. An unknown value matches only a rule without that condition.
+struct Query {
+    TunedOperation operation = TunedOperation::allreduce;
+    std::string_view backend;    // empty: the table selects it
+    std::optional<Bytes> bytes;  // in basis_of(operation)
+    std::optional<std::uint64_t> ranks;
+    std::optional<std::uint64_t> nodes;
+    std::optional<std::uint64_t> ranks_per_node;
+    std::optional<Distribution> distribution;
+    std::string_view dtype;
+    std::string_view reduction;
+    std::string_view memory;
+    std::optional<bool> commutative;
+    std::optional<bool> registered;
+    std::optional<bool> in_place;
+    std::optional<bool> uniform;
+    std::optional<double> imbalance;
+    std::optional<std::uint64_t> group_ops;
+    std::optional<std::uint64_t> group_pipe_ops;
+    std::optional<Link> link;
+    std::optional<bool> overlap;
+};
+
+[[nodiscard]] bool matches(When const& when, Query const& query);
+
+/// The rules that answer a query; they live as long as the table.
+struct Match {
+    Rule const* select = nullptr;  // which backend; none for a query that names one
+    Rule const* method = nullptr;  // which method inside the backend
+    [[nodiscard]] explicit operator bool() const { return deciding() != nullptr; }
+    /// The rule whose choice is executed; nullptr: no rule, keep the default.
+    [[nodiscard]] Rule const* deciding() const { return method != nullptr ? method : select; }
+};
+
+/// A query without a backend takes the first match in scope "select", then the first match in the scope of the backend
+/// that it chose; one with a backend looks in that scope only.
+[[nodiscard]] Match lookup(TuningTable const& table, Query const& query);
+
+}  // namespace dlmb::tuning
