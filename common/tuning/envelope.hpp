@@ -39,8 +39,8 @@ struct Base {
 struct Gpu {
     std::string name;
     std::string arch;              // "sm_90", "gfx942"
-    std::uint32_t processors = 0;  // SMs or CUs: the same name is sold with different numbers
-    std::uint32_t per_node = 0;
+    std::uint64_t processors = 0;  // SMs or CUs: the same name is sold with different numbers
+    std::uint64_t per_node = 0;
     bool operator==(Gpu const&) const = default;
 };
 
