@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines) and plan documents against the schemas beside this script.
+"""Checks result files (JSON Lines), plan documents and tuning tables against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
 finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
@@ -50,7 +50,11 @@ class Validators:
         result = json.loads((HERE / "result.schema.json").read_text(encoding="utf-8"))
         plan = json.loads((HERE / "plan.schema.json").read_text(encoding="utf-8"))
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
-        self.plan = jsonschema.Draft202012Validator(closed(plan) if strict else plan)
+        table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
+        self.documents = {
+            b'"dlmb.plan/': jsonschema.Draft202012Validator(closed(plan) if strict else plan),
+            b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
+        }
 
 
 def explain(error: jsonschema.ValidationError) -> str:
@@ -65,11 +69,6 @@ def no_such_number(text: str) -> None:
 
 def parse(text: str) -> Any:
     return json.loads(text, parse_constant=no_such_number)
-
-
-def check_plan(document: Any, validators: Validators) -> Iterator[str]:
-    for error in validators.plan.iter_errors(document):
-        yield explain(error)
 
 
 class ResultFile:
@@ -109,19 +108,21 @@ class ResultFile:
                 self.ended.add(launch)
 
 
-def is_plan(path: Path) -> bool:
-    """A plan document says so in its first bytes; nothing of a large file has to be read for that."""
+def document_validator(path: Path, validators: Validators) -> jsonschema.Draft202012Validator | None:
+    """A document says what it is in its first bytes; nothing of a large file has to be read for that."""
     with path.open("rb") as file:
-        return b'"dlmb.plan/' in file.read(100)
+        start = file.read(100)
+    return next((validator for name, validator in validators.documents.items() if name in start), None)
 
 
 def check_file(path: Path, validators: Validators) -> list[str]:
-    if is_plan(path):
+    validator = document_validator(path, validators)
+    if validator is not None:
         try:
             document = parse(path.read_text(encoding="utf-8"))
         except ValueError as error:
             return [f"{path}: not JSON: {error}"]
-        return [f"{path}: {finding}" for finding in check_plan(document, validators)]
+        return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
     results = ResultFile(validators)
     findings = []
     with path.open("rb") as file:
@@ -138,7 +139,7 @@ def check_file(path: Path, validators: Validators) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file or plan document")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document or tuning table")
     parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
     parser.error = lambda message: (print(f"validate.py: error: {message}", file=sys.stderr), sys.exit(EXIT_USAGE))
     arguments = parser.parse_args()

@@ -73,6 +73,37 @@ class Examples(unittest.TestCase):
         self.assertEqual(operations, set(schema["$defs"]["step"]["properties"]["operation"]["enum"]))
 
 
+class TuningTables(unittest.TestCase):
+    def validated(self, change) -> subprocess.CompletedProcess[str]:
+        table = json.loads((EXAMPLES / "tuning-table.json").read_text(encoding="utf-8"))
+        change(table)
+        path = FOLDER / "changed-table.json"
+        path.write_text(json.dumps(table), encoding="utf-8")
+        return validate(path)
+
+    def test_refuses_what_a_reader_would_trip_on(self) -> None:
+        changes = {
+            "unknown operation": lambda table: table["rules"][0]["when"].update(operation="alltoall"),
+            "negative size": lambda table: table["rules"][0]["when"]["bytes"].update(min=-1),
+            "unknown condition": lambda table: table["rules"][0]["when"].update(colour="red"),
+            "empty device name": lambda table: table["system"]["gpu"].update(name=""),
+            "no choice": lambda table: table["rules"][0].pop("choose"),
+            "other major version": lambda table: table.update(schema="dlmb.tuning-table/2.0"),
+        }
+        for name, change in changes.items():
+            with self.subTest(name):
+                done = self.validated(change)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+
+    def test_accepts_null_for_absent_and_what_a_later_version_adds_outside_of_rules(self) -> None:
+        def change(table: dict) -> None:
+            table.update(schema="dlmb.tuning-table/1.9", later=1)
+            table["rules"][0]["when"].update(ppn=None, overlap=None, link=None)
+
+        done = self.validated(change)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
 class FreshFiles(unittest.TestCase):
     def test_are_valid_and_hold_no_unexplained_field(self) -> None:
         done = validate("--strict", FOLDER / "fresh.jsonl")

@@ -7,7 +7,9 @@
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/record/json.hpp"
 #include "common/record/result_writer.hpp"
+#include "common/tuning/write_table.hpp"
 #include "tests/unit/record/sample_records.hpp"
+#include "tests/unit/tuning/sample_table.hpp"
 
 #include <fmt/core.h>
 
@@ -51,6 +53,7 @@ void write_all(std::filesystem::path const& folder) {
     write_results(folder / "fresh.jsonl", launch_of_this_machine(), {sample_cell(), sample_skipped_cell()}, true);
     std::ofstream plan(folder / "plan.json");
     plan << plan_document(sample_plan_header(), sample_plans());
+    tuning::write_table(folder / "tuning-table.json", tuning::sample_table());
 }
 
 }  // namespace

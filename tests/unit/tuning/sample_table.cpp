@@ -8,7 +8,7 @@ namespace {
 Rule select_ucx() {
     Rule rule = plain_rule("r001", select_scope, TunedOperation::allreduce);
     rule.pattern = "tp_allreduce";
-    rule.when.bytes = {0, 65535};
+    rule.when.bytes = {1024, 16384};
     rule.when.ranks = {4, 4};
     rule.when.nodes = {1, 1};
     rule.when.memory = "host";
@@ -36,7 +36,7 @@ Rule ring_in_open_mpi() {
 Rule tie_in_ucx() {
     Rule rule = plain_rule("r003", "ucx", TunedOperation::allreduce);
     rule.pattern = "tp_allreduce";
-    rule.when.bytes = {0, 65535};
+    rule.when.bytes = {1024, 16384};
     rule.when.ranks = {4, 4};
     rule.when.nodes = {1, 1};
     rule.when.memory = "host";
