@@ -69,8 +69,8 @@ UNAVAILABLE_NAMES = (
     r"\bstd::ranges::views\b",
 )
 
-# The one place where the processor decides at compile time.
-CONDITIONAL_COMPILATION = ("common/base/idle.hpp",)
+# Where the processor decides at compile time, and a header that C and C++ read.
+CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/tuning/c/dlmb_tuning.h")
 
 # Reading the environment: recording it, and noticing which launcher started this process.
 READS_ENVIRONMENT = ("common/record/environment", "common/record/variables", "common/bootstrap/launch_guard")

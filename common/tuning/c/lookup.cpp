@@ -1,0 +1,120 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/c/handle.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+
+namespace dlmb::tuning {
+namespace {
+
+/// A caller of an older version has a shorter struct, one of a newer version a longer one.
+constexpr std::uint32_t least_query = offsetof(dlmb_tuning_query, ranks);
+constexpr std::uint32_t least_choice = offsetof(dlmb_tuning_choice, algorithm);
+constexpr std::uint32_t most = 4096;  // above it, struct_size was never set
+
+std::string_view text_of(char const* text) {
+    return text == nullptr ? std::string_view{} : std::string_view{text};
+}
+
+/// The fields of the C query as C++ values; what is out of range makes the query invalid.
+class QueryReader {
+public:
+    [[nodiscard]] bool read(dlmb_tuning_query const& from, Query& query) {
+        auto const operation = operation_named(text_of(from.operation));
+        if (!operation) {
+            return false;
+        }
+        query.operation = *operation;
+        query.backend = text_of(from.scope);
+        query.bytes = from.bytes;
+        query.ranks = count(from.ranks);
+        query.nodes = count(from.nodes);
+        query.ranks_per_node = count(from.ppn);
+        query.distribution = distribution_named(text_of(from.distribution));
+        query.dtype = text_of(from.dtype);
+        query.reduction = text_of(from.reduction);
+        query.memory = text_of(from.memory);
+        query.commutative = flag(from.commutative);
+        query.registered = flag(from.registered);
+        query.in_place = flag(from.in_place);
+        query.uniform = flag(from.uniform);
+        query.imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt;
+        query.group_ops = count(from.group_ops);
+        query.group_pipe_ops = count(from.group_pipe_ops);
+        query.link = link_named(text_of(from.link));
+        query.overlap = flag(from.overlap);
+        return valid_;
+    }
+
+private:
+    std::optional<std::uint64_t> count(std::int64_t value) {
+        valid_ = valid_ && value >= -1;
+        return value < 0 ? std::nullopt : std::optional{static_cast<std::uint64_t>(value)};
+    }
+    std::optional<bool> flag(std::int32_t value) {
+        valid_ = valid_ && value >= -1 && value <= 1;
+        return value < 0 ? std::nullopt : std::optional{value == 1};
+    }
+
+    bool valid_ = true;
+};
+
+dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
+    dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
+    choice.method = default_method;
+    choice.params = "{}";
+    Rule const* rule = match.deciding();
+    if (rule == nullptr) {
+        return choice;
+    }
+    choice.backend = rule->choose.backend.c_str();
+    choice.method = rule->choose.method.c_str();
+    if (rule->choose.algorithm) {
+        choice.algorithm = rule->choose.algorithm->name.c_str();
+        choice.algorithm_family = rule->choose.algorithm->family.c_str();
+        choice.algorithm_id = rule->choose.algorithm->id.value_or(-1);
+    }
+    choice.params = table.params[static_cast<std::size_t>(rule - table.table.rules.data())].c_str();
+    choice.rule_id = rule->id.c_str();
+    choice.select_rule_id = match.select == nullptr ? nullptr : match.select->id.c_str();
+    choice.status = name_of(rule->status).data();  // of a literal, so it ends in a zero
+    return choice;
+}
+
+bool fits(std::uint32_t struct_size, std::uint32_t least) {
+    return least <= struct_size && struct_size <= most;
+}
+
+/// As much as the caller has room for; fields that only the caller knows become 0.
+void copy_out(dlmb_tuning_choice choice, dlmb_tuning_choice* out) {
+    std::uint32_t const size = out->struct_size;
+    choice.struct_size = size;
+    std::memcpy(out, &choice, std::min<std::size_t>(size, sizeof choice));
+    if (size > sizeof choice) {
+        std::memset(reinterpret_cast<char*>(out) + sizeof choice, 0, size - sizeof choice);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
+
+extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query const* query,
+                                  dlmb_tuning_choice* choice) {
+    using namespace dlmb::tuning;
+    if (table == nullptr || query == nullptr || choice == nullptr || !fits(query->struct_size, least_query) ||
+        !fits(choice->struct_size, least_choice)) {
+        return DLMB_TUNING_BAD_ARGUMENT;
+    }
+    dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
+    std::memcpy(&known, query, std::min<std::size_t>(query->struct_size, sizeof known));
+    Query asked;
+    if (!QueryReader{}.read(known, asked)) {
+        return DLMB_TUNING_BAD_ARGUMENT;
+    }
+    Match const match = table->index.find(asked);
+    copy_out(choice_of(*table, match), choice);
+    return match ? DLMB_TUNING_MATCH : DLMB_TUNING_NO_RULE;
+}
