@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads DLMB tuning tables: which backend, method and algorithm was measured to be best for an operation.
+
+The same answers as libdlmb_tuning (dlmb_tuning.h), with nothing but the standard library:
+
+    table = dlmb_tuning.open_table("table.json")
+    choice = table.lookup("allreduce", bytes=65536, ranks=4, nodes=1, memory="host", backend="mpi")
+    print(choice.algorithm if choice else "default")
+"""
+
+from .errors import TableError
+from .table import Choice, Table, open_table
+
+__all__ = ["Choice", "Table", "TableError", "open_table"]

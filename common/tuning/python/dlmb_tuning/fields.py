@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A JSON object that is read field by field and complains with the path of the field. Null counts as absent."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .errors import TableError, schema_error
+
+LARGEST = 2**64 - 1
+
+
+def as_text(value: Any, path: str) -> str:
+    if not isinstance(value, str):
+        raise schema_error(path, "must be a text")
+    if "\0" in value:
+        raise schema_error(path, "holds a zero byte, which ends a text in C")
+    return value
+
+
+def as_whole(value: Any, path: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
+        raise schema_error(path, f"must be a whole number from 0 to {LARGEST}")
+    return value
+
+
+def as_number(value: Any, path: str) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise schema_error(path, "must be a number")
+    return float(value)
+
+
+class Fields:
+    def __init__(self, value: Any, path: str) -> None:
+        if not isinstance(value, dict):
+            raise schema_error(path or "the table", "must be an object")
+        self.value = value
+        self.path = path
+        self.known: set[str] = set()
+
+    def path_of(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+    def refuse(self, name: str, why: str) -> TableError:
+        return schema_error(self.path_of(name), why)
+
+    def has(self, name: str) -> bool:
+        self.known.add(name)
+        return self.value.get(name) is not None
+
+    def at(self, name: str) -> Any:
+        if not self.has(name):
+            raise self.refuse(name, "is missing")
+        return self.value[name]
+
+    def text(self, name: str) -> str:
+        return as_text(self.at(name), self.path_of(name))
+
+    def text_or_empty(self, name: str) -> str:
+        return self.text(name) if self.has(name) else ""
+
+    def whole(self, name: str) -> int:
+        return as_whole(self.at(name), self.path_of(name))
+
+    def whole_if(self, name: str) -> Optional[int]:
+        return self.whole(name) if self.has(name) else None
+
+    def number(self, name: str) -> float:
+        return as_number(self.at(name), self.path_of(name))
+
+    def number_if(self, name: str) -> Optional[float]:
+        return self.number(name) if self.has(name) else None
+
+    def yes_no_if(self, name: str) -> Optional[bool]:
+        if not self.has(name):
+            return None
+        if not isinstance(self.at(name), bool):
+            raise self.refuse(name, "must be true or false")
+        return self.at(name)
+
+    def word(self, name: str, words: tuple[str, ...]) -> str:
+        text = self.text(name)
+        if text not in words:
+            raise self.refuse(name, f"'{text}' is none of {', '.join(words)}")
+        return text
+
+    def elements(self, name: str, read: Any) -> list[Any]:
+        values = self.at(name)
+        if not isinstance(values, list):
+            raise self.refuse(name, "must be a list")
+        return [read(value, f"{self.path_of(name)}[{index}]") for index, value in enumerate(values)]
+
+    def object(self, name: str) -> "Fields":
+        return Fields(self.at(name), self.path_of(name))
+
+    def object_if(self, name: str) -> Optional["Fields"]:
+        return self.object(name) if self.has(name) else None
+
+    def text_map(self, name: str) -> dict[str, str]:
+        inner = self.object_if(name)
+        return {} if inner is None else {as_text(key, inner.path): inner.text(key) for key in inner.value}
+
+    def close(self) -> None:
+        """Refuses fields that nobody asked for."""
+        for name in self.value:
+            if name not in self.known:
+                raise schema_error(self.path or "the table", f"unknown field '{name}'; it has {', '.join(sorted(self.known))}")

@@ -1,0 +1,110 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A table from its file, and the questions it answers."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Any, Optional, Union
+
+from . import check
+from .envelope import check_envelope
+from .errors import IO, SYSTEM, TableError, schema_error
+from .fields import Fields
+from .parse import parse
+from .rules import OPERATIONS, Rule, rule_from
+
+OUR_MINOR = 0
+KEYS = ("ranks", "nodes", "ppn", "memory", "dtype", "reduction", "distribution", "link", "imbalance", "group_ops")
+KEYS += ("group_pipe_ops", "commutative", "registered", "in_place", "uniform", "overlap")
+
+
+@dataclass(frozen=True)
+class Choice:
+    backend: str
+    method: str  # "default", or as --method takes it
+    algorithm: Optional[str]  # inside the library that the method calls
+    algorithm_family: Optional[str]
+    algorithm_id: Optional[int]
+    params: dict[str, Any]
+    rule_id: str
+    select_rule_id: Optional[str]  # None for a query that names a backend
+    status: str  # chosen, tie, no_gain
+
+
+class Table:
+    def __init__(self, system_key: str, rules: list[Rule]) -> None:
+        self.system_key = system_key
+        self.rules = rules
+
+    def lookup(self, operation: str, *, bytes: Optional[int] = None, backend: Optional[str] = None, **known: Any) -> Optional[Choice]:
+        """None: no rule, keep the default. What is not given, or None, is unknown and matches only rules that do not ask
+        for it. Keys: ranks, nodes, ppn, memory, dtype, reduction, distribution, link, imbalance, group_ops,
+        group_pipe_ops, commutative, registered, in_place, uniform, overlap; their values as in dlmb_tuning.h."""
+        if operation not in OPERATIONS:
+            raise ValueError(f"unknown operation '{operation}'; one of {', '.join(OPERATIONS)}")
+        unknown = sorted(set(known) - set(KEYS))
+        if unknown:
+            raise ValueError(f"unknown key '{unknown[0]}'; one of {', '.join(KEYS)}")
+        values = {name: value for name, value in {"bytes": bytes, **known}.items() if value is not None}
+        select = None if backend else self._first("select", operation, values)
+        if not backend and select is None:
+            return None
+        rule = self._first(backend or select.backend, operation, values) or select
+        return None if rule is None else choice_of(rule, select)
+
+    def _first(self, scope: str, operation: str, values: dict[str, Any]) -> Optional[Rule]:
+        return next((rule for rule in self.rules if rule.scope == scope and rule.matches(operation, values)), None)
+
+
+def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
+    algorithm = rule.algorithm or {"name": None, "family": None, "id": None}
+    return Choice(
+        rule.backend,
+        rule.method,
+        algorithm["name"],
+        algorithm["family"],
+        algorithm["id"],
+        rule.params,
+        rule.id,
+        select.id if select else None,
+        rule.status,
+    )
+
+
+def open_table(path: Union[str, os.PathLike], system_key: Optional[str] = None) -> Table:
+    """Raises TableError with the path of the file. Without a system_key the table may be one of another system."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        raise TableError(IO, f"{path}: cannot be read; give the path of a tuning table") from None
+    try:
+        table = table_from(parse(content))
+    except TableError as error:
+        raise TableError(error.code, f"{path}: {error}") from None
+    if system_key is not None and system_key != table.system_key:
+        raise TableError(SYSTEM, f"{path}: was measured on system {table.system_key}, this is {system_key}; measure a table here")
+    return table
+
+
+def table_from(value: Any) -> Table:
+    table = Fields(value, "")
+    schema = table.text("schema")
+    version = re.fullmatch(r"dlmb\.tuning-table/1\.([0-9]+)", schema)
+    if version is None or int(version.group(1)) >= 2**32:
+        raise schema_error("schema", f"'{schema}' cannot be read by this program, which knows dlmb.tuning-table/1.x")
+    tolerant = int(version.group(1)) > OUR_MINOR
+    key = check_envelope(table, tolerant)
+    rules = table.elements("rules", rule_from)
+    if not tolerant:
+        table.close()
+    has_gpu = table.object("system").has("gpu")
+    for index, rule in enumerate(rules):
+        for problem in check.problems_of(rule, has_gpu):
+            raise schema_error(f"rules[{index}]", problem)
+    for index, problem in check.conflicts(rules):
+        raise schema_error(f"rules[{index}]", problem)
+    return Table(key, rules)

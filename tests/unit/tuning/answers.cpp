@@ -1,0 +1,171 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Answers questions as lookup() and as libdlmb_tuning do, for comparison with the Python reader. Each line of standard
+// input is {"open": PATH}, answered with the code of dlmb_tuning_open, or the keys of a query, answered with the choice
+// or null. Exits with 1 when the two answers differ.
+#include "common/tuning/c/dlmb_tuning.h"
+#include "common/tuning/query.hpp"
+#include "common/tuning/read_table.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace dlmb::tuning {
+namespace {
+
+using Json = nlohmann::json;
+
+template <class Value>
+std::optional<Value> known(Json const& question, char const* name) {
+    return question.contains(name) ? std::optional{question.at(name).get<Value>()} : std::nullopt;
+}
+
+/// A question as text, bytes and numbers that both interfaces take.
+class Question {
+public:
+    explicit Question(Json const& json) : json_(json) {}
+
+    [[nodiscard]] Query query() const {
+        Query query;
+        query.operation = *operation_named(text("operation"));
+        query.backend = text("backend");
+        query.bytes = known<Bytes>(json_, "bytes");
+        query.ranks = known<std::uint64_t>(json_, "ranks");
+        query.nodes = known<std::uint64_t>(json_, "nodes");
+        query.ranks_per_node = known<std::uint64_t>(json_, "ppn");
+        query.distribution = distribution_named(text("distribution"));
+        query.dtype = text("dtype");
+        query.reduction = text("reduction");
+        query.memory = text("memory");
+        query.commutative = known<bool>(json_, "commutative");
+        query.registered = known<bool>(json_, "registered");
+        query.in_place = known<bool>(json_, "in_place");
+        query.uniform = known<bool>(json_, "uniform");
+        query.imbalance = known<double>(json_, "imbalance");
+        query.group_ops = known<std::uint64_t>(json_, "group_ops");
+        query.group_pipe_ops = known<std::uint64_t>(json_, "group_pipe_ops");
+        query.link = link_named(text("link"));
+        query.overlap = known<bool>(json_, "overlap");
+        return query;
+    }
+
+    [[nodiscard]] dlmb_tuning_query c_query() const {
+        dlmb_tuning_query query = DLMB_TUNING_QUERY_INIT;
+        query.operation = c_text("operation");
+        query.scope = c_text("backend");
+        query.bytes = json_.at("bytes").get<Bytes>();
+        query.ranks = count("ranks");
+        query.nodes = count("nodes");
+        query.ppn = count("ppn");
+        query.distribution = c_text("distribution");
+        query.dtype = c_text("dtype");
+        query.reduction = c_text("reduction");
+        query.memory = c_text("memory");
+        query.commutative = flag("commutative");
+        query.registered = flag("registered");
+        query.in_place = flag("in_place");
+        query.uniform = flag("uniform");
+        query.imbalance = json_.value("imbalance", -1.0);
+        query.group_ops = count("group_ops");
+        query.group_pipe_ops = count("group_pipe_ops");
+        query.link = c_text("link");
+        query.overlap = flag("overlap");
+        return query;
+    }
+
+private:
+    [[nodiscard]] char const* c_text(char const* name) const {
+        return json_.contains(name) ? json_.at(name).get_ref<std::string const&>().c_str() : nullptr;
+    }
+    [[nodiscard]] std::string_view text(char const* name) const {
+        char const* found = c_text(name);
+        return found == nullptr ? std::string_view{} : found;
+    }
+    [[nodiscard]] std::int64_t count(char const* name) const { return json_.value(name, std::int64_t{-1}); }
+    [[nodiscard]] std::int32_t flag(char const* name) const {
+        return json_.contains(name) ? static_cast<std::int32_t>(json_.at(name).get<bool>()) : -1;
+    }
+
+    Json const& json_;
+};
+
+Json text_or_null(char const* text) {
+    return text == nullptr ? Json(nullptr) : Json(text);
+}
+
+Json answer_of(dlmb_tuning_choice const& choice) {
+    return {{"backend", choice.backend},
+            {"method", choice.method},
+            {"algorithm", text_or_null(choice.algorithm)},
+            {"algorithm_family", text_or_null(choice.algorithm_family)},
+            {"algorithm_id", choice.algorithm_id < 0 ? Json(nullptr) : Json(choice.algorithm_id)},
+            {"params", Json::parse(choice.params)},
+            {"rule_id", choice.rule_id},
+            {"select_rule_id", text_or_null(choice.select_rule_id)},
+            {"status", choice.status}};
+}
+
+class Reader {
+public:
+    Reader() = default;
+    Reader(Reader const&) = delete;
+    Reader& operator=(Reader const&) = delete;
+    Reader(Reader&&) = delete;
+    Reader& operator=(Reader&&) = delete;
+    ~Reader() { dlmb_tuning_close(c_table_); }
+
+    int open(std::string const& path) {
+        dlmb_tuning_close(c_table_);
+        int const code = dlmb_tuning_open(path.c_str(), nullptr, &c_table_);
+        if (code == 0) {
+            table_ = read_table(path);
+        }
+        return code;
+    }
+
+    [[nodiscard]] Json answer(Question const& question) const {
+        Match const match = lookup(table_, question.query());
+        dlmb_tuning_query const query = question.c_query();
+        dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
+        int const code = dlmb_tuning_lookup(c_table_, &query, &choice);
+        bool const same =
+            match ? code == DLMB_TUNING_MATCH && match.deciding()->id == choice.rule_id : code == DLMB_TUNING_NO_RULE;
+        if (!same) {
+            throw std::runtime_error("C++ and C differ");
+        }
+        return match ? answer_of(choice) : Json(nullptr);
+    }
+
+private:
+    TuningTable table_;
+    dlmb_tuning* c_table_ = nullptr;
+};
+
+void answer_all() {
+    Reader reader;
+    for (std::string line; std::getline(std::cin, line);) {
+        Json const question = Json::parse(line);
+        if (question.contains("open")) {
+            std::cout << reader.open(question.at("open")) << '\n';
+        } else {
+            std::cout << reader.answer(Question(question)) << '\n';
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
+
+int main() {
+    try {
+        dlmb::tuning::answer_all();
+    } catch (std::exception const& error) {
+        std::cerr << "tuning_answers: " << error.what() << '\n';
+        return 1;
+    }
+    return std::cout.flush() ? 0 : 1;
+}

@@ -1,0 +1,116 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random tables whose rules are disjoint because each is a leaf of repeated splits, and questions at their edges."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+LARGEST = 2**64 - 1
+BASIS = {"allreduce": "buffer", "reduce_scatter": "total", "allgather": "total", "broadcast": "buffer"}
+BASIS |= {"exchange": "rank_send", "sendrecv": "message"}
+WORDS = {
+    "memory": ["host", "cuda", "managed"],
+    "dtype": ["fp32", "bf16", "byte"],
+    "distribution": ["one_per_node", "single_node"],
+}
+FLAGS = ["registered", "in_place", "overlap"]
+COUNTS = ["ranks", "group_ops", "group_pipe_ops"]
+EXTRA = {
+    "allreduce": {"reduction": ["sum", "max"], "commutative": [True, False]},
+    "exchange": {"uniform": [True, False]},
+    "sendrecv": {"link": ["intra", "inter"]},
+}
+CUTS = {"bytes": [1, 1000, 65536, 2**31, 2**32, 2**63, LARGEST], "ranks": [2, 3, 8, 64, 2**31], "imbalance": [1.5, 2.0, 3.25]}
+
+
+def keys_of(operation: str) -> dict[str, Any]:
+    """The values, or None for an interval, of each condition."""
+    keys: dict[str, Any] = dict(WORDS) | {name: [True, False] for name in FLAGS} | {name: None for name in ["bytes", *COUNTS]}
+    keys |= EXTRA.get(operation, {})
+    return keys | ({"imbalance": None} if operation == "exchange" else {})
+
+
+def pieces(name: str, values: Any, rng: random.Random) -> list[Any]:
+    if values is not None:
+        return values
+    cuts = sorted(rng.sample(CUTS.get(name, CUTS["ranks"]), 2))
+    if name == "imbalance":
+        return [(1.0, cuts[0] - 0.01), (cuts[0], cuts[1])]
+    first = 0 if name == "bytes" else 1
+    return [(first, cuts[0] - 1), (cuts[0], cuts[1] - 1), (cuts[1], LARGEST)][: rng.randint(2, 3)]
+
+
+def leaves(operation: str, rng: random.Random) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = [{}]
+    for name in rng.sample(sorted(keys_of(operation)), 4):
+        split = pieces(name, keys_of(operation)[name], rng)
+        found = [{**leaf, name: piece} for leaf in found for piece in split] if len(found) < 20 else found
+    return [leaf for leaf in found if rng.random() < 0.6 and all(not isinstance(v, tuple) or v[0] <= v[1] for v in leaf.values())]
+
+
+def when_of(operation: str, leaf: dict[str, Any]) -> dict[str, Any]:
+    when: dict[str, Any] = {"operation": operation}
+    for name, piece in leaf.items():
+        value = {"min": piece[0], "max": piece[1]} if isinstance(piece, tuple) else piece
+        if name == "bytes":
+            value = {"basis": BASIS[operation], **value, "max": None if piece[1] == LARGEST else piece[1]}
+        if name.startswith("group_"):
+            when.setdefault("group", {})[name[len("group_") :]] = value
+        else:
+            when[name] = value
+    return when
+
+
+def choice_of(scope: str, rng: random.Random) -> dict[str, Any]:
+    choose: dict[str, Any] = {"backend": scope if scope != "select" else rng.choice(["mpi", "ucx"]), "method": rng.choice(["default", "ring:radix=4"])}
+    if rng.random() < 0.5:
+        choose["algorithm"] = {"family": "f", "name": "ring", **({"id": rng.randint(0, 9)} if rng.random() < 0.5 else {})}
+        choose["params"] = {"segment_bytes": rng.randint(0, 2**40), "knobs": {"A": "b", "UCX_X": "ä\"\\"}}
+    return choose
+
+
+def random_rules(rng: random.Random) -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = []
+    for scope in ("select", "mpi", "ucx"):
+        for operation in BASIS:
+            for leaf in leaves(operation, rng):
+                rule = {"id": f"r{len(rules)}", "scope": scope, "when": when_of(operation, leaf)}
+                rules.append({**rule, "choose": choice_of(scope, rng), "status": "chosen"})
+    rng.shuffle(rules)
+    return rules
+
+
+def edges_of(rules: list[dict[str, Any]], name: str) -> list[Any]:
+    path = ("group", name[len("group_") :]) if name.startswith("group_") else (name,)
+    edges: set[Any] = set()
+    for rule in rules:
+        value = rule["when"]
+        for part in path:
+            value = value.get(part) or {}
+        if isinstance(value, dict) and value:
+            most = LARGEST if value["max"] is None else value["max"]
+            step = 0.01 if name == "imbalance" else 1
+            edges |= {value["min"] - step, value["min"], most, most + step}
+    least, most = (0.0, 1e9) if name == "imbalance" else (0, LARGEST if name == "bytes" else 2**63 - 1)
+    return [edge for edge in sorted(edges) if least <= edge <= most] or [4]
+
+
+def random_question(rules: list[dict[str, Any]], rng: random.Random) -> dict[str, Any]:
+    """Mostly one that some rule answers, moved to an edge or left unknown in some keys."""
+    rule = rng.choice(rules)
+    operation = rule["when"]["operation"]
+    question: dict[str, Any] = {"operation": operation, "bytes": rng.choice([0, 1, 2**31, 2**32, 2**63, LARGEST])}
+    if rule["scope"] != "select" or rng.random() < 0.2:
+        question["backend"] = rng.choice(["mpi", "ucx", "nccl"]) if rng.random() < 0.2 else rule["scope"].replace("select", "mpi")
+    for name, values in keys_of(operation).items():
+        if rng.random() < 0.1:
+            continue
+        condition = rule["when"].get(name)
+        if values is None:
+            edges = edges_of([rule] if rng.random() < 0.8 else rules, name)
+            question[name] = rng.choice(edges)
+        else:
+            question[name] = condition if condition is not None and rng.random() < 0.9 else rng.choice(values)
+    return question
