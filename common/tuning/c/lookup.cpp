@@ -33,7 +33,7 @@ public:
         query.ranks = count(from.ranks);
         query.nodes = count(from.nodes);
         query.ranks_per_node = count(from.ppn);
-        query.distribution = distribution_named(text_of(from.distribution));
+        query.distribution = from.distribution == nullptr ? std::nullopt : distribution_named(from.distribution);
         query.dtype = text_of(from.dtype);
         query.reduction = text_of(from.reduction);
         query.memory = text_of(from.memory);
@@ -44,7 +44,7 @@ public:
         query.imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt;
         query.group_ops = count(from.group_ops);
         query.group_pipe_ops = count(from.group_pipe_ops);
-        query.link = link_named(text_of(from.link));
+        query.link = from.link == nullptr ? std::nullopt : link_named(from.link);
         query.overlap = flag(from.overlap);
         return valid_;
     }
@@ -88,6 +88,13 @@ bool fits(std::uint32_t struct_size, std::uint32_t least) {
     return least <= struct_size && struct_size <= most;
 }
 
+/// The shorter query of an older caller, which knows nothing of the later fields. Reads what the caller has only.
+dlmb_tuning_query completed(dlmb_tuning_query const& query) {
+    dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
+    std::memcpy(&known, &query, query.struct_size);
+    return known;
+}
+
 /// As much as the caller has room for; fields that only the caller knows become 0.
 void copy_out(dlmb_tuning_choice choice, dlmb_tuning_choice* out) {
     std::uint32_t const size = out->struct_size;
@@ -108,10 +115,9 @@ extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query co
         !fits(choice->struct_size, least_choice)) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
-    dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
-    std::memcpy(&known, query, std::min<std::size_t>(query->struct_size, sizeof known));
     Query asked;
-    if (!QueryReader{}.read(known, asked)) {
+    bool const whole = query->struct_size >= sizeof *query;
+    if (!(whole ? QueryReader{}.read(*query, asked) : QueryReader{}.read(completed(*query), asked))) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
     Match const match = table->index.find(asked);

@@ -77,7 +77,7 @@ TEST(TableJson, SaysWhereAndWhyATableIsRefused) {
         {[&](Json& table) { when(table)["bytes"]["min"] = "1"; }, "rules[0].when.bytes.min: must be a whole number"},
         {[&](Json& table) { when(table)["bytes"]["min"] = 524289; }, "rules[0].when.bytes: min 524289 is above"},
         {[&](Json& table) { when(table)["ranks"] = 4; }, "rules[0].when.ranks: must be an object"},
-        {[&](Json& table) { when(table)["memroy"] = "host"; }, "rules[0].when: unknown field 'memroy'; it has "},
+        {[&](Json& table) { when(table)["colour"] = "host"; }, "rules[0].when: unknown field 'colour'; it has "},
         {[&](Json& table) { when(table)["uniform"] = 1; }, "rules[0].when.uniform: must be true or false"},
         {[&](Json& table) { when(table)["memory"] = ""; }, "accepted"},
         {[&](Json& table) { when(table)["memory"] = nullptr; }, "accepted"},

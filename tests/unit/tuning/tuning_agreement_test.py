@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lookup(), libdlmb_tuning and the Python reader give the same answers, and refuse the same tables with the same code.
 
-usage: agreement_test.py PYTHON_FOLDER ANSWERS_PROGRAM TABLE
+usage: tuning_agreement_test.py PYTHON_FOLDER ANSWERS_PROGRAM TABLE
 """
 
 from __future__ import annotations
