@@ -101,6 +101,7 @@ class Kit:
         options |= {
             "MPI_CXX_COMPILER": self.usr / "bin" / "mpicxx.openmpi",
             "MPIEXEC_EXECUTABLE": self.mpirun,
+            "OPENSSL_ROOT_DIR": self.usr,
             "PKG_CONFIG_EXECUTABLE": self.usr / "bin" / "pkgconf",
             "CMAKE_CUDA_COMPILER": find_nvcc(),
             "NCCL_ROOT": find_nccl(),

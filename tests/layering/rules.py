@@ -53,6 +53,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "hwloc.h": ("common/record/",),
     "hwloc": ("common/record/",),
     "CLI": ("common/app/",),
+    "openssl": ("common/tuning/provenance/",),
     "nlohmann": ("common/record/", "common/tuning/", "common/app/", "patterns/"),
     "gtest": (),
     "gmock": (),
