@@ -1,0 +1,9 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Makes, shows and asks tuning tables.
+#include "common/app/tune/run_tune.hpp"
+
+int main(int argc, char** argv) {
+    return dlmb::app::run_tune(argc, argv);
+}

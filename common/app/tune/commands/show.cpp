@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_tune show TABLE: who wins where, by how much, and how that is known.
+#include "common/app/reporter.hpp"
+#include "common/app/tune/command.hpp"
+#include "common/app/tune/table_text.hpp"
+#include "common/tuning/read_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dlmb::app::tune {
+namespace {
+
+using Row = std::vector<std::string>;
+
+Row const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice", "gain over default [95 %]",
+                  "evidence",  "status", "rule"};
+
+Row row_of(tuning::Rule const& rule) {
+    bool const selects = rule.scope == tuning::select_scope;
+    std::string const choice = method_text(rule.choose);
+    return {std::string{name_of(rule.when.operation)},
+            bytes_text(rule.when.bytes),
+            counts_text(rule.when.ranks),
+            counts_text(rule.when.nodes),
+            conditions_text(rule.when),
+            selects ? fmt::format("{}: {}", rule.choose.backend, choice) : choice,
+            gain_text(rule),
+            evidence_text(rule),
+            std::string{name_of(rule.status)},
+            rule.id};
+}
+
+std::string table_of(std::vector<Row> const& rows) {
+    std::vector<std::size_t> widths(heading.size());
+    for (Row const& row : rows) {
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            widths[column] = std::max(widths[column], row[column].size());
+        }
+    }
+    std::string text;
+    for (Row const& row : rows) {
+        std::string line;
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            line += fmt::format("  {:<{}}", row[column], widths[column]);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
+std::string system_text(tuning::System const& system) {
+    std::string text = system.cpu;
+    if (system.gpu) {
+        text += fmt::format(", {} x {} ({}, {} processors) per node", system.gpu->per_node, system.gpu->name,
+                            system.gpu->arch, system.gpu->processors);
+    }
+    return system.nic.empty() ? text : fmt::format("{}, {}", text, system.nic);
+}
+
+std::string stack_text(tuning::Stack const& stack) {
+    std::vector<std::string> parts;
+    if (stack.mpi) {
+        parts.push_back(
+            fmt::format("{} {} ({})", stack.mpi->name, stack.mpi->version, fmt::join(stack.mpi->components, ", ")));
+    }
+    for (auto const& [name, version] : stack.versions) {
+        parts.push_back(fmt::format("{} {}", name, version));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void print_head(tuning::TuningTable const& table) {
+    fmt::print("made      {} by {} {} from {} result files\n", table.created, table.tool.name, table.tool.version,
+               table.inputs.size());
+    fmt::print("system    {} (key {})\n", system_text(table.system), table.system.key);
+    fmt::print("software  {}\n", stack_text(table.stack));
+    for (auto const& [memory, backend] : table.policy.baseline) {
+        fmt::print("without a rule on {} memory: {}\n", memory, backend);
+    }
+}
+
+void print_scope(std::string const& scope, std::vector<tuning::Rule> const& rules) {
+    std::vector<Row> rows{heading};
+    for (tuning::Rule const& rule : rules) {
+        if (rule.scope == scope) {
+            rows.push_back(row_of(rule));
+        }
+    }
+    fmt::print("\n{}\n{}", scope == tuning::select_scope ? "which backend" : fmt::format("which method of {}", scope),
+               table_of(rows));
+}
+
+class Show final : public Command {
+public:
+    [[nodiscard]] std::string description() const override { return "who wins where, and how that is known"; }
+    void add_options(CLI::App& parser) override {
+        parser.add_option("TABLE", path_, "tuning table (JSON)")->required();
+    }
+    [[nodiscard]] int run() override {
+        tuning::TuningTable const table = tuning::read_table(path_);
+        print_head(table);
+        std::vector<std::string> scopes;
+        for (tuning::Rule const& rule : table.rules) {
+            scopes.push_back(rule.scope);
+        }
+        scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());  // rules are sorted by scope
+        std::stable_partition(scopes.begin(), scopes.end(),
+                              [](std::string const& scope) { return scope == tuning::select_scope; });
+        for (std::string const& scope : scopes) {
+            print_scope(scope, table.rules);
+        }
+        return exit_ok;
+    }
+
+private:
+    std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_show() {
+    return std::make_unique<Show>();
+}
+
+}  // namespace dlmb::app::tune

@@ -1,0 +1,119 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/tune/table_text.hpp"
+
+#include "common/tuning/write_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace dlmb::app::tune {
+namespace {
+
+using tuning::no_limit;
+
+class Words {
+public:
+    void add(std::string const& word) {
+        if (!word.empty()) {
+            words_.push_back(word);
+        }
+    }
+    void add(std::string_view name, std::optional<bool> value) {
+        if (value) {
+            words_.push_back(fmt::format("{}={}", name, *value ? "yes" : "no"));
+        }
+    }
+    template <class Number>
+    void add(std::string_view name, std::optional<tuning::Interval<Number>> const& interval) {
+        if (interval) {
+            words_.push_back(fmt::format("{}={}..{}", name, interval->min, interval->max));
+        }
+    }
+    [[nodiscard]] std::string text() const { return fmt::format("{}", fmt::join(words_, " ")); }
+
+private:
+    std::vector<std::string> words_;
+};
+
+template <class Word>
+std::string word_of(std::optional<Word> word) {
+    return word ? std::string{name_of(*word)} : std::string{};
+}
+
+}  // namespace
+
+std::string exact_bytes(Bytes bytes) {
+    char const* unit = "";
+    for (char const* larger : {" K", " M", " G"}) {
+        if (bytes == 0 || bytes % 1024 != 0) {
+            break;
+        }
+        bytes /= 1024;
+        unit = larger;
+    }
+    return fmt::format("{}{}", bytes, unit);
+}
+
+std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes) {
+    if (!bytes) {
+        return "any";
+    }
+    return bytes->max == no_limit ? fmt::format("from {}", exact_bytes(bytes->min))
+                                  : fmt::format("{} to {}", exact_bytes(bytes->min), exact_bytes(bytes->max));
+}
+
+std::string counts_text(std::optional<tuning::CountInterval> const& counts) {
+    if (!counts) {
+        return "any";
+    }
+    return counts->min == counts->max ? fmt::format("{}", counts->min)
+                                      : fmt::format("{} to {}", counts->min, counts->max);
+}
+
+std::string conditions_text(tuning::When const& when) {
+    Words words;
+    words.add(when.memory);
+    words.add(when.dtype);
+    words.add(when.reduction);
+    words.add(word_of(when.distribution));
+    words.add(word_of(when.link));
+    words.add("ppn", when.ranks_per_node);
+    words.add("imbalance", when.imbalance);
+    words.add("group_ops", when.group_ops);
+    words.add("group_pipe_ops", when.group_pipe_ops);
+    words.add("commutative", when.commutative);
+    words.add("registered", when.registered);
+    words.add("in_place", when.in_place);
+    words.add("uniform", when.uniform);
+    words.add("overlap", when.overlap);
+    return words.text();
+}
+
+std::string method_text(tuning::Choice const& choice) {
+    std::string text = choice.method;
+    if (auto const& algorithm = choice.algorithm) {
+        std::string const id = algorithm->id ? fmt::format(" {}", *algorithm->id) : "";
+        text += fmt::format(", {} ({}{})", algorithm->name, algorithm->family, id);
+    }
+    return choice.params == tuning::ChoiceParams{} ? text : fmt::format("{} {}", text, to_json(choice.params));
+}
+
+std::string gain_text(tuning::Rule const& rule) {
+    if (!rule.evidence) {
+        return "-";
+    }
+    return fmt::format("{:.1f} % [{:.1f}, {:.1f}]", rule.evidence->gain * 100, rule.evidence->gain_low * 100,
+                       rule.evidence->gain_high * 100);
+}
+
+std::string evidence_text(tuning::Rule const& rule) {
+    if (!rule.evidence) {
+        return "hand-written";
+    }
+    return fmt::format("{} -> {} us, {} sizes, {} + {} launches", human_us(rule.evidence->default_ns),
+                       human_us(rule.evidence->choice_ns), rule.evidence->sizes.size(), rule.evidence->launches,
+                       rule.evidence->confirmed);
+}
+
+}  // namespace dlmb::app::tune

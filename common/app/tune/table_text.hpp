@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Parts of a tuning table for human eyes.
+#pragma once
+
+#include "common/tuning/table.hpp"
+
+#include <string>
+
+namespace dlmb::app::tune {
+
+/// "64 K", "65535": exact, a unit only where it divides.
+[[nodiscard]] std::string exact_bytes(Bytes bytes);
+
+/// "64 K to 512 K", "from 16 K", "any".
+[[nodiscard]] std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes);
+
+/// "4", "2 to 64", "any".
+[[nodiscard]] std::string counts_text(std::optional<tuning::CountInterval> const& counts);
+
+/// Every condition but operation, bytes, ranks and nodes: "host fp32 sum, in_place=no".
+[[nodiscard]] std::string conditions_text(tuning::When const& when);
+
+/// "blocking, ring (open_mpi.tuned 4) {"segment_bytes":0}".
+[[nodiscard]] std::string method_text(tuning::Choice const& choice);
+
+/// "23.0 % [19.0, 26.0]"; "-" without evidence.
+[[nodiscard]] std::string gain_text(tuning::Rule const& rule);
+
+/// "118 -> 91 us, 3 sizes, 8 + 8 launches"; "hand-written" without.
+[[nodiscard]] std::string evidence_text(tuning::Rule const& rule);
+
+}  // namespace dlmb::app::tune

@@ -1,0 +1,88 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_tune show and lookup as a person or a script runs them.
+
+usage: tune_program_test.py DLMB_TUNE TABLE
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM, TABLE = Path(sys.argv[1]), Path(sys.argv[2])
+RING = "--operation allreduce --ranks 4 --nodes 1 --memory host --element float --reduction sum --backend mpi --bytes".split()
+
+
+def tune(*arguments: object, **settings: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(word) for word in (PROGRAM, *arguments)], stderr=subprocess.PIPE, text=True, check=False, **settings)
+
+
+def output_of(*arguments: object) -> str:
+    done = tune(*arguments, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Show(unittest.TestCase):
+    def test_says_who_wins_where_by_how_much_and_how_that_is_known(self) -> None:
+        text = output_of("show", TABLE)
+        (ring,) = [line for line in text.splitlines() if line.endswith(" r002")]
+        for part in ("allreduce", "64 K to 512 K", "host fp32 sum", "blocking, ring", "23.0 % [19.0, 26.0]", "8 + 8 launches", "chosen"):
+            self.assertIn(part, ring)
+        self.assertLess(text.index("which backend"), text.index("which method of mpi"))
+        self.assertIn("Example GPU (sm_90, 132 processors)", text)
+
+    def test_fails_when_its_output_cannot_be_written(self) -> None:
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            self.assertEqual(tune("show", TABLE, stdout=full).returncode, 74)
+
+
+class Lookup(unittest.TestCase):
+    def test_gives_the_choice_up_to_the_last_byte_of_its_range(self) -> None:
+        for size in ("64K", "512K"):
+            self.assertIn("blocking, ring (open_mpi.tuned 4)", output_of("lookup", TABLE, *RING, size))
+        for size in ("65535", "524289", str(2**32), str(2**64 - 1)):
+            self.assertIn("method   default\nrule     none matches\n", output_of("lookup", TABLE, *RING, size))
+
+    def test_names_both_rules_where_the_table_selects_the_backend(self) -> None:
+        text = output_of("lookup", TABLE, *"--operation allreduce --bytes 1K --ranks 4 --nodes 1 --memory host".split())
+        self.assertIn("backend  ucx\n", text)
+        self.assertIn("r003 (backend selected by r001)", text)
+
+    def test_names_the_baseline_without_a_rule(self) -> None:
+        text = output_of("lookup", TABLE, *"--operation broadcast --bytes 1K --memory cuda".split())
+        self.assertEqual(text, "backend  nccl\nmethod   default\nrule     none matches\n")
+
+
+class BadUsage(unittest.TestCase):
+    def refusal(self, *arguments: object) -> str:
+        done = tune(*arguments, stdout=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (64, ""))
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("dlmb_tune: error: "), done.stderr)
+        return done.stderr
+
+    def test_is_one_line_that_says_what_to_do(self) -> None:
+        self.assertIn("subcommand", self.refusal())
+        self.assertIn("--operation", self.refusal("lookup", TABLE, "--bytes", "1"))
+        self.assertIn("nearest: allreduce", self.refusal("lookup", TABLE, "--operation", "alreduce", "--bytes", "1"))
+        self.assertIn("64K", self.refusal("lookup", TABLE, *RING, "1MB"))
+        self.assertIn("nearest: host", self.refusal("lookup", TABLE, "--operation", "exchange", "--bytes", "1", "--memory", "hots"))
+        self.assertIn("none.json", self.refusal("show", "none.json"))
+
+    def test_of_a_broken_table_names_file_and_place(self) -> None:
+        table = json.loads(TABLE.read_text(encoding="utf-8"))
+        table["rules"][0]["when"]["bytes"]["basis"] = "total"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "broken.json"
+            path.write_text(json.dumps(table), encoding="utf-8")
+            self.assertIn("broken.json: rules[0].when.bytes.basis: 'total' is not the basis of allreduce", self.refusal("show", path))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
