@@ -61,7 +61,7 @@ class Page(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.count("default"), "code -1" in done.stderr), (0, 3, True), done.stderr)
 
     def test_the_lines_of_python_print_the_ring(self) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "common" / "tuning" / "python")}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "results-schema")}
         done = run(sys.executable, "-c", block("python"), cwd=ROOT, env=environment)
         self.assertEqual(done.stdout, "ring\n", done.stderr)
 
