@@ -172,6 +172,7 @@ Cell cell_from(Json const& line) {
     for (auto const& [name, value] : line.at("backend_facts").items()) {
         cell.backend_facts.emplace(name, value.get<std::string>());
     }
+    cell.is_default = line.value("is_default", false);  // before 1.2 nobody said
     cell.host_driven = line.at("host_driven");
     cell.shared_gpu = line.value("shared_gpu", false);  // 1.0 has none
     return cell;

@@ -202,6 +202,7 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["statistics"] = statistics_json(cell.statistics);
     object["backend_facts"] =
         Json(std::map<std::string, std::string>(cell.backend_facts.begin(), cell.backend_facts.end()));
+    object["is_default"] = cell.is_default;
     object["host_driven"] = cell.host_driven;
     object["shared_gpu"] = cell.shared_gpu;
     return compact(object);

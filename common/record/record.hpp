@@ -58,6 +58,7 @@ struct Cell {
     std::map<std::string, double>
         statistics;  // realised skew: gini_expert, max_mean_expert, gini_rank, max_mean_rank ...
     Provenance backend_facts;
+    bool is_default = false;  // the method is what this backend does when none is named
     bool host_driven = true;
     bool shared_gpu = false;  // ranks took turns on a GPU: shows that results are right, and nothing about time
 };

@@ -1,0 +1,140 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/build_table.hpp"
+
+#include "common/tuning/build/select.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace dlmb::tuning {
+namespace {
+
+std::vector<Series> series_of(std::vector<Heat> const& heats, std::vector<Decision> const& decisions) {
+    std::map<std::pair<std::string, Place>, std::vector<Point>> points;
+    for (std::size_t i = 0; i < heats.size(); ++i) {
+        points[{heats[i].scope, heats[i].place}].push_back({heats[i].bytes, decisions[i]});
+    }
+    std::vector<Series> all;
+    for (auto& [key, of_key] : points) {
+        std::sort(of_key.begin(), of_key.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
+        all.push_back({key.first, key.second, std::move(of_key)});
+    }
+    return all;
+}
+
+When when_of(Place const& place, ByteInterval bytes) {
+    When when;
+    when.operation = place.operation;
+    when.bytes = bytes;
+    when.ranks = CountInterval{place.ranks, place.ranks};
+    when.nodes = CountInterval{place.nodes, place.nodes};
+    when.memory = place.memory;
+    when.dtype = place.dtype;
+    when.reduction = place.reduction;
+    when.in_place = place.in_place ? std::optional(true) : std::nullopt;
+    when.uniform = place.uniform;
+    return when;
+}
+
+/// Times are geometric means over the sizes, the gain is that of those times; the interval is the weakest of any size.
+Evidence joined(std::vector<Point> const& points) {
+    Evidence all = *points.front().decision.evidence;
+    all.sizes.clear();
+    all.samples = 0;
+    double choice = 0;
+    double standard = 0;
+    double runner_up = 0;
+    bool all_have_runner_up = true;
+    for (Point const& point : points) {
+        Evidence const& one = *point.decision.evidence;
+        all.sizes.push_back(point.bytes);
+        all.samples += one.samples;
+        all.launches = std::min(all.launches, one.launches);
+        all.confirmed = std::min(all.confirmed, one.confirmed);
+        choice += std::log(one.choice_ns);
+        standard += std::log(one.default_ns);
+        all_have_runner_up = all_have_runner_up && one.runner_up_ns.has_value();
+        runner_up += std::log(one.runner_up_ns.value_or(1));
+        all.gain_low = std::min(all.gain_low, one.gain_low);
+        all.gain_high = std::max(all.gain_high, one.gain_high);
+    }
+    auto const count = static_cast<double>(points.size());
+    all.choice_ns = std::exp(choice / count);
+    all.default_ns = std::exp(standard / count);
+    all.runner_up_ns = all_have_runner_up ? std::optional(std::exp(runner_up / count)) : std::nullopt;
+    all.gain = 1 - all.choice_ns / all.default_ns;
+    return all;
+}
+
+/// Of a rule that leaves the default: what came closest is the runner-up.
+void keep_default(Evidence& evidence) {
+    if (evidence.choice_ns < evidence.default_ns) {
+        evidence.runner_up_ns = evidence.choice_ns;
+    }
+    evidence.choice_ns = evidence.default_ns;
+    evidence.gain = 0;
+    evidence.gain_low = 0;
+    evidence.gain_high = 0;
+}
+
+RuleStatus status_of(Region const& region) {
+    if (region.choice) {
+        return RuleStatus::chosen;
+    }
+    bool const somebody_was_faster = std::any_of(region.points.begin(), region.points.end(), [](Point const& point) {
+        return point.decision.standing != Standing::no_gain;
+    });
+    return somebody_was_faster ? RuleStatus::tie : RuleStatus::no_gain;
+}
+
+Choice default_choice(Series const& series, Policy const& policy) {
+    if (series.scope != select_scope) {
+        return {series.scope, default_method, std::nullopt, {}};
+    }
+    auto const baseline = policy.baseline.find(series.place.memory);
+    return {baseline->second, default_method, std::nullopt, {}};
+}
+
+void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& policy, bool accept_unconfirmed) {
+    for (Region const& region : regions_of(series.points, policy, accept_unconfirmed)) {
+        Rule rule;
+        rule.scope = series.scope;
+        rule.pattern = "collective";
+        rule.when = when_of(series.place, region.bytes);
+        rule.choose = region.choice.value_or(default_choice(series, policy));
+        rule.status = status_of(region);
+        rule.evidence = joined(region.points);
+        if (!region.choice) {
+            keep_default(*rule.evidence);
+        }
+        rules.push_back(std::move(rule));
+    }
+}
+
+}  // namespace
+
+Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm, Policy const& policy,
+                  bool accept_unconfirmed) {
+    std::vector<Heat> heats = method_heats(search, confirm);
+    std::vector<Heat> const between = backend_heats(search, confirm, policy);
+    heats.insert(heats.end(), between.begin(), between.end());
+    Built built;
+    built.series = series_of(heats, decide(heats, policy));
+    for (Series const& series : built.series) {
+        append_rules(built.rules, series, policy, accept_unconfirmed);
+    }
+    TuningTable order;
+    order.rules = std::move(built.rules);
+    sort_rules(order);
+    built.rules = std::move(order.rules);
+    for (std::size_t i = 0; i < built.rules.size(); ++i) {
+        built.rules[i].id = fmt::format("r{:04}", i + 1);
+    }
+    return built;
+}
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,173 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/decision.hpp"
+
+#include "common/measure/statistics.hpp"
+#include "common/tuning/build/rank_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace dlmb::tuning {
+namespace {
+
+constexpr double small_ns = 50'000;  // below, the margin is policy.min_gain_small
+constexpr double confirm_level = 0.05;
+
+using HeatKey = std::tuple<std::string, Place, Bytes>;
+
+std::vector<Showing> finished(std::map<Contender, std::map<std::string, Observation const*>> const& contenders) {
+    std::vector<Showing> showings;
+    for (auto const& [contender, launches] : contenders) {
+        Showing showing;
+        std::vector<double> errors;
+        for (auto const& [launch, seen] : launches) {
+            showing.choice = seen->choice;
+            showing.is_default = seen->is_default;
+            showing.medians_ns.push_back(seen->median_ns);
+            showing.samples += seen->samples;
+            errors.push_back(std::abs(seen->aa_ratio - 1));
+        }
+        showing.aa_error = measure::median(errors);
+        showings.push_back(std::move(showing));
+    }
+    return showings;
+}
+
+Showing const* default_of(std::vector<Showing> const& showings) {
+    auto const found =
+        std::find_if(showings.begin(), showings.end(), [](Showing const& each) { return each.is_default; });
+    return found == showings.end() ? nullptr : &*found;
+}
+
+Showing const* same(std::vector<Showing> const& showings, Choice const& choice) {
+    auto const found =
+        std::find_if(showings.begin(), showings.end(), [&](Showing const& each) { return each.choice == choice; });
+    return found == showings.end() ? nullptr : &*found;
+}
+
+/// Fastest first.
+std::vector<Showing const*> ranked(std::vector<Showing> const& showings) {
+    std::vector<Showing const*> order;
+    for (Showing const& each : showings) {
+        order.push_back(&each);
+    }
+    std::stable_sort(order.begin(), order.end(), [](Showing const* a, Showing const* b) {
+        return measure::median(a->medians_ns) < measure::median(b->medians_ns);
+    });
+    return order;
+}
+
+double margin(Showing const& winner, Showing const& standard, Policy const& policy) {
+    bool const small = measure::median(standard.medians_ns) < small_ns;
+    return std::max(small ? policy.min_gain_small : policy.min_gain_large,
+                    2 * std::max(winner.aa_error, standard.aa_error));
+}
+
+Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& standard,
+                     std::vector<Showing const*> const& order, std::uint64_t confirmed) {
+    Ratio const ratio = ratio_of(winner.medians_ns, standard.medians_ns);
+    Evidence evidence;
+    evidence.sizes = {heat.bytes};
+    evidence.samples = winner.samples;
+    evidence.launches = winner.medians_ns.size();
+    evidence.confirmed = confirmed;
+    evidence.choice_ns = measure::median(winner.medians_ns);
+    evidence.default_ns = measure::median(standard.medians_ns);
+    if (order.size() > 1) {
+        evidence.runner_up_ns = measure::median(order[1]->medians_ns);
+    }
+    evidence.gain = 1 - ratio.estimate;
+    evidence.gain_low = 1 - std::min(ratio.high, 1e6);
+    evidence.gain_high = 1 - ratio.low;
+    return evidence;
+}
+
+/// Whether the fresh launches say the same.
+bool confirmed(Heat const& heat, Choice const& choice, Policy const& policy) {
+    Showing const* const winner = same(heat.confirm, choice);
+    Showing const* const standard = default_of(heat.confirm);
+    return winner != nullptr && standard != nullptr &&
+           probability_of_luck(winner->medians_ns, standard->medians_ns) <= confirm_level &&
+           ratio_of(winner->medians_ns, standard->medians_ns).estimate <= 1 - margin(*winner, *standard, policy);
+}
+
+bool was_measured_again(Heat const& heat, Choice const& choice) {
+    return same(heat.confirm, choice) != nullptr && default_of(heat.confirm) != nullptr;
+}
+
+/// Of a heat whose winner is faster by more than the margin and by more than luck.
+Decision after_confirmation(Heat const& heat, Showing const& winner, Showing const& standard,
+                            std::vector<Showing const*> const& order, Policy const& policy) {
+    if (!was_measured_again(heat, winner.choice)) {
+        return {Standing::unconfirmed, winner.choice, evidence_of(heat, winner, standard, order, 0)};
+    }
+    if (!confirmed(heat, winner.choice, policy)) {
+        return {Standing::tie, winner.choice, evidence_of(heat, winner, standard, order, 0)};
+    }
+    Showing const& fresh = *same(heat.confirm, winner.choice);
+    Evidence evidence =
+        evidence_of(heat, fresh, *default_of(heat.confirm), ranked(heat.confirm), fresh.medians_ns.size());
+    evidence.launches = winner.medians_ns.size();
+    evidence.samples += winner.samples;
+    return {Standing::chosen, winner.choice, evidence};
+}
+
+}  // namespace
+
+std::vector<Heat> method_heats(std::vector<Observation> const& search, std::vector<Observation> const& confirm) {
+    using Contenders = std::map<Contender, std::map<std::string, Observation const*>>;
+    std::map<HeatKey, std::pair<Contenders, Contenders>> heats;
+    auto const key_of = [](Observation const& seen) { return HeatKey{seen.contender.backend, seen.place, seen.bytes}; };
+    for (Observation const& seen : search) {
+        heats[key_of(seen)].first[seen.contender][seen.launch_id] = &seen;
+    }
+    for (Observation const& seen : confirm) {
+        auto const found = heats.find(key_of(seen));
+        if (found != heats.end()) {
+            found->second.second[seen.contender][seen.launch_id] = &seen;
+        }
+    }
+    std::vector<Heat> result;
+    for (auto const& [key, contenders] : heats) {
+        auto const& [scope, place, bytes] = key;
+        Heat heat{scope, place, bytes, finished(contenders.first), finished(contenders.second)};
+        if (default_of(heat.search) != nullptr) {
+            result.push_back(std::move(heat));
+        }
+    }
+    return result;
+}
+
+std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& policy) {
+    std::vector<double> luck;
+    for (Heat const& heat : heats) {
+        luck.push_back(
+            probability_of_luck(ranked(heat.search).front()->medians_ns, default_of(heat.search)->medians_ns));
+    }
+    std::vector<bool> const significant = discoveries(luck, policy.fdr_q);
+    std::vector<Decision> decisions;
+    for (std::size_t i = 0; i < heats.size(); ++i) {
+        Heat const& heat = heats[i];
+        std::vector<Showing const*> const order = ranked(heat.search);
+        Showing const& winner = *order.front();
+        Showing const& standard = *default_of(heat.search);
+        if (winner.is_default) {
+            decisions.push_back({Standing::no_gain, std::nullopt, evidence_of(heat, standard, standard, order, 0)});
+            continue;
+        }
+        bool const enough =
+            ratio_of(winner.medians_ns, standard.medians_ns).estimate <= 1 - margin(winner, standard, policy);
+        bool const counted =
+            winner.medians_ns.size() >= policy.launches && standard.medians_ns.size() >= policy.launches;
+        decisions.push_back(
+            enough && counted && significant[i]
+                ? after_confirmation(heat, winner, standard, order, policy)
+                : Decision{Standing::tie, winner.choice, evidence_of(heat, winner, standard, order, 0)});
+    }
+    return decisions;
+}
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,119 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/next_sweep.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace dlmb::tuning {
+namespace {
+
+constexpr Bytes fine_step = 8;     // every element type divides it
+constexpr Bytes coarse_step = 64;  // and packed blocks of an exchange
+constexpr Bytes coarse_from = 4096;
+
+/// What --message-size counts for `bytes` of the table (patterns/collective/README.md), rounded to whole elements.
+Bytes message_size(Place const& place, Bytes bytes) {
+    bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
+    Bytes const message = per_rank ? bytes / place.ranks : bytes;
+    Bytes const step = message >= coarse_from ? coarse_step : fine_step;
+    return std::max(message / step * step, fine_step);
+}
+
+std::string operation_option(Place const& place) {
+    if (place.operation == TunedOperation::exchange) {
+        return place.uniform.value_or(true) ? "alltoall" : "alltoallv";
+    }
+    return std::string(name_of(place.operation));
+}
+
+/// --method of a backend's default is the word default.
+std::vector<std::string> with_default(std::set<std::string> methods) {
+    methods.erase(default_method);
+    std::vector<std::string> all{default_method};
+    all.insert(all.end(), methods.begin(), methods.end());
+    return all;
+}
+
+}  // namespace
+
+std::vector<NextJob> confirmations(Built const& built) {
+    std::vector<NextJob> jobs;
+    for (Series const& series : built.series) {
+        if (series.scope == select_scope) {
+            continue;
+        }
+        std::map<std::string, NextJob> by_winner;
+        for (Point const& point : series.points) {
+            if (point.decision.standing == Standing::unconfirmed) {
+                std::string const& method = point.decision.winner->method;
+                NextJob& job = by_winner[method];
+                job.place = series.place;
+                job.backend = series.scope;
+                job.methods = with_default({method});
+                job.bytes.push_back(point.bytes);
+            }
+        }
+        for (auto& [method, job] : by_winner) {
+            jobs.push_back(std::move(job));
+        }
+    }
+    return jobs;
+}
+
+std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
+    std::vector<NextJob> jobs;
+    for (Series const& series : built.series) {
+        std::vector<Bytes> const sizes = sizes_between(series.points, policy, accept_unconfirmed);
+        if (series.scope == select_scope || sizes.empty()) {
+            continue;
+        }
+        std::set<std::string> methods;
+        for (Point const& point : series.points) {
+            if (point.decision.winner && point.decision.standing != Standing::tie) {
+                methods.insert(point.decision.winner->method);
+            }
+        }
+        jobs.push_back({series.place, sizes, with_default(methods), series.scope});
+    }
+    return jobs;
+}
+
+std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches) {
+    if (jobs.empty()) {
+        return {};
+    }
+    std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n", name, launches);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> worlds;
+    for (NextJob const& job : jobs) {
+        worlds.emplace(job.place.ranks, job.place.nodes);
+    }
+    for (auto const& [ranks, nodes] : worlds) {
+        text += fmt::format("\n[[world]]\nranks = {}\nnodes = {}\n", ranks, nodes);
+    }
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        NextJob const& job = jobs[i];
+        std::vector<std::string> sizes;
+        for (Bytes const bytes : job.bytes) {
+            Bytes const size = message_size(job.place, bytes);
+            sizes.push_back(fmt::format("{}:{}", size, size));
+        }
+        text += fmt::format("\n[[program]]\nname = \"{}-{}\"\nprogram = \"collective\"\noperation = \"{}\"\n",
+                            operation_option(job.place), i + 1, operation_option(job.place));
+        text += fmt::format("backend = \"{}\"\nmethod = \"{}\"\nmemory = \"{}\"\nmessage-size = \"{}\"\n", job.backend,
+                            fmt::join(job.methods, ","), job.place.memory, fmt::join(sizes, ","));
+        if (!job.place.dtype.empty()) {
+            text += fmt::format("element = \"{}\"\nreduction = \"{}\"\n", job.place.dtype, job.place.reduction);
+        }
+        if (job.place.in_place) {
+            text += "in-place = \"on\"\n";
+        }
+    }
+    return text;
+}
+
+}  // namespace dlmb::tuning

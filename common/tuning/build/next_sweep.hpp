@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What to measure next, as a sweep file of dlmb_sweep: winners that no fresh launch has seen yet, and sizes between
+// neighbours that chose differently.
+#pragma once
+
+#include "common/tuning/build/build_table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb::tuning {
+
+/// One job of the sweep: only these methods at only these sizes.
+struct NextJob {
+    Place place;
+    std::vector<Bytes> bytes;          // ascending, in basis_of(operation)
+    std::vector<std::string> methods;  // as --method takes them, the default first
+    std::string backend;
+};
+
+/// Confirmation of every significant winner at its sizes.
+[[nodiscard]] std::vector<NextJob> confirmations(Built const& built);
+/// Cuts that are coarser than policy.cut, by all methods that hold beside them.
+[[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);
+
+/// `launches` of each. Empty text for no jobs.
+[[nodiscard]] std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches);
+
+}  // namespace dlmb::tuning

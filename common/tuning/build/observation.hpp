@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What one launch says about one way of doing one operation: the input of a tuning table.
+#pragma once
+
+#include "common/tuning/rule.hpp"
+
+#include <compare>
+#include <optional>
+#include <string>
+
+namespace dlmb::tuning {
+
+/// What measurements must share to be compared, besides the size: the conditions of the rules made from them.
+struct Place {
+    TunedOperation operation = TunedOperation::allreduce;
+    std::uint64_t ranks = 0;
+    std::uint64_t nodes = 0;
+    std::string memory;
+    std::string dtype;      // empty where the operation moves bytes only
+    std::string reduction;  // empty where it does not reduce
+    bool in_place = false;
+    std::optional<bool> uniform;  // of an exchange
+    auto operator<=>(Place const&) const = default;
+};
+
+/// A backend and a method as --method takes it: what competes.
+struct Contender {
+    std::string backend;
+    std::string method;
+    auto operator<=>(Contender const&) const = default;
+};
+
+struct Observation {
+    Place place;
+    Bytes bytes = 0;  // in basis_of(operation)
+    Contender contender;
+    Choice choice;            // the contender with the library's algorithm, if it has one
+    bool is_default = false;  // the backend's own default for this operation
+    std::string launch_id;
+    std::uint64_t samples = 0;
+    double median_ns = 0;  // of the launch's round medians
+    double aa_ratio = 1;   // odd over even rounds: how far the launch agrees with itself
+};
+
+}  // namespace dlmb::tuning

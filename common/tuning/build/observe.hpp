@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From result files to observations. What cannot carry a rule is left out, and counted by reason.
+#pragma once
+
+#include "common/record/result_reader.hpp"
+#include "common/tuning/build/observation.hpp"
+#include "common/tuning/envelope.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::tuning {
+
+/// What a person lets pass although it weakens a table.
+struct Accepted {
+    bool oversubscribed = false;  // more ranks than processing units on a node
+    bool quick = false;           // cells of fewer than six rounds
+};
+
+class Observations {
+public:
+    explicit Observations(Accepted accepted) : accepted_(accepted) {}
+
+    /// Throws UsageError when the launches of `file` ran on another system than those before.
+    void add(record::ResultFile const& file, std::string const& name);
+
+    [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
+    /// Reason -> cells.
+    [[nodiscard]] std::map<std::string, std::uint64_t> const& refused() const { return refused_; }
+    [[nodiscard]] System const& system() const { return system_; }
+    [[nodiscard]] Stack const& stack() const { return stack_; }
+    [[nodiscard]] std::uint64_t cells() const { return cells_; }
+
+private:
+    void add_system(record::Launch const& launch, std::string const& name);
+    [[nodiscard]] std::string why_not(record::Cell const& cell, record::Launch const& launch) const;
+
+    Accepted accepted_;
+    std::vector<Observation> kept_;
+    std::map<std::string, std::uint64_t> refused_;
+    System system_;
+    Stack stack_;
+    std::uint64_t cells_ = 0;
+};
+
+/// Of a cell of the pattern `collective`. Throws UsageError when a parameter is missing.
+[[nodiscard]] Observation observation_from(record::Cell const& cell, std::string const& launch_id);
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,42 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From decisions at single sizes to ranges of sizes: where one choice ends and the next begins.
+#pragma once
+
+#include "common/tuning/build/decision.hpp"
+#include "common/tuning/interval.hpp"
+
+#include <span>
+#include <vector>
+
+namespace dlmb::tuning {
+
+/// A measured size and what was decided there.
+struct Point {
+    Bytes bytes = 0;
+    Decision decision;
+};
+
+struct Region {
+    ByteInterval bytes;
+    std::optional<Choice> choice;  // nullopt: the default stays
+    std::vector<Point> points;     // measured inside, ascending
+};
+
+/// Of one scope and place; `points` ascending, each size once. Equal neighbours join; a gap next to the default is the
+/// default's; between two others the cut is at floor(sqrt(s1 * s2)). A choice that was not confirmed holds only where
+/// `policy.hysteresis` adjacent sizes agree. Nothing reaches beyond the measured sizes.
+/// `accept_unconfirmed`: choices that no fresh launch has seen count, too.
+[[nodiscard]] std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy,
+                                             bool accept_unconfirmed);
+
+/// Sizes to measure next: the geometric middle of neighbours that chose differently and are further apart than
+/// `policy.cut`.
+[[nodiscard]] std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& policy,
+                                               bool accept_unconfirmed);
+
+/// floor(sqrt(a * b)) for a <= b, exact.
+[[nodiscard]] Bytes geometric_middle(Bytes a, Bytes b);
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,139 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/validate.hpp"
+#include "tests/unit/tuning_build/made_observations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dlmb::tuning {
+namespace {
+
+double constant(Bytes /*bytes*/) {
+    return 10'000;
+}
+double linear(Bytes bytes) {
+    return 2'000 + static_cast<double>(bytes);
+}
+double steeper(Bytes bytes) {
+    return 1'000 + 2 * static_cast<double>(bytes);
+}
+
+std::size_t chosen(Built const& built) {
+    return static_cast<std::size_t>(std::count_if(built.rules.begin(), built.rules.end(),
+                                                  [](Rule const& rule) { return rule.status == RuleStatus::chosen; }));
+}
+
+TEST(BuildTable, NoiseAloneChoosesNothing) {
+    Truth const alike{{"blocking", constant}, {"ring", constant}, {"linear", constant}};
+    int tables_with_a_choice = 0;
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        auto const search = observe_truth(alike, {powers_of_two(8, 1 << 20), 8, 0.02, 2 * seed});
+        auto const fresh = observe_truth(alike, {powers_of_two(8, 1 << 20), 8, 0.02, 2 * seed + 1});
+        tables_with_a_choice += chosen(build_rules(search, fresh, test_policy(), false)) > 0 ? 1 : 0;
+    }
+    EXPECT_LE(tables_with_a_choice, 5);
+}
+
+TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    auto const sizes = powers_of_two(1024, 65536);
+    Built const built = build_rules(observe_truth(planted, {sizes, 8, 0.02, 1}),
+                                    observe_truth(planted, {sizes, 8, 0.02, 2}), test_policy(), false);
+    ASSERT_EQ(built.rules.size(), 1U);
+    Rule const& rule = built.rules[0];
+    EXPECT_EQ(rule.status, RuleStatus::chosen);
+    EXPECT_EQ(rule.choose.method, "ring");
+    EXPECT_EQ(rule.when.bytes, (ByteInterval{1024, 65536}));
+    EXPECT_EQ(rule.when.ranks, (CountInterval{4, 4}));
+    EXPECT_EQ(rule.evidence->sizes, sizes);
+    EXPECT_EQ(rule.evidence->confirmed, 8U);
+    EXPECT_NEAR(rule.evidence->gain, 0.2, 0.03);
+}
+
+TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
+    Truth const lucky{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Truth const truth{{"blocking", constant}, {"ring", constant}};
+    auto const sizes = powers_of_two(1024, 65536);
+    Built const built =
+        build_rules(observe_truth(lucky, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), test_policy(), false);
+    EXPECT_EQ(chosen(built), 0U);
+    EXPECT_EQ(built.rules.front().status, RuleStatus::tie);
+}
+
+TEST(BuildTable, WithoutFreshLaunchesAWinnerWaits) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    auto const search = observe_truth(planted, {powers_of_two(1024, 65536)});
+    EXPECT_EQ(chosen(build_rules(search, {}, test_policy(), false)), 0U);
+    Built const accepted = build_rules(search, {}, test_policy(), true);
+    ASSERT_EQ(chosen(accepted), 1U);
+    EXPECT_EQ(accepted.rules[0].evidence->confirmed, 0U);
+}
+
+TEST(BuildTable, TooFewLaunchesChooseNothing) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
+    auto const few = observe_truth(planted, {powers_of_two(1024, 65536), 7, 0.02, 1});
+    EXPECT_EQ(chosen(build_rules(few, few, test_policy(), false)), 0U);
+}
+
+TEST(BuildTable, AKnownCrossoverIsFoundWithinOneStepOfRefinement) {
+    // linear and steeper meet at 1000 bytes; the default is worse than both.
+    Truth const truth{
+        {"blocking", [](Bytes bytes) { return 3 * linear(bytes); }}, {"linear", linear}, {"steeper", steeper}};
+    auto sizes = powers_of_two(64, 16384);
+    Policy policy = test_policy();
+    auto const build = [&] {
+        return build_rules(observe_truth(truth, {sizes, 8, 0.005, 1}), observe_truth(truth, {sizes, 8, 0.005, 2}),
+                           policy, false);
+    };
+    Built const coarse = build();
+    ASSERT_EQ(coarse.series.size(), 1U);
+    auto const between = sizes_between(coarse.series[0].points, policy, false);
+    ASSERT_EQ(between, (std::vector<Bytes>{724}));  // floor(sqrt(512 * 1024))
+    sizes.insert(std::upper_bound(sizes.begin(), sizes.end(), between[0]), between[0]);
+    Built const fine = build();
+    auto const last = std::find_if(fine.rules.begin(), fine.rules.end(),
+                                   [](Rule const& rule) { return rule.choose.method == "steeper"; });
+    ASSERT_NE(last, fine.rules.end());
+    EXPECT_GE(last->when.bytes->max, 724U);
+    EXPECT_LE(last->when.bytes->max, 1024U);
+}
+
+TEST(BuildTable, BackendsCompeteByTheirDefaults) {
+    auto search = observe_truth({{"blocking", constant}}, {powers_of_two(1024, 65536)});
+    auto faster =
+        observe_truth({{"blocking", [](Bytes) { return 5'000.0; }}}, {powers_of_two(1024, 65536), 8, 0.02, 3});
+    for (Observation& one : faster) {
+        one.contender.backend = one.choice.backend = "ucx";
+    }
+    search.insert(search.end(), faster.begin(), faster.end());
+    Built const built = build_rules(search, search, test_policy(), false);
+    auto const select = std::find_if(built.rules.begin(), built.rules.end(),
+                                     [](Rule const& rule) { return rule.scope == select_scope; });
+    ASSERT_NE(select, built.rules.end());
+    EXPECT_EQ(select->choose.backend, "ucx");
+    EXPECT_EQ(select->status, RuleStatus::chosen);
+}
+
+TEST(BuildTable, ItsRulesAreValid) {
+    Truth const truth{
+        {"blocking", [](Bytes bytes) { return 1.2 * linear(bytes); }}, {"linear", linear}, {"steeper", steeper}};
+    auto const sizes = powers_of_two(8, 1 << 20);
+    TuningTable table;
+    table.created = "2026-01-01T00:00:00Z";
+    table.tool = {"dlmb_tune", "0.1.0", "unknown"};
+    table.system.key = "0123456789abcdef";
+    table.system.cpu = "a synthetic processor";
+    table.policy = test_policy();
+    table.rules =
+        build_rules(observe_truth(truth, {sizes}), observe_truth(truth, {sizes, 8, 0.02, 2}), table.policy, false)
+            .rules;
+    for (Problem const& problem : validate(table)) {
+        ADD_FAILURE() << problem.path << ": " << problem.what;
+    }
+    EXPECT_GT(table.rules.size(), 1U);
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
