@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/build/rank_test.hpp"
 
+#include "common/measure/rank_test.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -46,18 +48,16 @@ std::vector<std::vector<double>> subsets_by_sum(std::vector<std::uint64_t> const
 }
 
 /// How many of the smallest and of the largest differences lie outside the interval: the largest number that leaves
-/// each tail at most 2.5 %, of the null distribution without ties.
+/// each tail at most 2.5 %, of the distribution without ties.
 std::size_t outside(std::size_t candidates, std::size_t references) {
-    std::vector<std::uint64_t> ranks(candidates + references);
-    std::iota(ranks.begin(), ranks.end(), std::uint64_t{1});
-    std::vector<double> const ways = subsets_by_sum(ranks, candidates)[candidates];
-    double const all = std::accumulate(ways.begin(), ways.end(), 0.0);
-    std::size_t const least = candidates * (candidates + 1) / 2;
     constexpr double tail = 0.025;
     double below = 0;
     std::size_t count = 0;
-    while (least + count < ways.size() && (below + ways[least + count]) / all <= tail) {
-        below += ways[least + count];
+    for (double const share : measure::pair_distribution(references, candidates)) {
+        below += share;
+        if (below > tail) {
+            break;
+        }
         ++count;
     }
     return count;
