@@ -39,12 +39,16 @@ public:
     [[nodiscard]] virtual int size() const = 0;
     [[nodiscard]] virtual int local_rank() const = 0;  // among the ranks of this node, by world rank
     [[nodiscard]] virtual int local_size() const = 0;
+    [[nodiscard]] virtual Rank node_leader() const = 0;  // the rank of this node whose local rank is 0
     [[nodiscard]] virtual std::string const& host() const = 0;
 
     /// Facts for the record: {"mpi_library", "Open MPI v4.1.4 ..."}.
     [[nodiscard]] virtual std::map<std::string, std::string, std::less<>> facts() const = 0;
 
-    virtual void barrier() = 0;  // own dissemination barrier: the same algorithm whatever the library
+    void barrier() { (void)barrier_max(0); }
+    /// A barrier that also tells the largest of what ranks brought along. Our own dissemination: the same algorithm
+    /// whatever the library, in ceil(log2(size)) rounds.
+    [[nodiscard]] virtual std::int64_t barrier_max(std::int64_t mine) = 0;
     [[nodiscard]] virtual std::vector<Blob> all_gather(std::span<std::byte const> mine) = 0;
     /// Sparse personalised exchange. Any rank may send to any ranks; returns what was sent here, sorted by peer.
     [[nodiscard]] virtual std::vector<Letter> exchange(std::vector<Letter> outgoing) = 0;
@@ -52,6 +56,11 @@ public:
     virtual void all_reduce(std::span<std::int64_t> values, Fold fold) = 0;
     /// Root's content on every rank; sizes may differ before the call.
     virtual void broadcast(Blob& blob, Rank root) = 0;
+
+    /// From one rank to another, not collective: `peer` calls receive_word(rank()). Words of one sender to one receiver
+    /// keep their order. Sending may wait until the peer receives, so two ranks must not send to each other at once.
+    virtual void send_word(Rank peer, std::int64_t word) = 0;
+    [[nodiscard]] virtual std::int64_t receive_word(Rank peer) = 0;
 
     /// Called repeatedly while a call above waits. Not collective. nullptr: nothing to progress.
     void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }

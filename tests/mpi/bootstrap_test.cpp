@@ -35,6 +35,7 @@ TEST_F(MpiBootstrapTest, KnowsItsPlace) {
     EXPECT_LT(world().rank(), world().size());
     EXPECT_EQ(world().local_size(), world().size()) << "this test runs on one node";
     EXPECT_EQ(world().local_rank(), world().rank());
+    EXPECT_EQ(world().node_leader(), 0);
     EXPECT_FALSE(world().host().empty());
     auto const facts = world().facts();
     EXPECT_TRUE(facts.at("mpi_library").starts_with("Open MPI") || facts.at("mpi_library").starts_with("MPICH"))
@@ -50,6 +51,25 @@ TEST_F(MpiBootstrapTest, GathersBlobsOfDifferentLengths) {
     ASSERT_EQ(all.size(), static_cast<std::size_t>(world().size()));
     for (Rank rank = 0; rank < world().size(); ++rank) {
         EXPECT_EQ(all[static_cast<std::size_t>(rank)], letter_text(rank, 0, length(rank)));
+    }
+}
+
+TEST_F(MpiBootstrapTest, ABarrierTellsTheLargestOfWhatRanksBrought) {
+    for (std::int64_t round = 0; round < 50; ++round) {
+        bool const brings_it = world().rank() == round % world().size();
+        EXPECT_EQ(world().barrier_max(brings_it ? round - 10 : -1000 - world().rank()), round - 10);
+    }
+}
+
+TEST_F(MpiBootstrapTest, WordsOfEachSenderKeepTheirOrder) {
+    Rank const me = world().rank();
+    if (me != 0) {
+        world().send_word(0, me);
+        world().send_word(0, -me);
+    }
+    for (Rank peer = world().size() - 1; me == 0 && peer > 0; --peer) {  // not in the order of their sending
+        EXPECT_EQ(world().receive_word(peer), peer);
+        EXPECT_EQ(world().receive_word(peer), -peer);
     }
 }
 

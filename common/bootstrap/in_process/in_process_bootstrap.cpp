@@ -44,18 +44,20 @@ std::map<std::string, std::string, std::less<>> InProcessBootstrap::facts() cons
     return {{"ranks_are", "threads of one process"}};
 }
 
-void InProcessBootstrap::barrier() {
+std::int64_t InProcessBootstrap::barrier_max(std::int64_t mine) {
     world_.leave_if_failed();
     ++barriers_;
     BarrierFlags& flags = world_.flags();
     for (int round = 0; round < flags.rounds(); ++round) {
-        flags.raise(rank_, round, barriers_);
+        flags.raise(rank_, round, barriers_, mine);
         while (!flags.raised(rank_, round, barriers_)) {
             world_.leave_if_failed();
             make_progress();
             idle_();
         }
+        mine = std::max(mine, flags.word(rank_, round, barriers_));
     }
+    return mine;
 }
 
 // A rank that leaves a failed world before the second barrier keeps its slot as it is: slots belong to the world, and
@@ -138,6 +140,23 @@ void InProcessBootstrap::broadcast(Blob& blob, Rank root) {
         slot.blob = blob;
     }
     meet(std::move(slot), [&] { blob = world_.slot(root).blob; });
+}
+
+void InProcessBootstrap::send_word(Rank peer, std::int64_t word) {
+    check_rank(peer, "send_word", "destination");
+    world_.inbox(peer).put(rank_, word);
+}
+
+std::int64_t InProcessBootstrap::receive_word(Rank peer) {
+    check_rank(peer, "receive_word", "source");
+    for (;;) {
+        world_.leave_if_failed();
+        if (std::optional<std::int64_t> const word = world_.inbox(rank_).take(peer)) {
+            return *word;
+        }
+        make_progress();
+        idle_();
+    }
 }
 
 std::shared_ptr<void> InProcessBootstrap::share(std::shared_ptr<void> of_rank_0) {

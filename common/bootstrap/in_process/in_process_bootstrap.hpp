@@ -20,14 +20,17 @@ public:
     [[nodiscard]] int size() const override { return world_.ranks(); }
     [[nodiscard]] int local_rank() const override;
     [[nodiscard]] int local_size() const override;
+    [[nodiscard]] Rank node_leader() const override { return rank_ - local_rank(); }
     [[nodiscard]] std::string const& host() const override { return host_; }
     [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override;
 
-    void barrier() override;
+    [[nodiscard]] std::int64_t barrier_max(std::int64_t mine) override;
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override;
     [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override;
     void all_reduce(std::span<std::int64_t> values, Fold fold) override;
     void broadcast(Blob& blob, Rank root) override;
+    void send_word(Rank peer, std::int64_t word) override;
+    [[nodiscard]] std::int64_t receive_word(Rank peer) override;
     [[noreturn]] void abort(int exit_code) override;
 
     /// Collective. Rank 0's object, on every rank: ranks that are threads can share more than blobs.

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <string>
@@ -33,18 +34,41 @@ std::size_t BarrierFlags::index(Rank rank, int round) const {
     return static_cast<std::size_t>(rank) * static_cast<std::size_t>(rounds_) + static_cast<std::size_t>(round);
 }
 
-void BarrierFlags::raise(Rank me, int round, std::uint64_t barrier) noexcept {
+void BarrierFlags::raise(Rank me, int round, std::uint64_t barrier, std::int64_t word) noexcept {
     auto const peer = static_cast<Rank>((std::int64_t{me} + (std::int64_t{1} << round)) % ranks_);
-    flags_[index(peer, round)].barrier.store(barrier, std::memory_order_release);
+    Flag& flag = flags_[index(peer, round)];
+    flag.words[barrier % 2] = word;
+    flag.barrier.store(barrier, std::memory_order_release);
 }
 
 bool BarrierFlags::raised(Rank me, int round, std::uint64_t barrier) const noexcept {
     return flags_[index(me, round)].barrier.load(std::memory_order_acquire) >= barrier;
 }
 
+std::int64_t BarrierFlags::word(Rank me, int round, std::uint64_t barrier) const noexcept {
+    return flags_[index(me, round)].words[barrier % 2];
+}
+
+void WordInbox::put(Rank from, std::int64_t word) {
+    std::lock_guard const lock(mutex_);
+    words_.emplace_back(from, word);
+}
+
+std::optional<std::int64_t> WordInbox::take(Rank from) {
+    std::lock_guard const lock(mutex_);
+    auto const found =
+        std::find_if(words_.begin(), words_.end(), [from](auto const& each) { return each.first == from; });
+    if (found == words_.end()) {
+        return std::nullopt;
+    }
+    std::int64_t const word = found->second;
+    words_.erase(found);
+    return word;
+}
+
 World::World(int ranks, int ranks_per_node)
     : ranks_(ranks), ranks_per_node_(ranks_per_node > 0 ? ranks_per_node : ranks), host_(host_name()), flags_(ranks),
-      slots_(static_cast<std::size_t>(ranks)) {}
+      slots_(static_cast<std::size_t>(ranks)), inboxes_(static_cast<std::size_t>(ranks)) {}
 
 void World::fail(Rank rank, std::exception_ptr reason) noexcept {
     std::lock_guard const lock(mutex_);

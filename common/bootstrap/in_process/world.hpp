@@ -8,11 +8,15 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 
+#include <array>
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb::in_process {
@@ -34,22 +38,38 @@ struct Slot {
 };
 
 /// `rounds` flags per rank. In round k a rank raises the flag of the rank 2^k further on and waits for its own, so
-/// every flag has one writer, and it counts barriers, so it is never lowered.
+/// every flag has one writer, and it counts barriers, so it is never lowered. A raised flag carries a word; who raises
+/// may be one barrier ahead of who reads, never two, so even and odd barriers have words of their own.
 class BarrierFlags {
 public:
     explicit BarrierFlags(int ranks);
     [[nodiscard]] int rounds() const { return rounds_; }
-    void raise(Rank me, int round, std::uint64_t barrier) noexcept;
+    void raise(Rank me, int round, std::uint64_t barrier, std::int64_t word) noexcept;
     [[nodiscard]] bool raised(Rank me, int round, std::uint64_t barrier) const noexcept;
+    /// Of a flag that is raised.
+    [[nodiscard]] std::int64_t word(Rank me, int round, std::uint64_t barrier) const noexcept;
 
 private:
     struct alignas(64) Flag {
         std::atomic<std::uint64_t> barrier{0};
+        std::array<std::int64_t, 2> words{};
     };
     [[nodiscard]] std::size_t index(Rank rank, int round) const;
     int ranks_;
     int rounds_;
     std::vector<Flag> flags_;
+};
+
+/// Words that other ranks sent to one rank and that it has not taken yet.
+class WordInbox {
+public:
+    void put(Rank from, std::int64_t word);
+    /// The oldest of that sender.
+    [[nodiscard]] std::optional<std::int64_t> take(Rank from);
+
+private:
+    std::mutex mutex_;
+    std::deque<std::pair<Rank, std::int64_t>> words_;
 };
 
 class World {
@@ -60,6 +80,7 @@ public:
     [[nodiscard]] std::string const& host() const { return host_; }
     [[nodiscard]] BarrierFlags& flags() { return flags_; }
     [[nodiscard]] Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] WordInbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
 
     /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
     void fail(Rank rank, std::exception_ptr reason) noexcept;
@@ -72,6 +93,7 @@ private:
     std::string host_;
     BarrierFlags flags_;
     std::vector<Slot> slots_;
+    std::vector<WordInbox> inboxes_;
     mutable std::mutex mutex_;
     std::exception_ptr first_failure_;
     std::atomic<Rank> failed_rank_{-1};

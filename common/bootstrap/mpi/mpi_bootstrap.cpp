@@ -5,13 +5,14 @@
 // another transport's peer is waiting for.
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 
-#include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/mpi/communicator.hpp"
+#include "common/bootstrap/mpi/facts.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "common/bootstrap/mpi/sparse_exchange.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -21,27 +22,15 @@ namespace {
 
 using mpi::check;
 
-// Messages of exchange(); the barrier uses its round number, which stays below 31.
+// Messages of exchange(), and words; the barrier uses its round number, which stays below 31.
 constexpr int letter_tag = 64;
+constexpr int word_tag = 65;
 
 int to_count(std::uint64_t bytes, std::string_view call) {
     if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
         throw Error(fmt::format("bootstrap {}: {} bytes in one call, the limit is 2 GiB - 1", call, bytes));
     }
     return static_cast<int>(bytes);
-}
-
-std::string_view name_of_thread_level(int level) {
-    switch (level) {
-    case MPI_THREAD_SINGLE:
-        return "single";
-    case MPI_THREAD_FUNNELED:
-        return "funneled";
-    case MPI_THREAD_SERIALIZED:
-        return "serialized";
-    default:
-        return "multiple";
-    }
 }
 
 MPI_Op operation_of(Fold fold) {
@@ -66,6 +55,8 @@ public:
         mpi::Communicator const local(node);
         local_rank_ = local.rank();
         local_size_ = local.size();
+        node_leader_ = rank_;
+        check(MPI_Bcast(&node_leader_, 1, MPI_INT, 0, local.get()), "MPI_Bcast");
         idle_ = Idle(should_yield(YieldPolicy::automatic, local_size_));
         std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
         int length = 0;
@@ -78,40 +69,28 @@ public:
     [[nodiscard]] int size() const override { return size_; }
     [[nodiscard]] int local_rank() const override { return local_rank_; }
     [[nodiscard]] int local_size() const override { return local_size_; }
+    [[nodiscard]] Rank node_leader() const override { return node_leader_; }
     [[nodiscard]] std::string const& host() const override { return host_; }
 
     [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override {
-        int version = 0;
-        int subversion = 0;
-        int level = 0;
-        check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
-        check(MPI_Query_thread(&level), "MPI_Query_thread");
-        LauncherVariables const variables = read_launcher_variables();
-        LauncherInfo const launcher = launcher_info(variables);
-        std::map<std::string, std::string, std::less<>> facts{
-            {"mpi_library", mpi_library_version()},
-            {"mpi_standard", fmt::format("{}.{}", version, subversion)},
-            {"mpi_thread_level", std::string(name_of_thread_level(level))},
-            {"launcher", launcher.name.empty() ? "none" : launcher.name},
-            {"launched_ranks", launcher.ranks > 0 ? fmt::format("{}", launcher.ranks) : "unknown"}};
-        if (std::string warning = launch_warning(variables, size_, local_rank_); !warning.empty()) {
-            facts.emplace("launch_warning", std::move(warning));
-        }
-        return facts;
+        return mpi::facts(size_, local_rank_);
     }
 
     // Dissemination: in round k every rank tells the one 2^k places on; after ceil(log2 n) rounds all have heard of
     // all.
-    void barrier() override {
+    [[nodiscard]] std::int64_t barrier_max(std::int64_t mine) override {
         int round = 0;
         for (int distance = 1; distance < size_; distance *= 2, ++round) {
             std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
             int const from = (rank_ - distance + size_) % size_;
             int const to = (rank_ + distance) % size_;
-            check(MPI_Irecv(nullptr, 0, MPI_BYTE, from, round, world_.get(), requests.data()), "MPI_Irecv");
-            check(MPI_Isend(nullptr, 0, MPI_BYTE, to, round, world_.get(), &requests[1]), "MPI_Isend");
+            std::int64_t heard = 0;
+            check(MPI_Irecv(&heard, 1, MPI_INT64_T, from, round, world_.get(), requests.data()), "MPI_Irecv");
+            check(MPI_Isend(&mine, 1, MPI_INT64_T, to, round, world_.get(), &requests[1]), "MPI_Isend");
             wait(requests);
+            mine = std::max(mine, heard);
         }
+        return mine;
     }
 
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
@@ -195,6 +174,20 @@ public:
         wait({&request, 1});
     }
 
+    void send_word(Rank peer, std::int64_t word) override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Isend(&word, 1, MPI_INT64_T, peer, word_tag, world_.get(), &request), "MPI_Isend");
+        wait({&request, 1});
+    }
+
+    [[nodiscard]] std::int64_t receive_word(Rank peer) override {
+        std::int64_t word = 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        check(MPI_Irecv(&word, 1, MPI_INT64_T, peer, word_tag, world_.get(), &request), "MPI_Irecv");
+        wait({&request, 1});
+        return word;
+    }
+
     void progress() override {
         int found = 0;
         check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, world_.get(), &found, MPI_STATUS_IGNORE), "MPI_Iprobe");
@@ -230,6 +223,7 @@ private:
     int size_;
     int local_rank_ = 0;
     int local_size_ = 1;
+    Rank node_leader_ = 0;
     std::string host_;
     Idle idle_{false};
 };

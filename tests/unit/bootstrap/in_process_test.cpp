@@ -46,6 +46,35 @@ TEST_P(InProcess, NobodyLeavesABarrierBeforeAllHaveEntered) {
     });
 }
 
+TEST_P(InProcess, ABarrierTellsTheLargestOfWhatRanksBrought) {
+    run_ranks(GetParam(), [](Bootstrap& bootstrap) {
+        for (std::int64_t round = 0; round < 200; ++round) {
+            std::int64_t const largest = round * 1000 - 100'000;  // below zero too
+            bool const brings_it = bootstrap.rank() == round % bootstrap.size();
+            EXPECT_EQ(bootstrap.barrier_max(brings_it ? largest : largest - 1 - bootstrap.rank()), largest);
+        }
+    });
+}
+
+TEST_P(InProcess, WordsOfEachSenderKeepTheirOrder) {
+    run_ranks(GetParam(), [](Bootstrap& bootstrap) {
+        Rank const me = bootstrap.rank();
+        if (me != 0) {
+            bootstrap.send_word(0, me);
+            bootstrap.send_word(0, -me);
+            return;
+        }
+        for (Rank peer = bootstrap.size() - 1; peer > 0; --peer) {  // not in the order of their sending
+            EXPECT_EQ(bootstrap.receive_word(peer), peer);
+            EXPECT_EQ(bootstrap.receive_word(peer), -peer);
+        }
+    });
+}
+
+TEST(InProcessNodes, EveryRankKnowsTheFirstOneOfItsNode) {
+    run_ranks(5, 2, [](Bootstrap& bootstrap) { EXPECT_EQ(bootstrap.node_leader(), bootstrap.rank() / 2 * 2); });
+}
+
 TEST_P(InProcess, AllGatherReturnsRaggedBlobsByRank) {
     run_ranks(GetParam(), [](Bootstrap& bootstrap) {
         Blob const mine(static_cast<std::size_t>(bootstrap.rank()) * 10, static_cast<std::byte>(bootstrap.rank()));

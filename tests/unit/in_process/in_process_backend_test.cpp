@@ -16,15 +16,18 @@ public:
     [[nodiscard]] int size() const override { return 1; }
     [[nodiscard]] int local_rank() const override { return 0; }
     [[nodiscard]] int local_size() const override { return 1; }
+    [[nodiscard]] Rank node_leader() const override { return 0; }
     [[nodiscard]] std::string const& host() const override { return host_; }
     [[nodiscard]] std::map<std::string, std::string, std::less<>> facts() const override { return {}; }
-    void barrier() override {}
+    [[nodiscard]] std::int64_t barrier_max(std::int64_t mine) override { return mine; }
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
         return {{mine.begin(), mine.end()}};
     }
     [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override { return outgoing; }
     void all_reduce(std::span<std::int64_t>, Fold) override {}
     void broadcast(Blob&, Rank) override {}
+    void send_word(Rank, std::int64_t) override {}
+    [[nodiscard]] std::int64_t receive_word(Rank) override { return 0; }
     [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
 private:
