@@ -14,6 +14,13 @@ constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
 constexpr double least_seconds = 1e-6;
 constexpr double most_seconds = 1e9;
 
+measure::StartRequest start_from(std::string_view name) {
+    using measure::StartRequest;
+    return name == "window"    ? StartRequest::window
+           : name == "barrier" ? StartRequest::barrier
+                               : StartRequest::automatic;
+}
+
 }  // namespace
 
 void MeasuringOptions::add(CLI::App& app, Options& options) {
@@ -29,6 +36,12 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->group(group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--start", start,
+                   "how ranks begin an iteration together: window (at one time on a common clock), barrier, or auto: "
+                   "window where every rank has a core and the clock is good enough")
+        ->check(CLI::IsMember({"auto", "window", "barrier"}))
         ->capture_default_str()
         ->group(group);
     app.add_option("-c,--validation", validation, "check every byte before and after timing: on or off")
@@ -70,6 +83,7 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
         options.ranks_per_node = ranks_per_node;
     }
     options.runner.mode = mode == "stream" ? measure::Mode::stream : measure::Mode::isolated;
+    options.runner.start = start_from(start);
     options.runner.gate = gate == "spin";
     options.calibration = calibration == "off"    ? measure::Effort::off
                           : calibration == "full" ? measure::Effort::full

@@ -109,7 +109,7 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
     for (Entry& entry : entries) {
         fill_in(entry.cell, traffic);
     }
-    measure::Contest const contest{launch.bootstrap, *space, buffers, traffic.plans};
+    measure::Contest const contest{launch.bootstrap, *space, buffers, traffic.plans, launch.start};
     compete(launch, variant, contest, entries);
     launch.watchdog.disarm();
 }

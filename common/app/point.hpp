@@ -34,6 +34,7 @@ struct LaunchContext {
     std::set<std::string> finished_cells;  // of the results file, with --resume
     Reporter& reporter;
     measure::Watchdog& watchdog;
+    measure::CommonStart& start;
 };
 
 /// Collective. nullptr with a reason unless every rank has this memory.

@@ -11,6 +11,7 @@
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
+#include "common/measure/common_start.hpp"
 #include "common/record/launch_id.hpp"
 #include "common/record/result_reader.hpp"
 
@@ -182,7 +183,8 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     }
     reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
-    LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog};
+    measure::CommonStart start(bootstrap, options.runner.start);
+    LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog, start};
     std::size_t const points = variants.size() * options.memory.size();
     std::size_t number = 0;
     for (Variant const& variant : variants) {

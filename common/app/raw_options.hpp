@@ -39,6 +39,7 @@ struct MeasuringOptions {
     double time_limit_seconds = 10;
     double timeout_seconds = 60;
     std::string mode = "isolated";
+    std::string start = "auto";
     std::string gate = "none";
     std::string validation = "on";
     std::string calibration = "short";

@@ -4,33 +4,23 @@
 
 #include "common/measure/agree.hpp"
 #include "common/measure/flags.hpp"
+#include "common/measure/common_start.hpp"
+#include "common/measure/critical_phase.hpp"
+#include "common/measure/definition.hpp"
 #include "common/measure/sample_shape.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/measure/warm_up_rule.hpp"
 
 #include <fmt/format.h>
 
-#include <cstring>
-#include <span>
+#include <algorithm>
 
 namespace dlmb::measure {
-namespace {
-
-std::string definition_of(Mode mode, std::uint64_t iterations) {
-    if (mode == Mode::isolated && iterations == 1) {
-        return "isolated: one iteration behind a dissemination barrier, largest over ranks of (done - enter)";
-    }
-    return fmt::format(
-        "{}: {} iterations back to back behind a dissemination barrier, largest over ranks of (done - enter) / {}",
-        mode == Mode::stream ? "stream" : "aggregated", iterations, iterations);
-}
-
-}  // namespace
 
 CellRun::CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
                  PhaseMap const& phases, PayloadCheck& check)
     : contest_(contest), candidate_(candidate), options_(options), watchdog_(watchdog), phases_(phases), check_(check),
-      sampler_(contest.bootstrap, watchdog, candidate.draws, contest.plans, phases) {}
+      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.draws, contest.plans, phases) {}
 
 bool CellRun::decides() const {
     return contest_.bootstrap.rank() == deciding_rank;
@@ -53,7 +43,7 @@ void CellRun::first_iterations() {
     if (options_.validate) {
         check(check_.before(), "before timing");
     } else {
-        result_.first_iteration_ns = sampler_.run(0, 1).longest.front();
+        result_.first_iteration_ns = sampler_.run(0, 1).headline.front();
     }
 }
 
@@ -81,7 +71,7 @@ void CellRun::warm_up() {
     while (std::uint64_t const batch = from_rank(contest_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
-        rule.add(batch, median(chunk.longest), clock() - begin);
+        rule.add(batch, median(chunk.headline), clock() - begin);
         device_driven_ = chunk.device.front() != no_device_time;
     }
     result_.warmup_iterations = rule.iterations();
@@ -97,7 +87,8 @@ void CellRun::set_up_sampling(double iteration_ns) {
         sampler_.set_gate(&gate_.emplace());
     }
     unrecorded_ = shape.unrecorded;
-    result_.definition = definition_of(options_.mode, shape.iterations);
+    set_up_start(iteration_ns);
+    result_.definition = definition_of(options_.mode, sampler_);
     result_.iterations_per_sample = shape.iterations;
     if (decides()) {
         StoppingLimits limits;
@@ -109,14 +100,25 @@ void CellRun::set_up_sampling(double iteration_ns) {
     }
 }
 
+// How a sample begins matters little where it is many iterations long.
+void CellRun::set_up_start(double iteration_ns) {
+    if (sampler_.iterations_per_sample() == 1) {
+        sampler_.set_start({contest_.bootstrap, contest_.start.clock(), contest_.start.plan(iteration_ns),
+                            contest_.start.oversubscribed()});
+    }
+    result_.sync.method = name_of(sampler_.start().plan().method);
+}
+
 void CellRun::round(std::uint64_t number) {
     watchdog_.activity(fmt::format("round {}", number));
+    (void)contest_.start.clock().check();
     if (rule_) {
         rule_->begin_round();
     }
     while (true) {
         Decision const decision = from_rank(contest_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
+            result_.sync.clock_error_ns = std::max(result_.sync.clock_error_ns, contest_.start.clock().check());
             if (decision.stop != Stop::not_yet) {
                 conclude(decision.stop);
             }
@@ -126,7 +128,7 @@ void CellRun::round(std::uint64_t number) {
         sampler_.run_unrecorded(unrecorded_);
         Chunk const& chunk = sampler_.run(samples_, decision.samples);
         if (rule_) {
-            rule_->add(chunk.longest, clock() - begin);
+            rule_->add(chunk.headline, clock() - begin);
         }
         keep(chunk);
         if (gate_ && gate_->ran_out()) {
@@ -137,10 +139,13 @@ void CellRun::round(std::uint64_t number) {
 
 void CellRun::keep(Chunk const& chunk) {
     samples_ += chunk.own.size();
-    own_.insert(own_.end(), chunk.own.begin(), chunk.own.end());
+    result_.sync.late += chunk.late;
+    ranks_.keep(chunk);
     if (decides()) {
-        longest_.insert(longest_.end(), chunk.longest.begin(), chunk.longest.end());
-        slowest_.insert(slowest_.end(), chunk.slowest.begin(), chunk.slowest.end());
+        headline_.insert(headline_.end(), chunk.headline.begin(), chunk.headline.end());
+        for (SampleTimes const& sample : chunk.samples) {
+            slowest_.push_back(sample.straggler);
+        }
         device_.insert(device_.end(), chunk.device.begin(), chunk.device.end());
         phase_samples_.insert(phase_samples_.end(), chunk.phases.begin(), chunk.phases.end());
     }
@@ -156,7 +161,9 @@ void CellRun::conclude(Stop stop) {
         result_.validation.verdict = Verdict::passed;
     }
     result_.stop_reason = name_of(stop);
-    gather_rank_medians();
+    result_.sync.margin_ns = sampler_.start().plan().margin_ns;
+    result_.sync.clock_error_ns = folded(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
+    ranks_.summarize(contest_.bootstrap, result_);
     if (decides()) {
         summarize_samples();
     }
@@ -164,16 +171,17 @@ void CellRun::conclude(Stop stop) {
 }
 
 void CellRun::summarize_samples() {
-    result_.time = summarize(longest_);
-    result_.samples_ns = longest_;
+    result_.time = summarize(headline_);
+    result_.samples_ns = headline_;
     result_.round_medians_ns = rule_->round_medians();
     result_.median_of_rounds_ns = median(result_.round_medians_ns);
     result_.aa_ratio = aa_ratio(result_.round_medians_ns);
     std::size_t const draws = result_.iterations_per_sample == 1 ? candidate_.draws.size() : 1;
-    result_.series = describe_series(longest_, draws);
-    result_.flags = flags_of(longest_, draws);
+    result_.series = describe_series(headline_, draws);
+    result_.flags = flags_of(headline_, draws);
     summarize_device();
     result_.straggler = find_straggler(slowest_, contest_.bootstrap.size());
+    result_.critical_phase = critical_phase(phases_.labels(), phase_samples_);
     std::size_t const labels = phases_.labels().size();
     for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
         std::vector<Nanoseconds> samples;
@@ -191,19 +199,6 @@ void CellRun::summarize_device() {
     if (!device_.empty()) {
         TimeSummary const time = summarize(device_);
         result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
-    }
-}
-
-void CellRun::gather_rank_medians() {
-    double const mine = own_.empty() ? 0 : median(own_);
-    std::vector<Blob> const all = contest_.bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
-    if (!decides()) {
-        return;
-    }
-    for (Blob const& blob : all) {
-        double value = 0;
-        std::memcpy(&value, blob.data(), sizeof value);
-        result_.rank_median_ns.push_back(value);
     }
 }
 

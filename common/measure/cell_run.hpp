@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/measure/payload_check.hpp"
+#include "common/measure/rank_log.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/sampler.hpp"
 #include "common/measure/stopping_rule.hpp"
@@ -40,7 +41,7 @@ private:
     void conclude(Stop stop);
     void summarize_samples();
     void summarize_device();
-    void gather_rank_medians();
+    void set_up_start(double iteration_ns);
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;
 
@@ -56,8 +57,8 @@ private:
     std::uint64_t unrecorded_ = 0;      // iterations before each chunk
     bool device_driven_ = false;
     std::uint64_t samples_ = 0;
-    std::vector<Nanoseconds> own_;
-    std::vector<Nanoseconds> longest_;
+    RankLog ranks_;
+    std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;
     std::vector<Nanoseconds> phase_samples_;  // as in Chunk

@@ -13,6 +13,7 @@ Nanoseconds OffsetBracket::error_of(Nanoseconds offset) const {
 void OffsetSearch::add(PingPong const& ping_pong) {
     OffsetBracket const heard{ping_pong.answered - ping_pong.received, ping_pong.answered - ping_pong.sent};
     last_round_trip_ = ping_pong.received - ping_pong.sent;
+    elapsed_ += last_round_trip_;
     if (count_++ == 0) {
         bracket_ = heard;
         shortest_round_trip_ = last_round_trip_;
@@ -30,7 +31,7 @@ void OffsetSearch::add(PingPong const& ping_pong) {
 bool OffsetSearch::done() const {
     // In integers: last < 1.1 * shortest. Equal zeros, as of a coarse clock, count as well.
     bool const typical = 10 * last_round_trip_ < 11 * shortest_round_trip_ || last_round_trip_ == 0;
-    return count_ >= most || (count_ >= least && typical);
+    return count_ >= most || (count_ >= least && (typical || elapsed_ >= longest_ns));
 }
 
 }  // namespace dlmb::measure

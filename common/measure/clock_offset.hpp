@@ -30,9 +30,10 @@ class OffsetSearch {
 public:
     static constexpr int least = 10;
     static constexpr int most = 100;
+    static constexpr Nanoseconds longest_ns = 50'000'000;
 
     void add(PingPong const& ping_pong);
-    /// After 10 ping-pongs as soon as one took less than 1.1 times the shortest, after 100 in any case.
+    /// After 10 ping-pongs as soon as one took less than 1.1 times the shortest, after 100 or 50 ms in any case.
     [[nodiscard]] bool done() const;
     /// Intersection of all brackets; the narrowest one if clocks moved apart meanwhile so that there is none.
     [[nodiscard]] OffsetBracket const& bracket() const { return bracket_; }
@@ -40,6 +41,7 @@ public:
 private:
     OffsetBracket bracket_;
     int count_ = 0;
+    Nanoseconds elapsed_ = 0;
     Nanoseconds last_round_trip_ = 0;
     Nanoseconds shortest_round_trip_ = 0;
 };

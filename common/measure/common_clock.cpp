@@ -26,12 +26,11 @@ CommonClock::CommonClock(Bootstrap& bootstrap, ClockOptions options)
     if (one_clock) {
         return;
     }
-    auto const points = static_cast<Nanoseconds>(options_.drift.points);
-    std::chrono::nanoseconds const pause(options_.drift.spread_ns / std::max<Nanoseconds>(1, points - 1) + 1);
-    for (Nanoseconds point = 0; point < points; ++point) {
-        if (point > 0) {
-            std::this_thread::sleep_for(pause);
-        }
+    auto const points = static_cast<std::int64_t>(options_.drift.points);
+    std::chrono::nanoseconds const pause(options_.drift.spread_ns / std::max<std::int64_t>(1, points - 1) + 1);
+    auto next = std::chrono::steady_clock::now();
+    for (std::int64_t point = 0; point < points; ++point, next += pause) {
+        std::this_thread::sleep_until(next);
         (void)check();
     }
 }

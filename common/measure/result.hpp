@@ -16,7 +16,7 @@ namespace dlmb::measure {
 enum class Status { ok, skipped, failed, timeout, invalid };
 [[nodiscard]] std::string_view name_of(Status status);
 
-/// Over samples; each sample is the largest duration over ranks (max over ranks per iteration). Nanoseconds.
+/// Over samples, each of them over all ranks: what CellResult::definition says. Nanoseconds.
 struct TimeSummary {
     std::uint64_t samples = 0;
     double median = 0;
@@ -54,6 +54,36 @@ struct Straggler {
     double share = 0;  // of samples, 0..1; 1/ranks is what chance gives
 };
 
+/// Which phase took longest in most samples.
+struct CriticalPhase {
+    std::string label;
+    double share = 0;  // of samples, 0..1
+};
+
+/// How the ranks were made to begin together.
+struct Sync {
+    std::string method;              // window, barrier
+    Nanoseconds margin_ns = 0;       // window: from the last arrival to the start, at the end of the cell
+    std::uint64_t late = 0;          // samples that were dropped and taken again, as a rank missed their start
+    Nanoseconds clock_error_ns = 0;  // bound of what the common clock was wrong by on any rank in any round
+};
+
+/// Over samples.
+struct Arrival {
+    double skew_median_ns = 0;          // last enter - first enter
+    std::optional<double> skew_p99_ns;  // absent below 299 samples
+    double last_arrival_ns = 0;         // median of (last done - last enter)
+    double imbalance_time = 1;          // median of max / mean over ranks of (done - enter)
+};
+
+/// By rank, medians over samples on the common clock. A rank that is late to post holds up the others; one whose
+/// durations are spread more than theirs is jittery; two whose own durations stand out share a slow link.
+struct RankTimes {
+    std::vector<double> enter_ns;   // after the first rank's enter
+    std::vector<double> posted_ns;  // from its enter until its first iteration was launched
+    std::vector<double> spread_ns;  // interquartile range of (done - enter), per iteration
+};
+
 enum class Verdict { passed, failed, off };
 
 struct Validation {
@@ -83,6 +113,10 @@ struct CellResult {
     std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
     std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
+    RankTimes ranks;
+    Arrival arrival;
+    Sync sync;
+    std::optional<CriticalPhase> critical_phase;  // absent where phases were not measured
     std::optional<DeviceTiming> device;
     Straggler straggler;
     std::string stop_reason;  // precision, time, cap, fixed

@@ -7,6 +7,7 @@
 
 #include "common/backend/backend.hpp"
 #include "common/measure/result.hpp"
+#include "common/measure/start_request.hpp"
 #include "common/measure/watchdog.hpp"
 
 #include <functional>
@@ -18,6 +19,8 @@
 
 namespace dlmb::measure {
 
+class CommonStart;
+
 enum class Mode { isolated, stream };
 
 struct RunnerOptions {
@@ -27,6 +30,7 @@ struct RunnerOptions {
     Nanoseconds time_limit_ns = 10'000'000'000;              // what a cell may spend in its rounds
     Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
     bool validate = true;
+    StartRequest start = StartRequest::automatic;
     bool gate = false;  // on device memory, iterations that need no host wait until all ranks have queued theirs
     std::uint64_t order_seed = 1;
     std::function<Nanoseconds()> limit_clock = now_ns;  // for decisions, read on rank 0 only; samples use now_ns()
@@ -45,6 +49,7 @@ struct Contest {
     MemorySpace& memory;
     Buffers const& buffers;
     std::span<Plan const> plans;
+    CommonStart& start;
 };
 
 /// Collective. `finished(index, result)` is called on every rank, in the same order, as soon as a candidate is done;

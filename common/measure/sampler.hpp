@@ -7,6 +7,8 @@
 
 #include "common/backend/backend.hpp"
 #include "common/measure/phases.hpp"
+#include "common/measure/sample_marks.hpp"
+#include "common/measure/sample_start.hpp"
 #include "common/measure/watchdog.hpp"
 
 #include <cstdint>
@@ -16,27 +18,36 @@
 
 namespace dlmb::measure {
 
-/// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks. Per iteration where a sample
-/// has several.
 inline constexpr Nanoseconds no_device_time = -1;
+
+/// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks.
 struct Chunk {
-    std::vector<Nanoseconds> own;
-    std::vector<Nanoseconds> longest;
-    std::vector<Rank> slowest;
-    std::vector<Nanoseconds> device;  // largest over ranks, on the devices' clocks; no_device_time where hosts drive
-    std::vector<Nanoseconds> phases;  // [sample * labels + label], largest over ranks; empty when not measured
+    std::vector<RankMarks> own;
+    std::vector<SampleTimes> samples;
+    std::vector<Nanoseconds> headline;  // span or max_rank, by the start; per iteration where a sample has several
+    std::vector<Nanoseconds> device;    // largest over ranks, on the devices' clocks; no_device_time where hosts drive
+    std::vector<Nanoseconds> phases;    // [sample * labels + label], largest over ranks; empty when not measured
+    std::uint64_t late = 0;             // starts that a rank missed, and so samples taken again
 };
 
 class Sampler {
 public:
-    /// `draws`, `plans` and `phases` must outlive it.
-    Sampler(Bootstrap& bootstrap, Watchdog& watchdog, std::span<std::unique_ptr<CompiledPlan> const> draws,
-            std::span<Plan const> plans, PhaseMap const& phases);
+    /// `draws`, `plans` and `phases` must outlive it. Samples begin behind a barrier until told otherwise.
+    Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watchdog,
+            std::span<std::unique_ptr<CompiledPlan> const> draws, std::span<Plan const> plans, PhaseMap const& phases);
 
     /// Back-to-back iterations of one sample. Iteration i of a cell runs draw i mod (number of draws), so does sample i
     /// when it is one iteration long. Phases are measured then only: their marks are those of one iteration.
     void set_iterations_per_sample(std::uint64_t iterations) { per_sample_ = iterations; }
     [[nodiscard]] std::uint64_t iterations_per_sample() const { return per_sample_; }
+
+    /// From the next sample on. A sample that a rank began late is dropped on all ranks and its number taken again.
+    void set_start(SampleStart const& start) { start_ = start; }
+    [[nodiscard]] SampleStart const& start() const { return start_; }
+    /// The headline is the span: one iteration, begun at one time, on a clock that is good enough for it.
+    [[nodiscard]] bool spans() const {
+        return per_sample_ == 1 && start_.plan().method == StartMethod::window && start_.plan().clock_is_good;
+    }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
     /// Without effect on plans that need the host while they run.
@@ -51,11 +62,14 @@ public:
 
 private:
     void take(std::uint64_t sample, std::size_t slot);
+    void take_late_ones_again(std::uint64_t first);
     void reserve(std::uint64_t count);
     void reduce();
+    [[nodiscard]] Nanoseconds headline(SampleTimes const& times) const;
     [[nodiscard]] bool with_phases() const { return per_sample_ == 1; }
 
     Bootstrap& bootstrap_;
+    CommonClock const& clock_;
     Watchdog& watchdog_;
     std::span<std::unique_ptr<CompiledPlan> const> draws_;
     std::span<Plan const> plans_;
@@ -63,8 +77,11 @@ private:
     std::uint64_t per_sample_ = 1;
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
+    SampleStart start_;
     Chunk chunk_;
-    std::vector<std::int64_t> reduced_;
+    std::vector<std::int64_t> late_;  // by sample: 1 where the start was missed
+    std::vector<std::int64_t> largest_;
+    std::vector<std::int64_t> sums_;
 };
 
 }  // namespace dlmb::measure

@@ -46,6 +46,15 @@ TEST(OffsetSearch, StopsAfterTenOnceOneIsNearlyTheShortestAndAfterAHundredAnyhow
     EXPECT_TRUE(slowing.done());
 }
 
+TEST(OffsetSearch, StopsAfterFiftyMillisecondsOfPingPongsOnASlowLink) {
+    OffsetSearch search;
+    for (int count = 1; count <= 12; ++count) {
+        EXPECT_FALSE(search.done());
+        search.add({0, 1, count == 1 ? 2'000'000 : 4'500'000});  // 47 ms after eleven
+    }
+    EXPECT_TRUE(search.done());
+}
+
 /// A client whose clock is off and drifts, at the end of a link whose two ways take unequally long. Time is that of
 /// the reference.
 class Simulation {

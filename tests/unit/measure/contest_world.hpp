@@ -7,6 +7,7 @@
 
 #include "common/backend/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
 #include "common/memory/memory_space.hpp"
 #include "common/plan/builder.hpp"
@@ -99,7 +100,8 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
 
     std::vector<Told> told;
     Watchdog watchdog(spec.stuck);
-    run_contest({bootstrap, *memory, buffers.get(), plans}, candidates, spec.adjust(spec.options, me), watchdog,
+    CommonStart start(bootstrap, spec.options.start);
+    run_contest({bootstrap, *memory, buffers.get(), plans, start}, candidates, spec.adjust(spec.options, me), watchdog,
                 [&](std::size_t candidate, CellResult const& result) {
                     told.push_back({candidate, result});
                 });

@@ -228,7 +228,8 @@ TEST(Runner, CandidatesMustHaveAllDraws) {
         BoundBuffers const buffers(*memory, plans);
         std::vector<Candidate> candidates(1);
         Watchdog watchdog([](Stuck const&) {});
-        EXPECT_THROW(run_contest({bootstrap, *memory, buffers.get(), plans}, candidates, {}, watchdog,
+        CommonStart start(bootstrap, StartRequest::automatic);
+        EXPECT_THROW(run_contest({bootstrap, *memory, buffers.get(), plans, start}, candidates, {}, watchdog,
                                  [](std::size_t, CellResult const&) {}),
                      Error);
     });

@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/common_start.hpp"
+
+#include "common/bootstrap/oversubscription.hpp"
+#include "common/measure/agree.hpp"
+#include "common/measure/statistics.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace dlmb::measure {
+namespace {
+
+constexpr std::size_t trials = 40;
+constexpr Nanoseconds margin_least_ns = 50'000;
+constexpr double margin_over_learning = 3;
+constexpr double clock_error_most = 0.05;  // of a sample
+constexpr double late_share_most = 0.25;
+
+}  // namespace
+
+StartPlan choose_start(StartRequest request, StartFacts const& facts, double sample_ns) {
+    StartPlan plan;
+    plan.clock_is_good = static_cast<double>(facts.clock_error_ns) <= clock_error_most * sample_ns;
+    bool const can_be_kept = !facts.oversubscribed && facts.late_share <= late_share_most;
+    if (request == StartRequest::window || (request == StartRequest::automatic && plan.clock_is_good && can_be_kept)) {
+        plan.method = StartMethod::window;
+        plan.margin_ns = facts.margin_ns;
+    }
+    return plan;
+}
+
+CommonStart::CommonStart(Bootstrap& bootstrap, StartRequest request, ClockOptions clock)
+    : bootstrap_(bootstrap), request_(request), clock_(bootstrap, std::move(clock)) {
+    facts_.oversubscribed = dlmb::oversubscribed(bootstrap_);
+    measure_margin();
+    try_out();
+}
+
+// From the last rank's arrival until this rank knows of it.
+void CommonStart::measure_margin() {
+    std::vector<Nanoseconds> learning;
+    for (std::size_t trial = 0; trial < trials; ++trial) {
+        Nanoseconds const last_arrival = bootstrap_.barrier_max(clock_.now());
+        learning.push_back(clock_.now() - last_arrival);
+    }
+    auto const typical = static_cast<Nanoseconds>(margin_over_learning * median(learning));
+    facts_.margin_ns = std::clamp(folded(bootstrap_, typical, Fold::max), margin_least_ns, SampleStart::margin_most_ns);
+}
+
+void CommonStart::try_out() {
+    SampleStart start(bootstrap_, clock_, {StartMethod::window, facts_.margin_ns, true}, facts_.oversubscribed);
+    std::vector<std::int64_t> late;
+    for (std::size_t trial = 0; trial < trials; ++trial) {
+        start.wait();
+        late.push_back(start.was_late() ? 1 : 0);
+    }
+    bootstrap_.all_reduce(late, Fold::max);
+    facts_.late_share = static_cast<double>(std::count(late.begin(), late.end(), 1)) / static_cast<double>(trials);
+}
+
+StartPlan CommonStart::plan(double sample_ns) {
+    facts_.clock_error_ns = folded(bootstrap_, clock_.error_ns(), Fold::max);
+    return from_rank(bootstrap_, choose_start(request_, facts_, sample_ns));
+}
+
+}  // namespace dlmb::measure
