@@ -6,6 +6,7 @@
 #include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json.hpp"
+#include "common/record/timing_json.hpp"
 
 #include <fmt/core.h>
 
@@ -97,6 +98,7 @@ void read_measured(Json const& line, measure::CellResult& result) {
     }
     result.straggler.rank = line.at("straggler").at("rank");
     result.straggler.share = line.at("straggler").at("share");
+    read_timing(line, result);
 }
 
 measure::CellResult result_from(Json const& line) {

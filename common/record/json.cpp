@@ -5,6 +5,7 @@
 #include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json_parts.hpp"
+#include "common/record/timing_json.hpp"
 
 #include <algorithm>
 
@@ -187,6 +188,7 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["reason"] = result.reason;
     object["traffic"] = traffic_json(cell.traffic);
     object.update(measured_json(cell));
+    write_timing(result, object);
     object["device"] = device_json(result.device, result.time.median);
     object["phases"] = phases_json(cell);
     object["rounds"] = rounds_json(result);

@@ -49,6 +49,14 @@ Json finite(double value, std::string_view field) {
     return value;
 }
 
+Json finite_list(std::vector<double> const& values, std::string_view field) {
+    Json list = Json::array();
+    for (double const value : values) {
+        list.push_back(finite(value, field));
+    }
+    return list;
+}
+
 std::string compact(Json const& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

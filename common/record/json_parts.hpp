@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlmb::record {
 
@@ -36,6 +37,8 @@ template <class Map>
 
 /// Throws Error naming `field` when the value is not finite: JSON has no such number.
 [[nodiscard]] Json finite(double value, std::string_view field);
+
+[[nodiscard]] Json finite_list(std::vector<double> const& values, std::string_view field);
 
 /// One line; bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string compact(Json const& value);

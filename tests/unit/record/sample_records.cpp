@@ -134,8 +134,13 @@ Cell sample_cell() {
     result.flags = measure::flags_of(result.samples_ns, 1);
     result.rank_median_ns = {40100.0, 40990.5, 39870.0, 40012.0};
     result.straggler = {1, 0.625};
+    result.sync = {"window", 50000, 1, 0};
+    result.arrival = {410.5, std::nullopt, 40650, 1.0625};
+    result.critical_phase = measure::CriticalPhase{"dispatch", 1};
+    result.ranks = {{0, 210.5, 120, 310}, {9100, 9050.5, 9200, 9150}, {800, 950, 820, 790}};
     result.stop_reason = "fixed";
-    result.definition = "from the common start to the last rank's completion of the iteration";
+    result.definition =
+        "isolated: one iteration begun at one time on all ranks, from the first rank's enter to the last rank's done";
     result.setup_ns = 1834000;
     result.first_iteration_ns = 912000;
     result.warmup_iterations = 20;
