@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The common clock, the start and the record across nodes whose clocks and links differ."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from delayed_nodes import SECONDS_APART, DelayedNodes, why_not
+
+BIN = pathlib.Path(os.environ["DLMB_BIN"])
+MPIEXEC = os.environ["DLMB_MPIEXEC"]
+UNEQUAL_MS = [[0, 1, 3], [4, 0, 2], [5, 1, 0]]
+
+
+def run(nodes, ranks_per_node, *command):
+    done = subprocess.run(nodes.mpirun(MPIEXEC, ranks_per_node, *command), capture_output=True, text=True, timeout=240,
+                          check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def measured(nodes, start):
+    """The cell of a small exchange."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.jsonl"
+        run(nodes, 1, str(BIN / "dlmb_collective"), "--operation", "alltoall", "-m", "8:8", "--backend", "mpi",
+            "--method", "isend_irecv", "-i", "7", "-x", "2", "--start", start, "--results", str(results))
+        lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    return next(line for line in lines if line["kind"] == "cell")
+
+
+class NodesWithDelay(unittest.TestCase):
+    def test_the_common_clock_is_right_within_its_bound(self):
+        with DelayedNodes(UNEQUAL_MS) as nodes:
+            for ranks_per_node in (1, 2):
+                said = run(nodes, ranks_per_node, str(BIN / "mpi_common_clock_test"))
+                self.assertIn(f"clocks apart by {2 * SECONDS_APART}", said)  # node 3 from node 1
+
+    def test_a_clock_that_is_too_bad_for_a_cell_is_not_used_for_it(self):
+        with DelayedNodes(UNEQUAL_MS) as nodes:
+            chosen = measured(nodes, "auto")
+            forced = measured(nodes, "window")
+        least_ns = 1e6 * (1 + 4) / 2  # half the round trip between nodes 1 and 2, which delays at least so long
+        for cell in (chosen, forced):
+            self.assertGreaterEqual(cell["sync"]["clock_err_ns"], 0.9 * least_ns)
+            self.assertIn("largest over ranks", cell["definition"])
+        self.assertEqual(chosen["sync"]["method"], "barrier")
+        self.assertEqual(forced["sync"]["method"], "window")
+
+    def test_the_ends_of_a_slow_link_stand_out(self):
+        slow_ms = 40
+        with DelayedNodes([[0, 1, 1], [1, 0, slow_ms], [1, slow_ms, 0]]) as nodes:
+            cell = measured(nodes, "window")
+        medians = cell["rank_medians_ns"]
+        self.assertEqual(medians.index(min(medians)), 0, cell)
+        for rank in (1, 2):
+            self.assertLess(cell["rank_times_ns"]["posted"][rank], medians[rank] / 2, cell)
+
+
+if __name__ == "__main__":
+    reason = why_not()
+    version = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=False).stdout
+    if not reason and "Open MPI" not in version and "OpenRTE" not in version:
+        reason = "only Open MPI is started on such nodes"
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
+    unittest.main()
