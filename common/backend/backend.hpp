@@ -65,6 +65,8 @@ struct MethodChoice {
     std::map<std::string, std::string, std::less<>> knobs;
     bool operator==(MethodChoice const&) const = default;
 };
+/// The method that chooses among the algorithms of a library which has to be told so before it starts.
+inline constexpr std::string_view algorithm_method = "algorithm";
 [[nodiscard]] MethodChoice parse_method(std::string_view text);  // throws UsageError
 [[nodiscard]] std::string to_string(MethodChoice const& method);
 
@@ -75,6 +77,9 @@ struct PhaseMark {
     StepId step = 0;
     Nanoseconds time_ns = at_finish;
 };
+
+/// Facts for the record: {"transports", "sysv cma"}.
+using Provenance = std::map<std::string, std::string, std::less<>>;
 
 /// A plan bound to buffers. Destroyed before its backend.
 class CompiledPlan {
@@ -91,6 +96,12 @@ public:
     /// Of the last finished iteration, on the device's clock; nullopt where the host drives it. Outside the timed
     /// region.
     [[nodiscard]] virtual std::optional<Nanoseconds> device_ns() { return std::nullopt; }
+
+    /// Before launch() where another plan of the backend may have run since: settings of the library that this plan
+    /// needs and others do not. All ranks do so at the same point. Outside the timed region.
+    virtual void activate() {}
+    /// Facts of this plan, beside those of its backend.
+    [[nodiscard]] virtual Provenance provenance() const { return {}; }
 
     /// One mark per step of the last finished iteration, in order of completion. The storage never moves.
     [[nodiscard]] std::span<PhaseMark const> marks() {
@@ -148,9 +159,6 @@ private:
 /// What "default" means in a plan with `use`; nullptr: there is no such method.
 [[nodiscard]] MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use);
 
-/// Facts for the record: {"transports", "sysv cma"}.
-using Provenance = std::map<std::string, std::string, std::less<>>;
-
 /// One transport on one rank. Methods marked collective are called by all ranks in the same order.
 class Backend {
 public:
@@ -160,6 +168,11 @@ public:
     [[nodiscard]] virtual std::span<MethodInfo const> methods() const = 0;
     /// Those for memory of this kind. The first that has an operation is the default for it.
     [[nodiscard]] virtual std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const { return methods(); }
+    /// What "all" measures of such traffic besides those as they are: methods with knobs.
+    [[nodiscard]] virtual std::vector<MethodChoice> variants(MemoryKind /*kind*/,
+                                                             std::span<OperationUse const> /*uses*/) const {
+        return {};
+    }
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     /// Why it does not, and what helps; empty where there is no more to say.
     [[nodiscard]] virtual std::string why_no(MemoryKind /*kind*/) const { return {}; }

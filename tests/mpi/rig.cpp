@@ -49,6 +49,7 @@ std::vector<std::string> Rig::run(Plan const& plan, std::string_view method, std
     std::vector<std::string> problems;
     for (std::uint32_t iteration = 0; iteration < iterations; ++iteration) {
         payload.prepare(iteration);
+        compiled.value()->activate();
         compiled.value()->launch();
         compiled.value()->finish();
         for (std::string& problem : payload.verify(iteration)) {

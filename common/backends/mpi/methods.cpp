@@ -26,9 +26,10 @@ constexpr OperationSet all_collectives{OperationKind::exchange, OperationKind::a
                                        OperationKind::reduce_scatter, OperationKind::all_gather,
                                        OperationKind::broadcast};
 
-// In the order of MethodId, and last the one that is no native call of its own.
+// In the order of MethodId, and last the two that are no native calls of their own.
 constexpr std::size_t direct = 8;
-constexpr std::array<MethodInfo, direct + 1> table{{
+constexpr std::size_t staged_row = direct;
+constexpr std::array<MethodInfo, direct + 2> table{{
     {"alltoall", "one MPI_Alltoall per exchange", exchange, "", true},
     {"alltoallv", "one MPI_Alltoallv per exchange", exchange},
     {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", messages},
@@ -41,6 +42,8 @@ constexpr std::array<MethodInfo, direct + 1> table{{
      every_operation},
     {"staged", "memory of a device copied through pinned host memory, in chunks, for any of the others",
      every_operation, "by=METHOD (of the native calls), chunk=BYTES (default 2M)"},
+    {algorithm_method, "the blocking calls by an algorithm that the library has for them", all_collectives,
+     "CALL=NAME (what this library offers)"},
 }};
 
 constexpr Bytes default_chunk = Bytes{2} << 20;
@@ -84,7 +87,7 @@ bool turn_knob(Method& method, std::string_view knob, std::string_view value) {
     } else if (method.id == MethodId::pairwise && knob == window_knob) {
         method.max_outstanding = read_window(value);
     } else {
-        return false;
+        return method.by_algorithm() && turn_algorithm_knob(method.algorithms, knob, value);
     }
     return true;
 }
@@ -102,12 +105,16 @@ std::span<MethodInfo const> method_table() {
     return offered;
 }
 
+std::span<MethodInfo const> plain_methods() {
+    return method_table().first(direct + 1);
+}
+
 std::span<MethodInfo const> direct_methods() {
     return method_table().first(direct);
 }
 
 std::span<MethodInfo const> staged_method() {
-    return method_table().subspan(direct);
+    return method_table().subspan(staged_row, 1);
 }
 
 Method read_method(MethodChoice const& choice, std::string_view by_default) {
@@ -116,6 +123,8 @@ Method read_method(MethodChoice const& choice, std::string_view by_default) {
     Method method{static_cast<MethodId>(row), table[row].name};
     if (row >= direct) {
         method.id = MethodId::alltoallv;
+    }
+    if (row == staged_row) {
         method.staged = true;
         method.chunk_bytes = default_chunk;
     }
@@ -126,6 +135,9 @@ Method read_method(MethodChoice const& choice, std::string_view by_default) {
                                              ? fmt::format("mpi {} has none", method.name)
                                              : fmt::format("mpi {} has {}", method.name, table[row].knobs)));
         }
+    }
+    if (method.algorithms.exchange_call() == CollectiveCall::alltoall) {
+        method.id = MethodId::alltoall;
     }
     return method;
 }

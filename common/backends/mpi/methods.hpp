@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/backends/mpi/algorithm_choice.hpp"
 
 namespace dlmb::mpi {
 
@@ -22,14 +23,19 @@ enum class MethodId : std::uint8_t {
 struct Method {
     MethodId id = MethodId::alltoallv;  // of the native calls
     std::string_view name;
-    int max_outstanding = 1;  // pairwise
-    bool staged = false;      // the native calls see images of the buffers in host memory
-    Bytes chunk_bytes = 0;    // staged
+    int max_outstanding = 1;          // pairwise
+    bool staged = false;              // the native calls see images of the buffers in host memory
+    Bytes chunk_bytes = 0;            // staged
+    AlgorithmChoice algorithms = {};  // of the library, where the method is `algorithm`
+
+    [[nodiscard]] bool by_algorithm() const { return name == algorithm_method; }
 };
 
 /// All of them.
 [[nodiscard]] std::span<MethodInfo const> method_table();
-/// Those whose native calls are given the buffers themselves, and the one whose calls are not.
+/// Those that mean something without a knob.
+[[nodiscard]] std::span<MethodInfo const> plain_methods();
+/// Of these, those whose native calls are given the buffers themselves, and the one whose calls are not.
 [[nodiscard]] std::span<MethodInfo const> direct_methods();
 [[nodiscard]] std::span<MethodInfo const> staged_method();
 

@@ -8,9 +8,11 @@
 
 namespace dlmb::mpi {
 
-MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle)
-    : CompiledPlan(plan.steps.size()), mirror_(std::move(mirror)), tasks_(std::move(tasks)), in_order_(is_chain(plan)),
-      queue_(precedence_of(plan)), place_(std::move(place)), idle_(idle) {
+MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle,
+                 PlanAlgorithms algorithms)
+    : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), mirror_(std::move(mirror)),
+      tasks_(std::move(tasks)), in_order_(is_chain(plan)), queue_(precedence_of(plan)), place_(std::move(place)),
+      idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }

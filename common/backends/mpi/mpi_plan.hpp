@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/mirrors.hpp"
 #include "common/backends/mpi/task.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
@@ -16,11 +17,20 @@
 
 namespace dlmb::mpi {
 
+/// Which algorithms of the library a plan runs by. `all` outlives the plan.
+struct PlanAlgorithms {
+    Algorithms* all = nullptr;
+    AlgorithmChoice choice;
+};
+
 class MpiPlan final : public CompiledPlan {
 public:
     /// `tasks`: by step of `plan`; `place`: "mpi/alltoallv, host memory, 16 ranks".
     /// `mirror`: what staged tasks point into.
-    MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle);
+    MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle,
+            PlanAlgorithms algorithms);
+    void activate() override { algorithms_.all->activate(algorithms_.choice); }
+    [[nodiscard]] Provenance provenance() const override { return algorithms_.all->facts(algorithms_.choice); }
     void launch() override;
     void finish() override {}  // launch() returns when the last step is complete
 
@@ -31,6 +41,7 @@ private:
     [[nodiscard]] bool collect_finished();
     [[noreturn]] void rethrow_with_place(CallFailed const& failure) const;
 
+    PlanAlgorithms algorithms_;
     Mirror mirror_;
     std::vector<Task> tasks_;
     std::vector<std::string> labels_;

@@ -10,11 +10,10 @@
 #include <optional>
 
 namespace dlmb::mpi {
-namespace {
 
 // Making a graph communicator or a persistent collective is collective over its group. Group by group, sorted by
 // members, all ranks that share groups come to them in one order; the steps of a group keep theirs.
-std::vector<StepId> translation_order(Plan const& plan) {
+std::vector<StepId> collective_order(Plan const& plan) {
     std::vector<StepId> order(plan.steps.size());
     std::iota(order.begin(), order.end(), StepId{0});
     std::vector<Rank> const none;
@@ -25,6 +24,8 @@ std::vector<StepId> translation_order(Plan const& plan) {
     std::stable_sort(order.begin(), order.end(), [&](StepId a, StepId b) { return members(a) < members(b); });
     return order;
 }
+
+namespace {
 
 Task compute_task(Compute const& step, Place const& place) {
     if (place.queues != nullptr) {
@@ -43,7 +44,7 @@ std::vector<Task> translate(TranslatedPlan const& shared, Place const& place) {
         staged.emplace(shared, place.buffers, *place.host, *place.queues, place.idle);
     }
     std::vector<std::optional<Task>> by_step(plan.steps.size());
-    for (StepId const step : translation_order(plan)) {
+    for (StepId const step : collective_order(plan)) {
         Operation const& operation = plan.steps[step].operation;
         if (auto const* compute = std::get_if<Compute>(&operation)) {
             by_step[step].emplace(compute_task(*compute, place));

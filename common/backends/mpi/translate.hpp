@@ -17,6 +17,9 @@ struct Place {
     Idle idle;
 };
 
+/// The steps of a plan in an order in which every rank may come to those that its groups do together.
+[[nodiscard]] std::vector<StepId> collective_order(Plan const& plan);
+
 /// Tasks by step. Collective; the communicators are prepared for the plan.
 [[nodiscard]] std::vector<Task> translate(TranslatedPlan const& shared, Place const& place);
 

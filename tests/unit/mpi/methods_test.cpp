@@ -51,9 +51,24 @@ TEST(MpiMethods, DefaultIsWhatTheMemoryAsksFor) {
 }
 
 TEST(MpiMethods, StagedIsTheOnlyMethodThatIsNotDirect) {
-    EXPECT_EQ(direct_methods().size() + staged_method().size(), method_table().size());
+    EXPECT_EQ(direct_methods().size() + staged_method().size(), plain_methods().size());
     ASSERT_EQ(staged_method().size(), 1U);
     EXPECT_EQ(staged_method().front().name, "staged");
+}
+
+TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
+    Method const method =
+        read_method(parse_method("algorithm:alltoall=pairwise:bcast=chain:segment=64K:chain_fanout=2"));
+    EXPECT_TRUE(method.by_algorithm());
+    EXPECT_EQ(method.id, MethodId::alltoall) << "the call that is named does the exchanges";
+    EXPECT_EQ(method.algorithms.algorithms.at(CollectiveCall::bcast), "chain");
+    EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::segment), 65536);
+    EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::chain_fanout), 2);
+    EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).id, MethodId::alltoallv);
+    EXPECT_NE(usage_error("algorithm:gather=chain").find("gather"), std::string::npos);
+    EXPECT_NE(usage_error("algorithm:bcast=chain:tree_fanout=-1").find("-1"), std::string::npos);
+    EXPECT_NE(usage_error("algorithm:bcast=chain:segment=2G").find("2G"), std::string::npos);
+    EXPECT_NE(usage_error("blocking:bcast=chain").find("has none"), std::string::npos);
 }
 
 }  // namespace

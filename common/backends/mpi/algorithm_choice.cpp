@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/algorithm_choice.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <limits>
+
+namespace dlmb::mpi {
+namespace {
+
+constexpr Bytes most = std::numeric_limits<std::int32_t>::max();  // what the variables of the libraries hold
+
+std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
+    std::string const option = fmt::format("--method algorithm:{}", name_of(setting));
+    if (setting == AlgorithmSetting::segment) {
+        Bytes const bytes = parse_bytes(text, option);
+        if (bytes > most) {
+            throw UsageError(fmt::format("{}={}: expected less than 2G", option, text));
+        }
+        return static_cast<std::int64_t>(bytes);
+    }
+    std::int32_t number = 0;
+    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || stop != text.data() + text.size() || number < 0) {
+        throw UsageError(fmt::format("{}={}: expected a whole number from 0 up", option, text));
+    }
+    return number;
+}
+
+}  // namespace
+
+std::string_view name_of(CollectiveCall call) {
+    switch (call) {
+    case CollectiveCall::allreduce:
+        return "allreduce";
+    case CollectiveCall::reduce_scatter_block:
+        return "reduce_scatter_block";
+    case CollectiveCall::allgather:
+        return "allgather";
+    case CollectiveCall::bcast:
+        return "bcast";
+    case CollectiveCall::alltoall:
+        return "alltoall";
+    case CollectiveCall::alltoallv:
+        return "alltoallv";
+    }
+    throw Error("collective call out of range");
+}
+
+OperationKind operation_of(CollectiveCall call) {
+    switch (call) {
+    case CollectiveCall::allreduce:
+        return OperationKind::all_reduce;
+    case CollectiveCall::reduce_scatter_block:
+        return OperationKind::reduce_scatter;
+    case CollectiveCall::allgather:
+        return OperationKind::all_gather;
+    case CollectiveCall::bcast:
+        return OperationKind::broadcast;
+    case CollectiveCall::alltoall:
+    case CollectiveCall::alltoallv:
+        return OperationKind::exchange;
+    }
+    throw Error("collective call out of range");
+}
+
+std::string_view name_of(AlgorithmSetting setting) {
+    switch (setting) {
+    case AlgorithmSetting::segment:
+        return "segment";
+    case AlgorithmSetting::tree_fanout:
+        return "tree_fanout";
+    case AlgorithmSetting::chain_fanout:
+        return "chain_fanout";
+    case AlgorithmSetting::max_requests:
+        return "max_requests";
+    }
+    throw Error("algorithm setting out of range");
+}
+
+std::optional<CollectiveCall> AlgorithmChoice::exchange_call() const {
+    for (CollectiveCall const call : {CollectiveCall::alltoall, CollectiveCall::alltoallv}) {
+        if (algorithms.contains(call)) {
+            return call;
+        }
+    }
+    return std::nullopt;
+}
+
+bool turn_algorithm_knob(AlgorithmChoice& choice, std::string_view knob, std::string_view value) {
+    for (CollectiveCall const call : every_collective_call) {
+        if (knob == name_of(call)) {
+            choice.algorithms[call] = value;
+            return true;
+        }
+    }
+    for (AlgorithmSetting const setting : every_algorithm_setting) {
+        if (knob == name_of(setting)) {
+            choice.settings[setting] = read_setting(setting, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace dlmb::mpi

@@ -1,0 +1,187 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/algorithms.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dlmb::mpi {
+namespace {
+
+NamedValue const* find(CallAlgorithms const& offered, std::string_view name) {
+    auto const found = std::find_if(offered.algorithms.begin(), offered.algorithms.end(),
+                                    [&](NamedValue const& item) { return item.name == name; });
+    return found == offered.algorithms.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> names(CallAlgorithms const& offered) {
+    std::vector<std::string> known;
+    std::transform(offered.algorithms.begin(), offered.algorithms.end(), std::back_inserter(known),
+                   [](NamedValue const& item) { return item.name; });
+    return known;
+}
+
+/// The call of the choice that does the operation; nullopt: it names none.
+std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoice const& choice) {
+    OperationKind const kind = kind_of(operation);
+    for (auto const& [call, algorithm] : choice.algorithms) {
+        if (operation_of(call) == kind) {
+            return call;
+        }
+    }
+    return std::nullopt;
+}
+
+struct SizeOf {
+    Plan const& plan;
+
+    [[nodiscard]] int ranks(GroupId group) const { return static_cast<int>(plan.groups.at(group).members.size()); }
+    [[nodiscard]] CallSize size(GroupId group, Bytes bytes, Element element, int parts) const {
+        return {ranks(group), bytes / size_of(element) / static_cast<Bytes>(parts), size_of(element)};
+    }
+    CallSize operator()(AllReduce const& step) const { return size(step.group, step.bytes, step.element, 1); }
+    CallSize operator()(Broadcast const& step) const { return size(step.group, step.bytes, step.element, 1); }
+    CallSize operator()(ReduceScatter const& step) const {
+        return size(step.group, step.bytes, step.element, ranks(step.group));
+    }
+    CallSize operator()(AllGather const& step) const {
+        return size(step.group, step.bytes, step.element, ranks(step.group));
+    }
+    CallSize operator()(Exchange const& step) const { return {ranks(step.group), 0, 1}; }
+    CallSize operator()(Send const& /*step*/) const { return {}; }
+    CallSize operator()(Recv const& /*step*/) const { return {}; }
+    CallSize operator()(Compute const& /*step*/) const { return {}; }
+};
+
+}  // namespace
+
+std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& choice) {
+    std::vector<StepId> steps;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        if (call_of(plan.steps[step].operation, choice)) {
+            steps.push_back(step);
+        }
+    }
+    return steps;
+}
+
+Algorithms::Algorithms() : catalogue_(find_algorithms(mpi_library_version())) {}
+
+void Algorithms::require_offered(AlgorithmChoice const& choice) const {
+    for (auto const& [call, algorithm] : choice.algorithms) {
+        auto const offered = catalogue_.calls.find(call);
+        if (offered != catalogue_.calls.end() && find(offered->second, algorithm) == nullptr) {
+            throw UsageError(
+                unknown_name(fmt::format("algorithm of {}", name_of(call)), algorithm, names(offered->second)));
+        }
+    }
+    for (auto const& [setting, value] : choice.settings) {
+        bool const taken =
+            std::any_of(choice.algorithms.begin(), choice.algorithms.end(), [&, wanted = setting](auto const& named) {
+                auto const offered = catalogue_.calls.find(named.first);
+                return offered == catalogue_.calls.end() || offered->second.settings.contains(wanted);
+            });
+        if (!taken) {
+            throw UsageError(fmt::format("--method algorithm: {} is no setting of these calls in this MPI library",
+                                         name_of(setting)));
+        }
+    }
+}
+
+std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice) const {
+    if (!catalogue_.why_not.empty()) {
+        return fmt::format("mpi: algorithm: {}", catalogue_.why_not);
+    }
+    if (choice.empty()) {
+        return "mpi: algorithm: name one, for example algorithm:allreduce=ring (dlmb_info lists them)";
+    }
+    for (auto const& [call, algorithm] : choice.algorithms) {
+        if (!catalogue_.calls.contains(call)) {
+            return fmt::format("mpi: algorithm: this library offers none for {}", name_of(call));
+        }
+    }
+    auto const segment = choice.settings.find(AlgorithmSetting::segment);
+    Bytes const segment_bytes = segment == choice.settings.end() ? 0 : static_cast<Bytes>(segment->second);
+    for (StepId const step : steps_by_algorithm(plan, choice)) {
+        Operation const& operation = plan.steps[step].operation;
+        CollectiveCall const call = call_of(operation, choice).value();
+        std::string const& algorithm = choice.algorithms.at(call);
+        CallSize const size = std::visit(SizeOf{plan}, operation);
+        std::string const reason = catalogue_.falls_back(call, algorithm, segment_bytes, size);
+        if (!reason.empty()) {
+            return fmt::format("mpi: {}={} is not applicable to \"{}\" ({} ranks, {} elements): {}", name_of(call),
+                               algorithm, plan.steps[step].label, size.ranks, size.elements, reason);
+        }
+    }
+    return "";
+}
+
+Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const& choice) {
+    bool const own = !choice.empty() && catalogue_.takes_effect == TakesEffect::in_new_communicators;
+    if (!own) {
+        plain_.prepare(plan);
+        return plain_;
+    }
+    write(choice);
+    Communicators& communicators = obeying_[choice];
+    communicators.prepare(plan);
+    written_.restore();
+    return communicators;
+}
+
+void Algorithms::activate(AlgorithmChoice const& choice, bool strictly) {
+    bool const in_force = choice == active_ && !strictly;
+    if (catalogue_.takes_effect != TakesEffect::at_the_next_call || in_force) {
+        return;
+    }
+    release();
+    write(choice);
+    if (strictly && catalogue_.strictness) {
+        written_.write(*catalogue_.strictness, catalogue_.strict);
+    }
+    active_ = choice;
+}
+
+void Algorithms::release() {
+    written_.restore();
+    active_ = {};
+}
+
+void Algorithms::write(AlgorithmChoice const& choice) {
+    for (auto const& [call, algorithm] : choice.algorithms) {
+        CallAlgorithms const& offered = catalogue_.calls.at(call);
+        written_.write(offered.variable, find(offered, algorithm)->value);
+        for (auto const& [setting, value] : choice.settings) {
+            if (auto const variable = offered.settings.find(setting); variable != offered.settings.end()) {
+                written_.write(variable->second, value);
+            }
+        }
+    }
+    if (!choice.empty()) {
+        read_back_[choice] = written_.as_read();
+    }
+}
+
+Provenance Algorithms::facts(AlgorithmChoice const& choice) const {
+    Provenance facts;
+    auto const read_back = read_back_.find(choice);
+    if (read_back == read_back_.end()) {
+        return facts;
+    }
+    facts["mpi_algorithm_family"] = catalogue_.family;
+    facts["mpi_algorithm_variables"] = read_back->second;
+    for (auto const& [call, algorithm] : choice.algorithms) {
+        facts[fmt::format("mpi_algorithm.{}", name_of(call))] = algorithm;
+        facts[fmt::format("mpi_algorithm_id.{}", name_of(call))] =
+            fmt::format("{}", find(catalogue_.calls.at(call), algorithm)->value);
+    }
+    return facts;
+}
+
+}  // namespace dlmb::mpi

@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Lets the steps of a plan run by chosen algorithms of the MPI library, and the others by the library's own decision.
+#pragma once
+
+#include "common/backends/mpi/algorithm_catalogue.hpp"
+#include "common/backends/mpi/communicators.hpp"
+#include "common/backends/mpi/written_variables.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlmb::mpi {
+
+/// Within the life of MPI. Every variable has its old value after release(), and when this is gone.
+class Algorithms {
+public:
+    Algorithms();
+
+    [[nodiscard]] AlgorithmCatalogue const& catalogue() const { return catalogue_; }
+    /// Throws UsageError for a name or a setting that this library does not offer.
+    void require_offered(AlgorithmChoice const& choice) const;
+    /// Why the choice cannot be had at all, or would be another algorithm for a step of `plan`; empty: it can.
+    [[nodiscard]] std::string refusal(Plan const& plan, AlgorithmChoice const& choice) const;
+
+    /// Collective: communicators for the collective steps of `plan` that obey `choice`, kept with this.
+    [[nodiscard]] Communicators const& prepare(Plan const& plan, AlgorithmChoice const& choice);
+    /// From now on calls obey `choice`, where the library looks at each call; elsewhere prepare() did it. Not for the
+    /// timed region. `strictly`: a call that the algorithm cannot do fails.
+    void activate(AlgorithmChoice const& choice, bool strictly = false);
+    void release();
+
+    /// For the record; what prepare() or activate() read back is among them.
+    [[nodiscard]] Provenance facts(AlgorithmChoice const& choice) const;
+
+private:
+    void write(AlgorithmChoice const& choice);
+
+    AlgorithmCatalogue catalogue_;
+    WrittenVariables written_;
+    AlgorithmChoice active_;
+    Communicators plain_;
+    std::map<AlgorithmChoice, Communicators> obeying_;
+    std::map<AlgorithmChoice, std::string> read_back_;
+};
+
+/// The steps of `plan` whose call the choice names.
+[[nodiscard]] std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& choice);
+
+}  // namespace dlmb::mpi

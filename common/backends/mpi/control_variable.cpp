@@ -1,0 +1,120 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/control_variable.hpp"
+
+#include "common/bootstrap/mpi/mpi_check.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <utility>
+
+namespace dlmb::mpi {
+namespace {
+
+constexpr int longest_name = 256;
+
+/// MPI_T offers a type by its MPI datatype; only the width tells int from unsigned, size_t and Open MPI's bool.
+bool holds_whole_numbers(int bytes) {
+    return bytes == sizeof(std::uint8_t) || bytes == sizeof(std::int32_t) || bytes == sizeof(std::int64_t);
+}
+
+std::vector<NamedValue> values_of(MPI_T_enum list) {
+    std::vector<NamedValue> values;
+    if (list == MPI_T_ENUM_NULL) {
+        return values;
+    }
+    std::array<char, longest_name> name{};
+    int length = longest_name;
+    int count = 0;
+    check(MPI_T_enum_get_info(list, &count, name.data(), &length), "MPI_T_enum_get_info");
+    for (int place = 0; place < count; ++place) {
+        NamedValue& item = values.emplace_back();
+        length = longest_name;
+        check(MPI_T_enum_get_item(list, place, &item.value, name.data(), &length), "MPI_T_enum_get_item");
+        item.name = name.data();
+    }
+    return values;
+}
+
+}  // namespace
+
+// Without an MPI_T_finalize: after that of the last session MPICH 4.0.2 knows none of its variables any more, also in a
+// new session.
+void start_tool_interface() {
+    int provided = 0;
+    check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
+}
+
+std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
+    int index = 0;
+    if (MPI_T_cvar_get_index(name.c_str(), &index) != MPI_SUCCESS) {
+        return std::nullopt;
+    }
+    int no_text = 0;
+    int verbosity = 0;
+    int binding = 0;
+    int scope = 0;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_T_enum list = MPI_T_ENUM_NULL;
+    check(MPI_T_cvar_get_info(index, nullptr, &no_text, &verbosity, &type, &list, nullptr, &no_text, &binding, &scope),
+          "MPI_T_cvar_get_info");
+    ControlVariable variable;
+    variable.name_ = name;
+    check(MPI_Type_size(type, &variable.bytes_), "MPI_Type_size");
+    int elements = 0;
+    check(MPI_T_cvar_handle_alloc(index, nullptr, &variable.handle_, &elements), "MPI_T_cvar_handle_alloc");
+    if (type == MPI_CHAR || type == MPI_DOUBLE || elements != 1 || !holds_whole_numbers(variable.bytes_)) {
+        return std::nullopt;
+    }
+    variable.values_ = values_of(list);
+    return variable;
+}
+
+ControlVariable::ControlVariable(ControlVariable&& other) noexcept
+    : name_(std::move(other.name_)), values_(std::move(other.values_)),
+      handle_(std::exchange(other.handle_, MPI_T_CVAR_HANDLE_NULL)), bytes_(other.bytes_) {}
+
+ControlVariable& ControlVariable::operator=(ControlVariable&& other) noexcept {
+    std::swap(name_, other.name_);
+    std::swap(values_, other.values_);
+    std::swap(handle_, other.handle_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+ControlVariable::~ControlVariable() {
+    if (handle_ != MPI_T_CVAR_HANDLE_NULL) {
+        MPI_T_cvar_handle_free(&handle_);
+    }
+}
+
+std::int64_t ControlVariable::read() const {
+    std::uint8_t narrow = 0;
+    std::int32_t number = 0;
+    std::int64_t wide = 0;
+    if (bytes_ == sizeof narrow) {
+        check(MPI_T_cvar_read(handle_, &narrow), "MPI_T_cvar_read");
+        return narrow;
+    }
+    if (bytes_ == sizeof number) {
+        check(MPI_T_cvar_read(handle_, &number), "MPI_T_cvar_read");
+        return number;
+    }
+    check(MPI_T_cvar_read(handle_, &wide), "MPI_T_cvar_read");
+    return wide;
+}
+
+void ControlVariable::write(std::int64_t value) const {
+    auto const narrow = static_cast<std::uint8_t>(value);
+    auto const number = static_cast<std::int32_t>(value);
+    void const* const data = bytes_ == sizeof narrow   ? static_cast<void const*>(&narrow)
+                             : bytes_ == sizeof number ? static_cast<void const*>(&number)
+                                                       : static_cast<void const*>(&value);
+    check(MPI_T_cvar_write(handle_, data), fmt::format("MPI_T_cvar_write of {} to {}", value, name_));
+    if (std::int64_t const now = read(); now != value) {
+        throw Error(fmt::format("mpi: {} was set to {} and reads {}", name_, value, now));
+    }
+}
+
+}  // namespace dlmb::mpi

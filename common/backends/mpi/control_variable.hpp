@@ -1,0 +1,53 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A control variable of the MPI library (MPI 3.1, chapter 14, the tool interface MPI_T): found by name, read and
+// written as a whole number. Of what a variable means this file knows nothing.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlmb::mpi {
+
+/// Within the life of MPI, before the first variable; may be called again.
+void start_tool_interface();
+
+/// One value of a variable that has a list of them.
+struct NamedValue {
+    std::string name;
+    int value = 0;
+    bool operator==(NamedValue const&) const = default;
+};
+
+class ControlVariable {
+public:
+    /// nullopt: this library has no variable of that name, or not one that holds a single whole number.
+    [[nodiscard]] static std::optional<ControlVariable> find(std::string const& name);
+    ControlVariable(ControlVariable const&) = delete;
+    ControlVariable& operator=(ControlVariable const&) = delete;
+    ControlVariable(ControlVariable&& other) noexcept;
+    ControlVariable& operator=(ControlVariable&& other) noexcept;
+    ~ControlVariable();
+
+    [[nodiscard]] std::string const& name() const { return name_; }
+    /// The values that it can have, as the library names them; empty where it does not say.
+    [[nodiscard]] std::vector<NamedValue> const& values() const { return values_; }
+    [[nodiscard]] std::int64_t read() const;
+    /// Throws Error where the library refuses the value, or takes it and then reads as another one.
+    void write(std::int64_t value) const;
+
+private:
+    ControlVariable() = default;
+
+    std::string name_;
+    std::vector<NamedValue> values_;
+    MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
+    int bytes_ = 0;
+};
+
+}  // namespace dlmb::mpi

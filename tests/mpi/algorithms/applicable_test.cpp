@@ -1,0 +1,133 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every algorithm that the library offers is right or declined with a reason; none is another one in silence.
+#include "common/backends/mpi/algorithms.hpp"
+#include "common/base/error.hpp"
+#include "tests/mpi/algorithms/plans.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::mpi {
+namespace {
+
+constexpr OperationKind operations[] = {OperationKind::all_reduce, OperationKind::reduce_scatter,
+                                        OperationKind::all_gather, OperationKind::broadcast, OperationKind::exchange};
+
+std::string reason(Rig& rig, Plan const& plan, std::string const& method) {
+    auto const compiled = rig.backend().compile(plan, rig.bind(plan), parse_method(method));
+    return compiled ? "" : compiled.error().reason;
+}
+
+bool on_open_mpi() {
+    return Algorithms().catalogue().family == "open_mpi.tuned";
+}
+
+TEST(MpiAlgorithmsOffered, AllDeliverEveryByteOrAreDeclined) {
+    Rig rig;
+    for (OperationKind const kind : operations) {
+        Plan const plan = one_operation(rig, kind);
+        int ran = 0;
+        OperationUse const use{kind, true};
+        for (MethodChoice const& choice : rig.backend().variants(MemoryKind::host, {&use, 1})) {
+            std::string const name = to_string(choice);
+            if (std::string const why = reason(rig, plan, name); why.empty()) {
+                EXPECT_EQ(rig.run(plan, name), std::vector<std::string>{}) << name;
+                ++ran;
+            } else {
+                EXPECT_NE(why.find("not applicable"), std::string::npos) << name << ": " << why;
+            }
+        }
+        EXPECT_GE(ran, 2) << "of operation " << static_cast<int>(kind);
+    }
+}
+
+TEST(MpiAlgorithmsOffered, SendAndRecvHaveNone) {
+    Rig rig;
+    OperationUse const use{OperationKind::send, false};
+    EXPECT_TRUE(rig.backend().variants(MemoryKind::host, {&use, 1}).empty());
+}
+
+// two_proc says so itself, with an error code; the others would run another algorithm.
+TEST(MpiAlgorithmsOffered, WhatDoesNotFitTheRanksIsDeclined) {
+    if (!on_open_mpi()) {
+        GTEST_SKIP() << "algorithms of Open MPI";
+    }
+    Rig rig;
+    Plan const gather = one_operation(rig, OperationKind::all_gather);
+    Plan const exchange = one_operation(rig, OperationKind::exchange);
+    bool const pair = rig.ranks() == 2;
+    EXPECT_EQ(reason(rig, gather, "algorithm:allgather=two_proc").empty(), pair);
+    EXPECT_EQ(reason(rig, exchange, "algorithm:alltoall=two_proc").empty(), pair);
+    EXPECT_EQ(reason(rig, gather, "algorithm:allgather=neighbor").empty(), rig.ranks() % 2 == 0);
+    Plan const small = one_operation(rig, OperationKind::all_reduce, 4);
+    EXPECT_NE(reason(rig, small, "algorithm:allreduce=ring").find("recursive_doubling"), std::string::npos);
+    EXPECT_NE(reason(rig, small, "algorithm:allreduce=rabenseifner").find("basic_linear"), std::string::npos);
+}
+
+TEST(MpiAlgorithmsOffered, MpichDeclinesWhatItWouldReplace) {
+    if (on_open_mpi()) {
+        GTEST_SKIP() << "algorithms of MPICH";
+    }
+    Rig rig;
+    EXPECT_NE(reason(rig, one_operation(rig, OperationKind::exchange), "algorithm:alltoall=pairwise_sendrecv_replace")
+                  .find("not applicable"),
+              std::string::npos)
+        << "it takes buffers in place only";
+}
+
+TEST(MpiAlgorithmsOffered, APlanWithoutTheCallIsDeclined) {
+    Rig rig;
+    EXPECT_NE(reason(rig, one_operation(rig, OperationKind::all_gather), "algorithm:allreduce=recursive_doubling")
+                  .find("no step"),
+              std::string::npos);
+    std::string const bare = reason(rig, one_operation(rig, OperationKind::all_gather), "algorithm");
+    EXPECT_NE(bare.find("name one"), std::string::npos) << bare;
+}
+
+TEST(MpiAlgorithmsOffered, WhatIsNotOfferedIsAUsageErrorThatNamesTheNearest) {
+    Rig rig;
+    Plan const plan = one_operation(rig, OperationKind::all_reduce);
+    auto const usage_error = [&](std::string const& method) -> std::string {
+        try {
+            (void)reason(rig, plan, method);
+        } catch (UsageError const& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_NE(usage_error("algorithm:allreduce=recursive_dubling").find("recursive_doubling"), std::string::npos);
+    EXPECT_NE(usage_error("algorithm:allreduce=recursive_doubling:segment=1MB").find("1MB"), std::string::npos);
+    EXPECT_NE(usage_error("algorithm:allreduce=recursive_doubling:max_requests=4").find("max_requests"),
+              std::string::npos)
+        << "no library has it for allreduce";
+    EXPECT_NE(usage_error("algorithm:allreduze=ring").find("allreduze"), std::string::npos);
+}
+
+// From the sources of Open MPI that open_mpi_algorithms.cpp names.
+TEST(OpenMpiFallBacks, AreThoseOfItsSources) {
+    start_tool_interface();
+    AlgorithmCatalogue const open_mpi = open_mpi_algorithms();
+    auto const runs = [&](CollectiveCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
+        return open_mpi.falls_back(call, algorithm, segment, size).empty();
+    };
+    EXPECT_TRUE(runs(CollectiveCall::allreduce, "ring", 0, {4, 4, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allreduce, "ring", 0, {4, 3, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::allreduce, "rabenseifner", 0, {7, 4, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allreduce, "rabenseifner", 0, {7, 3, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::allreduce, "segmented_ring", 1024, {4, 1024, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allreduce, "segmented_ring", 1024, {4, 1023, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allreduce, "segmented_ring", 0, {4, 1 << 20, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::allgather, "neighbor", 0, {6, 1, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allgather, "neighbor", 0, {7, 1, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::allgather, "recursive_doubling", 0, {8, 1, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allgather, "recursive_doubling", 0, {6, 1, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::bcast, "split_binary_tree", 0, {4, 2, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::bcast, "split_binary_tree", 0, {4, 1, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::bcast, "split_binary_tree", 64, {4, 31, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::bcast, "scatter_allgather_ring", 0, {4, 3, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::alltoall, "pairwise", 0, {7, 0, 1}));
+}
+
+}  // namespace
+}  // namespace dlmb::mpi
