@@ -13,6 +13,7 @@ constexpr double nanoseconds_per_second = 1e9;
 constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
 constexpr double least_seconds = 1e-6;
 constexpr double most_seconds = 1e9;
+constexpr double most_times = 1e6;
 
 measure::StartRequest start_from(std::string_view name) {
     using measure::StartRequest;
@@ -32,6 +33,12 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->group(group);
     app.add_option("--time-limit", time_limit_seconds, "seconds of timed iterations per cell")
         ->check(CLI::Range(least_seconds, most_seconds))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option(
+           "--drop-slower", drop_slower,
+           "--method all: what is this many times slower than its backend's best gets no more rounds; 0: all do")
+        ->check(CLI::Range(0.0, most_times))
         ->capture_default_str()
         ->group(group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
@@ -92,6 +99,9 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
     options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
     options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);
     options.runner.order_seed = options.seed;
+    // Who fixes a count gets it, and who names methods gets them measured alike.
+    bool const sweeps = options.all_methods && !options.runner.iterations;
+    options.runner.drop_slower = sweeps ? drop_slower : 0;
 }
 
 }  // namespace dlmb::app

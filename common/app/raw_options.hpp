@@ -38,6 +38,7 @@ struct MeasuringOptions {
     std::uint64_t warmup = 0;
     double time_limit_seconds = 10;
     double timeout_seconds = 60;
+    double drop_slower = 2;
     std::string mode = "isolated";
     std::string start = "auto";
     std::string gate = "none";

@@ -29,7 +29,14 @@ Nanoseconds CellRun::clock() const {
     return decides() ? options_.limit_clock() : 0;
 }
 
+void CellRun::activate() {
+    for (std::unique_ptr<CompiledPlan> const& draw : candidate_.draws) {
+        draw->activate();
+    }
+}
+
 void CellRun::start() {
+    activate();
     result_.setup_ns = folded(contest_.bootstrap, candidate_.setup_ns, Fold::max);
     watchdog_.activity("first iteration");
     first_iterations();
@@ -110,6 +117,7 @@ void CellRun::set_up_start(double iteration_ns) {
 }
 
 void CellRun::round(std::uint64_t number) {
+    activate();
     watchdog_.activity(fmt::format("round {}", number));
     (void)contest_.start.clock().check();
     if (rule_) {
@@ -135,6 +143,21 @@ void CellRun::round(std::uint64_t number) {
             sampler_.set_gate(nullptr);
         }
     }
+}
+
+void CellRun::drop(double times_slower) {
+    activate();
+    result_.dropped = times_slower;
+    conclude(Stop::time);
+}
+
+Standing CellRun::standing() const {
+    Standing standing;
+    if (rule_ && result_.status == Status::ok && !result_.dropped) {
+        standing.round_medians_ns = rule_->round_medians();
+    }
+    standing.may_go = !over_ && !candidate_.is_default;
+    return standing;
 }
 
 void CellRun::keep(Chunk const& chunk) {

@@ -5,6 +5,7 @@
 // Collective throughout; rank 0 decides, from its own clock alone, and the others follow.
 #pragma once
 
+#include "common/measure/halving.hpp"
 #include "common/measure/payload_check.hpp"
 #include "common/measure/rank_log.hpp"
 #include "common/measure/runner.hpp"
@@ -28,11 +29,16 @@ public:
     void start();
     /// One visit; the last one checks the payload again and fills in the result.
     void round(std::uint64_t number);
+    /// Ends the cell with the samples that it has. `times_slower`: than the best cell of its backend.
+    void drop(double times_slower);
+    /// For halving; no rounds on ranks other than the deciding one.
+    [[nodiscard]] Standing standing() const;
     /// True once the result is final: stopped, or its payload was wrong.
     [[nodiscard]] bool over() const { return over_; }
     [[nodiscard]] CellResult const& result() const { return result_; }
 
 private:
+    void activate();
     void first_iterations();
     void check(std::vector<std::uint32_t> const& draws, char const* when);
     void warm_up();

@@ -119,8 +119,9 @@ struct CellResult {
     std::optional<CriticalPhase> critical_phase;  // absent where phases were not measured
     std::optional<DeviceTiming> device;
     Straggler straggler;
-    std::string stop_reason;  // precision, time, cap, fixed
-    std::string definition;   // what a sample is, as text
+    std::optional<double> dropped;  // times slower than the best of its backend when it got no more rounds for that
+    std::string stop_reason;        // precision, time, cap, fixed
+    std::string definition;         // what a sample is, as text
     std::uint64_t iterations_per_sample = 1;
     Nanoseconds setup_ns = 0;            // compile() of all draws, max over ranks
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
+#include <iterator>
 
 namespace dlmb::measure {
 namespace {
@@ -74,6 +76,29 @@ void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
     }
 }
 
+/// Collective. By cell: how many times slower than the best of its backend, where it shall get no more rounds; else 0.
+std::vector<double> cells_to_drop(Contest const& contest, std::span<Candidate const> candidates,
+                                  std::deque<CellRun> const& cells, double factor) {
+    constexpr double steps = 1000;  // of a ratio that ranks tell each other
+    std::vector<Standing> standings;
+    for (CellRun const& cell : cells) {
+        Standing& standing = standings.emplace_back(cell.standing());
+        auto const league = std::find_if(candidates.begin(), candidates.end(), [&](Candidate const& candidate) {
+            return candidate.backend == &cell.backend();
+        });
+        standing.league = static_cast<std::size_t>(league - candidates.begin());
+    }
+    std::vector<std::int64_t> slower(cells.size(), 0);
+    for (Hopeless const& cell : hopeless(standings, factor)) {
+        slower[cell.index] = std::llround(cell.times_slower * steps);
+    }
+    contest.bootstrap.all_reduce(slower, Fold::max);
+    std::vector<double> ratios;
+    std::transform(slower.begin(), slower.end(), std::back_inserter(ratios),
+                   [](std::int64_t ratio) { return static_cast<double>(ratio) / steps; });
+    return ratios;
+}
+
 }  // namespace
 
 void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
@@ -95,6 +120,12 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
     }
     ActiveBackend active;
     std::size_t left = cells.size();
+    auto const after_turn = [&](std::size_t index) {
+        if (cells[index].over()) {
+            --left;
+            finished(index, cells[index].result());
+        }
+    };
     for (std::uint64_t round = 0; left > 0; ++round) {
         for (std::size_t const index : round_order(cells.size(), options.order_seed, round)) {
             CellRun& cell = cells[index];
@@ -104,9 +135,18 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
             active.use(cell.backend());
             watchdog.arm(candidates[index].name, options.timeout_ns);
             take_turn(cell, round, watchdog);
-            if (cell.over()) {
-                --left;
-                finished(index, cell.result());
+            after_turn(index);
+        }
+        if (options.drop_slower <= 0 || round == 0 || left == 0) {
+            continue;
+        }
+        std::vector<double> const slower = cells_to_drop(contest, candidates, cells, options.drop_slower);
+        for (std::size_t index = 0; index < cells.size(); ++index) {
+            if (slower[index] > 0) {
+                active.use(cells[index].backend());
+                watchdog.arm(candidates[index].name, options.timeout_ns);
+                cells[index].drop(slower[index]);
+                after_turn(index);
             }
         }
     }

@@ -31,7 +31,8 @@ struct RunnerOptions {
     Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
     bool validate = true;
     StartRequest start = StartRequest::automatic;
-    bool gate = false;  // on device memory, iterations that need no host wait until all ranks have queued theirs
+    bool gate = false;       // on device memory, iterations that need no host wait until all ranks have queued theirs
+    double drop_slower = 0;  // cells this many times slower than their backend's best get no more rounds; 0: all do
     std::uint64_t order_seed = 1;
     std::function<Nanoseconds()> limit_clock = now_ns;  // for decisions, read on rank 0 only; samples use now_ns()
 };
@@ -41,6 +42,7 @@ struct Candidate {
     Backend* backend = nullptr;
     std::vector<std::unique_ptr<CompiledPlan>> draws;  // draws[d] runs plans[d]
     Nanoseconds setup_ns = 0;
+    bool is_default = false;  // of its backend: what others are compared with, and never dropped
 };
 
 /// What the candidates share. `plans[d]` is this rank's plan of draw d; all are bound to `buffers` in `memory`.

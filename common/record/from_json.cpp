@@ -112,6 +112,9 @@ measure::CellResult result_from(Json const& line) {
     result.flags = line.value("flags", std::vector<std::string>{});
     result.rank_median_ns = line.at("rank_medians_ns").get<std::vector<double>>();
     result.stop_reason = line.at("stop_reason");
+    if (line.contains("dropped")) {
+        result.dropped = line.at("dropped").get<double>();
+    }
     result.definition = line.at("definition");
     result.iterations_per_sample = line.value("iterations_per_sample", std::uint64_t{1});
     result.warmup_iterations = line.at("warmup_iterations");

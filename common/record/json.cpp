@@ -198,6 +198,9 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["rank_medians_ns"] = finite_list(result.rank_median_ns, "rank_medians_ns");
     object["warmup_iterations"] = result.warmup_iterations;
     object["stop_reason"] = result.stop_reason;
+    if (result.dropped) {
+        object["dropped"] = finite(*result.dropped, "dropped");
+    }
     object["definition"] = result.definition;
     object["iterations_per_sample"] = result.iterations_per_sample;
     object["validation"] = validation_json(result.validation);

@@ -35,6 +35,7 @@ struct ContestSpec {
     RunnerOptions options = {};
     /// One candidate per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> candidates;
+    bool one_backend = false;  // the candidates pass for methods of the first one's backend
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
     std::function<void(Stuck const&)> stuck = [](Stuck const&) {};
 };
@@ -91,7 +92,7 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
         backends.push_back(std::make_unique<FaultyBackend>(*made.value(), fault(me)));
         Candidate& candidate = candidates.emplace_back();
         candidate.name = "candidate " + std::to_string(candidates.size() - 1);
-        candidate.backend = backends.back().get();
+        candidate.backend = (spec.one_backend ? backends.front() : backends.back()).get();
         candidate.setup_ns = 1000 + me;
         for (Plan const& plan : plans) {
             candidate.draws.push_back(std::move(backends.back()->compile(plan, buffers.get(), {})).value());

@@ -77,6 +77,13 @@ TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
     EXPECT_FALSE(cell_from(line).shared_gpu);
 }
 
+TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
+    Cell cell = sample_cell();
+    EXPECT_FALSE(parsed(to_json_line("id", cell)).contains("dropped"));
+    cell.result.dropped = 3.125;
+    EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
+}
+
 TEST(Json, AnEndSurvivesTheRoundTrip) {
     for (End const& end : {sample_end(), End{"id", "ok", {{"skipped", 2}}}}) {
         std::string const line = to_json_line(end);

@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Which cells get no more rounds, and that the others are measured as if nothing had happened.
+#include "common/measure/halving.hpp"
+#include "tests/unit/measure/contest_world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::measure {
+namespace {
+
+using Rounds = std::vector<double>;
+constexpr double factor = 2;
+
+std::vector<std::size_t> indices(std::vector<Standing> const& standings) {
+    std::vector<std::size_t> found;
+    for (Hopeless const& cell : hopeless(standings, factor)) {
+        found.push_back(cell.index);
+    }
+    return found;
+}
+
+TEST(Halving, WhatIsFarSlowerInEveryRoundGoesAndSaysHowMuch) {
+    Rounds const best{10, 12, 11};
+    Rounds const slow{33, 34, 32};
+    std::vector<Standing> const standings{{best}, {slow}};
+    EXPECT_EQ(hopeless(standings, factor), (std::vector<Hopeless>{{1, 3.0}}));
+    EXPECT_TRUE(hopeless(standings, 3).empty()) << "32 is not more than 3 times 12";
+}
+
+TEST(Halving, OneSlowRoundOfTheBestOrOneFastRoundOfAnotherKeepsIt) {
+    Rounds const best{10, 17, 10};
+    Rounds const steady{33, 33, 33};
+    Rounds const once_fast{15, 40, 40};
+    Rounds const steady_best{10, 10, 10};
+    EXPECT_TRUE(indices({{best}, {steady}}).empty());
+    EXPECT_TRUE(indices({{steady_best}, {once_fast}}).empty());
+}
+
+TEST(Halving, OneRoundIsNotEnough) {
+    Rounds const best{10};
+    Rounds const slow{90};
+    EXPECT_TRUE(indices({{best}, {slow}}).empty());
+}
+
+TEST(Halving, OnlyTheSlowerHalfMayGoAtOnce) {
+    Rounds const best{10, 10};
+    Rounds const slow{50, 50};
+    Rounds const slower{60, 60};
+    Rounds const slowest{70, 70};
+    EXPECT_EQ(indices({{best}, {slowest}, {slow}, {slower}}), (std::vector<std::size_t>{3, 1}));
+    EXPECT_EQ(indices({{best}, {slow}}), (std::vector<std::size_t>{1}));
+}
+
+TEST(Halving, TheDefaultStaysAndLeaguesDoNotCompete) {
+    Rounds const best{10, 10};
+    Rounds const slow{90, 90};
+    EXPECT_TRUE(indices({{best}, {.round_medians_ns = slow, .may_go = false}}).empty());
+    EXPECT_TRUE(indices({{best, 0}, {slow, 1}}).empty());
+}
+
+TEST(Halving, WhatHasNoRoundsIsNotAmongThem) {
+    Rounds const best{10, 10};
+    Rounds const slow{90, 90};
+    EXPECT_EQ(indices({{{}}, {best}, {slow}}), (std::vector<std::size_t>{2}));
+    EXPECT_TRUE(indices({}).empty());
+}
+
+// With such a factor every cell of the slower half is hopeless, whatever the times: of two cells one, and it does not
+// matter which.
+constexpr double anything = 1e-9;
+
+/// Two alike candidates of one backend; sixty samples in six rounds of ten.
+std::vector<std::vector<testing::Told>> contest_of_two(double drop_slower) {
+    testing::ContestSpec spec{.ranks = 2,
+                              .draws = 1,
+                              .options = testing::brief(),
+                              .candidates = {testing::without_fault(), testing::without_fault()}};
+    spec.one_backend = true;
+    spec.options.iterations = 60;
+    spec.options.drop_slower = drop_slower;
+    return testing::run(spec);
+}
+
+TEST(Halving, ADroppedCellKeepsItsSamplesIsCheckedAndIsToldToAllRanks) {
+    auto const told = contest_of_two(anything);
+    for (auto const& rank : told) {
+        ASSERT_EQ(rank.size(), 2U);
+        EXPECT_EQ(rank[0].candidate, told[0][0].candidate);
+        EXPECT_EQ(rank[0].result.status, Status::ok);
+        EXPECT_GE(rank[0].result.dropped.value_or(0), 1);
+        EXPECT_EQ(rank[0].result.validation.verdict, Verdict::passed);
+        EXPECT_EQ(rank[0].result.stop_reason, "time");
+        EXPECT_FALSE(rank[1].result.dropped) << "the best of its backend";
+    }
+    EXPECT_EQ(told[0][0].result.time.samples, 20U) << "two rounds";
+    EXPECT_EQ(told[0][1].result.time.samples, 60U) << "all that it would have had alone";
+}
+
+TEST(Halving, NothingIsDroppedUnlessAskedFor) {
+    auto const told = contest_of_two(0);
+    for (testing::Told const& cell : told[0]) {
+        EXPECT_FALSE(cell.result.dropped);
+        EXPECT_EQ(cell.result.time.samples, 60U);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::measure
