@@ -103,6 +103,9 @@ int run_or_abort(Program const& program, Bootstrap& bootstrap) {
 
 int start(int argc, char** argv, LauncherVariables const& variables, Program const& program, Request const& request) {
     if (started_by_launcher(variables)) {
+        if (auto const* options = std::get_if<Options>(&request); options != nullptr && options->chooses_algorithms()) {
+            offer_library_algorithms();
+        }
         return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
     }
     int const code = program.speak();

@@ -51,6 +51,9 @@ std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, 
         for (MethodInfo const& info : useful) {
             add({std::string(info.name), {}});
         }
+        for (MethodChoice const& variant : backend.variants(memory, uses)) {
+            add(variant);
+        }
     }
     return chosen;
 }
@@ -90,7 +93,7 @@ std::string candidate_name(Variant const& variant, Entry const& entry) {
 /// Collective. Empty draws and a reason when this method cannot run these plans.
 measure::Candidate compile(LaunchContext& launch, measure::Contest const& contest, Entry const& entry, std::string name,
                            std::string& why_not) {
-    measure::Candidate candidate{std::move(name), entry.backend, {}, 0};
+    measure::Candidate candidate{std::move(name), entry.backend, {}, 0, entry.is_default};
     launch.watchdog.arm(candidate.name, launch.options.runner.timeout_ns);
     launch.watchdog.activity("set-up");
     launch.reporter.doing(fmt::format("setting up {} {}", entry.cell.identity.backend, entry.cell.identity.method));
@@ -157,6 +160,8 @@ std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, P
         for (MethodChoice const& method : methods) {
             Entry entry = make_entry(place, requested.name, method);
             entry.backend = requested.backend.get();
+            MethodInfo const* const standard = default_method(requested.backend->methods_on(memory), uses.front());
+            entry.is_default = standard != nullptr && method == MethodChoice{std::string(standard->name), {}};
             entry.cell.backend_facts = requested.backend->provenance();
             auto const host_driven = entry.cell.backend_facts.find("host_driven");
             entry.cell.host_driven = host_driven == entry.cell.backend_facts.end() || host_driven->second != "no";
@@ -206,6 +211,7 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
             cell.result.below_floor = measure::is_below_floor(sample_ns, {calibration->timer.cost_ns});
         }
         cell.backend_facts = running[index]->backend->provenance();
+        cell.backend_facts.merge(candidates[index].draws.front()->provenance());
         add_overlap(cell);
         launch.reporter.cell(cell, variant.title);
         launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));

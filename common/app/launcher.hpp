@@ -13,6 +13,10 @@ namespace dlmb::app {
 
 [[nodiscard]] bool mpi_in_this_build();
 
+/// Before run_under_launcher: has the MPI library let its algorithms be chosen (algorithm_method). It decides a little
+/// differently then, so that this is only for launches that ask for it.
+void offer_library_algorithms();
+
 /// Initialises MPI, runs `body`, finalises, and returns what body returned. Throws UsageError when the launcher and the
 /// MPI library do not belong together (every process would be alone in its world).
 [[nodiscard]] int run_under_launcher(int argc, char** argv, std::function<int(Bootstrap&)> const& body);

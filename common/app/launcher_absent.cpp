@@ -9,6 +9,8 @@ bool mpi_in_this_build() {
     return false;
 }
 
+void offer_library_algorithms() {}
+
 int run_under_launcher(int /*argc*/, char** /*argv*/, std::function<int(Bootstrap&)> const& /*body*/) {
     throw UsageError(
         "this build has no MPI; configure with -DDLMB_WITH_MPI=ON, or start without a launcher and with --ranks N");

@@ -1,12 +1,22 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launcher.hpp"
+#include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+
+#include <cstdlib>
 
 namespace dlmb::app {
 
 bool mpi_in_this_build() {
     return true;
+}
+
+void offer_library_algorithms() {
+    constexpr int keep = 0;  // what the user has set
+    if (setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", keep) != 0) {
+        throw Error("setenv of OMPI_MCA_coll_tuned_use_dynamic_rules failed");
+    }
 }
 
 int run_under_launcher(int argc, char** argv, std::function<int(Bootstrap&)> const& body) {

@@ -9,6 +9,7 @@
 #include "common/measure/runner.hpp"
 #include "patterns/pattern.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -44,6 +45,12 @@ struct Options {
     std::optional<int> ranks_per_node;  // what-if; otherwise from the hosts
     Layout layout = Layout::dlmb;
     std::vector<std::string> command;  // argv
+
+    /// Whether a method is asked for that chooses among a library's algorithms.
+    [[nodiscard]] bool chooses_algorithms() const {
+        return all_methods || std::any_of(methods.begin(), methods.end(),
+                                          [](MethodChoice const& method) { return method.name == algorithm_method; });
+    }
 };
 
 /// --help, --version and --list-presets: print and exit 0.

@@ -22,7 +22,8 @@ class MpiRun(unittest.TestCase):
             done = run(mpirun(ranks, MOE, *SMALL, "--backend", BACKENDS, "--method", "all", "--direction", "both",
                               "--results", str(self.results)))
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual({cell["status"] for cell in cells(self.results)}, {"ok"})
+        declined = [cell["reason"] for cell in cells(self.results) if cell["status"] != "ok"]
+        self.assertEqual([reason for reason in declined if "not applicable" not in reason], [])
         methods = {(cell["backend"], cell["method"]) for cell in cells(self.results)}
         for method in ("alltoallv", "isend_irecv", "pairwise", "neighbor", "persistent"):
             self.assertIn(("mpi", method), methods)

@@ -73,7 +73,7 @@ public:
                 {"mpi_counts_above_int", has_large_counts() ? "alltoallv: MPI_Alltoallv_c; else messages of 1 GiB"
                                                             : "messages of 1 GiB, MPI_Isend and MPI_Irecv"},
                 {"mpi_algorithms", algorithms_.catalogue().why_not.empty() ? algorithms_.catalogue().family
-                                                                           : algorithms_.catalogue().why_not},
+                                                                           : "not to be chosen in this launch"},
                 {"progress_yield", idle_.yields() ? "yes" : "no"}};
     }
 

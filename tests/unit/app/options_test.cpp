@@ -76,6 +76,16 @@ TEST(Options, ShortLettersAreThoseOfOsu) {
     EXPECT_EQ(options.memory.size(), 2U);
 }
 
+TEST(Options, OnlyASweepDropsWhatIsSlowAndTheLibraryIsToldOnlyWhereItsAlgorithmsAreChosen) {
+    EXPECT_EQ(parse({"--method", "all"}).runner.drop_slower, 2);
+    EXPECT_EQ(parse({"--method", "all", "--drop-slower", "3.5"}).runner.drop_slower, 3.5);
+    EXPECT_EQ(parse({"--method", "all", "-i", "10"}).runner.drop_slower, 0) << "a count is kept";
+    EXPECT_EQ(parse({"--method", "pairwise,neighbor"}).runner.drop_slower, 0);
+    EXPECT_TRUE(parse({"--method", "all"}).chooses_algorithms());
+    EXPECT_TRUE(parse({"--method", "default,algorithm:bcast=chain"}).chooses_algorithms());
+    EXPECT_FALSE(parse({"--method", "pairwise"}).chooses_algorithms());
+}
+
 TEST(Options, MethodsCarryTheirKnobs) {
     Options const options = parse({"--method", "alltoallv,pairwise:max_outstanding=4"});
     ASSERT_EQ(options.methods.size(), 2U);
