@@ -9,6 +9,8 @@
 #include "common/backends/ucx/lane.hpp"
 
 #include <optional>
+#include <span>
+#include <string_view>
 
 namespace dlmb::ucx {
 
@@ -24,6 +26,8 @@ struct Method {
     void (*arrange)(LanePlan& lane, std::optional<std::size_t> max_outstanding) = nullptr;
     /// Steps of this method are micro-steps of this algorithm; nullptr: they are one lane.
     algorithms::Algorithm (*algorithm_for)(OperationKind kind) = nullptr;
+    /// Values of its knob, besides the default, that are worth a measurement of their own.
+    std::span<std::string_view const> worth_measuring = {};
 };
 
 /// What becomes one lane of messages.

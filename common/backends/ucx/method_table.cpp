@@ -18,6 +18,10 @@ constexpr OperationSet gather{OperationKind::all_gather};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
 
+// A quarter and four times the default segment, half and twice the default radix.
+constexpr std::string_view segments[] = {"64K", "1M"};
+constexpr std::string_view radices[] = {"2", "8"};
+
 template <algorithms::Algorithm algorithm>
 algorithms::Algorithm always(OperationKind /*kind*/) {
     return algorithm;
@@ -45,14 +49,16 @@ std::vector<Method> all_methods() {
         {{"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
           reductions_and_gather, "segment=SIZE (default 256K)"},
          nullptr,
-         always<algorithms::ring>},
+         always<algorithms::ring>,
+         segments},
         {{"knomial",
           "scatter by reduction and gather, or broadcast, over groups of groups of K; operands by rank",
           {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
            OperationKind::broadcast},
           "radix=K (default 4)"},
          nullptr,
-         knomial_for},
+         knomial_for,
+         radices},
         {{"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks", exchange, "",
           true},
          nullptr,
@@ -65,7 +71,8 @@ std::vector<Method> all_methods() {
          always<algorithms::neighbor>},
         {{"chain", "from the root along all ranks in segments", broadcast, "segment=SIZE (default 256K)"},
          nullptr,
-         always<algorithms::chain>},
+         always<algorithms::chain>,
+         segments},
     };
 }
 
@@ -87,6 +94,19 @@ MethodTable::MethodTable(int peers) : methods_(all_methods()) {
     for (Method const& method : methods_) {
         infos_.push_back(method.info);
     }
+}
+
+std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> uses) const {
+    std::vector<MethodChoice> variants;
+    for (MethodInfo const& info : methods_for(infos_, uses)) {
+        auto const method = std::find_if(methods_.begin(), methods_.end(),
+                                         [&](Method const& row) { return row.info.name == info.name; });
+        std::string_view const knob = info.knobs.substr(0, info.knobs.find('='));
+        for (std::string_view const value : method->worth_measuring) {
+            variants.push_back({std::string(info.name), {{std::string(knob), std::string(value)}}});
+        }
+    }
+    return variants;
 }
 
 ChosenMethods MethodTable::choose(MethodChoice const& choice) const {

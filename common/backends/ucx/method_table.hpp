@@ -34,6 +34,8 @@ public:
 
     /// The first that has an operation is the default for it.
     [[nodiscard]] std::span<MethodInfo const> infos() const { return infos_; }
+    /// Methods that change one of `uses`, with each value of their knob that is worth measuring.
+    [[nodiscard]] std::vector<MethodChoice> variants(std::span<OperationUse const> uses) const;
     /// Refers to this table. Throws UsageError for an unknown method or knob.
     [[nodiscard]] ChosenMethods choose(MethodChoice const& choice) const;
 

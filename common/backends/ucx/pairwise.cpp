@@ -11,6 +11,7 @@ namespace dlmb::ucx {
 namespace {
 
 constexpr std::size_t default_outstanding = 8;
+constexpr std::string_view smaller_windows[] = {"1", "2"};
 
 void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
     rotate_by_rank(lane);
@@ -23,7 +24,9 @@ void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
 Method pairwise() {
     return {{"pairwise", "ucp_tag_recv_nbx and ucp_tag_send_nbx in a window of peers, rotated by rank",
              arranged_operations, "max_outstanding=N"},
-            arrange};
+            arrange,
+            nullptr,
+            smaller_windows};
 }
 
 }  // namespace dlmb::ucx

@@ -17,6 +17,10 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
+    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
+                                                     std::span<OperationUse const> uses) const override {
+        return methods_.variants(uses);
+    }
     [[nodiscard]] bool supports(MemoryKind kind) const override { return transport_.memory_types().has(kind); }
     [[nodiscard]] std::string why_no(MemoryKind kind) const override { return transport_.why_no(kind); }
     [[nodiscard]] Provenance provenance() const override { return provenance_of(transport_); }

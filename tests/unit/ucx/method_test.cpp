@@ -110,5 +110,17 @@ TEST(MethodTable, DefaultsAreTheFirstOfTheTableForTheirOperations) {
     }
 }
 
+TEST(Method, VariantsAreMethodsOfTheOperationWithAKnobThatTheyHave) {
+    MethodTable const table(3);
+    OperationUse const use{OperationKind::broadcast, false};
+    std::vector<std::string> names;
+    for (MethodChoice const& choice : table.variants({&use, 1})) {
+        EXPECT_NO_THROW((void)table.choose(choice)) << to_string(choice);
+        names.push_back(to_string(choice));
+    }
+    EXPECT_EQ(names, (std::vector<std::string>{"knomial:radix=2", "knomial:radix=8", "chain:segment=64K",
+                                               "chain:segment=1M"}));
+}
+
 }  // namespace
 }  // namespace dlmb::ucx
