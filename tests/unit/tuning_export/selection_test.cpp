@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a slice leaves of a table, what is lost on the way, and how it is reported.
+#include "common/base/error.hpp"
+#include "common/tuning/exporters/mpi_collective.hpp"
+#include "common/tuning/exporters/open_mpi.hpp"
+#include "tests/unit/tuning_export/open_mpi_names.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::tuning {
+namespace {
+
+Rule ring(CountInterval ranks = {4, 4}, ByteInterval bytes = {0, 65536}) {
+    return make_rule(open_mpi_shape(), TunedOperation::allreduce, "ring", ranks, bytes);
+}
+
+Rule ragged(std::string id, ByteInterval bytes, std::string const& algorithm) {
+    Rule rule = make_rule(open_mpi_shape(), TunedOperation::exchange, algorithm, {4, 4}, bytes);
+    rule.id = std::move(id);
+    rule.when.uniform = false;
+    return rule;
+}
+
+std::vector<Lost> lost_of(std::vector<Rule> rules, Slice const& slice = {{}, "host", "", ""}) {
+    TuningTable table;
+    table.rules = std::move(rules);
+    return to_open_mpi(table, slice, {"4.1.4"}).lost;
+}
+
+TEST(Selection, LosesEveryConditionThatTheFormatDoesNotHave) {
+    std::vector<void (*)(When&)> const conditions{
+        [](When& when) { when.registered = true; },      [](When& when) { when.in_place = true; },
+        [](When& when) { when.overlap = false; },        [](When& when) { when.commutative = false; },
+        [](When& when) { when.group_ops = {2, 2}; },     [](When& when) { when.imbalance = {1.0, 2.0}; },
+        [](When& when) { when.group_pipe_ops = {2, 2}; }};
+    for (auto const& set : conditions) {
+        Rule rule = ring();
+        set(rule.when);
+        auto const lost = lost_of({rule});
+        ASSERT_EQ(lost.size(), 1U);
+        EXPECT_EQ(lost[0].why, LostReason::key_not_expressible) << lost[0].detail;
+    }
+}
+
+TEST(Selection, LosesWhatIsNotInTheSlice) {
+    Rule rule = ring();
+    rule.when.dtype = "bf16";
+    EXPECT_EQ(lost_of({rule}).at(0).why, LostReason::other_slice);
+    EXPECT_TRUE(lost_of({rule}, {{}, "host", "bf16", ""}).empty());
+    rule.when.nodes = CountInterval{2, 4};
+    EXPECT_EQ(lost_of({rule}, {1, "host", "bf16", ""}).at(0).why, LostReason::other_slice);
+    EXPECT_TRUE(lost_of({rule}, {3, "host", "bf16", ""}).empty());
+}
+
+TEST(Selection, LosesWhatAnotherBackendDoesBetter) {
+    Rule select = ring();
+    select.scope = select_scope;
+    select.choose = {"ucx", "ring", {}, {}};
+    EXPECT_EQ(lost_of({select}).at(0).why, LostReason::other_backend);
+    Rule other = select;
+    other.scope = "ucx";
+    EXPECT_TRUE(lost_of({other}).empty()) << "how ucx does it is not for MPI to know";
+}
+
+TEST(Selection, LosesNothingWhereTheDefaultStays) {
+    Rule rule = ring();
+    rule.choose = {"mpi", default_method, {}, {}};
+    rule.when.registered = true;
+    EXPECT_TRUE(lost_of({rule}).empty());
+}
+
+TEST(Selection, TurnsRanksPerNodeIntoRanks) {
+    TuningTable table;
+    table.rules = {ring({1, 100})};
+    table.rules[0].when.ranks_per_node = CountInterval{4, 4};
+    auto const one_node = select_rules(table, "mpi", {1, "host", "", ""}, {});
+    EXPECT_EQ(one_node.rules.at(0).ranks, (CountInterval{4, 4}));
+    auto const two_nodes = select_rules(table, "mpi", {2, "host", "", ""}, {});
+    EXPECT_EQ(two_nodes.rules.at(0).ranks, (CountInterval{8, 8}));
+    table.rules[0].when.ranks_per_node->max = 5;
+    EXPECT_EQ(select_rules(table, "mpi", {2, "host", "", ""}, {}).lost.at(0).why, LostReason::key_not_expressible);
+}
+
+TEST(Selection, TakesOneChoiceForRaggedExchangesIfItNeverLoses) {
+    Rule tie = ragged("r1", {65537, 131072}, "");
+    tie.status = RuleStatus::tie;
+    Rule no_gain = tie;
+    no_gain.status = RuleStatus::no_gain;
+    TuningTable table;
+    auto const exported = [&](std::vector<Rule> rules) {
+        table.rules = std::move(rules);
+        Export const made = to_open_mpi(table, {{}, "host", "", ""}, {"4.1.4"});
+        for (Lost const& lost : made.lost) {
+            EXPECT_EQ(lost.why, LostReason::size_ignored);
+        }
+        EXPECT_EQ(made.lost.size(), made.lost.empty() ? 0U : table.rules[1].choose.algorithm ? 2U : 1U);
+        return made.files.at(0).text.find("0 2 0 0") != std::string::npos;  // pairwise from 0 bytes on
+    };
+    EXPECT_TRUE(exported({ragged("r0", {0, 65536}, "pairwise"), tie}));
+    EXPECT_FALSE(exported({ragged("r0", {0, 65536}, "pairwise"), no_gain}));
+    EXPECT_FALSE(exported({ragged("r0", {0, 65536}, "pairwise"), ragged("r1", {65537, 131072}, "basic_linear")}));
+}
+
+TEST(Slice, IsCompletedByTheOnlyValueThatRulesName) {
+    TuningTable table;
+    table.rules = {ring(), ring()};
+    table.rules[1].when.dtype = "bf16";
+    EXPECT_EQ(complete({}, table, "mpi"), (Slice{{}, "host", "bf16", ""}));
+    table.rules[0].when.dtype = "fp32";
+    EXPECT_THROW((void)complete({}, table, "mpi"), UsageError);
+    EXPECT_EQ(complete({{}, "", "fp32", ""}, table, "mpi").dtype, "fp32");
+    EXPECT_EQ(complete({}, table, "ucx"), Slice{}) << "rules of other backends do not count";
+}
+
+TEST(LostList, IsWrittenOnePerLine) {
+    EXPECT_EQ(to_json(std::vector<Lost>{}), "[]\n");
+    EXPECT_EQ(to_json({{"r1", LostReason::size_ignored, "a \"b\""}}),
+              "[\n {\"rule\":\"r1\",\"why\":\"size_ignored\",\"detail\":\"a \\\"b\\\"\"}\n]\n");
+}
+
+TEST(Export, IsEqualForEqualTables) {
+    TuningTable const table = random_table(open_mpi_shape(), 7);
+    EXPECT_EQ(to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}),
+              to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}));
+}
+
+}  // namespace
+}  // namespace dlmb::tuning

@@ -1,0 +1,96 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UCX's threshold, read as UCX does: messages of at least so many bytes go by rendezvous. A rule says the same of its
+// own sizes only.
+#include "common/tuning/exporters/ucx.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace dlmb::tuning {
+namespace {
+
+Rule message_rule(std::string id, ByteInterval bytes, std::string threshold, std::optional<Link> link = {}) {
+    Rule rule;
+    rule.id = std::move(id);
+    rule.scope = "ucx";
+    rule.when.operation = TunedOperation::sendrecv;
+    rule.when.bytes = bytes;
+    rule.when.link = link;
+    rule.choose.backend = "ucx";
+    rule.choose.method = "linear";
+    rule.choose.params.knobs["UCX_RNDV_THRESH"] = std::move(threshold);
+    return rule;
+}
+
+TuningTable table_of(std::vector<Rule> rules) {
+    TuningTable table;
+    table.rules = std::move(rules);
+    return table;
+}
+
+/// The value of the setting, "" for none. A name twice in a file is an error for UCX.
+std::string setting(Export const& made) {
+    std::string const& text = made.files.at(0).text;
+    std::string const name = "\nUCX_RNDV_THRESH=";
+    std::size_t const at = text.find(name);
+    EXPECT_TRUE(at == text.npos || text.find(name, at + 1) == text.npos);
+    return at == text.npos ? "" : text.substr(at + name.size(), text.size() - at - name.size() - 1);
+}
+
+TEST(UcxExport, AgreesWithTheRulesAtTenThousandSizes) {
+    TuningTable const table =
+        table_of({message_rule("eager", {0, 40000}, "64K"), message_rule("late", {50000, 1 << 20}, "50000")});
+    Export const made = to_ucx(table, {}, {"1.13.1"});
+    Bytes const threshold = std::stoull(setting(made));
+    for (Bytes size = 0; size < (1 << 20); size += 105) {
+        bool const rendezvous = size >= threshold;
+        for (Rule const& rule : table.rules) {
+            if (rule.when.bytes->contains(size)) {
+                Bytes const own = rule.id == "eager" ? 65536 : 50000;
+                EXPECT_EQ(rendezvous, size >= own) << size;
+            }
+        }
+    }
+    ASSERT_EQ(made.lost.size(), 1U) << "sizes above the last measured one go by rendezvous, too";
+    EXPECT_EQ(made.lost[0].rule, "late");
+    EXPECT_EQ(made.lost[0].why, LostReason::size_ignored);
+}
+
+TEST(UcxExport, EndsEagerMessagesWhereTheRuleEnds) {
+    EXPECT_EQ(setting(to_ucx(table_of({message_rule("r0", {0, 262143}, "inf")}), {}, {"1.13.1"})), "262144");
+    Export const from_8k = to_ucx(table_of({message_rule("r0", {8192, 262143}, "256K")}), {}, {"1.13.1"});
+    EXPECT_EQ(setting(from_8k), "262144");
+    EXPECT_EQ(from_8k.lost.at(0).why, LostReason::size_ignored) << "smaller ones go eagerly, too";
+}
+
+TEST(UcxExport, LosesWhatOneThresholdCannotSay) {
+    Export const made = to_ucx(
+        table_of({message_rule("r0", {1024, 4095}, "1024"), message_rule("r1", {4096, 65536}, "inf")}), {}, {"1.13.1"});
+    EXPECT_EQ(setting(made), "");
+    EXPECT_EQ(made.lost.size(), 2U);
+}
+
+TEST(UcxExport, SeparatesLinksFrom117On) {
+    TuningTable const table = table_of({message_rule("near", {0, 99999}, "inf", Link::intra)});
+    EXPECT_EQ(setting(to_ucx(table, {}, {"1.17.0"})), "intra:100000,inter:auto");
+    Export const old = to_ucx(table, {}, {"1.16.0"});
+    EXPECT_EQ(setting(old), "");
+    EXPECT_EQ(old.lost.at(0).why, LostReason::key_not_expressible);
+    EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000") << "one node has one kind of link";
+}
+
+TEST(UcxExport, LosesCollectivesAndOtherKnobs) {
+    TuningTable table = table_of({message_rule("r0", {0, 100}, "inf"), message_rule("r1", {101, 200}, "inf")});
+    table.rules[0].when.operation = TunedOperation::allreduce;
+    table.rules[1].choose.params.knobs = {{"UCX_TLS", "tcp"}};
+    Export const made = to_ucx(table, {}, {"1.13.1"});
+    ASSERT_EQ(made.lost.size(), 2U);
+    EXPECT_EQ(made.lost[0].why, LostReason::operation_not_tunable);
+    EXPECT_EQ(made.lost[1].why, LostReason::key_not_expressible);
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
