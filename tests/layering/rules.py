@@ -41,7 +41,7 @@ USES_BOOTSTRAPS = ("common/app", "benchmarks")
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
     "mpi-ext.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
-    "nccl.h": ("common/backends/nccl/", "common/tuning/consumers/"),
+    "nccl.h": ("common/backends/nccl/",),
     "cuda_runtime_api.h": ("common/memory/cuda/", "common/backend/cuda/", "common/backends/nccl/"),
     "cuda_bf16.h": ("common/backend/cuda/",),
     "cuda_fp16.h": ("common/backend/cuda/",),
@@ -74,4 +74,10 @@ UNAVAILABLE_NAMES = (
 CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/tuning/c/dlmb_tuning.h")
 
 # Reading the environment: recording it, and noticing which launcher started this process.
-READS_ENVIRONMENT = ("common/record/environment", "common/record/variables", "common/bootstrap/launch_guard")
+# A tuner plugin has nothing but the environment to be told by.
+READS_ENVIRONMENT = (
+    "common/record/environment",
+    "common/record/variables",
+    "common/bootstrap/launch_guard",
+    "common/tuning/consumers/nccl/chooser",
+)
