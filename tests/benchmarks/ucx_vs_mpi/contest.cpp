@@ -5,48 +5,50 @@
 #include "common/base/clock.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::benchmark {
 namespace {
 
-Nanoseconds time_burst(Bootstrap& bootstrap, Candidate const& candidate, int burst) {
+Nanoseconds time_burst(Bootstrap& bootstrap, CompiledPlan& plan, int burst) {
     bootstrap.barrier();
     Nanoseconds const start = now_ns();
     for (int i = 0; i < burst; ++i) {
-        candidate.iteration();
+        plan.launch();
+        plan.finish();
     }
     return now_ns() - start;
 }
 
-}  // namespace
-
-Rounds rounds_for(Bytes bytes_per_rank) {
-    constexpr Bytes small = Bytes{256} << 10;
-    constexpr Bytes large = Bytes{64} << 20;
-    if (bytes_per_rank <= small) {
-        return {101, 50};
+/// Iterations that fill a sample of a millisecond, from those of the slowest candidate on the slowest rank.
+int burst_for(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates) {
+    constexpr Nanoseconds sample_ns = 1'000'000;
+    constexpr int trial = 3;
+    std::array<std::int64_t, 1> slowest{1};
+    for (CompiledPlan* const plan : candidates) {
+        slowest[0] = std::max(slowest[0], time_burst(bootstrap, *plan, trial) / trial);
     }
-    return bytes_per_rank <= large ? Rounds{51, 4} : Rounds{15, 1};
+    bootstrap.all_reduce(slowest, Fold::max);
+    return static_cast<int>(std::clamp<Nanoseconds>(sample_ns / slowest[0], 1, 100));
 }
 
-std::vector<double> medians(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, Rounds rounds) {
-    std::vector<std::vector<Nanoseconds>> samples(candidates.size());
-    int const warm_up = std::max(2, rounds.count / 10);
-    for (int round = -warm_up; round < rounds.count; ++round) {
+}  // namespace
+
+std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates, int rounds) {
+    std::vector<std::vector<std::int64_t>> samples(candidates.size());
+    burst_for(bootstrap, candidates);  // the first runs touch memory for the first time
+    int const burst = burst_for(bootstrap, candidates);
+    for (int round = 0; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
-            std::size_t const who = (turn + static_cast<std::size_t>(round + warm_up)) % candidates.size();
-            Nanoseconds const time = time_burst(bootstrap, candidates[who], rounds.burst);
-            if (round >= 0) {
-                samples[who].push_back(time);
-            }
+            std::size_t const who = (turn + static_cast<std::size_t>(round)) % candidates.size();
+            samples[who].push_back(time_burst(bootstrap, *candidates[who], burst));
         }
     }
-    std::vector<double> result;
-    for (std::vector<Nanoseconds>& each : samples) {
+    std::vector<Times> result;
+    for (std::vector<std::int64_t>& each : samples) {
         bootstrap.all_reduce(each, Fold::max);
-        auto const middle = each.begin() + static_cast<std::ptrdiff_t>(each.size() / 2);
-        std::nth_element(each.begin(), middle, each.end());
-        result.push_back(static_cast<double>(*middle) / rounds.burst);
+        std::sort(each.begin(), each.end());
+        result.push_back({static_cast<double>(each[each.size() / 2]) / burst, static_cast<double>(each[0]) / burst});
     }
     return result;
 }

@@ -1,33 +1,24 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Times candidates on the same buffers, interleaved: every round runs each of them once, in an order that rotates. One
-// sample is a burst of iterations after a barrier; the headline is the median over rounds of the slowest rank's time.
+// Times compiled plans on the same buffers, interleaved: every round runs each of them once, in an order that rotates.
+// One sample is a burst of iterations after a barrier, and the time of the slowest rank.
 #pragma once
 
-#include "common/bootstrap/bootstrap.hpp"
+#include "common/backend/backend.hpp"
 
-#include <functional>
-#include <string>
 #include <vector>
 
 namespace dlmb::benchmark {
 
-struct Candidate {
-    std::string name;
-    std::function<void()> iteration;
+/// Nanoseconds per iteration, over rounds.
+struct Times {
+    double median = 0;
+    double least = 0;  // what other work on the machine disturbs least
 };
 
-struct Rounds {
-    int count = 0;
-    int burst = 0;  // iterations per sample
-};
-
-/// Enough rounds for a steady median within about a second per candidate.
-[[nodiscard]] Rounds rounds_for(Bytes bytes_per_rank);
-
-/// Collective. Nanoseconds per iteration, one median per candidate; equal on all ranks.
-[[nodiscard]] std::vector<double> medians(Bootstrap& bootstrap, std::vector<Candidate> const& candidates,
-                                          Rounds rounds);
+/// Collective. By candidate; equal on all ranks.
+[[nodiscard]] std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates,
+                                         int rounds);
 
 }  // namespace dlmb::benchmark
