@@ -3,6 +3,7 @@
 #include "common/backends/ucx/compile.hpp"
 
 #include "common/backends/ucx/scratch.hpp"
+#include "common/backends/ucx/shared_windows.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/backends/ucx/task_builder.hpp"
 #include "common/base/error.hpp"
@@ -68,6 +69,20 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
     return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
 }
 
+/// Whether any rank has steps in shared memory.
+bool any_shared(Bootstrap& bootstrap, std::vector<StepWay> const& ways) {
+    std::int64_t any = std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
+    bootstrap.all_reduce({&any, 1}, Fold::max);
+    return any != 0;
+}
+
+/// Throws what any rank found wrong.
+void agree(Bootstrap& bootstrap, std::optional<std::string> const& problem) {
+    if (std::string const text = first_reason(bootstrap, problem.value_or("")); !text.empty()) {
+        throw Error(text);
+    }
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
@@ -75,23 +90,34 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
-    auto const ways = ways_of(plan, buffers, methods);
-    if (std::string reason = first_reason(transport.bootstrap(), why_not(plan, buffers, first, ways, transport));
-        !reason.empty()) {
+    auto const ways = ways_of(plan, buffers, methods, transport.sharing());
+    Bootstrap& bootstrap = transport.bootstrap();
+    if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, ways, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
     std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
-    MatchedTags const matched = match(transport.bootstrap(), plan, steps, *first);
-    if (std::string const problem = first_reason(transport.bootstrap(), matched.problem.value_or(""));
-        !problem.empty()) {
-        throw Error(problem);
+    std::optional<SharedWindows> windows;
+    if (any_shared(bootstrap, ways.value())) {
+        windows.emplace(transport, plan, ways.value(), steps);
+        agree(bootstrap, windows->problem());
+        transport.connect(shared_peers(plan, ways.value()));
+        if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
+            transport.share_no_memory(std::move(reason));
+            return compile(plan, buffers, methods, transport);  // by messages
+        }
     }
+    MatchedTags const matched = match(bootstrap, plan, steps, *first);
+    agree(bootstrap, matched.problem);
     transport.connect(peers_of(steps));
     holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));
     holdings.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
-    Tasks tasks = build_tasks({plan, steps, ways.value(), methods, matched, *first, holdings.device.get()},
-                              *holdings.messages, transport);
+    Tasks tasks = build_tasks(
+        {plan, steps, ways.value(), methods, matched, *first, windows ? &*windows : nullptr, holdings.device.get()},
+        *holdings.messages, transport);
+    if (windows) {
+        holdings.shared = std::move(*windows).mappings();
+    }
     return std::unique_ptr<CompiledPlan>(std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport));
 }
 

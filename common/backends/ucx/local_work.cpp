@@ -4,6 +4,7 @@
 
 #include "common/backend/device_reduce.hpp"
 #include "common/backend/host_reduce.hpp"
+#include "common/backends/ucx/stream_copy.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,12 +14,16 @@ namespace {
 
 constexpr Bytes piece = Bytes{1} << 20;  // whole elements of every type
 
+void copy(std::byte* to, std::byte const* from, Bytes bytes) {
+    std::memcpy(to, from, bytes);
+}
+
 }  // namespace
 
 bool do_piece(LocalWork const& work, Bytes& done) {
     Bytes const bytes = std::min(piece, work.bytes - done);
     if (work.right == nullptr) {
-        std::memcpy(work.to + done, work.left + done, bytes);
+        (work.past_caches ? stream_copy : copy)(work.to + done, work.left + done, bytes);
     } else {
         host_reduce(work.to + done, work.left + done, work.right + done, bytes, work.element, work.reduction);
     }

@@ -18,6 +18,7 @@ struct LocalWork {
     Bytes bytes = 0;
     Element element = Element::byte;
     Reduction reduction = Reduction::sum;
+    bool past_caches = false;  // of a copy on the host: `to` is not read again soon
 };
 
 /// Host memory: does the next piece of `work`, of which `done` bytes are done. True: that was the last.

@@ -40,8 +40,12 @@ public:
         out_ = {};
         out_.step = id;
         out_.kind = operation.index();
+        shared_up_to_ = way.shared ? way.shared->largest_block : 0;
         if (way.micro) {
             add_micro(*way.collective, *way.micro, scratch);
+        } else if (way.shared && way.collective && !std::holds_alternative<Exchange>(operation)) {
+            enter(way.shared->group);
+            out_.key ^= fingerprint(*way.collective);
         } else {
             std::visit([this](auto const& each) { add(each); }, operation);
         }
@@ -82,12 +86,12 @@ private:
     void add(Exchange const& exchange) {
         enter(exchange.group);
         for (Block const& block : exchange.send) {
-            if (block.peer != my_place_) {
+            if (block.peer != my_place_ && block.bytes > shared_up_to_) {
                 send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
-            if (block.peer != my_place_) {
+            if (block.peer != my_place_ && block.bytes > shared_up_to_) {
                 receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
@@ -97,7 +101,7 @@ private:
     void copy(Block const& from, BufferId from_buffer, Block const& to, BufferId to_buffer) {
         if (from.bytes != to.bytes) {
             out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
-        } else if (from.bytes > 0) {
+        } else if (from.bytes > shared_up_to_) {
             out_.work.push_back(
                 {.to = at(to_buffer, to.offset), .left = at(from_buffer, from.offset), .bytes = from.bytes});
         }
@@ -171,6 +175,7 @@ private:
     Buffers const& buffers_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
+    Bytes shared_up_to_ = 0;  // blocks of an exchange that are no messages
     LoweredStep out_;
 };
 

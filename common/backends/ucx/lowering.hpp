@@ -40,7 +40,8 @@ struct LoweredStep {
     std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is
 };
 
-/// Blocks to oneself are copies. `scratch`: by StepId, memory of an algorithm's own.
+/// Blocks to oneself are copies. What a step does in shared memory is left out. `scratch`: by StepId, memory of an
+/// algorithm's own.
 [[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
                                              std::vector<std::byte*> const& scratch);
 

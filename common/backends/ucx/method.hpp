@@ -20,6 +20,9 @@ struct Knobs {
     algorithms::Knobs algorithm;
 };
 
+/// Whether steps whose ranks share memory are done there by loads and stores.
+enum class InSharedMemory { never, where_faster, always };
+
 struct Method {
     MethodInfo info;
     /// Orders the transfers of one step and sets its windows; nullptr: the method is an algorithm.
@@ -28,6 +31,7 @@ struct Method {
     algorithms::Algorithm (*algorithm_for)(OperationKind kind) = nullptr;
     /// Values of its knob, besides the default, that are worth a measurement of their own.
     std::span<std::string_view const> worth_measuring = {};
+    InSharedMemory in_shared_memory = InSharedMemory::never;
 };
 
 /// What becomes one lane of messages.

@@ -15,6 +15,8 @@ constexpr OperationSet all_reduce{OperationKind::all_reduce};
 constexpr OperationSet exchange{OperationKind::exchange};
 constexpr OperationSet broadcast{OperationKind::broadcast};
 constexpr OperationSet gather{OperationKind::all_gather};
+constexpr OperationSet collectives{OperationKind::exchange, OperationKind::all_reduce, OperationKind::reduce_scatter,
+                                   OperationKind::all_gather, OperationKind::broadcast};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
 
@@ -34,14 +36,19 @@ algorithms::Algorithm knomial_for(OperationKind kind) {
 /// The choice by size comes first: it is the default for what it has.
 std::vector<Method> all_methods() {
     return {
-        {{"auto",
-          "one of the algorithms below, chosen by operation, size and ranks",
-          {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
-           OperationKind::broadcast}},
+        {{"auto", "one of the methods below, chosen by operation, size and ranks", collectives},
          nullptr,
-         always<algorithms::automatic>},
+         always<algorithms::automatic>,
+         {},
+         InSharedMemory::where_faster},
         linear(),
         pairwise(),
+        {{"shared_memory", "loads and stores in memory that the ranks of a node share, in segments", collectives,
+          "segment=SIZE (default 256K)"},
+         nullptr,
+         always<algorithms::automatic>,
+         {},
+         InSharedMemory::always},
         {{"recursive_doubling", "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand",
           all_reduce},
          nullptr,
@@ -85,6 +92,10 @@ Method const& ChosenMethods::method_for(OperationKind kind) const {
     return *std::find_if(table_.begin(), table_.end(), [kind](Method const& method) {
         return method.info.operations.has(kind) && !method.info.uniform_only;
     });
+}
+
+Method const& ChosenMethods::lane_method() const {
+    return *std::find_if(table_.begin(), table_.end(), [](Method const& method) { return method.arrange != nullptr; });
 }
 
 MethodTable::MethodTable(int peers) : methods_(all_methods()) {

@@ -18,6 +18,8 @@ public:
         : table_(table), chosen_(chosen), knobs_(knobs) {}
 
     [[nodiscard]] Method const& method_for(OperationKind kind) const;
+    /// The default for messages of an exchange.
+    [[nodiscard]] Method const& lane_method() const;
     /// The knobs of the chosen method; none for the others.
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
 

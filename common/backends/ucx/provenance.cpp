@@ -58,6 +58,8 @@ Provenance provenance_of(Transport const& transport) {
     facts["transports"] = transports_of(transport);
     facts["progress_yield"] = transport.idle().yields() ? "yes" : "no";
     facts["error_mode"] = "none";
+    facts["shared_memory"] =
+        transport.why_no_shared_memory().empty() ? "where it is faster" : transport.why_no_shared_memory();
     facts["memory_types"] = transport.memory_types().text();
     return facts;
 }

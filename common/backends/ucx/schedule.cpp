@@ -59,6 +59,12 @@ void Schedule::start(std::uint32_t number) {
     case Task::Kind::lane:
         tasks_.lanes[task.index]->start(iteration_bits_);
         break;
+    case Task::Kind::shared:
+        tasks_.shared[task.index].start();
+        if (tasks_.shared[task.index].poll()) {
+            return complete(number);
+        }
+        break;
     case Task::Kind::send:
         opened.request = holdings_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
         if (opened.request == nullptr) {
@@ -109,6 +115,8 @@ bool Schedule::settled(Open& each) {
     switch (task.kind) {
     case Task::Kind::lane:
         return tasks_.lanes[task.index]->poll();
+    case Task::Kind::shared:
+        return tasks_.shared[task.index].poll();
     case Task::Kind::send:
         return holdings_.messages->sent(each.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::receive:

@@ -5,6 +5,7 @@
 // all that have started run side by side.
 #pragma once
 
+#include "common/backends/ucx/shared_memory.hpp"
 #include "common/backends/ucx/tasks.hpp"
 #include "common/plan/ready_queue.hpp"
 
@@ -19,6 +20,7 @@ struct Holdings {
     std::unique_ptr<Messages> messages;
     std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
     Allocation scratch;
+    SharedMappings shared;
 };
 
 class Schedule final : public CompiledPlan {

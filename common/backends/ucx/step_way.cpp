@@ -26,7 +26,7 @@ algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, alg
 }  // namespace
 
 Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
-                                                    ChosenMethods const& methods) {
+                                                    ChosenMethods const& methods, std::vector<bool> const& sharing) {
     std::vector<StepWay> ways;
     ways.reserve(plan.steps.size());
     for (Step const& step : plan.steps) {
@@ -41,6 +41,24 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
             continue;
         }
         way.collective = collective_of(plan, step.operation, buffers);
+        if (method.in_shared_memory != InSharedMemory::never) {
+            bool const always = method.in_shared_memory == InSharedMemory::always;
+            if (can_share(plan, step.operation, buffers.kind, sharing)) {
+                way.shared = shared_way(plan, step.operation, buffers, way.collective,
+                                        {always, methods.knobs_of(method).algorithm.segment});
+            } else if (always) {
+                return Unsupported{fmt::format("step \"{}\": ucx {} needs memory that all its ranks share: host memory "
+                                               "of one node, and transports such as sysv and posix",
+                                               step.label, method.info.name)};
+            }
+            if (kind == OperationKind::exchange) {
+                way.method = &methods.lane_method();
+                continue;
+            }
+            if (way.shared) {
+                continue;
+            }
+        }
         if (!way.collective) {
             return Unsupported{fmt::format("step \"{}\": ucx {} takes exchanges of equal, packed blocks only",
                                            step.label, method.info.name)};

@@ -6,6 +6,7 @@
 
 #include "common/backends/ucx/collective.hpp"
 #include "common/backends/ucx/method_table.hpp"
+#include "common/backends/ucx/shared_way.hpp"
 
 #include <string>
 
@@ -15,10 +16,12 @@ struct StepWay {
     Method const* method = nullptr;  // of a lane; else nullptr
     std::optional<Collective> collective;
     std::optional<algorithms::MicroPlan> micro;
+    std::optional<SharedWay> shared;  // of an exchange: the blocks that are no messages
 };
 
-/// By StepId. A step that cannot be done so makes the whole Unsupported.
-[[nodiscard]] Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
-                                                                  ChosenMethods const& methods);
+/// By StepId. A step that cannot be done so makes the whole Unsupported. `sharing`: by world rank, whether it shares
+/// memory with this one.
+[[nodiscard]] Expected<std::vector<StepWay>, Unsupported>
+ways_of(Plan const& plan, Buffers const& buffers, ChosenMethods const& methods, std::vector<bool> const& sharing);
 
 }  // namespace dlmb::ucx

@@ -25,11 +25,12 @@ public:
             first_of_step_.push_back(static_cast<std::uint32_t>(tasks_.all.size()));
             if (from_.ways[id].micro) {
                 add_micro(from_.steps[id]);
+            } else if (from_.ways[id].shared) {
+                add_shared(id);
             } else if (auto const* const compute = std::get_if<Compute>(&step.operation)) {
                 add_compute(id, *compute);
             } else {
-                add({Task::Kind::lane, true, id, size(tasks_.lanes)}, before_step(id));
-                tasks_.lanes.push_back(std::make_unique<Lane>(lane_plan(from_.steps[id]), messages_));
+                add_lane(id, true);
             }
             last_of_step_.push_back(static_cast<std::uint32_t>(tasks_.all.size() - 1));
         }
@@ -59,6 +60,26 @@ private:
         tasks_.precedence.complete.push_back(std::move(before.complete));
         tasks_.precedence.started.push_back(std::move(before.started));
         return static_cast<std::uint32_t>(tasks_.all.size() - 1);
+    }
+
+    std::uint32_t add_lane(StepId id, bool ends_step) {
+        tasks_.lanes.push_back(std::make_unique<Lane>(lane_plan(from_.steps[id]), messages_));
+        return add({Task::Kind::lane, ends_step, id, size(tasks_.lanes) - 1}, before_step(id));
+    }
+
+    /// What is left to messages is posted first: it needs the longest.
+    void add_shared(StepId id) {
+        LoweredStep const& step = from_.steps[id];
+        bool const alone = step.sends.empty() && step.receives.empty() && step.work.empty();
+        Before both;
+        if (!alone) {
+            both.complete.push_back(add_lane(id, false));
+        }
+        tasks_.shared.push_back(from_.windows->lane_of(id));
+        both.complete.push_back(add({Task::Kind::shared, alone, id, size(tasks_.shared) - 1}, before_step(id)));
+        if (!alone) {
+            add({Task::Kind::gate, true, id, 0}, std::move(both));
+        }
     }
 
     void add_compute(StepId id, Compute const& compute) {

@@ -6,6 +6,7 @@
 
 #include "common/backends/ucx/lowering.hpp"
 #include "common/backends/ucx/matching.hpp"
+#include "common/backends/ucx/shared_windows.hpp"
 #include "common/backends/ucx/tasks.hpp"
 
 namespace dlmb::ucx {
@@ -17,7 +18,8 @@ struct TaskSources {
     ChosenMethods const& methods;
     MatchedTags const& tags;
     std::uint64_t first_operation = 0;
-    DeviceQueues* device = nullptr;  // does local work and Compute steps; nullptr: the host does
+    SharedWindows const* windows = nullptr;  // of steps in shared memory
+    DeviceQueues* device = nullptr;          // does local work and Compute steps; nullptr: the host does
 };
 
 /// `messages` and the device's queues are kept by the lanes; endpoints of all peers exist.

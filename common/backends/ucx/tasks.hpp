@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A plan as tasks: what a Schedule runs, one after the other as their dependencies allow. A step that is one exchange,
-// gather or message is one lane; a step done by an algorithm is a gate, a task per micro-step, and another gate that
+// gather or message is one lane; a step in shared memory is one, too, with a lane of messages beside it where some
+// blocks are left to them; a step done by an algorithm is a gate, a task per micro-step, and another gate that
 // stands for the whole; a Compute step is one task.
 #pragma once
 
 #include "common/backend/device_compute.hpp"
 #include "common/backend/host_compute.hpp"
 #include "common/backends/ucx/lane.hpp"
+#include "common/backends/ucx/shared_lane.hpp"
 #include "common/plan/precedence.hpp"
 
 #include <memory>
@@ -16,7 +18,7 @@
 namespace dlmb::ucx {
 
 struct Task {
-    enum class Kind : std::uint8_t { gate, lane, send, receive, work, compute, device_work, device_compute };
+    enum class Kind : std::uint8_t { gate, lane, shared, send, receive, work, compute, device_work, device_compute };
 
     Kind kind = Kind::gate;
     bool ends_step = false;  // when it is complete, the step is
@@ -28,6 +30,7 @@ struct Tasks {
     std::vector<Task> all;
     Precedence precedence;  // over `all`
     std::vector<std::unique_ptr<Lane>> lanes;
+    std::vector<SharedLane> shared;
     std::vector<Transfer> transfers;  // of tasks that send or receive
     std::vector<LocalWork> work;      // of the host or of the device
     std::vector<HostCompute> computes;

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -55,6 +56,15 @@ std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
     return bootstrap.all_gather(mine);
 }
 
+std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
+    auto const name = std::as_bytes(std::span(bootstrap.host()));
+    std::vector<bool> here;
+    for (Blob const& other : bootstrap.all_gather(name)) {
+        here.push_back(std::equal(other.begin(), other.end(), name.begin(), name.end()));
+    }
+    return here;
+}
+
 }  // namespace
 
 Transport::Transport(BackendContext const& context)
@@ -62,7 +72,8 @@ Transport::Transport(BackendContext const& context)
       exceptions_at_start_(std::uncaught_exceptions()), context_(make_context(bootstrap_, settings_)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),
-      endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit) {
+      endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
+      sharing_(ranks_of_this_node(bootstrap_)) {
     bootstrap_.set_progress([worker = worker_.get()] { ucp_worker_progress(worker); });
 }
 
@@ -79,6 +90,11 @@ Transport::~Transport() {
         fmt::print(stderr, "dlmb: warning: rank {}: closing ucx: {}\n", bootstrap_.rank(), error.what());
     }
     bootstrap_.set_progress(nullptr);
+}
+
+void Transport::share_no_memory(std::string reason) {
+    sharing_.assign(sharing_.size(), false);
+    why_no_shared_memory_ = std::move(reason);
 }
 
 void Transport::connect(std::span<Rank const> peers) {

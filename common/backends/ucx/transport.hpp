@@ -30,6 +30,7 @@ public:
     /// iteration. Both sides of a pair must call it.
     void connect(std::span<Rank const> peers);
     [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
+    [[nodiscard]] ucp_context_h context() const { return context_.get(); }
     [[nodiscard]] ucp_worker_h worker() const { return worker_.get(); }
 
     /// One round of progress; gives the core away when nothing moved and the yield policy says so.
@@ -40,6 +41,12 @@ public:
     }
     /// Waits until every posted operation has reached its peer.
     void flush();
+
+    /// By world rank, whether it may share memory with this one: on the same node, and not found otherwise.
+    [[nodiscard]] std::vector<bool> const& sharing() const { return sharing_; }
+    /// Alike on all ranks.
+    void share_no_memory(std::string reason);
+    [[nodiscard]] std::string const& why_no_shared_memory() const { return why_no_shared_memory_; }
 
     [[nodiscard]] MemoryTypes const& memory_types() const { return memory_types_; }
     /// Why memory of this kind cannot be used; empty when it can.
@@ -66,6 +73,8 @@ private:
     std::vector<Blob> addresses_;
     std::vector<ucp_ep_h> endpoints_;
     OperationIds operation_ids_;
+    std::vector<bool> sharing_;
+    std::string why_no_shared_memory_;  // empty: nothing speaks against it so far
 };
 
 }  // namespace dlmb::ucx

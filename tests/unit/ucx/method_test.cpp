@@ -92,7 +92,8 @@ TEST(MethodTable, AChosenMethodDoesItsOperationsAndDefaultsTheOthers) {
     ChosenMethods const chosen = table.choose(parse_method("ring:segment=1K"));
     EXPECT_EQ(chosen.method_for(OperationKind::all_reduce).info.name, "ring");
     EXPECT_EQ(chosen.method_for(OperationKind::broadcast).info.name, "auto");
-    EXPECT_EQ(chosen.method_for(OperationKind::exchange).info.name, "linear");
+    EXPECT_EQ(chosen.method_for(OperationKind::exchange).info.name, "auto");
+    EXPECT_EQ(chosen.method_for(OperationKind::send).info.name, "linear");
     EXPECT_EQ(chosen.knobs_of(chosen.method_for(OperationKind::broadcast)).algorithm.segment, 0U)
         << "a knob is that of the chosen method";
 }
@@ -106,7 +107,8 @@ TEST(MethodTable, DefaultsAreTheFirstOfTheTableForTheirOperations) {
               OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::broadcast}) {
             EXPECT_EQ(chosen.method_for(kind).info.name, default_method(table.infos(), {kind, false})->name);
         }
-        EXPECT_EQ(chosen.method_for(OperationKind::exchange).info.name, messages);
+        EXPECT_EQ(chosen.method_for(OperationKind::send).info.name, messages);
+        EXPECT_EQ(chosen.lane_method().info.name, messages) << "what an exchange leaves to messages";
     }
 }
 

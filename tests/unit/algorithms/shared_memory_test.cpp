@@ -1,0 +1,256 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives in shared memory on 2 to 9 places: results over several iterations, whose steps are taken in random turns
+// and whose data differs, so that a window that is used again too early shows.
+#include "common/backend/algorithms/shared_algorithms.hpp"
+#include "common/backend/host_reduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+namespace dlmb::algorithms {
+namespace {
+
+using Memory = std::vector<std::byte>;
+
+/// One place of a simulated node.
+struct Place {
+    SharedPlan plan;
+    Memory input;
+    Memory output;
+    Memory windows;
+    std::int64_t counter = 0;
+    std::int64_t iteration = 0;
+    std::size_t next = 0;
+};
+
+class Node {
+public:
+    using Hook = std::function<void(int place, Place& state)>;
+
+    /// `begin` and `end`: around every iteration of a place.
+    Node(Element element, Hook begin, Hook end) : element_(element), begin_(std::move(begin)), end_(std::move(end)) {}
+
+    void add(SharedPlan plan, Bytes input, Bytes output) {
+        Place place;
+        place.windows.resize(plan.window_bytes * static_cast<Bytes>(plan.windows) + 1);
+        place.plan = std::move(plan);
+        place.input.resize(input + 1);
+        place.output.resize(output + 1);
+        places_.push_back(std::move(place));
+    }
+
+    void run(std::int64_t iterations, unsigned seed) {
+        for (std::size_t a = 0; a < places_.size(); ++a) {
+            for (std::size_t b = 0; b < places_.size(); ++b) {
+                ASSERT_EQ(places_[a].plan.offers[b].bytes, places_[b].plan.expected[a]) << a << " to " << b;
+            }
+            begin_(static_cast<int>(a), places_[a]);
+        }
+        std::mt19937 random(seed);
+        std::size_t idle = 0;
+        while (idle < 1000 * places_.size()) {
+            std::size_t const number = random() % places_.size();
+            std::size_t const burst = 1 + random() % 20;
+            for (std::size_t i = 0; i < burst && places_[number].iteration < iterations; ++i) {
+                idle = advance(number, iterations) ? 0 : idle + 1;
+            }
+            idle += places_[number].iteration == iterations ? 1U : 0U;
+        }
+        for (Place const& place : places_) {
+            ASSERT_EQ(place.iteration, iterations) << "stands at step " << place.next;
+        }
+    }
+
+private:
+    bool advance(std::size_t number, std::int64_t iterations) {
+        Place& place = places_[number];
+        if (place.next == place.plan.steps.size()) {
+            end_(static_cast<int>(number), place);
+            place.next = 0;
+            if (++place.iteration < iterations) {
+                begin_(static_cast<int>(number), place);
+            }
+            return true;
+        }
+        SharedStep const& step = place.plan.steps[place.next];
+        Place const& other = places_[static_cast<std::size_t>(step.place)];
+        if (step.action == SharedAction::await &&
+            other.counter < (place.iteration - step.back) * other.plan.stages + step.stage) {
+            return false;
+        }
+        if (step.action == SharedAction::publish) {
+            place.counter = place.iteration * place.plan.stages + step.stage;
+        } else if (step.action == SharedAction::copy) {
+            std::memcpy(at(number, step.to), at(number, step.left), step.bytes);
+        } else if (step.action == SharedAction::reduce) {
+            host_reduce(at(number, step.to), at(number, step.left), at(number, step.right), step.bytes, element_,
+                        Reduction::sum);
+        }
+        ++place.next;
+        return true;
+    }
+
+    std::byte* at(std::size_t number, SharedArea area) {
+        Place& place = places_[number];
+        if (area.space != SharedSpace::window) {
+            return (area.space == SharedSpace::input ? place.input : place.output).data() + area.offset;
+        }
+        Place& owner = places_[static_cast<std::size_t>(area.place)];
+        Bytes const told = &owner == &place ? 0 : owner.plan.offers[number].offset;
+        Bytes const window = static_cast<Bytes>(place.iteration % owner.plan.windows) * owner.plan.window_bytes;
+        return owner.windows.data() + told + window + area.offset;
+    }
+
+    Element element_;
+    Hook begin_;
+    Hook end_;
+    std::vector<Place> places_;
+};
+
+constexpr Bytes word = sizeof(std::int64_t);
+constexpr std::int64_t iterations = 4;
+
+std::int64_t value(std::int64_t iteration, int place, Bytes i) {
+    return iteration * 1'000'000'007 + static_cast<std::int64_t>(static_cast<Bytes>(place + 1) * 1'000'003 + i * 7919);
+}
+
+void put(Memory& memory, Bytes offset, std::int64_t number) {
+    std::memcpy(memory.data() + offset, &number, word);
+}
+
+std::int64_t get(Memory const& memory, Bytes offset) {
+    std::int64_t number = 0;
+    std::memcpy(&number, memory.data() + offset, word);
+    return number;
+}
+
+std::int64_t expected(Shape const& shape, std::int64_t iteration, int place, Bytes i) {
+    Bytes const part = shape.part() / word;
+    if (shape.kind == OperationKind::broadcast) {
+        return value(iteration, shape.root, i);
+    }
+    if (shape.kind == OperationKind::all_gather) {
+        return value(iteration, static_cast<int>(i / part), i % part);
+    }
+    Bytes const at = shape.kind == OperationKind::reduce_scatter ? static_cast<Bytes>(place) * part + i : i;
+    std::int64_t sum = 0;
+    for (int from = 0; from < shape.places; ++from) {
+        sum += value(iteration, from, at);
+    }
+    return sum;
+}
+
+void expect_right(Shape shape, Bytes segment, unsigned seed) {
+    Bytes const sent = shape.kind == OperationKind::all_gather ? shape.part() : shape.bytes;
+    Bytes const got = shape.kind == OperationKind::reduce_scatter ? shape.part() : shape.bytes;
+    auto const area_of = [&](Place& state, Area area) -> std::pair<Memory*, Bytes> {
+        return {area.space == Space::input ? &state.input : &state.output, area.offset};
+    };
+    Node node(
+        shape.element,
+        [&](int place, Place& state) {
+            Shape own = shape;
+            own.place = place;
+            for (Bytes i = 0; i < sent / word; ++i) {
+                auto const [memory, offset] = area_of(state, own.input(i * word));
+                put(*memory, offset, value(state.iteration, place, i));
+            }
+        },
+        [&](int place, Place& state) {
+            Shape own = shape;
+            own.place = place;
+            for (Bytes i = 0; i < got / word; ++i) {
+                auto const [memory, offset] = area_of(state, own.output(i * word));
+                ASSERT_EQ(get(*memory, offset), expected(shape, state.iteration, place, i))
+                    << name_of(shape.kind) << " of " << shape.bytes << " B on " << shape.places << " places, iteration "
+                    << state.iteration << ", place " << place << ", element " << i;
+            }
+        });
+    for (shape.place = 0; shape.place < shape.places; ++shape.place) {
+        node.add(shared_memory(shape, segment), shape.bytes, shape.bytes);
+    }
+    node.run(iterations, seed);
+}
+
+TEST(SharedMemory, CollectivesAreRightForAnyNumberOfPlacesAndAnySizeInPlaceOrNot) {
+    unsigned seed = 0;
+    for (OperationKind const kind : {OperationKind::all_reduce, OperationKind::reduce_scatter,
+                                     OperationKind::all_gather, OperationKind::broadcast}) {
+        bool const by_parts = kind == OperationKind::reduce_scatter || kind == OperationKind::all_gather;
+        for (int const places : {2, 3, 5, 8}) {
+            // In words: fewer than places, odd, and several segments, more than every place reduces by itself.
+            for (Bytes const words : {Bytes{1}, Bytes{37}, Bytes{1500}}) {
+                for (bool const in_place : {false, true}) {
+                    Shape shape;
+                    shape.kind = kind;
+                    shape.places = places;
+                    shape.bytes = words * word * (by_parts ? static_cast<Bytes>(places) : 1);
+                    shape.element = Element::int64;
+                    shape.root = static_cast<int>(++seed) % places;
+                    shape.in_place = in_place || kind == OperationKind::broadcast;
+                    for (Bytes const segment : {Bytes{0}, Bytes{1000}, Bytes{9000}}) {
+                        expect_right(shape, segment, seed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Bytes from one place to another: none, some and many segments, to itself too.
+Bytes block(int from, int to) {
+    return static_cast<Bytes>((from * 5 + to * 3) % 7) * 2003 * word;
+}
+
+TEST(SharedMemory, ARaggedExchangeDeliversEveryBlock) {
+    for (int places = 2; places <= 9; ++places) {
+        auto const offset = [&](auto const& bytes, int until) {
+            Bytes sum = 0;
+            for (int place = 0; place < until; ++place) {
+                sum += bytes(place);
+            }
+            return sum;
+        };
+        Node node(
+            Element::byte,
+            [&](int place, Place& state) {
+                for (Bytes i = 0; i < state.input.size() / word; ++i) {
+                    put(state.input, i * word, value(state.iteration, place, i));
+                }
+            },
+            [&](int place, Place& state) {
+                for (int from = 0; from < places; ++from) {
+                    Bytes const there = offset([&](int to) { return block(from, to); }, place);
+                    Bytes const here = offset([&](int other) { return block(other, place); }, from);
+                    for (Bytes at = 0; at < block(from, place); at += word) {
+                        ASSERT_EQ(get(state.output, here + at), value(state.iteration, from, (there + at) / word))
+                            << from << " to " << place << " of " << places << ", iteration " << state.iteration;
+                    }
+                }
+            });
+        for (int place = 0; place < places; ++place) {
+            std::vector<SharedBlock> sent;
+            std::vector<SharedBlock> received;
+            auto const to_others = [&](int to) { return block(place, to); };
+            auto const from_others = [&](int from) { return block(from, place); };
+            for (int other = 0; other < places; ++other) {
+                if (block(place, other) > 0) {
+                    sent.push_back({other, offset(to_others, other), block(place, other)});
+                }
+                if (block(other, place) > 0) {
+                    received.push_back({other, offset(from_others, other), block(other, place)});
+                }
+            }
+            node.add(shared_exchange(place, places, sent, received, Bytes{16} << 10), offset(to_others, places),
+                     offset(from_others, places));
+        }
+        node.run(iterations, static_cast<unsigned>(places));
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::algorithms
