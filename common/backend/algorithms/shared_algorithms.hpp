@@ -27,7 +27,7 @@ struct SharedBlock {
 };
 
 /// exchange of the given blocks, none of them empty, the one to itself among them; at least one is another's. Both ends
-/// of a block must give it. `segment`: as above, if all blocks were as large as the one in hand.
+/// of a block must give it. `segment`: of a block; 0: half of it, within bounds.
 [[nodiscard]] SharedPlan shared_exchange(int place, int places, std::span<SharedBlock const> sent,
                                          std::span<SharedBlock const> received, Bytes segment);
 

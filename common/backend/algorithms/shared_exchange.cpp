@@ -109,10 +109,9 @@ private:
     [[nodiscard]] Pair& pair(int place) { return pairs_.at(static_cast<std::size_t>(place)); }
     /// Alike at both ends of a block.
     [[nodiscard]] Bytes segment_of(SharedBlock const& block) const {
-        constexpr Bytes least = 4096;
-        Bytes const places = pairs_.size();
-        Bytes const whole = segment_ == 0 ? default_shared_segment(block.bytes * places) : segment_;
-        return std::max(whole / places, least);
+        constexpr Bytes least = Bytes{64} << 10;
+        constexpr Bytes most = Bytes{1} << 20;
+        return segment_ == 0 ? std::clamp((block.bytes + 1) / 2, least, most) : segment_;
     }
     [[nodiscard]] std::size_t rounds_of(SharedBlock const& block) const {
         return (block.bytes + segment_of(block) - 1) / segment_of(block);
@@ -124,7 +123,7 @@ private:
     }
 
     int place_;
-    Bytes segment_;  // 0: by the size of a block
+    Bytes segment_;  // 0: half a block, so that no slot is needed twice, within bounds
     std::vector<Pair> pairs_;
     SharedPlanner plan_;
     std::size_t rounds_ = 0;

@@ -44,7 +44,7 @@ std::vector<Method> all_methods() {
         linear(),
         pairwise(),
         {{"shared_memory", "loads and stores in memory that the ranks of a node share, in segments", collectives,
-          "segment=SIZE (default 256K)"},
+          "segment=SIZE (default by size)"},
          nullptr,
          always<algorithms::automatic>,
          {},

@@ -11,7 +11,7 @@ namespace dlmb::ucx {
 namespace {
 
 // Measured with tests/benchmarks/ucx_vs_mpi on 4 ranks and 2 cores.
-constexpr Bytes largest_shared_block = Bytes{1} << 40;
+constexpr Bytes largest_shared_block = Bytes{1} << 20;        // beyond, the kernel's one copy is as good and waits less
 constexpr Bytes smallest_shared_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
 constexpr std::size_t most_places = 64;
 
