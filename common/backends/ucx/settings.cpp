@@ -26,6 +26,21 @@ std::string setting(ucp_config_t const& config, std::string_view name) {
     return {};
 }
 
+void prefer_for_tcp(ucp_config_t& config) {
+    std::istringstream transports(setting(config, "TLS"));
+    bool has_tcp = false;
+    for (std::string each; std::getline(transports, each, ',');) {
+        if (each != "tcp" && each != "self") {
+            return;
+        }
+        has_tcp = has_tcp || each == "tcp";
+    }
+    std::string const threshold = setting(config, "RNDV_THRESH");
+    if (has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto")) {
+        check(ucp_config_modify(&config, "RNDV_THRESH", "1m"), "ucp_config_modify");
+    }
+}
+
 std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config) {
     return {{"ucx_tls", setting(config, "TLS")},
             {"ucx_rndv_scheme", setting(config, "RNDV_SCHEME")},

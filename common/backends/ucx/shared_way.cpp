@@ -11,9 +11,13 @@ namespace dlmb::ucx {
 namespace {
 
 // Measured with tests/benchmarks/ucx_vs_mpi on 4 ranks and 2 cores.
-constexpr Bytes largest_shared_block = Bytes{1} << 20;        // beyond, the kernel's one copy is as good and waits less
 constexpr Bytes smallest_shared_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
 constexpr std::size_t most_places = 64;
+
+/// Of an exchange; beyond, the kernel's one copy is as good and waits less. Between two ranks nothing disturbs it.
+Bytes largest_shared_block(int places) {
+    return places == 2 ? Bytes{16} << 10 : Bytes{1} << 20;
+}
 
 std::vector<algorithms::SharedBlock> blocks_up_to(Bytes largest, std::vector<Block> const& blocks) {
     std::vector<algorithms::SharedBlock> chosen;
@@ -28,7 +32,7 @@ std::vector<algorithms::SharedBlock> blocks_up_to(Bytes largest, std::vector<Blo
 std::optional<SharedWay> exchange_way(Exchange const& exchange, Buffers const& buffers, int place, int places,
                                       SharedChoice choice) {
     SharedWay way;
-    way.largest_block = choice.always ? std::numeric_limits<Bytes>::max() : largest_shared_block;
+    way.largest_block = choice.always ? std::numeric_limits<Bytes>::max() : largest_shared_block(places);
     auto const sent = blocks_up_to(way.largest_block, exchange.send);
     auto const received = blocks_up_to(way.largest_block, exchange.recv);
     auto const is_other = [place](algorithms::SharedBlock const& block) { return block.place != place; };

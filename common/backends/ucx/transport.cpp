@@ -17,6 +17,7 @@ namespace {
 
 ContextHandle make_context(Bootstrap const& bootstrap, Provenance& settings) {
     ConfigHandle const config = read_config();
+    prefer_for_tcp(*config);
     settings = settings_of_interest(*config);
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |

@@ -22,5 +22,26 @@ TEST(Settings, TheRecordShowsTheValueInEffect) {
     EXPECT_EQ(settings_of_interest(*config).at("ucx_rndv_scheme"), "am");
 }
 
+/// The threshold that is in effect with these settings; empty: not changed.
+std::string threshold_for(char const* transports, char const* threshold) {
+    ConfigHandle const config = read_config();
+    check(ucp_config_modify(config.get(), "TLS", transports), "ucp_config_modify");
+    check(ucp_config_modify(config.get(), "RNDV_THRESH", threshold), "ucp_config_modify");
+    std::string const before = setting(*config, "RNDV_THRESH");
+    prefer_for_tcp(*config);
+    std::string const after = setting(*config, "RNDV_THRESH");
+    return after == before ? "" : after;
+}
+
+TEST(Settings, TcpAloneGetsALaterRendezvousUnlessTheUserHasChosenOne) {
+    for (char const* const alone : {"self,tcp", "tcp"}) {
+        EXPECT_NE(threshold_for(alone, "auto"), "") << alone;
+        EXPECT_EQ(threshold_for(alone, "12345"), "") << alone;
+    }
+    for (char const* const other : {"all", "self", "self,sysv,tcp"}) {
+        EXPECT_EQ(threshold_for(other, "auto"), "") << other;
+    }
+}
+
 }  // namespace
 }  // namespace dlmb::ucx
