@@ -11,12 +11,26 @@ namespace dlmb::ucx {
 namespace {
 
 // Measured with tests/benchmarks/ucx_vs_mpi on 4 ranks and 2 cores.
-constexpr Bytes smallest_shared_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
 constexpr std::size_t most_places = 64;
 
 /// Of an exchange; beyond, the kernel's one copy is as good and waits less. Between two ranks nothing disturbs it.
 Bytes largest_shared_block(int places) {
     return places == 2 ? Bytes{16} << 10 : Bytes{1} << 20;
+}
+
+bool messages_are_faster(algorithms::Shape const& shape) {
+    constexpr Bytes smallest_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
+    constexpr Bytes largest_broadcast_of_two = Bytes{512} << 10;
+    constexpr Bytes largest_gather_of_two = Bytes{256} << 10;
+    bool const two = shape.places == 2;
+    switch (shape.kind) {
+    case OperationKind::broadcast:
+        return shape.bytes < smallest_broadcast || (two && shape.bytes > largest_broadcast_of_two);
+    case OperationKind::all_gather:
+        return two && shape.bytes > largest_gather_of_two;
+    default:
+        return false;
+    }
 }
 
 std::vector<algorithms::SharedBlock> blocks_up_to(Bytes largest, std::vector<Block> const& blocks) {
@@ -81,8 +95,7 @@ std::optional<SharedWay> shared_way(Plan const& plan, Operation const& operation
                             choice);
     }
     algorithms::Shape const& shape = collective->shape;
-    bool const small = shape.kind == OperationKind::broadcast && shape.bytes < smallest_shared_broadcast;
-    if (shape.bytes == 0 || (small && !choice.always)) {
+    if (shape.bytes == 0 || (!choice.always && messages_are_faster(shape))) {
         return std::nullopt;
     }
     return SharedWay{algorithms::shared_memory(shape, choice.segment),
