@@ -93,7 +93,7 @@ std::string candidate_name(Variant const& variant, Entry const& entry) {
 /// Collective. Empty draws and a reason when this method cannot run these plans.
 measure::Candidate compile(LaunchContext& launch, measure::Contest const& contest, Entry const& entry, std::string name,
                            std::string& why_not) {
-    measure::Candidate candidate{std::move(name), entry.backend, {}, 0, entry.is_default};
+    measure::Candidate candidate{std::move(name), entry.backend, {}, 0, entry.cell.is_default};
     launch.watchdog.arm(candidate.name, launch.options.runner.timeout_ns);
     launch.watchdog.activity("set-up");
     launch.reporter.doing(fmt::format("setting up {} {}", entry.cell.identity.backend, entry.cell.identity.method));
@@ -161,7 +161,7 @@ std::vector<Entry> open_entries(LaunchContext& launch, Variant const& variant, P
             Entry entry = make_entry(place, requested.name, method);
             entry.backend = requested.backend.get();
             MethodInfo const* const standard = default_method(requested.backend->methods_on(memory), uses.front());
-            entry.is_default = standard != nullptr && method == MethodChoice{std::string(standard->name), {}};
+            entry.cell.is_default = standard != nullptr && method == MethodChoice{std::string(standard->name), {}};
             entry.cell.backend_facts = requested.backend->provenance();
             auto const host_driven = entry.cell.backend_facts.find("host_driven");
             entry.cell.host_driven = host_driven == entry.cell.backend_facts.end() || host_driven->second != "no";

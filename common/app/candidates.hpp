@@ -19,7 +19,6 @@ struct Entry {
     record::Cell cell;
     Backend* backend = nullptr;
     MethodChoice method;
-    bool is_default = false;  // what the backend does with this traffic when nothing is asked for
 };
 
 /// Throws UsageError for a requested method that none of the usable backends has.
