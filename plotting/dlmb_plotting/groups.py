@@ -26,7 +26,9 @@ def setting(cell: Cell) -> dict[str, Any]:
     flat = {"preset": line.get("preset") or "no preset", "memory": line.get("memory", "")}
     flat.update({f"world {name}": value for name, value in world.items()})
     flat.update(line.get("parameters") or {})
-    flat.update({name: line[name] for name in ("mode", "seed", "draws") if name in line})
+    flat.update({name: line[name] for name in ("mode", "seed", "draws", "fill") if name in line})
+    if "cache" in line:
+        flat["cache"] = line["cache"]["mode"]
     return flat
 
 
