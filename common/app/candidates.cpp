@@ -7,6 +7,7 @@
 #include "common/base/suggest.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/measure/flags.hpp"
+#include "common/measure/rotation.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -81,6 +82,9 @@ Entry make_entry(CellPlace const& place, std::string_view backend, MethodChoice 
     identity.world = launch.world;
     identity.seed = launch.options.seed;
     identity.draws = draws;
+    identity.cache = launch.options.runner.cache;
+    identity.fill = launch.options.runner.fill;
+    entry.cell.cache.mode = identity.cache;
     entry.cell.cell_id = record::cell_id(identity, {variant.preset_values.begin(), variant.preset_values.end()});
     return entry;
 }
@@ -90,7 +94,7 @@ std::string candidate_name(Variant const& variant, Entry const& entry) {
                        entry.cell.identity.memory);
 }
 
-/// Collective. Empty draws and a reason when this method cannot run these plans.
+/// Collective. No positions and a reason when this method cannot run these plans.
 measure::Candidate compile(LaunchContext& launch, measure::Contest const& contest, Entry const& entry, std::string name,
                            std::string& why_not) {
     measure::Candidate candidate{std::move(name), entry.backend, {}, 0, entry.cell.is_default};
@@ -98,14 +102,21 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
     launch.watchdog.activity("set-up");
     launch.reporter.doing(fmt::format("setting up {} {}", entry.cell.identity.backend, entry.cell.identity.method));
     Nanoseconds const start = now_ns();
-    for (Plan const& plan : contest.plans) {
-        auto compiled = entry.backend->compile(plan, contest.buffers, entry.method);
-        why_not = first_reason(launch.bootstrap, compiled ? "" : compiled.error().reason);
+    std::uint64_t const positions = measure::positions_of(contest.plans.size(), contest.slots.size());
+    for (std::uint64_t position = 0; position < positions; ++position) {
+        auto compiled = entry.backend->compile(contest.plans[position % contest.plans.size()],
+                                               contest.slots[position % contest.slots.size()], entry.method);
+        if (position < contest.plans.size()) {
+            why_not = first_reason(launch.bootstrap, compiled ? "" : compiled.error().reason);
+        } else if (!compiled) {
+            throw Error(fmt::format("{}: compiled for the first buffers and not for others: {}", candidate.name,
+                                    compiled.error().reason));
+        }
         if (!why_not.empty()) {
-            candidate.draws.clear();
+            candidate.positions.clear();
             break;
         }
-        candidate.draws.push_back(std::move(compiled).value());
+        candidate.positions.push_back(std::move(compiled).value());
     }
     candidate.setup_ns = now_ns() - start;
     entry.backend->quiesce();
@@ -211,7 +222,7 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
             cell.result.below_floor = measure::is_below_floor(sample_ns, {calibration->timer.cost_ns});
         }
         cell.backend_facts = running[index]->backend->provenance();
-        cell.backend_facts.merge(candidates[index].draws.front()->provenance());
+        cell.backend_facts.merge(candidates[index].positions.front()->provenance());
         add_overlap(cell);
         launch.reporter.cell(cell, variant.title);
         launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));

@@ -1,8 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/raw_options.hpp"
+#include "common/base/error.hpp"
 
 #include <CLI/CLI.hpp>
+
+#include <algorithm>
 
 namespace dlmb::app {
 namespace {
@@ -20,6 +23,21 @@ measure::StartRequest start_from(std::string_view name) {
     return name == "window"    ? StartRequest::window
            : name == "barrier" ? StartRequest::barrier
                                : StartRequest::automatic;
+}
+
+template <class Values>
+std::vector<std::string> names_of(Values const& values) {
+    std::vector<std::string> names;
+    for (auto const value : values) {
+        names.emplace_back(measure::name_of(value));
+    }
+    return names;
+}
+
+/// CLI11 has checked that the name is one of them.
+template <class Values>
+auto named(Values const& values, std::string const& name) {
+    return *std::find_if(values.begin(), values.end(), [&](auto value) { return measure::name_of(value) == name; });
 }
 
 }  // namespace
@@ -53,6 +71,17 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->group(group);
     app.add_option("-c,--validation", validation, "check every byte before and after timing: on or off")
         ->check(CLI::IsMember({"on", "off"}))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option(
+           "--cache", cache,
+           "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
+           "set; flush: one set, caches swept before each iteration")
+        ->check(CLI::IsMember(names_of(measure::every_cache_mode)))
+        ->capture_default_str()
+        ->group(group);
+    app.add_option("--fill", fill, "random: what is timed moves coded payload; zeros: zeros, for curiosity only")
+        ->check(CLI::IsMember(names_of(measure::every_fill)))
         ->capture_default_str()
         ->group(group);
     app.add_option("--gpu-gate", gate,
@@ -91,6 +120,12 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
     }
     options.runner.mode = mode == "stream" ? measure::Mode::stream : measure::Mode::isolated;
     options.runner.start = start_from(start);
+    options.runner.cache = named(measure::every_cache_mode, cache);
+    options.runner.fill = named(measure::every_fill, fill);
+    if (options.runner.cache == measure::CacheMode::flush && options.runner.mode == measure::Mode::stream) {
+        throw UsageError("--cache flush needs --timing isolated: in a stream only the first iteration would find the "
+                         "caches swept");
+    }
     options.runner.gate = gate == "spin";
     options.calibration = calibration == "off"    ? measure::Effort::off
                           : calibration == "full" ? measure::Effort::full

@@ -2,50 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/point.hpp"
 
+#include "common/app/buffer_choice.hpp"
 #include "common/app/candidates.hpp"
 #include "common/backend/registry.hpp"
-#include "common/base/error.hpp"
+#include "common/measure/buffer_pool.hpp"
+#include "common/measure/slot_fill.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <unistd.h>
-
 namespace dlmb::app {
 namespace {
-
-/// Bytes of memory that this node can still give, as the kernel estimates it; 0: unknown.
-Bytes available_memory() {
-    long const pages = sysconf(_SC_AVPHYS_PAGES);
-    long const page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? static_cast<Bytes>(pages) * static_cast<Bytes>(page) : 0;
-}
-
-/// Collective. Empty when the node's memory suffices on all ranks; otherwise the reason for a skipped record. Asked
-/// before anything is touched: the kernel's out-of-memory killer would end the launch without a word.
-std::string lacks_memory(Bootstrap& bootstrap, std::span<Bytes const> sizes) {
-    Bytes mine = 0;
-    for (Bytes const size : sizes) {
-        mine += size;
-    }
-    Bytes const node = mine * static_cast<Bytes>(bootstrap.local_size());
-    Bytes const available = available_memory();
-    std::vector<std::int64_t> worst{available > 0 && node > available ? static_cast<std::int64_t>(node) : 0};
-    bootstrap.all_reduce(worst, Fold::max);
-    if (worst[0] == 0) {
-        return "";
-    }
-    return fmt::format("needs {} of memory on a node, more than is free; make the traffic smaller or use more nodes",
-                       human_bytes(static_cast<Bytes>(worst[0])));
-}
-
-std::vector<Allocation> allocate(MemorySpace& space, std::span<Bytes const> sizes) {
-    std::vector<Allocation> allocations;
-    for (Bytes const size : sizes) {
-        allocations.push_back(space.allocate(size));
-    }
-    return allocations;
-}
 
 void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> const& entries,
               std::string const& reason) {
@@ -94,22 +60,27 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
     launch.reporter.doing("traffic set-up");
     Traffic const traffic = prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed,
                                             draws_of(*pattern, launch.options));
-    std::vector<Bytes> const sizes = buffer_sizes(traffic.plans);
-    reason = lacks_memory(launch.bootstrap, sizes);
-    if (!reason.empty()) {
+    BufferChoice const choice = choose_buffers(launch, memory, traffic.plans);
+    if (!choice.why_not.empty()) {
         launch.watchdog.disarm();
-        skip_all(launch, variant, entries, reason);
+        skip_all(launch, variant, entries, choice.why_not);
         return;
     }
-    std::vector<Allocation> const allocations = allocate(*space, sizes);
-    Buffers buffers{memory, {}};
-    for (Allocation const& allocation : allocations) {
-        buffers.base.push_back(allocation.data());
+    launch.watchdog.activity("preparing buffers");
+    measure::BufferPool const pool(*space, measure::buffer_sizes(traffic.plans), choice.use.slots);
+    measure::fill_slots(*space, pool.slots(), traffic.plans, launch.options.runner.fill);
+    std::optional<measure::CacheFlush> flush;
+    if (choice.use.flush_bytes > 0) {
+        flush.emplace(*space, choice.use.cache_bytes);
     }
+    std::optional<record::HostPages> const pages = look_at_pages(launch, memory, pool.allocations());
     for (Entry& entry : entries) {
         fill_in(entry.cell, traffic);
+        entry.cell.cache = choice.use;
+        entry.cell.host_pages = pages;
     }
-    measure::Contest const contest{launch.bootstrap, *space, buffers, traffic.plans, launch.start};
+    measure::Contest const contest{launch.bootstrap, *space,       pool.slots(),
+                                   traffic.plans,    launch.start, flush ? &*flush : nullptr};
     compete(launch, variant, contest, entries);
     launch.watchdog.disarm();
 }

@@ -35,6 +35,9 @@ struct LaunchContext {
     Reporter& reporter;
     measure::Watchdog& watchdog;
     measure::CommonStart& start;
+    record::DeviceUse const& device;  // of this rank
+    Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
+    std::vector<int> numa_nodes;      // of the processing units that this rank may run on
 };
 
 /// Collective. nullptr with a reason unless every rank has this memory.

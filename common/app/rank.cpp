@@ -13,6 +13,7 @@
 #include "common/bootstrap/first_reason.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/record/launch_id.hpp"
+#include "common/record/machine.hpp"
 #include "common/record/result_reader.hpp"
 
 #include <fmt/format.h>
@@ -184,7 +185,18 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
     measure::CommonStart start(bootstrap, options.runner.start);
-    LaunchContext context{bootstrap, type, options, world, backends, finished, *reporter, watchdog, start};
+    LaunchContext context{bootstrap,
+                          type,
+                          options,
+                          world,
+                          backends,
+                          finished,
+                          *reporter,
+                          watchdog,
+                          start,
+                          device,
+                          description.environment.largest_cache,
+                          record::parse_cpu_list(record::read_affinity().numa)};
     std::size_t const points = variants.size() * options.memory.size();
     std::size_t number = 0;
     for (Variant const& variant : variants) {

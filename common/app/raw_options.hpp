@@ -44,6 +44,8 @@ struct MeasuringOptions {
     std::string gate = "none";
     std::string validation = "on";
     std::string calibration = "short";
+    std::string cache = "rotate";
+    std::string fill = "random";
     int ranks_per_node = 0;
 
     void add(CLI::App& app, Options& options);

@@ -157,15 +157,4 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
     return traffic;
 }
 
-std::vector<Bytes> buffer_sizes(std::span<Plan const> plans) {
-    std::vector<Bytes> sizes;
-    for (Plan const& plan : plans) {
-        sizes.resize(std::max(sizes.size(), plan.buffers.size()));
-        for (std::size_t id = 0; id < plan.buffers.size(); ++id) {
-            sizes[id] = std::max(sizes[id], plan.buffers[id].bytes);
-        }
-    }
-    return sizes;
-}
-
 }  // namespace dlmb::app

@@ -31,7 +31,4 @@ struct Traffic {
                                       std::span<std::string_view const> phases, std::uint64_t seed,
                                       std::uint32_t draws);
 
-/// Bytes of every buffer, the largest over the draws.
-[[nodiscard]] std::vector<Bytes> buffer_sizes(std::span<Plan const> plans);
-
 }  // namespace dlmb::app

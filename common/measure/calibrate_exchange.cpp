@@ -3,8 +3,11 @@
 //
 // A cell like any other, with the smallest message: what it takes is what every message takes at least.
 #include "common/bootstrap/first_reason.hpp"
+#include "common/measure/buffer_pool.hpp"
 #include "common/measure/calibrate.hpp"
+#include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
+#include "common/measure/slot_fill.hpp"
 #include "common/plan/builder.hpp"
 
 #include <numeric>
@@ -37,19 +40,16 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
         return {};
     }
     std::vector<Plan> const plans{to_the_next_rank(bootstrap)};
-    std::vector<Allocation> allocations;
-    Buffers buffers{memory.kind(), {}};
-    for (Buffer const& buffer : plans.front().buffers) {
-        buffers.base.push_back(allocations.emplace_back(memory.allocate(buffer.bytes)).data());
-    }
+    BufferPool const pool(memory, buffer_sizes(plans), 1);
+    fill_slots(memory, pool.slots(), plans, Fill::random);
     std::vector<Candidate> candidates;
     for (Backend* const backend : backends) {
-        auto compiled = backend->compile(plans.front(), buffers, {});
+        auto compiled = backend->compile(plans.front(), pool.slots().front(), {});
         if (first_reason(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
             Candidate& candidate = candidates.emplace_back();
             candidate.name = "calibration of " + std::string(backend->name());
             candidate.backend = backend;
-            candidate.draws.push_back(std::move(compiled).value());
+            candidate.positions.push_back(std::move(compiled).value());
         }
         backend->quiesce();
     }
@@ -57,8 +57,9 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
     options.warmup = warm_up;
     options.time_limit_ns = limit_ns;
     options.validate = false;
+    CommonStart start(bootstrap, StartRequest::barrier);
     std::vector<ExchangeFloor> floors;
-    run_contest({bootstrap, memory, buffers, plans}, candidates, options, watchdog,
+    run_contest({bootstrap, memory, pool.slots(), plans, start}, candidates, options, watchdog,
                 [&](std::size_t index, CellResult const& result) {
                     floors.push_back({std::string(candidates[index].backend->name()),
                                       std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});

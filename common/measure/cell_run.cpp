@@ -3,10 +3,10 @@
 #include "common/measure/cell_run.hpp"
 
 #include "common/measure/agree.hpp"
-#include "common/measure/flags.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/measure/critical_phase.hpp"
 #include "common/measure/definition.hpp"
+#include "common/measure/flags.hpp"
 #include "common/measure/sample_shape.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/measure/warm_up_rule.hpp"
@@ -20,7 +20,9 @@ namespace dlmb::measure {
 CellRun::CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
                  PhaseMap const& phases, PayloadCheck& check)
     : contest_(contest), candidate_(candidate), options_(options), watchdog_(watchdog), phases_(phases), check_(check),
-      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.draws, contest.plans, phases) {}
+      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.positions, contest.plans, phases) {
+    sampler_.set_flush(contest.flush);
+}
 
 bool CellRun::decides() const {
     return contest_.bootstrap.rank() == deciding_rank;
@@ -30,8 +32,8 @@ Nanoseconds CellRun::clock() const {
 }
 
 void CellRun::activate() {
-    for (std::unique_ptr<CompiledPlan> const& draw : candidate_.draws) {
-        draw->activate();
+    for (std::unique_ptr<CompiledPlan> const& compiled : candidate_.positions) {
+        compiled->activate();
     }
 }
 
@@ -54,11 +56,11 @@ void CellRun::first_iterations() {
     }
 }
 
-void CellRun::check(std::vector<std::uint32_t> const& draws, char const* when) {
-    for (std::uint32_t const draw : draws) {
-        CompiledPlan& compiled = *candidate_.draws[draw];
-        watchdog_.iteration(&compiled, &contest_.plans[draw]);
-        Nanoseconds const took = check_.run(draw, compiled, result_.validation);
+void CellRun::check(std::vector<std::uint64_t> const& positions, char const* when) {
+    for (std::uint64_t const position : positions) {
+        CompiledPlan& compiled = *candidate_.positions[position];
+        watchdog_.iteration(&compiled, &contest_.plans[position % contest_.plans.size()]);
+        Nanoseconds const took = check_.run(position, compiled, result_.validation);
         watchdog_.touch();
         if (result_.first_iteration_ns == 0) {
             result_.first_iteration_ns = took;
@@ -68,13 +70,14 @@ void CellRun::check(std::vector<std::uint32_t> const& draws, char const* when) {
             result_.reason = fmt::format("wrong payload {}: {}", when, result_.validation.first_mismatch);
             result_.first_iteration_ns = 0;
             over_ = true;
-            return;
+            break;
         }
     }
+    check_.conclude(result_.validation);
 }
 
 void CellRun::warm_up() {
-    WarmUpRule rule(options_.warmup, candidate_.draws.size(), result_.first_iteration_ns);
+    WarmUpRule rule(options_.warmup, candidate_.positions.size(), result_.first_iteration_ns);
     while (std::uint64_t const batch = from_rank(contest_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
@@ -86,11 +89,11 @@ void CellRun::warm_up() {
 }
 
 void CellRun::set_up_sampling(double iteration_ns) {
-    std::uint64_t const draws = candidate_.draws.size();
+    std::uint64_t const draws = contest_.plans.size();
     SampleShape const shape =
         from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven_));
     sampler_.set_iterations_per_sample(shape.iterations);
-    if (options_.gate && on_device(contest_.buffers.kind)) {
+    if (options_.gate && on_device(contest_.slots.front().kind)) {
         sampler_.set_gate(&gate_.emplace());
     }
     unrecorded_ = shape.unrecorded;
@@ -133,7 +136,7 @@ void CellRun::round(std::uint64_t number) {
             return;
         }
         Nanoseconds const begin = clock();
-        sampler_.run_unrecorded(unrecorded_);
+        sampler_.run_unrecorded(samples_, unrecorded_);
         Chunk const& chunk = sampler_.run(samples_, decision.samples);
         if (rule_) {
             rule_->add(chunk.headline, clock() - begin);
@@ -199,7 +202,7 @@ void CellRun::summarize_samples() {
     result_.round_medians_ns = rule_->round_medians();
     result_.median_of_rounds_ns = median(result_.round_medians_ns);
     result_.aa_ratio = aa_ratio(result_.round_medians_ns);
-    std::size_t const draws = result_.iterations_per_sample == 1 ? candidate_.draws.size() : 1;
+    std::size_t const draws = result_.iterations_per_sample == 1 ? contest_.plans.size() : 1;
     result_.series = describe_series(headline_, draws);
     result_.flags = flags_of(headline_, draws);
     summarize_device();

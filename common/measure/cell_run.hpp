@@ -40,7 +40,7 @@ public:
 private:
     void activate();
     void first_iterations();
-    void check(std::vector<std::uint32_t> const& draws, char const* when);
+    void check(std::vector<std::uint64_t> const& positions, char const* when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
     void keep(Chunk const& chunk);

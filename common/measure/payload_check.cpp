@@ -4,19 +4,20 @@
 
 #include "common/backend/plan_payload.hpp"
 #include "common/measure/agree.hpp"
+#include "common/measure/rotation.hpp"
+#include "common/measure/slot_fill.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <utility>
 
 namespace dlmb::measure {
 namespace {
 
-constexpr Bytes small_world_payload = Bytes{256} << 20;
-
-// The largest draw counts.
 Bytes world_payload(Bootstrap& bootstrap, std::span<Plan const> plans) {
     std::vector<std::int64_t> payload;
     payload.reserve(plans.size());
@@ -27,40 +28,54 @@ Bytes world_payload(Bootstrap& bootstrap, std::span<Plan const> plans) {
     return payload.empty() ? 0 : static_cast<Bytes>(*std::max_element(payload.begin(), payload.end()));
 }
 
+/// `value` into a sorted list that has each value once.
+void note(std::vector<std::uint32_t>& sorted, std::uint64_t value) {
+    auto const number = static_cast<std::uint32_t>(value);
+    auto const place = std::lower_bound(sorted.begin(), sorted.end(), number);
+    if (place == sorted.end() || *place != number) {
+        sorted.insert(place, number);
+    }
+}
+
+std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t count) {
+    std::vector<std::uint64_t> list(count);
+    std::iota(list.begin(), list.end(), first);
+    return list;
+}
+
 }  // namespace
 
-void touch_buffers(MemorySpace& memory, Buffers const& buffers, std::span<Plan const> plans) {
-    std::vector<Bytes> largest(buffers.base.size(), 0);
-    for (Plan const& plan : plans) {
-        for (BufferId id = 0; id < plan.buffers.size(); ++id) {
-            largest.at(id) = std::max(largest.at(id), plan.buffers[id].bytes);
-        }
+PayloadCheck::PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots,
+                           std::span<Plan const> plans, Fill timed)
+    : bootstrap_(bootstrap), memory_(memory), slots_(slots), plans_(plans), timed_(timed),
+      world_payload_(world_payload(bootstrap, plans)) {}
+
+std::vector<std::uint64_t> PayloadCheck::before() const {
+    return numbers(0, small() ? plans_.size() : 1);
+}
+
+// The last positions of a pass: the first ones were checked before.
+std::vector<std::uint64_t> PayloadCheck::after() const {
+    std::uint64_t const positions = positions_of(plans_.size(), slots_.size());
+    if (!small()) {
+        return numbers(positions > 1 ? 1 : 0, 1);
     }
-    for (BufferId id = 0; id < largest.size(); ++id) {
-        if (largest[id] > 0) {
-            memory.fill(buffers.base[id], largest[id], guard_key);
-        }
+    std::uint64_t const affordable = checked_world_payload / std::max<Bytes>(1, world_payload_);
+    std::uint64_t const count = std::clamp<std::uint64_t>(affordable, plans_.size(), positions);
+    return numbers(positions - count, count);
+}
+
+void PayloadCheck::conclude(Validation& validation) {
+    validation.blocks_checked += static_cast<std::uint64_t>(
+        folded(bootstrap_, static_cast<std::int64_t>(std::exchange(own_blocks_, 0)), Fold::sum));
+    if (timed_ != Fill::random) {
+        fill_slots(memory_, slots_, plans_, timed_);
     }
 }
 
-PayloadCheck::PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, Buffers const& buffers,
-                           std::span<Plan const> plans)
-    : bootstrap_(bootstrap), memory_(memory), buffers_(buffers), plans_(plans),
-      all_draws_(world_payload(bootstrap, plans) < small_world_payload) {}
-
-std::vector<std::uint32_t> PayloadCheck::before() const {
-    std::vector<std::uint32_t> draws(all_draws_ ? plans_.size() : 1);
-    std::iota(draws.begin(), draws.end(), 0U);
-    return draws;
-}
-
-std::vector<std::uint32_t> PayloadCheck::after() const {
-    return all_draws_ ? before() : std::vector<std::uint32_t>{plans_.size() > 1 ? 1U : 0U};
-}
-
-Nanoseconds PayloadCheck::run(std::uint32_t draw, CompiledPlan& compiled, Validation& validation) {
+Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Validation& validation) {
     std::uint32_t const iteration = iteration_++;
-    PlanPayload payload(memory_, buffers_, plans_[draw]);
+    PlanPayload payload(memory_, slots_[position % slots_.size()], plans_[position % plans_.size()]);
     payload.prepare(iteration);
 
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
@@ -70,26 +85,25 @@ Nanoseconds PayloadCheck::run(std::uint32_t draw, CompiledPlan& compiled, Valida
     Nanoseconds const duration = now_ns() - t_enter;
 
     std::vector<std::string> const mismatches = payload.verify(iteration);
-    agree(draw, mismatches, payload.blocks_checked(), validation);
-    return folded(bootstrap_, duration, Fold::max);
+    own_blocks_ += payload.blocks_checked();
+    note(validation.draws_checked, position % plans_.size());
+    note(validation.slots_checked, position % slots_.size());
+    // The lowest rank with a mismatch is the largest of what is left to the number of ranks.
+    int const ranks = bootstrap_.size();
+    std::array<std::int64_t, 2> most{mismatches.empty() ? 0 : ranks - bootstrap_.rank(), duration};
+    bootstrap_.all_reduce(most, Fold::max);
+    if (most[0] > 0) {
+        note_failure(position, ranks - static_cast<Rank>(most[0]), mismatches, validation);
+    }
+    return most[1];
 }
 
-void PayloadCheck::agree(std::uint32_t draw, std::vector<std::string> const& mismatches, std::uint64_t blocks,
-                         Validation& validation) {
-    validation.blocks_checked +=
-        static_cast<std::uint64_t>(folded(bootstrap_, static_cast<std::int64_t>(blocks), Fold::sum));
-    auto const checked = std::lower_bound(validation.draws_checked.begin(), validation.draws_checked.end(), draw);
-    if (checked == validation.draws_checked.end() || *checked != draw) {
-        validation.draws_checked.insert(checked, draw);
-    }
-    int const ranks = bootstrap_.size();
-    auto const first = static_cast<Rank>(folded(bootstrap_, mismatches.empty() ? ranks : bootstrap_.rank(), Fold::min));
-    if (first == ranks) {
-        return;
-    }
+void PayloadCheck::note_failure(std::uint64_t position, Rank first, std::vector<std::string> const& mismatches,
+                                Validation& validation) {
     std::string const text = text_from_rank(bootstrap_, mismatches.empty() ? "" : mismatches.front(), first);
     if (validation.verdict != Verdict::failed) {
-        validation.first_mismatch = fmt::format("draw {}, rank {}: {}", draw, first, text);
+        validation.first_mismatch = fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
+                                                position % slots_.size(), first, text);
     }
     validation.verdict = Verdict::failed;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/measure/cache_use.hpp"
 #include "common/measure/result.hpp"
 
 #include <cstdint>
@@ -14,34 +15,42 @@
 
 namespace dlmb::measure {
 
-/// Collective. Writes every byte that the plans name once: memory never written is one shared page of zeros to the
-/// kernel, and sending it costs less than sending data.
-void touch_buffers(MemorySpace& memory, Buffers const& buffers, std::span<Plan const> plans);
-
 class PayloadCheck {
 public:
+    /// Of the draw with the most payload, over all ranks.
+    static constexpr Bytes small_world_payload = Bytes{256} << 20;
+    static constexpr Bytes checked_world_payload = Bytes{1} << 30;
+
     /// Collective. The arguments must outlive it.
-    PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, Buffers const& buffers, std::span<Plan const> plans);
+    PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans,
+                 Fill timed);
 
-    /// Draws to check before and after timing: all of them where the world's payload is small; else the first one
+    /// Positions to check before timing, which take every draw once, and after it, which take every draw in as many
+    /// slots as a gigabyte of the world's payload allows, most often all. Where that payload is large, one position
     /// before and another after.
-    [[nodiscard]] std::vector<std::uint32_t> before() const;
-    [[nodiscard]] std::vector<std::uint32_t> after() const;
+    [[nodiscard]] std::vector<std::uint64_t> before() const;
+    [[nodiscard]] std::vector<std::uint64_t> after() const;
 
-    /// Collective. One iteration of draw `draw`, adding what it found to `validation` alike on all ranks. Returns what
+    /// Collective. One iteration at `position`, adding what it found to `validation` alike on all ranks. Returns what
     /// the iteration took on the slowest rank.
-    Nanoseconds run(std::uint32_t draw, CompiledPlan& compiled, Validation& validation);
+    Nanoseconds run(std::uint64_t position, CompiledPlan& compiled, Validation& validation);
+    /// Collective. After several of these: adds how many blocks they compared, and puts into the buffers what timed
+    /// iterations are to find, where that is not what checked ones leave.
+    void conclude(Validation& validation);
 
 private:
-    void agree(std::uint32_t draw, std::vector<std::string> const& mismatches, std::uint64_t blocks,
-               Validation& validation);
+    void note_failure(std::uint64_t position, Rank first, std::vector<std::string> const& mismatches,
+                      Validation& validation);
+    [[nodiscard]] bool small() const { return world_payload_ < small_world_payload; }
 
     Bootstrap& bootstrap_;
     MemorySpace& memory_;
-    Buffers const& buffers_;
+    std::span<Buffers const> slots_;
     std::span<Plan const> plans_;
-    bool all_draws_;
-    std::uint32_t iteration_ = 0;  // no two checked iterations of a contest carry the same payload
+    Fill timed_;
+    Bytes world_payload_;
+    std::uint64_t own_blocks_ = 0;  // compared on this rank since the last conclude()
+    std::uint32_t iteration_ = 0;   // no two checked iterations of a contest carry the same payload
 };
 
 }  // namespace dlmb::measure

@@ -90,6 +90,7 @@ struct Validation {
     Verdict verdict = Verdict::off;
     std::uint64_t blocks_checked = 0;          // over all ranks, before and after timing
     std::vector<std::uint32_t> draws_checked;  // draw indices that were run and checked
+    std::vector<std::uint32_t> slots_checked;  // of the sets of buffers (cache_use.hpp)
     std::string first_mismatch;                // names step, source, destination, offset; empty when passed
 };
 
@@ -123,7 +124,7 @@ struct CellResult {
     std::string stop_reason;        // precision, time, cap, fixed
     std::string definition;         // what a sample is, as text
     std::uint64_t iterations_per_sample = 1;
-    Nanoseconds setup_ns = 0;            // compile() of all draws, max over ranks
+    Nanoseconds setup_ns = 0;            // compile() of all draws in all slots, max over ranks
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
     std::uint64_t warmup_iterations = 0;
     Validation validation;

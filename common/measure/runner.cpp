@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/measure/cell_run.hpp"
+#include "common/measure/rotation.hpp"
 #include "common/measure/round_order.hpp"
 
 #include <fmt/format.h>
@@ -51,13 +52,14 @@ private:
 };
 
 void require_complete(Contest const& contest, std::span<Candidate> candidates) {
-    if (contest.plans.empty()) {
-        throw Error("a contest without plans");
+    if (contest.plans.empty() || contest.slots.empty()) {
+        throw Error("a contest without plans or without buffers");
     }
+    std::uint64_t const positions = positions_of(contest.plans.size(), contest.slots.size());
     for (Candidate const& candidate : candidates) {
-        if (candidate.backend == nullptr || candidate.draws.size() != contest.plans.size()) {
-            throw Error(fmt::format("{}: {} compiled plans for {} draws", candidate.name, candidate.draws.size(),
-                                    contest.plans.size()));
+        if (candidate.backend == nullptr || candidate.positions.size() != positions) {
+            throw Error(fmt::format("{}: {} compiled plans for {} draws in {} slots", candidate.name,
+                                    candidate.positions.size(), contest.plans.size(), contest.slots.size()));
         }
     }
 }
@@ -109,10 +111,8 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
     }
     WatchedContest const watched(watchdog);
     watchdog.arm(candidates.front().name, options.timeout_ns);
-    watchdog.activity("preparing buffers");
-    touch_buffers(contest.memory, contest.buffers, contest.plans);
     PhaseMap const phases(contest.bootstrap, contest.plans);
-    PayloadCheck check(contest.bootstrap, contest.memory, contest.buffers, contest.plans);
+    PayloadCheck check(contest.bootstrap, contest.memory, contest.slots, contest.plans, options.fill);
 
     std::deque<CellRun> cells;
     for (Candidate& candidate : candidates) {

@@ -6,6 +6,8 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/measure/cache_flush.hpp"
+#include "common/measure/cache_use.hpp"
 #include "common/measure/result.hpp"
 #include "common/measure/start_request.hpp"
 #include "common/measure/watchdog.hpp"
@@ -31,6 +33,8 @@ struct RunnerOptions {
     Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
     bool validate = true;
     StartRequest start = StartRequest::automatic;
+    CacheMode cache = CacheMode::rotate;
+    Fill fill = Fill::random;
     bool gate = false;       // on device memory, iterations that need no host wait until all ranks have queued theirs
     double drop_slower = 0;  // cells this many times slower than their backend's best get no more rounds; 0: all do
     std::uint64_t order_seed = 1;
@@ -40,18 +44,21 @@ struct RunnerOptions {
 struct Candidate {
     std::string name;  // "ucx pairwise, host memory, deepseek-v3": for messages
     Backend* backend = nullptr;
-    std::vector<std::unique_ptr<CompiledPlan>> draws;  // draws[d] runs plans[d]
+    /// positions[p] runs plans[p % plans.size()] in slots[p % slots.size()]; positions_of() says how many there are.
+    std::vector<std::unique_ptr<CompiledPlan>> positions;
     Nanoseconds setup_ns = 0;
     bool is_default = false;  // of its backend: what others are compared with, and never dropped
 };
 
-/// What the candidates share. `plans[d]` is this rank's plan of draw d; all are bound to `buffers` in `memory`.
+/// What the candidates share. `plans[d]` is this rank's plan of draw d; `slots` are sets of buffers in `memory`, each
+/// large enough for every plan and filled (slot_fill.hpp), that iterations take in turn.
 struct Contest {
     Bootstrap& bootstrap;
     MemorySpace& memory;
-    Buffers const& buffers;
+    std::span<Buffers const> slots;
     std::span<Plan const> plans;
     CommonStart& start;
+    CacheFlush* flush = nullptr;  // swept before every sample; nullptr: never
 };
 
 /// Collective. `finished(index, result)` is called on every rank, in the same order, as soon as a candidate is done;

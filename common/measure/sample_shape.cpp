@@ -42,7 +42,9 @@ std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draw
 SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns, bool device_driven) {
     double const iteration = std::max(1.0, iteration_ns);
     SampleShape shape;
-    if (options.mode == Mode::stream) {
+    if (options.cache == CacheMode::flush) {
+        shape.iterations = 1;  // a second one would find the caches as the first left them
+    } else if (options.mode == Mode::stream) {
         shape.iterations = stream_iterations(options, draws, iteration);
     } else if (device_driven && iteration < device_alone_ns) {
         shape.iterations = whole_passes(static_cast<std::uint64_t>(std::ceil(device_sample_ns / iteration)), draws);

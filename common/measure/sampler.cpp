@@ -8,18 +8,25 @@
 namespace dlmb::measure {
 
 Sampler::Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watchdog,
-                 std::span<std::unique_ptr<CompiledPlan> const> draws, std::span<Plan const> plans,
+                 std::span<std::unique_ptr<CompiledPlan> const> positions, std::span<Plan const> plans,
                  PhaseMap const& phases)
-    : bootstrap_(bootstrap), clock_(clock), watchdog_(watchdog), draws_(draws), plans_(plans), phases_(phases),
-      start_(bootstrap, clock, {}, false) {}
+    : bootstrap_(bootstrap), clock_(clock), watchdog_(watchdog), positions_(positions), plans_(plans), phases_(phases),
+      start_(bootstrap, clock, {}, false) {
+    for (std::size_t position = 0; position < positions.size(); ++position) {
+        plan_at_.push_back(&plans[position % plans.size()]);
+    }
+}
 
-void Sampler::run_unrecorded(std::uint64_t iterations) {
+void Sampler::run_unrecorded(std::uint64_t next, std::uint64_t iterations) {
+    std::uint64_t const positions = positions_.size();
+    std::uint64_t const first = next * per_sample_ % positions + (positions - iterations % positions);
     for (std::uint64_t i = 0; i < iterations; ++i) {
-        std::size_t const draw = i % draws_.size();
-        watchdog_.iteration(draws_[draw].get(), &plans_[draw]);
+        std::size_t const position = (first + i) % positions;
+        CompiledPlan& compiled = *positions_[position];
+        watchdog_.iteration(&compiled, plan_at_[position]);
         bootstrap_.barrier();
-        draws_[draw]->launch();
-        draws_[draw]->finish();
+        compiled.launch();
+        compiled.finish();
         watchdog_.touch();
     }
 }
@@ -59,10 +66,13 @@ void Sampler::take_late_ones_again(std::uint64_t first) {
 // The timed region is between the first and the last clock read: per iteration two virtual calls, and one more read.
 // Everything the sample leaves behind is stored after it, before the next synchronised start.
 void Sampler::take(std::uint64_t sample, std::size_t slot) {
-    std::size_t const draws = draws_.size();
-    std::size_t draw = sample * per_sample_ % draws;
-    CompiledPlan* compiled = draws_[draw].get();
-    watchdog_.iteration(compiled, &plans_[draw]);
+    std::size_t const positions = positions_.size();
+    std::size_t position = sample * per_sample_ % positions;
+    CompiledPlan* compiled = positions_[position].get();
+    watchdog_.iteration(compiled, plan_at_[position]);
+    if (flush_ != nullptr) {
+        flush_->sweep();
+    }
     bool const gated = gate_ != nullptr && compiled->launch_behind(*gate_);
     start_.wait();
 
@@ -75,9 +85,9 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
     Nanoseconds const t_posted = now_ns();
     compiled->finish();
     for (std::uint64_t left = per_sample_ - 1; left > 0; --left) {
-        draw = draw + 1 == draws ? 0 : draw + 1;
-        compiled = draws_[draw].get();
-        watchdog_.iteration(compiled, &plans_[draw]);
+        position = position + 1 == positions ? 0 : position + 1;
+        compiled = positions_[position].get();
+        watchdog_.iteration(compiled, plan_at_[position]);
         compiled->launch();
         compiled->finish();
     }
@@ -89,7 +99,7 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
     if (with_phases()) {
         chunk_.device[slot] = compiled->device_ns().value_or(no_device_time);
         std::size_t const labels = phases_.labels().size();
-        phases_.durations(draw, compiled->marks(), t_enter, t_done,
+        phases_.durations(position % plans_.size(), compiled->marks(), t_enter, t_done,
                           std::span(chunk_.phases).subspan(slot * labels, labels));
     }
     watchdog_.touch();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/backend/backend.hpp"
+#include "common/measure/cache_flush.hpp"
 #include "common/measure/phases.hpp"
 #include "common/measure/sample_marks.hpp"
 #include "common/measure/sample_start.hpp"
@@ -32,12 +33,15 @@ struct Chunk {
 
 class Sampler {
 public:
-    /// `draws`, `plans` and `phases` must outlive it. Samples begin behind a barrier until told otherwise.
+    /// `positions` (as in Candidate), `plans` and `phases` must outlive it. Samples begin behind a barrier until told
+    /// otherwise.
     Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watchdog,
-            std::span<std::unique_ptr<CompiledPlan> const> draws, std::span<Plan const> plans, PhaseMap const& phases);
+            std::span<std::unique_ptr<CompiledPlan> const> positions, std::span<Plan const> plans,
+            PhaseMap const& phases);
 
-    /// Back-to-back iterations of one sample. Iteration i of a cell runs draw i mod (number of draws), so does sample i
-    /// when it is one iteration long. Phases are measured then only: their marks are those of one iteration.
+    /// Back-to-back iterations of one sample. Iteration i of a cell runs at position i mod (number of positions), so
+    /// does sample i when it is one iteration long. Phases are measured then only: their marks are those of one
+    /// iteration.
     void set_iterations_per_sample(std::uint64_t iterations) { per_sample_ = iterations; }
     [[nodiscard]] std::uint64_t iterations_per_sample() const { return per_sample_; }
 
@@ -55,8 +59,12 @@ public:
     /// Whether any sample began behind the gate.
     [[nodiscard]] bool was_gated() const { return was_gated_; }
 
-    /// Collective. Synchronised single iterations of which nothing is kept.
-    void run_unrecorded(std::uint64_t iterations);
+    /// Swept before each sample, before ranks wait for each other; nullptr: never.
+    void set_flush(CacheFlush* flush) { flush_ = flush; }
+
+    /// Collective. Synchronised single iterations of which nothing is kept, at the positions before that of sample
+    /// `next`: they warm no buffer that it uses, where there are others.
+    void run_unrecorded(std::uint64_t next, std::uint64_t iterations);
     /// Collective. Samples number first .. first + count - 1 of the cell. Valid until the next call.
     [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count);
 
@@ -71,13 +79,15 @@ private:
     Bootstrap& bootstrap_;
     CommonClock const& clock_;
     Watchdog& watchdog_;
-    std::span<std::unique_ptr<CompiledPlan> const> draws_;
+    std::span<std::unique_ptr<CompiledPlan> const> positions_;
     std::span<Plan const> plans_;
+    std::vector<Plan const*> plan_at_;  // by position
     PhaseMap const& phases_;
     std::uint64_t per_sample_ = 1;
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
     SampleStart start_;
+    CacheFlush* flush_ = nullptr;
     Chunk chunk_;
     std::vector<std::int64_t> late_;  // by sample: 1 where the start was missed
     std::vector<std::int64_t> largest_;

@@ -14,7 +14,7 @@ namespace dlmb::measure {
 
 class WarmUpRule {
 public:
-    /// `fixed`: exactly that many iterations. `pass`: draws of the cell, each of which is to run once at least.
+    /// `fixed`: exactly that many iterations. `pass`: positions of the cell, each of which is to run once at least.
     /// `iteration_ns`: what the first, cold iteration took.
     WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns);
 

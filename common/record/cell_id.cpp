@@ -42,6 +42,12 @@ std::map<std::string, std::string> parts_of(CellIdentity const& identity,
     if (identity.preset.empty()) {
         parts.erase("preset");
     }
+    if (identity.cache != measure::CacheMode::warm) {
+        parts.emplace("cache", measure::name_of(identity.cache));
+    }
+    if (identity.fill != measure::Fill::random) {
+        parts.emplace("fill", measure::name_of(identity.fill));
+    }
     for (auto const& [name, value] : identity.parameters) {
         auto const preset = preset_values.find(name);
         if (preset == preset_values.end() || preset->second != value) {

@@ -122,6 +122,7 @@ Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     environment.informational = told.at("informational").get<Facts>();
     environment.variables = told.at("variables").get<Facts>();
     environment.ranks = placement.ranks;
+    environment.largest_cache = placement.largest_cache;
     for (auto const& warnings :
          {build_warnings(), placement_warnings(placement.ranks, placement.units), sibling_warnings(placement.core_use),
           node_warnings(placement), condition_warnings(placement.ranks_on, placement.conditions),

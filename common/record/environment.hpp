@@ -43,6 +43,7 @@ struct Environment {
     std::map<std::string, std::string> informational;  // explains a difference, never forbids a comparison
     std::map<std::string, std::string> variables;      // of rank 0
     std::vector<RankPlace> ranks;
+    Bytes largest_cache = 0;            // of a processor, on any node; 0: the system does not say
     std::vector<std::string> warnings;  // what makes these numbers less than they could be
     std::string env_key;                // environment_key(identity)
     bool operator==(Environment const&) const = default;

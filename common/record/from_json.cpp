@@ -3,6 +3,7 @@
 #include "common/record/from_json.hpp"
 
 #include "common/base/error.hpp"
+#include "common/record/buffers_json.hpp"
 #include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json.hpp"
@@ -71,6 +72,8 @@ CellIdentity identity_from(Json const& line) {
     identity.world = world_from(line.at("world"));
     identity.seed = line.at("seed");
     identity.draws = line.at("draws");
+    identity.cache = cache_from(line).mode;
+    identity.fill = fill_from(line);
     return identity;
 }
 
@@ -79,6 +82,7 @@ measure::Validation validation_from(Json const& object) {
     validation.verdict = verdict_from(object.at("verdict"));
     validation.blocks_checked = object.at("blocks_checked");
     validation.draws_checked = object.at("draws_checked").get<std::vector<std::uint32_t>>();
+    validation.slots_checked = object.value("slots_checked", std::vector<std::uint32_t>{});
     validation.first_mismatch = object.at("first_mismatch");
     return validation;
 }
@@ -141,6 +145,7 @@ Environment environment_from(Json const& object) {
     for (Json const& place : object.at("ranks")) {
         environment.ranks.push_back(place_from(place));
     }
+    environment.largest_cache = object.value("largest_cache_bytes", Bytes{0});
     environment.warnings = object.at("warnings").get<std::vector<std::string>>();
     environment.env_key = object.at("env_key");
     return environment;
@@ -178,6 +183,8 @@ Cell cell_from(Json const& line) {
         cell.backend_facts.emplace(name, value.get<std::string>());
     }
     cell.is_default = line.value("is_default", false);  // before 1.2 nobody said
+    cell.cache = cache_from(line);
+    cell.host_pages = pages_from(line);
     cell.host_driven = line.at("host_driven");
     cell.shared_gpu = line.value("shared_gpu", false);  // 1.0 has none
     return cell;

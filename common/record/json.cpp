@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/json.hpp"
 
+#include "common/record/buffers_json.hpp"
 #include "common/record/calibration_json.hpp"
 #include "common/record/cell_statistics_json.hpp"
 #include "common/record/json_parts.hpp"
@@ -65,6 +66,7 @@ Json validation_json(measure::Validation const& validation) {
     return {{"verdict", verdict_name(validation.verdict)},
             {"blocks_checked", validation.blocks_checked},
             {"draws_checked", validation.draws_checked},
+            {"slots_checked", validation.slots_checked},
             {"first_mismatch", validation.first_mismatch}};
 }
 
@@ -78,7 +80,8 @@ Json identity_json(CellIdentity const& identity) {
             {"mode", identity.mode},
             {"world", world_json(identity.world)},
             {"seed", identity.seed},
-            {"draws", identity.draws}};
+            {"draws", identity.draws},
+            {"fill", measure::name_of(identity.fill)}};
 }
 
 Json times_over_samples(measure::TimeSummary const& summary) {
@@ -139,6 +142,7 @@ Json environment_json(Environment const& environment) {
             {"informational", environment.informational},
             {"variables", environment.variables},
             {"ranks", std::move(ranks)},
+            {"largest_cache_bytes", environment.largest_cache},
             {"warnings", environment.warnings}};
 }
 
@@ -208,6 +212,8 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["backend_facts"] =
         Json(std::map<std::string, std::string>(cell.backend_facts.begin(), cell.backend_facts.end()));
     object["is_default"] = cell.is_default;
+    object["cache"] = cache_json(cell.cache);
+    object["host_pages"] = pages_json(cell.host_pages);
     object["host_driven"] = cell.host_driven;
     object["shared_gpu"] = cell.shared_gpu;
     return compact(object);

@@ -62,6 +62,7 @@ json describe_myself(Bootstrap& bootstrap, DeviceUse const& device) {
         Topology const topology = read_topology();
         mine["node"] = node_identity(topology);
         mine["node_units"] = topology.processing_units;
+        mine["largest_cache"] = topology.largest_cache;
         mine["topology_source"] = topology.source;
         NodeConditions const conditions = read_conditions();
         mine["governor"] = conditions.governor;
@@ -85,6 +86,7 @@ Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
         ++placement.ranks_on[host];
         if (told.contains("node")) {
             placement.units[host] = told.at("node_units");
+            placement.largest_cache = std::max(placement.largest_cache, told.at("largest_cache").get<Bytes>());
             placement.topology_source = told.at("topology_source");
             placement.nodes[host] = told.at("node").get<Facts>();
             placement.conditions[host] = {told.at("governor"), told.at("load")};

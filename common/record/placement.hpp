@@ -22,6 +22,7 @@ struct Placement {
     std::vector<CoreUse> core_use;                                    // by rank
     std::vector<std::string> device_models;  // by rank, device_model(); empty where a rank has no device
     std::string topology_source;
+    Bytes largest_cache = 0;  // of any node; 0: unknown
 };
 
 /// Collective, equal on all ranks.

@@ -6,8 +6,10 @@
 
 #include "common/backend/backend.hpp"
 #include "common/base/draw.hpp"
+#include "common/measure/cache_use.hpp"
 #include "common/measure/calibration.hpp"
 #include "common/measure/result.hpp"
+#include "common/memory/page_placement.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/world.hpp"
 #include "common/record/environment.hpp"
@@ -35,18 +37,28 @@ struct CellIdentity {
     WorldShape world;
     std::uint64_t seed = 1;
     std::uint32_t draws = 1;
+    measure::CacheMode cache = measure::CacheMode::rotate;
+    measure::Fill fill = measure::Fill::random;
     bool operator==(CellIdentity const&) const = default;
 };
 
 /// Sorted key=value parts joined with '/', characters A-Z a-z 0-9 . _ = / + - only, at most 1000 bytes (a longer one
 /// ends in a hash). Parameters (key "p.<name>") at their preset's value are left out; a byte that is none of A-Z a-z
-/// 0-9 . _ - is '+' and two hex digits, so that different identities never share an id.
+/// 0-9 . _ - is '+' and two hex digits, so that different identities never share an id. Cache mode and fill are left
+/// out where they are what cells were before they were named: warm and random.
 [[nodiscard]] std::string cell_id(CellIdentity const& identity,
                                   std::map<std::string, std::string> const& preset_values);
 
 struct PhaseTraffic {
     std::string label;
     TrafficSummary traffic;
+};
+
+/// Of the buffers on the host.
+struct HostPages {
+    PagePlacement where;        // sum over ranks
+    Bytes huge_page_bytes = 0;  // of the process of a rank, most of any
+    bool operator==(HostPages const&) const = default;
 };
 
 struct Cell {
@@ -57,6 +69,8 @@ struct Cell {
     std::vector<PhaseTraffic> phases;  // traffic per phase, mean over draws
     std::map<std::string, double>
         statistics;  // realised skew: gini_expert, max_mean_expert, gini_rank, max_mean_rank ...
+    measure::CacheUse cache;
+    std::optional<HostPages> host_pages;  // nothing: device memory, or it did not come to allocating
     Provenance backend_facts;
     bool is_default = false;  // the method is what this backend does when none is named
     bool host_driven = true;

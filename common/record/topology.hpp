@@ -4,6 +4,8 @@
 // The shape of this node. Two implementations, picked by CMake: with hwloc, and without.
 #pragma once
 
+#include "common/base/units.hpp"
+
 #include <string>
 
 namespace dlmb::record {
@@ -14,6 +16,7 @@ struct Topology {
     int numa_nodes = 0;
     int cores = 0;
     int processing_units = 0;  // that this launch may use (cpuset limits of a container or job applied)
+    Bytes largest_cache = 0;   // of one cache for data, whatever its level; 0: unknown
     std::string synthetic;     // hwloc's one-line form without sizes; empty without hwloc or for uneven nodes
 };
 

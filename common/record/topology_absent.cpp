@@ -5,6 +5,7 @@
 #include "common/record/machine.hpp"
 #include "common/record/topology.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -34,19 +35,34 @@ std::vector<int> usable_units() {
     return read_affinity().units;
 }
 
+/// sysconf(_SC_LEVEL3_CACHE_SIZE) would be the sum over a socket on some processors.
+Bytes largest_cache(fs::path const& unit) {
+    Bytes largest = 0;
+    std::error_code failed;  // no such folder: a kernel or a machine that does not tell
+    for (auto const& cache : fs::directory_iterator(unit / "cache", failed)) {
+        if (std::string const size = first_line(cache.path() / "size");
+            !size.empty() && first_line(cache.path() / "type") != "Instruction") {
+            largest = std::max(largest, parse_bytes(size, "size of a cache"));
+        }
+    }
+    return largest;
+}
+
 }  // namespace
 
 Topology read_topology() {
     std::vector<int> const units = usable_units();
     std::set<std::string> sockets;
     std::set<std::string> cores;
+    Topology result;
     for (int const unit : units) {
-        fs::path const folder = "/sys/devices/system/cpu/cpu" + std::to_string(unit) + "/topology";
+        fs::path const cpu = "/sys/devices/system/cpu/cpu" + std::to_string(unit);
+        result.largest_cache = std::max(result.largest_cache, largest_cache(cpu));
+        fs::path const folder = cpu / "topology";
         std::string const socket = first_line(folder / "physical_package_id");
         sockets.insert(socket);
         cores.insert(socket + ":" + first_line(folder / "core_id"));
     }
-    Topology result;
     result.source = "sysfs";
     result.sockets = static_cast<int>(sockets.size());
     result.numa_nodes = static_cast<int>(parse_cpu_list(first_line("/sys/devices/system/node/online")).size());

@@ -40,6 +40,24 @@ class InProcessRun(unittest.TestCase):
         self.measure("--resume", tokens="64,96")
         self.assertEqual(len(cells(self.results)), 2)
 
+    def test_cache_modes_are_cells_of_their_own(self):
+        for mode in ("rotate", "warm", "flush"):
+            self.measure("--cache", mode, "--resume", ranks=2)
+        rotate, warm, flush = cells(self.results, "ok")
+        self.assertEqual([cell["cache"]["mode"] for cell in (rotate, warm, flush)], ["rotate", "warm", "flush"])
+        self.assertEqual(len({cell["cell_id"] for cell in (rotate, warm, flush)}), 3)
+        self.assertGreater(rotate["cache"]["slots"], 1)
+        self.assertEqual(rotate["validation"]["slots_checked"], list(range(rotate["cache"]["slots"])))
+        self.assertEqual((warm["cache"]["slots"], flush["cache"]["slots"]), (1, 1))
+        self.assertGreater(flush["cache"]["flush_bytes"], 0)
+        self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
+
+    def test_zeros_are_recorded_and_payload_is_checked_all_the_same(self):
+        self.measure("--fill", "zeros")
+        (cell,) = cells(self.results, "ok")
+        self.assertEqual((cell["fill"], cell["validation"]["verdict"]), ("zeros", "passed"))
+        self.assertIn("/fill=zeros/", cell["cell_id"])
+
     def test_every_wire_model_direction_and_rank_count_validates(self):
         for ranks in (1, 2, 3, 7, 8):
             for wire in ("expanded", "rank_dedup", "node_dedup", "padded"):

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 namespace dlmb::record {
@@ -16,6 +17,19 @@ namespace {
 int count(HwlocTree const& topology, hwloc_obj_type_t type) {
     int const found = hwloc_get_nbobjs_by_type(topology.get(), type);
     return found > 0 ? found : 0;
+}
+
+Bytes largest_cache(HwlocTree const& topology) {
+    Bytes largest = 0;
+    for (int depth = 0; depth < hwloc_topology_get_depth(topology.get()); ++depth) {
+        if (hwloc_obj_type_is_dcache(hwloc_get_depth_type(topology.get(), depth)) != 0) {
+            for (hwloc_obj_t cache = hwloc_get_obj_by_depth(topology.get(), depth, 0); cache != nullptr;
+                 cache = cache->next_cousin) {
+                largest = std::max<Bytes>(largest, cache->attr->cache.size);
+            }
+        }
+    }
+    return largest;
 }
 
 std::string synthetic_form(HwlocTree const& topology) {
@@ -37,6 +51,7 @@ Topology read_topology() {
     result.numa_nodes = count(topology, HWLOC_OBJ_NUMANODE);
     result.cores = count(topology, HWLOC_OBJ_CORE);
     result.processing_units = hwloc_bitmap_weight(hwloc_topology_get_allowed_cpuset(topology.get()));
+    result.largest_cache = largest_cache(topology);
     result.synthetic = synthetic_form(topology);
     return result;
 }

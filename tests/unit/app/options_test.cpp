@@ -86,6 +86,20 @@ TEST(Options, OnlyASweepDropsWhatIsSlowAndTheLibraryIsToldOnlyWhereItsAlgorithms
     EXPECT_FALSE(parse({"--method", "pairwise"}).chooses_algorithms());
 }
 
+TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
+    EXPECT_EQ(parse({}).runner.cache, measure::CacheMode::rotate);
+    EXPECT_EQ(parse({}).runner.fill, measure::Fill::random);
+    EXPECT_EQ(parse({"--cache", "warm"}).runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.cache, measure::CacheMode::flush);
+    EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.fill, measure::Fill::zeros);
+    EXPECT_NE(refusal({"--cache", "cold"}).find("rotate"), std::string::npos);
+    EXPECT_NE(refusal({"--fill", "ones"}).find("random"), std::string::npos);
+}
+
+TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {
+    EXPECT_NE(refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
+}
+
 TEST(Options, MethodsCarryTheirKnobs) {
     Options const options = parse({"--method", "alltoallv,pairwise:max_outstanding=4"});
     ASSERT_EQ(options.methods.size(), 2U);

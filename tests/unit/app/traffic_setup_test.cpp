@@ -76,14 +76,5 @@ TEST(TrafficSetup, PhasesThatSomeRanksLackAreSummedOnAll) {
     });
 }
 
-TEST(BufferSizes, AreTheLargestOverTheDraws) {
-    Plan small;
-    small.buffers = {{"a", 10}, {"b", 200}};
-    Plan large;
-    large.buffers = {{"a", 100}, {"b", 20}};
-    std::vector<Plan> const plans{small, large};
-    EXPECT_EQ(buffer_sizes(plans), (std::vector<Bytes>{100, 200}));
-}
-
 }  // namespace
 }  // namespace dlmb::app

@@ -7,14 +7,17 @@
 
 #include "common/backend/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/buffer_pool.hpp"
 #include "common/measure/common_start.hpp"
+#include "common/measure/rotation.hpp"
 #include "common/measure/runner.hpp"
+#include "common/measure/slot_fill.hpp"
 #include "common/memory/memory_space.hpp"
 #include "common/plan/builder.hpp"
 #include "tests/unit/measure/faulty_backend.hpp"
 
-#include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,8 @@ struct Told {
 struct ContestSpec {
     int ranks = 4;
     std::uint32_t draws = 2;
+    std::uint64_t slots = 1;
+    Bytes flushed_cache = 0;  // swept before each sample
     RunnerOptions options = {};
     /// One candidate per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> candidates;
@@ -54,27 +59,6 @@ inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw) {
     return std::move(builder).finish();
 }
 
-/// The buffers of several plans: one allocation per id, large enough for each.
-class BoundBuffers {
-public:
-    BoundBuffers(MemorySpace& memory, std::vector<Plan> const& plans) {
-        buffers_.kind = memory.kind();
-        for (std::size_t id = 0; id < plans.front().buffers.size(); ++id) {
-            Bytes largest = 0;
-            for (Plan const& plan : plans) {
-                largest = std::max(largest, plan.buffers[id].bytes);
-            }
-            allocations_.push_back(memory.allocate(largest));
-            buffers_.base.push_back(allocations_.back().data());
-        }
-    }
-    [[nodiscard]] Buffers const& get() const { return buffers_; }
-
-private:
-    std::vector<Allocation> allocations_;
-    Buffers buffers_;
-};
-
 inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap) {
     Rank const me = bootstrap.rank();
     std::string why_not;
@@ -83,7 +67,12 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
     for (std::uint32_t draw = 0; draw < spec.draws; ++draw) {
         plans.push_back(two_phase_plan(me, spec.ranks, draw));
     }
-    BoundBuffers const buffers(*memory, plans);
+    BufferPool const pool(*memory, buffer_sizes(plans), spec.slots);
+    fill_slots(*memory, pool.slots(), plans, spec.options.fill);
+    std::optional<CacheFlush> flush;
+    if (spec.flushed_cache > 0) {
+        flush.emplace(*memory, spec.flushed_cache);
+    }
 
     MadeBackend made = in_process::make_backend({bootstrap});
     std::vector<std::unique_ptr<FaultyBackend>> backends;
@@ -94,16 +83,18 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
         candidate.name = "candidate " + std::to_string(candidates.size() - 1);
         candidate.backend = (spec.one_backend ? backends.front() : backends.back()).get();
         candidate.setup_ns = 1000 + me;
-        for (Plan const& plan : plans) {
-            candidate.draws.push_back(std::move(backends.back()->compile(plan, buffers.get(), {})).value());
+        for (std::size_t position = 0; position < positions_of(plans.size(), spec.slots); ++position) {
+            candidate.positions.push_back(std::move(backends.back()->compile(plans[position % plans.size()],
+                                                                             pool.slots()[position % spec.slots], {}))
+                                              .value());
         }
     }
 
     std::vector<Told> told;
     Watchdog watchdog(spec.stuck);
     CommonStart start(bootstrap, spec.options.start);
-    run_contest({bootstrap, *memory, buffers.get(), plans, start}, candidates, spec.adjust(spec.options, me), watchdog,
-                [&](std::size_t candidate, CellResult const& result) {
+    run_contest({bootstrap, *memory, pool.slots(), plans, start, flush ? &*flush : nullptr}, candidates,
+                spec.adjust(spec.options, me), watchdog, [&](std::size_t candidate, CellResult const& result) {
                     told.push_back({candidate, result});
                 });
     return told;

@@ -225,11 +225,11 @@ TEST(Runner, CandidatesMustHaveAllDraws) {
         std::string why_not;
         std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, why_not);
         std::vector<Plan> const plans{two_phase_plan(0, 1, 0)};
-        BoundBuffers const buffers(*memory, plans);
+        BufferPool const pool(*memory, buffer_sizes(plans), 1);
         std::vector<Candidate> candidates(1);
         Watchdog watchdog([](Stuck const&) {});
         CommonStart start(bootstrap, StartRequest::automatic);
-        EXPECT_THROW(run_contest({bootstrap, *memory, buffers.get(), plans, start}, candidates, {}, watchdog,
+        EXPECT_THROW(run_contest({bootstrap, *memory, pool.slots(), plans, start}, candidates, {}, watchdog,
                                  [](std::size_t, CellResult const&) {}),
                      Error);
     });

@@ -17,9 +17,10 @@ bool only_allowed(std::string const& id) {
 
 TEST(CellId, IsTheSameTextInEveryVersionOfTheProgram) {
     // Written out by hand after the rule in record.hpp: stored files and histories are joined by this text.
-    EXPECT_EQ(sample_cell().cell_id, "backend=mpi/draws=1/memory=host/method=alltoallv/mode=isolated/p.hidden=2048/"
-                                     "p.skew=lognormal+3A0.3/p.tokens=16/"
-                                     "pattern=moe_alltoall/preset=mixtral-8x7b/ranks=4/ranks_per_node=2/seed=1");
+    EXPECT_EQ(sample_cell().cell_id,
+              "backend=mpi/cache=rotate/draws=1/memory=host/method=alltoallv/mode=isolated/p.hidden=2048/"
+              "p.skew=lognormal+3A0.3/p.tokens=16/"
+              "pattern=moe_alltoall/preset=mixtral-8x7b/ranks=4/ranks_per_node=2/seed=1");
 }
 
 TEST(CellId, HoldsOnlyTheAllowedCharactersWhateverTheValuesAre) {
@@ -31,7 +32,7 @@ TEST(CellId, HoldsOnlyTheAllowedCharactersWhateverTheValuesAre) {
 
 TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     CellIdentity const identity = sample_cell().identity;
-    std::vector<CellIdentity> others(11, identity);
+    std::vector<CellIdentity> others(14, identity);
     others[0].pattern = "x";
     others[1].preset = "x";
     others[2].parameters["tokens"] = "32";
@@ -43,6 +44,9 @@ TEST(CellId, DiffersWhenAnyPartOfTheIdentityDiffers) {
     others[8].world.ranks_per_node = 4;
     others[9].seed = 2;
     others[10].draws = 2;
+    others[11].cache = measure::CacheMode::warm;
+    others[12].cache = measure::CacheMode::flush;
+    others[13].fill = measure::Fill::zeros;
     for (std::size_t i = 0; i < others.size(); ++i) {
         EXPECT_NE(cell_id(others[i], no_preset), cell_id(identity, no_preset)) << "part " << i;
     }
@@ -72,6 +76,15 @@ TEST(CellId, LeavesOutParametersAtTheirPresetsValue) {
     EXPECT_EQ(cell_id(identity, identity.parameters).find("p."), std::string::npos);
     identity.parameters["tokens"] = "17";
     EXPECT_NE(cell_id(identity, sample_cell().identity.parameters).find("p.tokens=17"), std::string::npos);
+}
+
+TEST(CellId, OfAWarmCellOnRandomBytesIsWhatItWasBeforeTheseHadNames) {
+    CellIdentity identity = sample_cell().identity;
+    identity.cache = measure::CacheMode::warm;
+    identity.fill = measure::Fill::random;
+    std::string const id = cell_id(identity, no_preset);
+    EXPECT_EQ(id.find("cache"), std::string::npos) << id;
+    EXPECT_EQ(id.find("fill"), std::string::npos) << id;
 }
 
 TEST(CellId, StaysBelow1000BytesAndStillTellsLongIdentitiesApart) {

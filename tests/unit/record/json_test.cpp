@@ -84,6 +84,18 @@ TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
     EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
 }
 
+TEST(Json, ACellOfSchema11WasWarmOnRandomBytes) {
+    Json line = parsed(to_json_line("id", sample_cell()));
+    for (char const* field : {"cache", "fill", "host_pages"}) {
+        line.erase(field);
+    }
+    Cell const cell = cell_from(line);
+    EXPECT_EQ(cell.identity.cache, measure::CacheMode::warm);
+    EXPECT_EQ(cell.identity.fill, measure::Fill::random);
+    EXPECT_EQ(cell.cache.slots, 1U);
+    EXPECT_FALSE(cell.host_pages.has_value());
+}
+
 TEST(Json, AnEndSurvivesTheRoundTrip) {
     for (End const& end : {sample_end(), End{"id", "ok", {{"skipped", 2}}}}) {
         std::string const line = to_json_line(end);

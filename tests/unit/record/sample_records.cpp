@@ -57,7 +57,9 @@ CellIdentity identity(std::string const& backend, std::string const& method, std
             .mode = "isolated",
             .world = {ranks, 2},
             .seed = 1,
-            .draws = 1};
+            .draws = 1,
+            .cache = measure::CacheMode::rotate,
+            .fill = measure::Fill::random};
 }
 
 Cell planned_cell(std::string const& backend, std::string const& method, std::string const& memory) {
@@ -91,6 +93,7 @@ Launch sample_launch() {
         bool const first = rank % 2 == 0;
         launch.environment.ranks.push_back({rank, rank < 2 ? "node-a" : "node-b", first ? "0" : "1", "0", true});
     }
+    launch.environment.largest_cache = Bytes{32} << 20;
     launch.environment.env_key = environment_key(launch.environment.identity);
     launch.calibration = measure::Calibration{.effort = measure::Effort::brief,
                                               .timer = {24.5, 20, 27},
@@ -144,7 +147,13 @@ Cell sample_cell() {
     result.setup_ns = 1834000;
     result.first_iteration_ns = 912000;
     result.warmup_iterations = 20;
-    result.validation = {measure::Verdict::passed, 64, {0}, ""};
+    result.validation = {measure::Verdict::passed, 64, {0}, {0, 1}, ""};
+    cell.cache = {.mode = measure::CacheMode::rotate,
+                  .slots = 32,
+                  .pool_bytes = Bytes{32} * 525312,
+                  .cache_bytes = Bytes{32} << 20,
+                  .covers_llc = false};
+    cell.host_pages = HostPages{{256, 3}, Bytes{2} << 20};
     cell.backend_facts = {{"mpi_library", "Open MPI v4.1.4"}, {"thread_level", "funneled"}};
     return cell;
 }
@@ -161,7 +170,7 @@ Cell sample_invalid_cell() {
     cell.result.status = measure::Status::invalid;
     cell.result.reason = "the payload is wrong";
     cell.result.validation = {
-        measure::Verdict::failed, 32, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
+        measure::Verdict::failed, 32, {0}, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
     return cell;
 }
 

@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/buffer_choice.hpp"
+
+#include "common/measure/buffer_pool.hpp"
+#include "common/measure/rotation.hpp"
+#include "common/memory/available_memory.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace dlmb::app {
+namespace {
+
+using measure::CacheFlush;
+using measure::CacheMode;
+
+constexpr Bytes pool_part = 4;  // of what a rank may have; libraries and scratch of algorithms need some as well
+constexpr std::size_t pages_per_rank = 64;
+constexpr Bytes unlimited = std::numeric_limits<std::int64_t>::max();
+
+bool has_host_pages(MemoryKind memory) {
+    return memory == MemoryKind::host || memory == MemoryKind::pinned;
+}
+
+/// Of this rank: where the payload may stay between two iterations.
+Bytes cache_of(LaunchContext const& launch, MemoryKind memory) {
+    bool const by_device = !has_host_pages(memory) && launch.device.device;
+    return std::max(launch.host_cache, by_device ? launch.device.device->cache : 0);
+}
+
+/// What this rank may take of the memory that is free now.
+Bytes share_of_memory(LaunchContext const& launch, MemoryKind memory) {
+    auto const neighbours = static_cast<Bytes>(launch.bootstrap.local_size());
+    Bytes share = available_host_memory() / neighbours;
+    if (on_device(memory) && launch.device.device) {
+        share = launch.device.device->memory / (launch.options.shared_gpu ? neighbours : 1);
+    }
+    return share == 0 ? unlimited : share;
+}
+
+std::uint64_t most_steps(std::span<Plan const> plans) {
+    std::size_t most = 0;
+    for (Plan const& plan : plans) {
+        most = std::max(most, plan.steps.size());
+    }
+    return most;
+}
+
+}  // namespace
+
+BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<Plan const> plans) {
+    CacheMode const mode = launch.options.runner.cache;
+    std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
+    Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+    Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
+                                         [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });
+    std::int64_t cache = static_cast<std::int64_t>(cache_of(launch, memory));
+    launch.bootstrap.all_reduce({&cache, 1}, Fold::max);
+    Bytes const cache_bytes = static_cast<Bytes>(cache);
+
+    Bytes const share = share_of_memory(launch, memory);
+    Bytes const flush = mode == CacheMode::flush ? CacheFlush::bytes_for(cache_bytes) : 0;
+    Bytes const least = slot + flush;
+    Bytes const wanted = mode == CacheMode::rotate ? measure::slots_wanted(slot, cache_bytes, most_steps(plans)) : 1;
+    std::array<std::int64_t, 4> most{static_cast<std::int64_t>(wanted), static_cast<std::int64_t>(slot),
+                                     least > share ? static_cast<std::int64_t>(least) : 0,
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part))};
+    launch.bootstrap.all_reduce(most, Fold::max);
+    auto const [wanted_most, slot_most, lacking, affordable_negated] = most;
+    BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
+    if (lacking > 0) {
+        choice.why_not = fmt::format("needs {} of {} memory per rank, more than is free; make the traffic smaller or "
+                                     "use more nodes",
+                                     human_bytes(static_cast<Bytes>(lacking)), name_of(memory));
+        return choice;
+    }
+    choice.use.slots = measure::slots_for(static_cast<std::uint64_t>(wanted_most),
+                                          static_cast<std::uint64_t>(-affordable_negated), plans.size());
+    choice.use.pool_bytes = choice.use.slots * static_cast<Bytes>(slot_most);
+    choice.use.flush_bytes = flush;
+    bool const covered = slot == 0 || choice.use.slots * slot >= measure::caches_in_pool * cache_bytes;
+    std::int64_t covers = cache_bytes > 0 && covered ? 1 : 0;
+    launch.bootstrap.all_reduce({&covers, 1}, Fold::min);
+    choice.use.covers_llc = covers != 0;
+    return choice;
+}
+
+std::optional<record::HostPages> look_at_pages(LaunchContext& launch, MemoryKind memory,
+                                               std::span<Allocation const> allocations) {
+    if (!has_host_pages(memory)) {
+        return std::nullopt;
+    }
+    std::vector<int> wanted = launch.numa_nodes;
+    if (memory == MemoryKind::pinned && launch.device.device && launch.device.device->numa_node >= 0) {
+        wanted = {launch.device.device->numa_node};
+    }
+    std::size_t const each = std::max<std::size_t>(1, pages_per_rank / std::max<std::size_t>(1, allocations.size()));
+    std::array<std::int64_t, 2> sums{};
+    for (Allocation const& allocation : allocations.first(std::min(allocations.size(), pages_per_rank))) {
+        PagePlacement const found = sample_pages(allocation.data(), allocation.bytes(), wanted, each);
+        sums[0] += static_cast<std::int64_t>(found.sampled);
+        sums[1] += static_cast<std::int64_t>(found.elsewhere);
+    }
+    launch.bootstrap.all_reduce(sums, Fold::sum);
+    std::int64_t huge = static_cast<std::int64_t>(huge_page_bytes());
+    launch.bootstrap.all_reduce({&huge, 1}, Fold::max);
+    return record::HostPages{{static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1])},
+                             static_cast<Bytes>(huge)};
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// How much memory the buffers of a point take: how many slots, and whether the machine has so much. Only the point and
+// the machine decide, never what else is measured.
+#pragma once
+
+#include "common/app/point.hpp"
+
+namespace dlmb::app {
+
+struct BufferChoice {
+    std::string why_not;    // not even one slot fits: reason for a skipped record; empty otherwise
+    measure::CacheUse use;  // without it
+};
+
+/// Collective, the same on all ranks. Where memory is little the pool shrinks: a quarter of a rank's share of what is
+/// free at most, but always one slot.
+[[nodiscard]] BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<Plan const> plans);
+
+/// Collective. Where the touched pages of these allocations lie; nothing for memory without pages on the host.
+[[nodiscard]] std::optional<record::HostPages> look_at_pages(LaunchContext& launch, MemoryKind memory,
+                                                             std::span<Allocation const> allocations);
+
+}  // namespace dlmb::app

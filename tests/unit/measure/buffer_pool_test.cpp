@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/buffer_pool.hpp"
+#include "common/memory/host_space.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::measure {
+namespace {
+
+TEST(BufferPool, SlotsLieBehindEachOtherOnPagesAndDoNotOverlap) {
+    HostSpace memory;
+    std::vector<Bytes> const sizes{1, 4096, 5000};
+    BufferPool const pool(memory, sizes, 3);
+    ASSERT_EQ(pool.slots().size(), 3U);
+    for (std::size_t id = 0; id < sizes.size(); ++id) {
+        EXPECT_EQ(pool.slots()[0].base[id], pool.allocations()[id].data());
+        for (std::size_t slot = 1; slot < 3; ++slot) {
+            auto const distance = pool.slots()[slot].base[id] - pool.slots()[slot - 1].base[id];
+            EXPECT_EQ(static_cast<Bytes>(distance), slot_stride(sizes[id]));
+            EXPECT_GE(static_cast<Bytes>(distance), sizes[id]);
+        }
+    }
+    for (std::size_t id = 0; id < sizes.size(); ++id) {
+        pool.slots()[2].base[id][sizes[id] - 1] = std::byte{7};  // the last byte is there
+    }
+}
+
+TEST(BufferPool, OneSlotTakesNoMoreThanItsBuffers) {
+    HostSpace memory;
+    std::vector<Bytes> const sizes{5000, 0};
+    BufferPool const pool(memory, sizes, 1);
+    EXPECT_EQ(pool.allocations()[0].bytes(), 5000U);
+    EXPECT_EQ(pool.allocations()[1].bytes(), 0U);
+}
+
+TEST(BufferPool, ABufferIsAsLargeAsInTheDrawThatNeedsMost) {
+    std::vector<Plan> plans(2);
+    plans[0].buffers = {{"a", 100}, {"b", 50}};
+    plans[1].buffers = {{"a", 70}, {"b", 200}};
+    EXPECT_EQ(buffer_sizes(plans), (std::vector<Bytes>{100, 200}));
+}
+
+}  // namespace
+}  // namespace dlmb::measure
