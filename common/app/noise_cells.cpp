@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_calibration.hpp"
 #include "common/app/noise_floor.hpp"
-#include "common/app/traffic_setup.hpp"
 #include "common/backend/registry.hpp"
 #include "common/bootstrap/first_reason.hpp"
+#include "common/measure/buffer_pool.hpp"
+#include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
+#include "common/measure/slot_fill.hpp"
 #include "common/plan/builder.hpp"
 
 #include <fmt/core.h>
@@ -48,20 +50,17 @@ std::vector<Probe> probes(Bootstrap const& bootstrap) {
 void measure_once(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> const& plans,
                   std::vector<RequestedBackend> const& backends, measure::Watchdog& watchdog,
                   std::vector<RepeatedCell>& cells) {
-    std::vector<Allocation> allocations;
-    Buffers buffers{memory.kind(), {}};
-    for (Bytes const bytes : buffer_sizes(plans)) {
-        buffers.base.push_back(allocations.emplace_back(memory.allocate(bytes)).data());
-    }
+    measure::BufferPool const pool(memory, measure::buffer_sizes(plans), 1);
+    measure::fill_slots(memory, pool.slots(), plans, measure::Fill::random);
     std::vector<measure::Candidate> candidates;
     std::vector<std::size_t> whose;
     for (std::size_t b = 0; b < backends.size(); ++b) {
-        auto compiled = backends[b].backend->compile(plans.front(), buffers, {});
+        auto compiled = backends[b].backend->compile(plans.front(), pool.slots().front(), {});
         if (first_reason(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
             measure::Candidate& candidate = candidates.emplace_back();
             candidate.name = cells[b].name;
             candidate.backend = backends[b].backend.get();
-            candidate.draws.push_back(std::move(compiled).value());
+            candidate.positions.push_back(std::move(compiled).value());
             whose.push_back(b);
         }
         backends[b].backend->quiesce();
@@ -69,7 +68,8 @@ void measure_once(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> c
     measure::RunnerOptions options;
     options.warmup = warm_up;
     options.time_limit_ns = cell_ns;
-    measure::run_contest({bootstrap, memory, buffers, plans}, candidates, options, watchdog,
+    measure::CommonStart start(bootstrap, options.start);
+    measure::run_contest({bootstrap, memory, pool.slots(), plans, start}, candidates, options, watchdog,
                          [&](std::size_t index, measure::CellResult const& result) {
                              if (result.median_of_rounds_ns > 0) {
                                  cells[whose[index]].medians_ns.push_back(result.median_of_rounds_ns);
