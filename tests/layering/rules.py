@@ -39,7 +39,7 @@ USES_BOOTSTRAPS = ("common/app", "benchmarks")
 
 # First part of an angle-bracket include -> path prefixes of the files that may have it.
 THIRD_PARTY: dict[str, tuple[str, ...]] = {
-    "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
+    "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/", "common/tuning/consumers/verify/"),
     "mpi-ext.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
     "nccl.h": ("common/backends/nccl/",),
     "cuda_runtime_api.h": ("common/memory/cuda/", "common/backend/cuda/", "common/backends/nccl/"),
@@ -80,4 +80,5 @@ READS_ENVIRONMENT = (
     "common/record/variables",
     "common/bootstrap/launch_guard",
     "common/tuning/consumers/nccl/chooser",
+    "common/app/tune/consumers/run_program",
 )

@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_tune export: a table as the files of another program.
+#include "common/app/reporter.hpp"
+#include "common/app/tune/command.hpp"
+#include "common/app/tune/consumers/export_options.hpp"
+#include "common/app/tune/consumers/write_export.hpp"
+#include "common/tuning/read_table.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::app::tune {
+namespace {
+
+class Export final : public Command {
+public:
+    std::string description() const override { return "write a table as the files of another program"; }
+
+    void add_options(CLI::App& parser) override {
+        options_.add_to(parser);
+        parser.add_option("-o,--output", folder_, "folder that the files go to")->required();
+        parser.add_flag("--strict", strict_, "exit with 1 if the other program cannot hold every rule");
+    }
+
+    int run() override {
+        tuning::TuningTable const table = tuning::read_table(options_.table);
+        ExportRequest const request = options_.request();
+        tuning::Export const made = export_table(table, request);
+        write_export(folder_, request, table, made);
+        for (tuning::Lost const& lost : made.lost) {
+            fmt::print(stderr, "dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail);
+        }
+        for (std::string const& note : made.notes) {
+            fmt::print(stderr, "dlmb_tune: note: {}\n", note);
+        }
+        fmt::print("{0}: for {1}; source {0}/env.sh before the program starts, run {0}/verify.sh to see it act\n",
+                   folder_, options_.consumer);
+        return strict_ && !made.lost.empty() ? exit_cell_failed : exit_ok;
+    }
+
+private:
+    ExportOptions options_;
+    std::string folder_;
+    bool strict_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_export() {
+    return std::make_unique<Export>();
+}
+
+}  // namespace dlmb::app::tune

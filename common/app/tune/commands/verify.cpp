@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
+#include "common/app/reporter.hpp"
+#include "common/app/tune/command.hpp"
+#include "common/app/tune/consumers/export_options.hpp"
+#include "common/app/tune/consumers/temporary_folder.hpp"
+#include "common/app/tune/consumers/verification.hpp"
+#include "common/app/tune/consumers/write_export.hpp"
+#include "common/base/error.hpp"
+#include "common/tuning/read_table.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::app::tune {
+namespace {
+
+Verification verify(VerifyRequest const& request) {
+    std::string const& consumer = request.request.consumer;
+    if (consumer == "openmpi" || consumer == "mpich") {
+        return verify_mpi(request);
+    }
+    if (consumer == "ucx") {
+        return verify_ucx(request);
+    }
+    if (consumer == "nccl") {
+        return verify_nccl(request);
+    }
+    throw UsageError(fmt::format("--to {}: there is no way to see what it chose; openmpi, mpich, ucx and nccl can be "
+                                 "verified",
+                                 consumer));
+}
+
+int report(Verification const& result) {
+    if (!result.skipped.empty()) {
+        fmt::print("skipped: {}\n", result.skipped);
+        return exit_nothing_ran;
+    }
+    for (Check const& check : result.checks) {
+        fmt::print("{} {}\n", check.held ? "ok   " : "WRONG", check.what);
+    }
+    for (std::string const& timing : result.timings) {
+        fmt::print("time  {}\n", timing);
+    }
+    auto const wrong =
+        std::count_if(result.checks.begin(), result.checks.end(), [](Check const& one) { return !one.held; });
+    fmt::print("{} checks, {} wrong\n", result.checks.size(), wrong);
+    return wrong == 0 ? exit_ok : exit_cell_failed;
+}
+
+class Verify final : public Command {
+public:
+    std::string description() const override { return "run another program with an export and see whether it obeys"; }
+
+    void add_options(CLI::App& parser) override {
+        options_.add_to(parser);
+        parser.add_option("--files", files_, "folder of an export to verify; default: a fresh one");
+        parser.add_option("--ranks", ranks_, "only rules for this number of ranks");
+        parser.add_option("--mpiexec", mpiexec_, "launcher of the MPI library of this build")->capture_default_str();
+        parser.add_option("--rounds", rounds_, "runs that are timed, with and without in turns; 0: none")
+            ->capture_default_str();
+    }
+
+    int run() override {
+        tuning::TuningTable const table = tuning::read_table(options_.table);
+        tuning::Export const made = export_table(table, options_.request());
+        TemporaryFolder const fresh;
+        if (files_.empty()) {
+            files_ = fresh.path().string();
+            write_export(files_, options_.request(), table, made);
+        }
+        return report(verify({options_.request(), table, made, environment_of(made, files_),
+                              ranks_ == 0 ? std::nullopt : std::optional{ranks_}, mpiexec_, rounds_}));
+    }
+
+private:
+    ExportOptions options_;
+    std::string files_;
+    std::uint64_t ranks_ = 0;
+    std::string mpiexec_ = default_mpiexec();
+    std::size_t rounds_ = 3;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify() {
+    return std::make_unique<Verify>();
+}
+
+}  // namespace dlmb::app::tune

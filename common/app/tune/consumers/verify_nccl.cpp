@@ -1,0 +1,110 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/consumers/verification.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+
+namespace dlmb::app::tune {
+namespace {
+
+// By number in NCCL's log.
+constexpr std::array<std::string_view, 7> algorithms{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
+                                                     "nvls_tree", "pat"};
+constexpr std::array<std::string_view, 3> protocols{"ll", "ll128", "simple"};
+constexpr int exit_nothing_ran = 77;
+constexpr Bytes most_bytes = Bytes{1} << 30;
+
+template <std::size_t count>
+std::string name_or_number(std::string const& text, std::array<std::string_view, count> const& names) {
+    std::string lower = text;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    bool const number = lower.find_first_not_of("0123456789") == lower.npos;
+    return number && std::stoul(lower) < count ? std::string(names.at(std::stoul(lower))) : lower;
+}
+
+/// "ring ll128", from a line as "AllReduce: 65536 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..1}".
+std::string chosen(std::string const& output, tuning::Rule const& rule) {
+    std::string const function = rule.when.operation == tuning::TunedOperation::allreduce        ? "AllReduce"
+                                 : rule.when.operation == tuning::TunedOperation::allgather      ? "AllGather"
+                                 : rule.when.operation == tuning::TunedOperation::reduce_scatter ? "ReduceScatter"
+                                                                                                 : "Broadcast";
+    std::smatch match;
+    std::regex const line(function + R"(: \d+ Bytes -> Algo (\w+) proto (\w+))", std::regex::icase);
+    return std::regex_search(output, match, line)
+               ? name_or_number(match[1], algorithms) + " " + name_or_number(match[2], protocols)
+               : "nothing";
+}
+
+class NcclVerification {
+public:
+    explicit NcclVerification(VerifyRequest const& request) : request_(request) {}
+
+    Verification run() {
+        for (tuning::Rule const& rule : request_.table.rules) {
+            if (rule.scope == "nccl" && rule.choose.algorithm && result_.skipped.empty()) {
+                check(rule);
+            }
+        }
+        if (result_.checks.empty() && result_.skipped.empty()) {
+            result_.skipped = "the table has no rule for nccl";
+        }
+        return std::move(result_);
+    }
+
+private:
+    [[nodiscard]] std::uint64_t ranks_of(tuning::Rule const& rule) const {
+        return request_.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
+    }
+
+    void check(tuning::Rule const& rule) {
+        std::uint64_t const ranks = ranks_of(rule);
+        Bytes const unit = ranks * 4;
+        Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
+        if (bytes > most_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
+            return;
+        }
+        std::vector<std::string> words{request_.mpiexec,         "-n",
+                                       fmt::format("{}", ranks), "env",
+                                       "NCCL_DEBUG=INFO",        "NCCL_DEBUG_SUBSYS=INIT,TUNING,ENV"};
+        for (auto const& [name, value] : request_.environment) {
+            words.push_back(fmt::format("{}={}", name, value));
+        }
+        words.push_back(sibling_program("dlmb_collective").string());
+        for (std::string const& word :
+             {std::string("--operation"), std::string(name_of(rule.when.operation)), std::string("--backend"),
+              std::string("nccl"), std::string("--memory"), std::string("cuda"), std::string("-m"),
+              fmt::format("{0}:{0}", bytes), std::string("-i"), std::string("2")}) {
+            words.push_back(word);
+        }
+        Finished const finished = run_program(words, std::chrono::seconds(300));
+        if (finished.exit_code == exit_nothing_ran) {
+            result_.skipped = "NCCL cannot run here; it needs a GPU for each rank";
+            return;
+        }
+        bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
+        std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
+        std::string const seen = chosen(finished.output, rule);
+        result_.checks.push_back(
+            {loaded && seen == wanted,
+             fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
+                         name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen, wanted)});
+    }
+
+    VerifyRequest const& request_;
+    Verification result_;
+};
+
+}  // namespace
+
+Verification verify_nccl(VerifyRequest const& request) {
+    return NcclVerification(request).run();
+}
+
+}  // namespace dlmb::app::tune

@@ -1,0 +1,75 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/consumers/verification.hpp"
+#include "common/tuning/exporters/rendezvous.hpp"
+
+#include <fmt/core.h>
+
+#include <regex>
+#include <sstream>
+
+namespace dlmb::app::tune {
+namespace {
+
+/// "256K", or "0" for none; as UCX prints sizes.
+std::string first_rendezvous(std::string const& output) {
+    std::regex const row(R"(\|\s+(\d+[KMGT]?)\.\.\S+\s+\|[^|]*rendezvous)");
+    std::istringstream lines(output);
+    bool messages = false;
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch match;
+        if (line.find("ep_cfg[") != line.npos) {
+            messages = line.find("tagged message") != line.npos;
+        } else if (messages && std::regex_search(line, match, row)) {
+            return match[1];
+        }
+    }
+    return "none";
+}
+
+/// The threshold that the file sets for ranks on one node.
+std::string threshold_in(std::string const& text) {
+    std::smatch match;
+    std::regex const line(R"(UCX_RNDV_THRESH=(?:intra:)?([^,\n]+))");
+    return std::regex_search(text, match, line) ? std::string(match[1]) : "auto";
+}
+
+}  // namespace
+
+Verification verify_ucx(VerifyRequest const& request) {
+    std::string const wanted = threshold_in(request.made.files.front().text);
+    if (wanted == "auto") {
+        return {{}, {}, "the export sets no threshold for ranks on one node"};
+    }
+    auto const run = [&](std::map<std::string, std::string> environment) {
+        environment["UCX_PROTO_ENABLE"] = "y";  // the default from 1.16 on
+        environment["UCX_PROTO_INFO"] = "y";
+        std::vector<std::string> words{request.mpiexec, "-n", "2", "env"};
+        for (auto const& [name, value] : environment) {
+            words.push_back(fmt::format("{}={}", name, value));
+        }
+        for (char const* word : {"--operation", "sendrecv", "--backend", "ucx", "-m", "64:64", "-i", "1"}) {
+            words.emplace_back(word);
+        }
+        words.insert(words.end() - 8, sibling_program("dlmb_collective").string());
+        return run_program(words, std::chrono::seconds(120));
+    };
+    Finished const without = run({});
+    Finished const with = run(request.environment);
+    if (without.exit_code != 0 || with.exit_code != 0) {
+        return {{{false, fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
+                                     without.exit_code, with.exit_code)}},
+                {},
+                ""};
+    }
+    std::string const shown = first_rendezvous(with.output);
+    auto const seen = tuning::read_threshold(shown);
+    bool const held = wanted == "inf" ? shown == "none" : seen && seen == tuning::read_threshold(wanted);
+    return {{{held, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
+                                first_rendezvous(without.output))}},
+            {},
+            ""};
+}
+
+}  // namespace dlmb::app::tune

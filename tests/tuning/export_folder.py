@@ -1,0 +1,66 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_tune export writes a folder that can be used and verified by itself, and says what it could not hold."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from exports import rule, tune, write_table
+
+RING = rule("r0", "mpi", "allreduce", (65536, 524288), algorithm="ring", family="open_mpi.tuned")
+UNKNOWN = rule("r1", "mpi", "allgather", (0, 100), algorithm="magic", family="open_mpi.tuned")
+
+
+class ExportFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.table = write_table(self.folder / "table.json", [RING, UNKNOWN])
+
+    def export(self, output, *arguments):
+        return tune("export", "--to", "openmpi", self.table, "-o", self.folder / output, *arguments)
+
+    def test_holds_files_environment_losses_and_the_table(self) -> None:
+        done = self.export("it's here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        output = self.folder / "it's here"
+        self.assertEqual({file.name for file in output.iterdir()},
+                         {"dlmb_rules.conf", "env.sh", "lost.json", "table.json", "verify.sh"})
+        lost = json.loads((output / "lost.json").read_text(encoding="utf-8"))
+        self.assertEqual([(one["rule"], one["why"]) for one in lost], [("r1", "unknown_algorithm")])
+        variable = subprocess.run(["sh", "-c", '. ./env.sh; printf %s "$OMPI_MCA_coll_tuned_dynamic_rules_filename"'],
+                                  cwd=output, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(pathlib.Path(variable), output / "dlmb_rules.conf")
+
+    def test_is_verified_as_it_was_made(self) -> None:
+        self.export("made", "--library-version", "5.0.8", "--nodes", "2")
+        script = (self.folder / "made" / "verify.sh").read_text(encoding="utf-8")
+        self.assertIn(" verify --to 'openmpi' --nodes '2' --library-version '5.0.8' --files", script)
+
+    def test_is_the_same_every_time(self) -> None:
+        self.export("same")
+        first = {file.name: file.read_bytes() for file in (self.folder / "same").iterdir()}
+        self.export("same")
+        self.assertEqual(first, {file.name: file.read_bytes() for file in (self.folder / "same").iterdir()})
+
+    def test_strict_fails_on_a_loss(self) -> None:
+        self.assertEqual(self.export("strict", "--strict").returncode, 1)
+
+    def test_wrong_use_is_one_clear_line(self) -> None:
+        for arguments, code, part in ((["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
+                                      (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):
+            done = tune("export", self.table, "-o", self.folder / "x", *arguments) if "-o" not in arguments else tune(
+                "export", self.table, *arguments)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(part, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Open MPI runs what an exported table says, and dlmb_tune verify notices where it does not."""
+
+from __future__ import annotations
+
+import pathlib
+import tempfile
+import unittest
+
+from exports import rule, tune, write_table
+
+FAMILY = "open_mpi.tuned"
+RING = rule("r0", "mpi", "allreduce", (65536, 524288), algorithm="ring", family=FAMILY)
+
+
+def verify(table, *arguments):
+    return tune("verify", "--to", "openmpi", table, "--rounds", "0", *arguments)
+
+
+class OpenMpi(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.table = write_table(self.folder / "table.json", [RING])
+
+    def export(self):
+        output = self.folder / "export"
+        done = tune("export", "--to", "openmpi", "--strict", self.table, "-o", output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return output
+
+    def test_a_rule_acts_where_it_holds_and_nowhere_else(self) -> None:
+        done = verify(self.table)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for size in (65536, 524288):
+            self.assertIn(f"ok    allreduce of {size} bytes, 4 ranks: ring: ompi_coll_base_allreduce_intra_ring\n",
+                          done.stdout)
+        for place in ("65520 bytes, 4", "524304 bytes, 4", "65536 bytes, 2", "65532 bytes, 3", "65520 bytes, 5"):
+            self.assertIn(f"allreduce of {place} ranks: default: ", done.stdout)
+
+    def test_rules_of_several_collectives_act(self) -> None:
+        rules = [
+            rule("r1", "mpi", "allgather", (4096, 65536), algorithm="linear", family=FAMILY),
+            rule("r2", "mpi", "broadcast", (4096, 65536), algorithm="chain", family=FAMILY),
+            rule("r3", "mpi", "exchange", (4096, 65536), algorithm="modified_bruck", family=FAMILY, uniform=True),
+            rule("r4", "mpi", "reduce_scatter", (4096, 65536), algorithm="butterfly", family=FAMILY),
+        ]
+        done = verify(write_table(self.table, rules), "--ranks", "4")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("as without the export", done.stdout)
+
+    def test_a_broken_file_is_noticed(self) -> None:
+        output = self.export()
+        for name, content in (("missing", None), ("of another version", "rule-file-version-2\n1\n2 1\n4 1\n0 4 0 0\n"),
+                              ("without fences", "1\n2 1\n4 2\n0 0 0 0\n65536 4 0 0\n")):
+            with self.subTest(name):
+                file = output / "dlmb_rules.conf"
+                file.unlink(missing_ok=True)
+                if content is not None:
+                    file.write_text(content, encoding="utf-8")
+                done = verify(output / "table.json", "--files", output)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn("WRONG", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
