@@ -72,12 +72,14 @@ public:
     void all_gather() {
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
             Range const mine = own(*level);
+            // A gather's own part need not wait for its copy to the output.
+            bool const from_input = shape_.kind == OperationKind::all_gather && mine.size() == 1;
             for (Range const& other : level->ranges) {
                 if (other.begin == mine.begin) {
                     continue;
                 }
                 for (int peer = other.begin + shape_.place - mine.begin; peer < other.end; peer += mine.size()) {
-                    plan_.send(peer, output(mine), bytes(mine));
+                    plan_.send(peer, from_input ? shape_.input(0) : output(mine), bytes(mine));
                 }
                 plan_.receive(counterpart(other, mine), output(other), bytes(other));
             }

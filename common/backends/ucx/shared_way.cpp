@@ -20,8 +20,8 @@ Bytes largest_shared_block(int places) {
 
 bool messages_are_faster(algorithms::Shape const& shape) {
     constexpr Bytes smallest_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
-    constexpr Bytes largest_broadcast_of_two = Bytes{512} << 10;
-    constexpr Bytes largest_gather_of_two = Bytes{256} << 10;
+    constexpr Bytes largest_broadcast_of_two = Bytes{64} << 10;
+    constexpr Bytes largest_gather_of_two = Bytes{64} << 10;
     bool const two = shape.places == 2;
     switch (shape.kind) {
     case OperationKind::broadcast:
