@@ -6,14 +6,6 @@
 
 namespace dlmb::record {
 
-Json finite_list(std::vector<double> const& values, std::string_view field) {
-    Json list = Json::array();
-    for (double const value : values) {
-        list.push_back(finite(value, field));
-    }
-    return list;
-}
-
 Json times_json(measure::TimeSummary const& time) {
     return {{"median", finite(time.median, "median")},
             {"median_low", finite(time.median_low, "median_low")},

@@ -24,7 +24,6 @@ void read_rounds(Json const& object, measure::CellResult& result);
 [[nodiscard]] Json series_json(std::optional<measure::SampleSeries> const& series);
 [[nodiscard]] std::optional<measure::SampleSeries> series_from(Json const& value);
 
-[[nodiscard]] Json finite_list(std::vector<double> const& values, std::string_view field);
 template <class Value>
 [[nodiscard]] Json or_null(std::optional<Value> const& value) {
     return value ? Json(*value) : Json(nullptr);
