@@ -79,6 +79,10 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
                                      human_bytes(static_cast<Bytes>(lacking)), name_of(memory));
         return choice;
     }
+    if (mode == CacheMode::flush && cache_bytes == 0) {
+        choice.why_not = "the system does not say how large the caches are that --cache flush is to sweep";
+        return choice;
+    }
     choice.use.slots = measure::slots_for(static_cast<std::uint64_t>(wanted_most),
                                           static_cast<std::uint64_t>(-affordable_negated), plans.size());
     choice.use.pool_bytes = choice.use.slots * static_cast<Bytes>(slot_most);

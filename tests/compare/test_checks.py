@@ -80,6 +80,15 @@ class CellTest(WithFolder):
             line["validation"] = {"verdict": "off"}
         self.assertIn("not validated", self.compared(*lines).verdicts[0].reason)
 
+    def test_zeros_are_never_gated(self) -> None:
+        lines = [side(name, {CELL: US}) for name in ("base", "cand")]
+        for line in lines[0] + lines[1]:
+            line["fill"] = "zeros"
+        self.assertIn("zeros", self.compared(*lines).verdicts[0].reason)
+
+    def test_another_number_of_slots_is_not_compared(self) -> None:
+        self.assertEqual(self.changed(cache={"slots": 2}), "slots differs: '1' and '2'")
+
     def test_launches_of_one_side_that_do_not_agree_are_not_compared(self) -> None:
         lines = side("cand", {CELL: US})
         lines[1]["definition"] = "other"

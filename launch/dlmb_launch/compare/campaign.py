@@ -41,6 +41,8 @@ class Cell(NamedTuple):
     wire_bytes: int
     shared_gpu: bool
     validated: bool
+    slots: int = 1  # sets of buffers that iterations took in turn; fewer where memory was little
+    fill: str = "random"
 
     def differs_from(self, other: Cell) -> str:
         """The first field that two cells of the same id do not share, with both values; empty: none."""

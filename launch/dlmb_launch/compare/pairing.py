@@ -88,4 +88,6 @@ def why_not(
         return "ranks took turns on one GPU, so its times are no measurement"
     if not one.validated:
         return "not validated (-c off), so its times may be those of wrong bytes"
+    if one.fill == "zeros":
+        return "it moved zeros, which machines may treat better than data"
     return environments.why_not(baseline.launches_of(row), candidate.launches_of(other))

@@ -68,6 +68,8 @@ class Reader:
             wire_bytes=traffic.get("wire_bytes", 0),
             shared_gpu=bool(line.get("shared_gpu")),
             validated=(line.get("validation") or {}).get("verdict") != "off",
+            slots=line.get("cache", {}).get("slots", 1),
+            fill=line.get("fill", "random"),
         )
         row = campaign.row_of.setdefault(cell.id, len(campaign.cells))
         if row == len(campaign.cells):

@@ -68,6 +68,7 @@ TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
     std::vector<Seen> seen;
     ContestSpec spec{.draws = 1, .slots = 8, .options = brief(), .candidates = {seeing(seen)}};
     spec.options.warmup = 2;  // and so two unrecorded iterations before each of six rounds of one sample
+    spec.options.time_limit_ns = 3'600'000'000'000;  // of which they may take a share
     (void)run(spec);
     std::size_t const round = 2 + 1;
     ASSERT_EQ(seen.size(), 1 + 2 + 6 * round + 8);
