@@ -22,6 +22,7 @@ std::string rehearse(Plan const& plan, std::span<Task> tasks, std::span<StepId c
         } catch (CallFailed const& error) {
             if (failure.empty()) {
                 failure = fmt::format("\"{}\": {}", plan.steps[step].label, error.summary());
+                std::replace(failure.begin(), failure.end(), '\n', ' ');  // MPICH tells a stack of errors
             }
         }
     }

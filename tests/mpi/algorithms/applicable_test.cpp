@@ -36,6 +36,7 @@ TEST(MpiAlgorithmsOffered, AllDeliverEveryByteOrAreDeclined) {
                 ++ran;
             } else {
                 EXPECT_NE(why.find("not applicable"), std::string::npos) << name << ": " << why;
+                EXPECT_EQ(why.find('\n'), std::string::npos) << why;
             }
         }
         EXPECT_GE(ran, 2) << "of operation " << static_cast<int>(kind);
