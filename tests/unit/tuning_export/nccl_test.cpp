@@ -78,8 +78,9 @@ bool in_interval(std::string const& text, std::uint64_t value) {
 
 std::string run_ncclx(std::vector<Columns> const& lines, Point const& point) {
     for (Columns const& line : lines) {
-        if (line.at(0) == function_of(point) && in_interval(line.at(1), point.bytes / point.ranks) &&
-            line.at(5) == std::to_string(point.nodes) && line.at(6) == std::to_string(point.ranks / point.nodes)) {
+        bool const of_ranks =
+            line.at(5) == std::to_string(point.nodes) && line.at(6) == std::to_string(point.ranks / point.nodes);
+        if (of_ranks && line.at(0) == function_of(point) && in_interval(line.at(1), point.bytes / point.ranks)) {
             return line.at(2);
         }
     }
