@@ -14,6 +14,7 @@ function(dlmb_add_tool name)
 endfunction()
 
 dlmb_add_tool(dlmb_compare)
+dlmb_add_tool(dlmb_plot)
 dlmb_add_tool(dlmb_sweep)
 install(
     DIRECTORY launch/dlmb_launch launch/machines launch/slurm launch/sweeps

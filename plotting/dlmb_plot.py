@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draws result files without installing the package: python3 plotting/dlmb_plot.py RESULTS... -o FOLDER"""
+"""Draws without installing the package: python3 plotting/dlmb_plot.py [PLOT] FILE... -o FOLDER"""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line: RESULTS... -o FOLDER."""
+"""The command line: [PLOT] FILE... -o OUTPUT."""
 
 from __future__ import annotations
 
@@ -10,13 +10,19 @@ from pathlib import Path
 
 from dlmb_results.lines import ResultError
 
-from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import read
+from dlmb_plotting.charts import Limits
+from dlmb_plotting.inputs import Inputs, read_inputs
+from dlmb_plotting.making import MAKERS, plots
+from dlmb_plotting.simulation import Machine
 
 EXIT_USAGE = 64
 EXIT_UNAVAILABLE = 69
 EXIT_OUTPUT = 74
-PICTURE_SUFFIXES = (".png", ".svg", ".pdf")
+PICTURE_FORMATS = ("png", "svg", "pdf")
+IN_A_PICTURE = Limits(charts=12)
+REPORT = "report"
+ALL = "all"
+FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,50 +30,84 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"dlmb_plot: error: {message}; --help shows the usage\n")
 
 
-def parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = Parser(prog="dlmb_plot", description="Draws DLMB result files, two pictures per pattern.")
-    parser.add_argument("results", nargs="+", type=Path, metavar="RESULTS", help="result files (JSON Lines)")
-    parser.add_argument("-o", "--output", type=Path, default=Path("."), metavar="FOLDER", help="for pictures (default: here)")
-    parser.add_argument("--format", choices=[suffix[1:] for suffix in PICTURE_SUFFIXES], default="png")
-    parser.add_argument("--dpi", type=int, default=150, help="dots per inch of png pictures (default: 150)")
-    return parser.parse_args(arguments)
+def positive(text: str) -> float:
+    if not float(text) > 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
+    return float(text)
 
 
-def draw(options: argparse.Namespace) -> int:
-    from dlmb_plotting import figures
+def parser() -> Parser:
+    names = "\n".join(f"  {name:<10} {purpose}" for name, (purpose, _) in MAKERS.items())
+    made = Parser(prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
+                  description=f"Draws what DLMB wrote.\n\nPLOT is one of\n{names}\n  {REPORT:<10} one HTML file with all of them\n"
+                              f"  {ALL:<10} every picture that the files have something for (the default)")
+    made.add_argument("files", nargs="+", type=Path, metavar="FILE", help=FILES)
+    made.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help="folder for pictures (default: here); file of the report (default: report.html)")
+    made.add_argument("--format", choices=PICTURE_FORMATS, default="png")
+    made.add_argument("--dpi", type=int, default=150, help="dots per inch of png pictures (default: 150)")
+    machine = made.add_argument_group("the machine that timelines are simulated on")
+    machine.add_argument("--latency-us", type=positive, default=Machine().latency_us, metavar="US", help="of a message, microseconds (default: %(default)g)")
+    machine.add_argument("--bandwidth-GBps", dest="bandwidth", type=positive, default=Machine().bandwidth_gb_per_s, metavar="GBPS",
+                         help="of a rank in one direction, 10^9 bytes per second (default: %(default)g)")
+    return made
 
-    results = read(options.results)
-    for remark in results.remarks:
-        print(f"dlmb_plot: note: {remark}", file=sys.stderr)
-    for warning in results.warnings:
-        print(f"dlmb_plot: note: a launch warns: {warning}", file=sys.stderr)
-    if not any(cell.ok for cell in results.cells):
-        raise ResultError("no cell that ran in " + ", ".join(str(path) for path in options.results))
-    options.output.mkdir(parents=True, exist_ok=True)
-    for pattern, groups in grouped(results.cells).items():
-        pictures = {
-            "phases": figures.phase_figure(pattern, groups, results.warnings),
-            "bandwidth": figures.bandwidth_figure(pattern, groups, results.warnings),
-        }
-        for name, figure in pictures.items():
-            if figure is not None:
-                path = options.output / f"{pattern}.{name}.{options.format}"
-                figure.savefig(path, dpi=options.dpi)
-                print(path)
+
+def parse(arguments: list[str] | None) -> tuple[str, argparse.Namespace]:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    plot = ALL
+    if arguments and arguments[0] in (*MAKERS, REPORT, ALL):
+        plot, arguments = arguments[0], arguments[1:]
+    return plot, parser().parse_intermixed_args(arguments)
+
+
+def say(text: str) -> None:
+    print(f"dlmb_plot: {text}", file=sys.stderr)
+
+
+def draw(plot: str, options: argparse.Namespace) -> int:
+    inputs = read_inputs(options.files)
+    for remark in inputs.results.remarks:
+        say(f"note: {remark}")
+    for warning in inputs.results.warnings:
+        say(f"note: a launch warns: {warning}")
+    machine = Machine(options.latency_us, options.bandwidth)
+    if plot == REPORT:
+        from dlmb_plotting.report.page import write
+
+        print(write(inputs, machine, options.output or Path("report.html")))
+        return 0
+    draw_pictures(inputs, machine, plot, options)
     return 0
 
 
+def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse.Namespace) -> None:
+    from dlmb_plotting.pictures import picture
+
+    only = None if plot == ALL else plot
+    drawn = plots(inputs, machine, IN_A_PICTURE, only)
+    if not drawn or not (inputs.plans or inputs.tables or inputs.comparisons or any(cell.ok for cell in inputs.results.cells)):
+        what = "any plot" if only is None else f"the plot '{only}': {MAKERS[only][0]}"
+        raise ResultError(f"nothing for {what}; no cell that ran, no two cells to set against each other, or another kind of file, in "
+                          + ", ".join(map(str, options.files)))
+    folder = options.output or Path(".")
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in drawn:
+        path = folder / f"{each.name}.{options.format}"
+        picture(each, inputs.results.warnings).savefig(path, dpi=options.dpi)
+        print(path)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    options = parse(arguments)
+    plot, options = parse(arguments)
     try:
-        return draw(options)
+        return draw(plot, options)
     except ModuleNotFoundError as error:
         hint = "Debian package python3-matplotlib, or 'pip install matplotlib'"
-        print(f"dlmb_plot: error: {error.name} is not installed for {sys.executable}: {hint}", file=sys.stderr)
+        say(f"error: {error.name} is not installed for {sys.executable}: {hint}")
         return EXIT_UNAVAILABLE
     except ResultError as error:
-        print(f"dlmb_plot: error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return EXIT_USAGE
     except OSError as error:
-        print(f"dlmb_plot: error: {error}", file=sys.stderr)
+        say(f"error: {error}")
         return EXIT_OUTPUT

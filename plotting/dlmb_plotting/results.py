@@ -1,78 +1,152 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The cells of result files as plots need them: each once."""
+"""The cells of result files as plots need them: each once, without what no plot shows (a file may hold 100,000)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dlmb_results.lines import read_lines, warnings_of
+from dlmb_results.lines import ResultError, read_lines, warnings_of
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One cell line. `line` holds all its fields; the properties are those that plots use."""
+class Cell(NamedTuple):
+    """One cell line. Numbers of time are NaN-free zeros where the cell is not ok; look at ok first."""
 
-    line: dict[str, Any]
+    id: str
+    pattern: str
+    preset: str
+    parameters: tuple[tuple[str, Any], ...]  # sorted by name
+    backend: str
+    method: str
+    memory: str
+    mode: str
+    seed: int
+    draws: int
+    cache: str  # in what state of the caches samples begin
+    fill: str  # what is moved: random, zeros
+    ranks: int
+    ranks_per_node: int
+    status: str
+    reason: str
+    median_ns: float
+    low_ns: float  # 95 % interval of the median
+    high_ns: float
+    phases_ns: tuple[tuple[str, float], ...]  # median per phase, in plan order; empty where a method cannot time phases
+    bus_bandwidth: float | None  # 10^9 bytes per second
+    payload_bytes: int  # sum over ranks, self included
+    imbalance: float  # the larger of send and receive, max over mean of ranks
 
     @property
     def ok(self) -> bool:
-        return self.line["status"] == "ok"
+        return self.status == "ok"
 
     @property
     def way(self) -> str:
         """Backend and method: what is compared with each other."""
-        return f"{self.line['backend']} {self.line['method']}"
+        return f"{self.backend} {self.method}"
+
+
+@dataclass(frozen=True)
+class Launch:
+    id: str
+    campaign: str
+    time: str  # UTC, ISO 8601
+    world: dict[str, Any]
+    environment: dict[str, Any]
 
     @property
-    def median_ns(self) -> float:
-        return float(self.line["time_ns"]["median"])
-
-    @property
-    def interval_ns(self) -> tuple[float, float]:
-        """95 % interval of the median."""
-        return float(self.line["time_ns"]["median_low"]), float(self.line["time_ns"]["median_high"])
-
-    @property
-    def phases_ns(self) -> dict[str, float]:
-        """Median per phase, in plan order; empty where a method cannot time phases."""
-        phases = self.line.get("phases") or {}
-        return {label: float(phase["median"]) for label, phase in phases.items()}
-
-    @property
-    def bus_bandwidth(self) -> float | None:
-        """10^9 bytes per second."""
-        value = (self.line.get("bandwidth") or {}).get("busbw_GBps")
-        return None if value is None else float(value)
+    def revision(self) -> str:
+        return (self.environment.get("informational") or {}).get("git_revision", "")
 
 
 @dataclass
 class Results:
     cells: list[Cell] = field(default_factory=list)
+    launches: dict[str, Launch] = field(default_factory=dict)
+    visits: dict[str, list[tuple[str, float]]] = field(default_factory=dict)  # cell id -> launch id, median in ns
     remarks: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # what the launches say makes their numbers less than they could be
 
+    def patterns(self) -> dict[str, list[Cell]]:
+        found: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.pattern, []).append(cell)
+        return found
 
-def read(paths: list[Path]) -> Results:
-    """Cells of all files. A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
-    results = Results()
-    cells: dict[str, Cell] = {}
+
+class Reader:
+    def __init__(self) -> None:
+        self.results = Results()
+        self.cells: dict[str, Cell] = {}
+        self.shared: dict[Any, Any] = {}  # equal parameters and texts of many cells are kept once
+
+    def read(self, path: Path) -> None:
+        for number, line in read_lines(path, self.results.remarks):
+            try:
+                if line["kind"] == "launch":
+                    self.launch(line)
+                elif line["kind"] == "cell":
+                    self.cell(line)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
+
+    def launch(self, line: dict[str, Any]) -> None:
+        warnings = self.results.warnings
+        warnings.extend(warning for warning in warnings_of(line) if warning not in warnings)
+        identifier = line["launch_id"]
+        self.results.launches[identifier] = Launch(
+            identifier, line.get("campaign_id", identifier), line.get("time", ""), line.get("world") or {}, line.get("environment") or {})
+
+    def cell(self, line: dict[str, Any]) -> None:
+        """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
+        cell = self.made(line)
+        known = self.cells.get(cell.id)
+        if known is None or cell.ok or not known.ok:
+            self.cells[cell.id] = cell
+        if cell.ok:
+            self.results.visits.setdefault(cell.id, []).append((self.once(line["launch_id"]), cell.median_ns))
+
+    def once(self, value: Any) -> Any:
+        return self.shared.setdefault(value, value)
+
+    def made(self, line: dict[str, Any]) -> Cell:
+        world, traffic, once = line.get("world") or {}, line.get("traffic") or {}, self.once
+        ok = line["status"] == "ok"
+        time = line["time_ns"] if ok else {"median": 0, "median_low": 0, "median_high": 0}
+        bandwidth = (line.get("bandwidth") or {}).get("busbw_GBps")
+        return Cell(
+            id=line["cell_id"],
+            pattern=once(line["pattern"]),
+            preset=once(line.get("preset") or ""),
+            parameters=once(tuple(sorted((line.get("parameters") or {}).items()))),
+            backend=once(line["backend"]),
+            method=once(line["method"]),
+            memory=once(line.get("memory", "")),
+            mode=once(line.get("mode", "")),
+            seed=line.get("seed", 0),
+            draws=line.get("draws", 0),
+            cache=once((line.get("cache") or {}).get("mode", "warm")),
+            fill=once(line.get("fill", "random")),
+            ranks=world.get("ranks", 0),
+            ranks_per_node=world.get("ranks_per_node", 0),
+            status=once(line["status"]),
+            reason=once(line.get("reason") or ""),
+            median_ns=float(time["median"]),
+            low_ns=float(time["median_low"]),
+            high_ns=float(time["median_high"]),
+            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in (line.get("phases") or {}).items()) if ok else (),
+            bus_bandwidth=None if bandwidth is None else float(bandwidth),
+            payload_bytes=traffic.get("payload_bytes", 0),
+            imbalance=float(max(traffic.get("imbalance_send", 1.0), traffic.get("imbalance_recv", 1.0))),
+        )
+
+
+def read(paths: Iterable[Path]) -> Results:
+    reader = Reader()
     for path in paths:
-        for cell in read_file(path, results):
-            known = cells.get(cell.line["cell_id"])
-            if known is None or cell.ok or not known.ok:
-                cells[cell.line["cell_id"]] = cell
-    results.cells = list(cells.values())
-    return results
-
-
-def read_file(path: Path, results: Results) -> list[Cell]:
-    cells: list[Cell] = []
-    for _, line in read_lines(path, results.remarks):
-        if line["kind"] == "launch":
-            results.warnings.extend(warning for warning in warnings_of(line) if warning not in results.warnings)
-        elif line["kind"] == "cell":
-            cells.append(Cell(line))
-    return cells
+        reader.read(path)
+    reader.results.cells = list(reader.cells.values())
+    return reader.results

@@ -1,25 +1,36 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Colours that stay apart for colour-blind readers (the eight of Okabe and Ito), hatches for grey prints, units."""
+"""Colours that stay apart for colour-blind readers (the eight of Okabe and Ito), hatches and markers for grey prints, units."""
 
 from __future__ import annotations
 
+import math
+
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 HATCHES = ("", "//", "..", "\\\\", "xx", "--", "oo", "++")
-MARKER_COLOUR = "#000000"
-ROW_HEIGHT_INCHES = 0.36
-PANEL_FRAME_INCHES = 0.85  # title, axis label and distance to the next panel
-FIGURE_FRAME_INCHES = 0.9  # heading and legend
-LINE_INCHES = 0.2
-WIDTH_INCHES = 8.0
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":")
 
 
 def colour(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
+def turned(index: int, count: int) -> int:
+    """Beyond eight kinds colours repeat, but not together with the same hatch, marker or dash."""
+    return (index + index // len(COLOURS)) % count
+
+
 def hatch(index: int) -> str:
-    return HATCHES[index % len(HATCHES)]
+    return HATCHES[turned(index, len(HATCHES))]
+
+
+def marker(index: int) -> str:
+    return MARKERS[turned(index, len(MARKERS))]
+
+
+def dash(index: int) -> str:
+    return DASHES[turned(index, len(DASHES))]
 
 
 def time_unit(largest_ns: float) -> tuple[str, float]:
@@ -30,8 +41,29 @@ def time_unit(largest_ns: float) -> tuple[str, float]:
     return "ns", 1.0
 
 
+def byte_unit(largest_bytes: float) -> tuple[str, float]:
+    for power, name in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if largest_bytes >= 1 << power:
+            return name, float(1 << power)
+    return "B", 1.0
+
+
 def number(value: float) -> str:
     """Three significant digits, never in powers of ten."""
-    if value >= 100:
+    if value >= 100 or value == 0:
         return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    if value >= 1:
+        return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:.{min(9, 2 - math.floor(math.log10(abs(value))))}f}"
+
+
+def byte_text(count: float) -> str:
+    unit, size = byte_unit(count)
+    return f"{count / size:g} {unit}"
+
+
+def byte_ticks(smallest: float, largest: float) -> list[tuple[float, str]]:
+    """Powers of two around the range, at most seven or so."""
+    first, last = math.floor(math.log2(max(smallest, 1))), math.ceil(math.log2(max(largest, 2)))
+    step = max(1, math.ceil((last - first) / 6))
+    return [(float(1 << power), byte_text(1 << power)) for power in range(first, last + 1, step)]

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plot as a picture file, drawn by matplotlib: its charts below each other, one legend for all."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: no display is needed
+
+from matplotlib.figure import Figure  # noqa: E402
+
+from dlmb_plotting import style  # noqa: E402
+from dlmb_plotting.charts import Axis, Chart, Heat, Plot, Points, Rows  # noqa: E402
+
+WIDTH_INCHES = 8.0
+ROW_INCHES = 0.36
+POINTS_INCHES = 3.2
+CELL_INCHES = 0.32  # of a heat map
+LARGEST_HEAT_INCHES = 6.0
+FRAME_INCHES = 0.85  # title, axis label and distance to the next chart
+LINE_INCHES = 0.19
+WRAP = 125  # characters
+LEGEND_COLUMNS = 3
+MOST_NUMBERS = 12  # a heat map of more rows has no room for numbers
+ROOM_FOR_ENDS = 1.14  # right of the longest row
+
+
+def height_of(chart: Chart) -> float:
+    if isinstance(chart, Rows):
+        return max(2, len(chart.rows)) * ROW_INCHES
+    return POINTS_INCHES if isinstance(chart, Points) else min(LARGEST_HEAT_INCHES, max(2.0, len(chart.rows) * CELL_INCHES))
+
+
+def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
+    """A picture travels without its files, so what is drawn, left out, and weakens its numbers stands in it."""
+    facts = [re.split("[;:]", warning)[0] for warning in warnings if plot.measured]  # what follows is advice
+    notes = [plot.caption, plot.left_out, "Note: " + "; ".join(facts) if facts else ""]
+    lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]
+    heights = [height_of(chart) for chart in plot.charts]
+    kinds = plot.kinds()
+    legend_rows = -(-len(kinds) // LEGEND_COLUMNS)
+    top = 0.45 + LINE_INCHES * len(lines)
+    bottom = 0.1 + 0.25 * legend_rows
+    total = sum(heights) + len(heights) * FRAME_INCHES + top + bottom
+    figure = Figure(figsize=(WIDTH_INCHES, total))
+    figure.text(0.01, 1 - 0.12 / total, plot.title, fontsize="large", va="top")
+    figure.text(0.01, 1 - 0.42 / total, "\n".join(lines), fontsize="small", va="top", color="#333333", linespacing=1.2)
+    axes = figure.subplots(len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    handles: dict[str, Any] = {}
+    for axis, chart in zip(axes, plot.charts):
+        axis.set_title(chart.title, fontsize="medium", loc="left")
+        if isinstance(chart, Rows):
+            draw_rows(axis, chart, kinds, handles)
+        elif isinstance(chart, Points):
+            draw_points(axis, chart, kinds, handles)
+        else:
+            draw_heat(figure, axis, chart)
+    if handles:
+        ordered = [kind for kind in kinds if kind in handles]
+        figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=LEGEND_COLUMNS, fontsize="small", frameon=False)
+    figure.tight_layout(rect=(0, bottom / total, 1, 1 - top / total))
+    return figure
+
+
+def dress(axis: Any, x: Axis) -> None:
+    axis.set_xlabel(x.title)
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+    if x.log:
+        axis.set_xscale("log")
+    if x.ticks:
+        axis.set_xticks([place for place, _ in x.ticks], [text for _, text in x.ticks])
+        axis.set_xticks([], minor=True)
+    if x.reference is not None:
+        axis.axvline(x.reference, color="#555555", linewidth=1, zorder=1)
+
+
+def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any]) -> None:
+    axis.set_yticks(range(len(chart.rows)), [textwrap.fill(textwrap.shorten(row, 84, placeholder="..."), 42) for row in chart.rows], fontsize="small")
+    axis.set_ylim(len(chart.rows) - 0.5, -0.5)
+    axis.grid(axis="x", alpha=0.3)
+    furthest: dict[int, float] = {}
+    for span in chart.spans:
+        index = kinds.index(span.kind)
+        bar = axis.barh(span.row, span.length, 0.62, span.start, color=style.colour(index), hatch=style.hatch(index), edgecolor="white", linewidth=0.5)
+        handles.setdefault(span.kind, bar)
+        furthest[span.row] = max(furthest.get(span.row, span.start), span.start + span.length)
+    for mark in chart.marks:
+        alone = not chart.spans
+        index = kinds.index(mark.kind)
+        colour = style.colour(index) if alone else "black"
+        handles.setdefault(mark.kind, axis.errorbar(
+            mark.x, mark.row, xerr=[[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, chart.x.last or mark.high) - mark.x)]], fmt=style.marker(index) if alone else "D", markersize=5,
+            capsize=4, color=colour, markerfacecolor=colour if alone else "white"))
+        furthest[mark.row] = max(furthest.get(mark.row, mark.x), mark.x, mark.high)
+    dress(axis, chart.x)
+    if furthest and not chart.x.log:
+        smallest = min([0.0, *(mark.low for mark in chart.marks)])
+        if chart.x.reference and chart.marks:
+            smallest = min(mark.low for mark in chart.marks) * 0.95
+        axis.set_xlim(smallest, (chart.x.last or max(furthest.values())) * ROOM_FOR_ENDS or 1.0)
+    elif furthest:
+        axis.set_xlim(right=max(furthest.values()) * 2)
+    for row, text in chart.ends.items():
+        axis.annotate(text, (min(furthest[row], chart.x.last or furthest[row]), row), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
+    for row, text in chart.remarks.items():
+        axis.text(0.01, row, textwrap.shorten(text, 90, placeholder="..."), va="center", fontsize="small", style="italic", transform=axis.get_yaxis_transform())
+
+
+def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, Any]) -> None:
+    if chart.y.log:
+        axis.set_yscale("log")
+        axis.yaxis.set_major_formatter(lambda value, _: f"{value:.6g}")
+        axis.yaxis.set_minor_formatter(lambda value, _: f"{value:.6g}" if f"{value:e}"[0] in "25" else "")
+        axis.tick_params(axis="y", which="minor", labelsize="x-small")
+    axis.set_ylabel(chart.y.title, fontsize="small")
+    axis.grid(alpha=0.3)
+    if chart.y.reference is not None:
+        axis.axhline(chart.y.reference, color="#555555", linewidth=1, zorder=1)
+    for name, points in chart.series.items():
+        index = kinds.index(name)
+        spread = [[max(0.0, point.y - point.low) for point in points], [max(0.0, point.high - point.y) for point in points]]
+        handles.setdefault(name, axis.errorbar(
+            [point.x for point in points], [point.y for point in points], yerr=spread, capsize=2, color=style.colour(index), marker=style.marker(index), markersize=5,
+            linestyle=style.dash(index) if chart.joined else "none", linewidth=1.4, elinewidth=1))
+    dress(axis, chart.x)
+
+
+def draw_heat(figure: Figure, axis: Any, chart: Heat) -> None:
+    largest = max(map(max, chart.values)) or 1.0
+    image = axis.imshow(chart.values, cmap="cividis", vmin=0, vmax=largest)
+    every = -(-len(chart.rows) // 16)
+    axis.set_xticks(range(0, len(chart.columns), every), chart.columns[::every])
+    axis.set_yticks(range(0, len(chart.rows), every), chart.rows[::every])
+    axis.set_xlabel(chart.column_title)
+    axis.set_ylabel(chart.row_title)
+    figure.colorbar(image, ax=axis, label=chart.unit)
+    if len(chart.rows) <= MOST_NUMBERS:
+        for row, values in enumerate(chart.values):
+            for column, value in enumerate(values):
+                axis.text(column, row, style.number(value), ha="center", va="center", fontsize="x-small", color="black" if value > largest / 2 else "white")

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How cells change over campaigns: by time, named by revision."""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+from dlmb_plotting import style
+from dlmb_plotting.cell_names import short_names
+from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
+from dlmb_plotting.results import Cell, Results
+
+CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch. "
+           "A line per cell, those that changed most; 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
+           "dlmb_compare, not this picture, says whether a change is one.")
+ALL = "all cells"
+
+
+def plots(results: Results, limits: Limits) -> list[Plot]:
+    """Nothing unless some cell was measured in two campaigns."""
+    begin: dict[str, str] = {}
+    revision: dict[str, str] = {}
+    for launch in sorted(results.launches.values(), key=lambda launch: launch.time):
+        begin.setdefault(launch.campaign, launch.time)
+        revision.setdefault(launch.campaign, launch.revision)
+    found = []
+    for pattern, cells in results.patterns().items():
+        times = {cell.id: by_campaign(results, cell) for cell in cells if cell.id in results.visits}
+        times = {identifier: campaigns for identifier, campaigns in times.items() if len(campaigns) > 1}
+        if times:
+            used = [campaign for campaign in begin if any(campaign in campaigns for campaigns in times.values())]
+            ticks = [(float(index), tick(campaign, begin[campaign], revision[campaign])) for index, campaign in enumerate(used)]
+            shown = sorted(times, key=lambda identifier: -change(times[identifier]))[: limits.series - 1]
+            missing = f"the {len(shown)} cells that changed most of {len(times)} are shown" if len(shown) < len(times) else ""
+            found.append(Plot(f"{pattern}.trend", f"{pattern}: trend over campaigns", CAPTION, [chart(times, shown, used, ticks)], missing))
+    return found
+
+
+def tick(campaign: str, time: str, revision: str) -> str:
+    return f"{time[:10]} {revision[:12] or campaign}"
+
+
+def by_campaign(results: Results, cell: Cell) -> dict[str, list[float]]:
+    campaigns: dict[str, list[float]] = {}
+    for launch, time_ns in results.visits[cell.id]:
+        if launch in results.launches:
+            campaigns.setdefault(results.launches[launch].campaign, []).append(time_ns)
+    return campaigns
+
+
+def change(campaigns: dict[str, list[float]]) -> float:
+    """Largest over smallest median."""
+    medians = [median(times) for times in campaigns.values()]
+    return max(medians) / max(min(medians), 1e-9)
+
+
+def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list[str], ticks: list[tuple[float, str]]) -> Points:
+    names = short_names(shown)
+    series = {ALL: mean_points([each for each in times.values() if len(each) == len(used)], used)}
+    for identifier in shown:
+        campaigns = times[identifier]
+        base = median(next(campaigns[campaign] for campaign in used if campaign in campaigns))
+        series[names[identifier]] = [
+            Point(float(index), median(here) / base, min(here) / base, max(here) / base, f"{names[identifier]}: {style.number(median(here) / base)}")
+            for index, campaign in enumerate(used) if (here := campaigns.get(campaign)) and base > 0]
+    y = Axis("time / time in the first campaign (ratio, above 1 is slower)", log=True, reference=1.0)
+    return Points(f"{len(times)} cells in {len(used)} campaigns", Axis("campaign (date and revision)", ticks=ticks), y,
+                  {name: points for name, points in series.items() if points})
+
+
+def mean_points(cells: list[dict[str, list[float]]], used: list[str]) -> list[Point]:
+    points = []
+    for index, campaign in enumerate(used if cells else ()):
+        mean = math.exp(sum(math.log(median(each[campaign]) / median(each[used[0]])) for each in cells) / len(cells))
+        points.append(Point(float(index), mean, mean, mean, f"{ALL} ({len(cells)}): {style.number(mean)}"))
+    return points

@@ -1,0 +1,98 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who wins where in a tuning table, and by how much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dlmb_plotting import style
+from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
+
+DEFAULT_STAYS = "the default stays (measured: no gain, or a tie)"
+OPEN_END = 4  # how far beyond the largest size of the table a rule without an upper end is drawn
+MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. Outside the bars the default is used. A rule without an upper end is drawn up to "
+               f"{OPEN_END} times the largest size of the table, one without a lower end from 1 byte on. Gain: share of the default's time that is saved.")
+GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval; 0: no difference. Rules without evidence are not drawn."
+
+
+def plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
+    found: list[Plot] = []
+    for name, table in tables.items():
+        system = table.get("system") or {}
+        title = ", ".join(text for text in (name, system.get("cpu"), (system.get("gpu") or {}).get("name")) if text)
+        charts = [map_chart(scope, rules, limits) for scope, rules in by_scope(table).items()]
+        found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts, measured=False))
+        measured = [rule for rule in table.get("rules", ()) if (rule.get("evidence") or {}).get("gain") is not None]
+        if measured:
+            shown = evenly(measured, limits.rows)
+            found.append(Plot(f"{name}.gain", f"tuning table {title}: gain over the default", GAIN_CAPTION, [gain_chart(shown)],
+                              left_out(len(shown), len(measured), "rules"), measured=False))
+    return [plot for plot in found if plot.charts]
+
+
+def by_scope(table: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    scopes: dict[str, list[dict[str, Any]]] = {}
+    for rule in table.get("rules", ()):
+        scopes.setdefault(rule["scope"], []).append(rule)
+    return scopes
+
+
+def choice(rule: dict[str, Any]) -> str:
+    choose = rule["choose"]
+    name = (choose.get("algorithm") or {}).get("name")
+    return " ".join(text for text in (choose["backend"], choose.get("method"), name) if text)
+
+
+def interval(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    low, high = value.get("min"), value.get("max")
+    if low is None and high is None:
+        return ", ".join(f"{name} {interval(each)}" for name, each in value.items() if each is not None)
+    if low == high:
+        return str(low)
+    return f"at most {high}" if low is None else f"{low} or more" if high is None else f"{low} to {high}"
+
+
+def condition(rule: dict[str, Any]) -> str:
+    """Everything that must hold but the size."""
+    when = {name: value for name, value in rule["when"].items() if value is not None}
+    basis = (when.pop("bytes", None) or {}).get("basis")
+    parts = [str(when.pop("operation", "any operation"))]
+    parts += [f"{name} {interval(value)}" for name, value in when.items()]
+    return ", ".join([*parts, *([f"size of {basis}"] if basis else [])])
+
+
+def gain_text(rule: dict[str, Any]) -> str:
+    gain = (rule.get("evidence") or {}).get("gain")
+    return "not measured" if gain is None else f"{gain:+.0%}"
+
+
+def map_chart(scope: str, rules: list[dict[str, Any]], limits: Limits) -> Rows:
+    sizes = [rule["when"].get("bytes") or {} for rule in rules]
+    ends = [size[end] for size in sizes for end in ("min", "max") if size.get(end)]
+    largest = OPEN_END * max(ends, default=1 << 20)
+    smallest = min((size.get("min") or 1 for size in sizes), default=1)
+    conditions = list(dict.fromkeys(condition(rule) for rule in rules))
+    shown = evenly(conditions, limits.rows)
+    title = f"scope {scope}" + (f" ({len(shown)} of {len(conditions)} conditions)" if len(shown) < len(conditions) else "")
+    chart = Rows(title, shown, Axis("size (bytes)", log=True, ticks=style.byte_ticks(smallest, largest)))
+    for rule, size in zip(rules, sizes):
+        if condition(rule) in shown:
+            first, last = max(1, size.get("min") or 1), size.get("max") or largest
+            kind = choice(rule) if rule["status"] == "chosen" else DEFAULT_STAYS
+            text = f"{rule['id']}: {choice(rule)}, {style.byte_text(first)} to {style.byte_text(last)}, {rule['status']}, gain {gain_text(rule)}"
+            chart.spans.append(Span(shown.index(condition(rule)), first, last - first, kind, text))
+            chart.ends[shown.index(condition(rule))] = gain_text(rule)
+    return chart
+
+
+def gain_chart(rules: list[dict[str, Any]]) -> Rows:
+    rows = [f"{rule['id']} {rule['when'].get('operation', 'any operation')}: {choice(rule)}" for rule in rules]
+    chart = Rows("by rule", rows, Axis("gain over the default (% of its time)", reference=0.0))
+    for row, rule in enumerate(rules):
+        gain = 100 * rule["evidence"]["gain"]
+        low, high = (100 * end for end in rule["evidence"].get("ci") or (gain / 100, gain / 100))
+        chart.marks.append(Mark(row, gain, low, high, rule["status"], f"{rows[row]}: {gain:+.1f} % ({low:+.1f} to {high:+.1f})"))
+    return chart

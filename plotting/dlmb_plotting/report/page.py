@@ -1,0 +1,122 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts the report together and keeps it small."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from dlmb_results.lines import ResultError
+
+from dlmb_plotting import style
+from dlmb_plotting.charts import Chart, Heat, Limits, Plot, Points
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.making import plots
+from dlmb_plotting.report import facts
+from dlmb_plotting.simulation import Machine
+
+FOLDER = Path(__file__).resolve().parent
+SCRIPTS = ("scale.js", "look.js", "charts.js", "page.js")
+LARGEST_DATA_BYTES = 4_000_000  # the rest of the page is far below 1 MB
+CHARTS_AT_FIRST = 64
+FORBID_NETWORK = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the browser holds us to it
+DIGITS = 6  # significant
+
+
+def short(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}")
+    if isinstance(value, (list, tuple)):
+        return [short(each) for each in value]
+    if isinstance(value, dict):
+        return {key: short(each) for key, each in value.items()}
+    return value
+
+
+def chart_object(chart: Chart, index_of: dict[str, int]) -> dict[str, Any]:
+    if isinstance(chart, Heat):
+        return {"kind": "heat", **vars(chart)}
+    if isinstance(chart, Points):
+        series = [[index_of[name], points] for name, points in chart.series.items()]
+        return {"kind": "points", "title": chart.title, "x": vars(chart.x), "y": vars(chart.y), "joined": chart.joined, "series": series}
+    spans = [[span.row, span.start, span.length, index_of[span.kind], span.text] for span in chart.spans]
+    marks = [[mark.row, mark.x, mark.low, mark.high, index_of[mark.kind], mark.text] for mark in chart.marks]
+    return {"kind": "rows", "title": chart.title, "x": vars(chart.x), "rows": chart.rows, "spans": spans, "marks": marks, "ends": chart.ends, "remarks": chart.remarks}
+
+
+def plot_object(plot: Plot) -> dict[str, Any]:
+    index_of = {kind: index for index, kind in enumerate(plot.kinds())}
+    charts = [chart_object(chart, index_of) for chart in plot.charts]
+    bars = sorted({span[3] for chart in charts for span in chart.get("spans", ())})
+    return {"name": plot.name, "kinds": list(index_of), "bars": bars, "charts": charts}
+
+
+def data_text(found: list[Plot]) -> str:
+    """JSON that may stand inside a script element."""
+    data = {"colours": style.COLOURS, "plots": [short(plot_object(plot)) for plot in found]}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def fitting(inputs: Inputs, machine: Machine) -> tuple[list[Plot], str]:
+    """Fewer charts per plot until the page is small enough; each plot says what it leaves out."""
+    charts = CHARTS_AT_FIRST
+    while True:
+        found = plots(inputs, machine, Limits(charts))
+        data = data_text(found)
+        size = len(data.encode())
+        if size <= LARGEST_DATA_BYTES or charts == 1:
+            return found, data
+        charts = max(1, min(charts - 1, charts * LARGEST_DATA_BYTES // size))
+
+
+def section(plot: Plot) -> str:
+    options = "".join(f"<option>{escape(chart.title)}</option>" for chart in plot.charts)
+    select = f'<label>chart <select aria-label="chart of {escape(plot.title)}">{options}</select></label>' if len(plot.charts) > 1 else ""
+    missing = f'<p class="left-out">{escape(plot.left_out)}</p>' if plot.left_out else ""
+    what = "what of-choice" if select else "what"
+    return (f'<section id="{escape(plot.name)}"><h3>{escape(plot.title)}</h3><p class="caption">{escape(plot.caption)}</p>{missing}{select}'
+            f'<p class="{what}"></p><div class="chart"></div><div class="legend"></div></section>')
+
+
+def body(inputs: Inputs, found: list[Plot]) -> str:
+    chapters: dict[str, list[Plot]] = {}
+    for plot in found:
+        chapters.setdefault(plot.name.rsplit(".", 1)[0], []).append(plot)
+    parts = ["<h1>DLMB report</h1><nav>", *(f'<a href="#chapter-{escape(name)}">{escape(name)}</a>' for name in chapters), "</nav>"]
+    parts += [f'<p class="warning">{escape(warning)}</p>' for warning in [*inputs.results.warnings, *inputs.results.remarks]]
+    if inputs.results.launches:
+        parts += ["<h2>Machine and software</h2>", facts.machine(inputs.results), "<h2>What ran</h2>", facts.ways(inputs.results)]
+        parts += ["<h2>What did not run, and why</h2>", facts.not_run(inputs.results)]
+    for name, of_chapter in chapters.items():
+        parts += [f'<h2 id="chapter-{escape(name)}">{escape(name)}</h2>', *map(section, of_chapter)]
+    return "\n".join(parts)
+
+
+def html(inputs: Inputs, machine: Machine) -> str:
+    found, data = fitting(inputs, machine)
+    if not found:
+        raise ResultError("the files hold nothing to draw; give result files, plans, tuning tables or comparisons")
+    scripts = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    css = (FOLDER / "page.css").read_text(encoding="utf-8")
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>DLMB report</title>
+<meta http-equiv="Content-Security-Policy" content="{FORBID_NETWORK}">
+<meta name="viewport" content="width=device-width">
+<style>{css}</style></head><body>
+{body(inputs, found)}
+<noscript><p class="warning">The charts are drawn by a script of this page; this browser runs none.</p></noscript>
+<div id="tip" hidden></div><svg id="patterns" aria-hidden="true"></svg>
+<script>const REPORT = {data};
+{scripts}</script>
+</body></html>
+"""
+
+
+def write(inputs: Inputs, machine: Machine, path: Path) -> Path:
+    text = html(inputs, machine)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path

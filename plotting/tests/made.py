@@ -1,0 +1,106 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests of this folder share: running the command, and made-up files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from dlmb_plotting.command import main
+
+EXAMPLE = Path(__file__).with_name("example.jsonl")
+SCHEMA_EXAMPLES = EXAMPLE.parents[2] / "results-schema" / "examples"
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    """Exit code and what went to standard error."""
+    errors = io.StringIO()
+    with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            code = main(list(arguments))
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+    return code, errors.getvalue()
+
+
+def launch_line(launch: str = "l1", time: str = "2026-01-01T00:00:00Z", **fields: Any) -> dict[str, Any]:
+    return {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": launch, "time": time, "world": {"ranks": 4}, "environment": {}, **fields}
+
+
+def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "l1", skew: str = "balanced", imbalance: float = 1.0) -> dict[str, Any]:
+    parameters = {"message-size": size, "skew": skew}
+    return {
+        "kind": "cell", "launch_id": launch, "cell_id": f"backend={backend}/p.message-size={size}/p.skew={skew}", "pattern": "collective", "preset": "",
+        "parameters": parameters, "backend": backend, "method": "default", "memory": "host", "mode": "isolated",
+        "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "status": "ok", "reason": "",
+        "traffic": {"payload_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
+        "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns},
+        "bandwidth": {"busbw_GBps": size / median_ns}, "phases": {"allreduce": {"median": median_ns}},
+    }  # fmt: skip
+
+
+def lines(*values: dict[str, Any]) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def plan(rank: int, *steps: dict[str, Any]) -> dict[str, Any]:
+    return {"rank": rank, "steps": [{"id": index, "label": "forward", "after": [], "group": [0, 1], **step} for index, step in enumerate(steps)]}
+
+
+def plan_document() -> dict[str, Any]:
+    """Rank 0 computes 1 ms and sends 1 MB to rank 1, which computes 1 ms after it arrived."""
+    compute = {"operation": "compute", "label": "compute.forward", "busy_ns": 1_000_000}
+    plans = [plan(0, compute, {"operation": "send", "after": [0], "send": [{"peer": 1, "bytes": 1_000_000}], "channel": 0}),
+             plan(1, {"operation": "recv", "recv": [{"peer": 0, "bytes": 1_000_000}], "channel": 0}, {**compute, "after": [0]})]
+    return {"schema": "dlmb.plan/1.0", "pattern": "pipeline_p2p", "preset": "", "parameters": {"schedule": "1f1b"}, "world": {"ranks": 2}, "plans": plans}
+
+
+def comparison_document() -> dict[str, Any]:
+    def cell(name: str, state: str, ratio: float) -> dict[str, Any]:
+        return {"cell_id": f"backend=mpi/p.message-size={name}", "state": state, "evidence": {"ratio": ratio, "low": ratio - 0.1, "high": ratio + 0.1}}
+
+    cells = [cell("8", "SAME", 1.0), cell("16", "REGRESSED", 1.5), {"cell_id": "backend=ucx", "state": "INVALID"}]
+    return {"schema": "dlmb.comparison/1.0", "metric": {"name": "time", "unit": "ns"}, "counts": {"SAME": 1, "REGRESSED": 1, "INVALID": 1}, "cells": cells}
+
+
+def rule(identifier: str, backend: str, low: int | None, high: int | None, **fields: Any) -> dict[str, Any]:
+    return {"id": identifier, "scope": "select", "when": {"operation": "allreduce", "bytes": {"basis": "buffer", "min": low, "max": high}},
+            "choose": {"backend": backend, "method": "default"}, "status": "chosen", **fields}
+
+
+def table_document() -> dict[str, Any]:
+    evidence = {"gain": 0.2, "ci": [0.1, 0.3]}
+    rules = [rule("r1", "ucx", 1024, 65536, evidence=evidence), rule("r2", "mpi", 131072, None), rule("r3", "ucx", None, 512, status="tie")]
+    return {"schema": "dlmb.tuning-table/1.0", "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def file(self, text: str, name: str = "results.jsonl") -> Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def everything(self) -> Path:
+        """A folder with a file for every plot."""
+        folder = self.folder / "everything"
+        folder.mkdir()
+        cells = [cell_line(size, time, backend, launch, skew, imbalance)
+                 for launch, slower in (("l1", 1), ("l2", 1.5)) for backend in ("mpi", "ucx") for skew, imbalance in (("balanced", 1.0), ("zipf", 2.0))
+                 for size, time in ((1024, 1000 * slower), (4096, 3000 * slower * imbalance))]
+        texts = lines(launch_line(), launch_line("l2", "2026-01-02T00:00:00Z"), *cells)
+        (folder / "collective.jsonl").write_text(texts)
+        (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
+        for name, document in (("pipe.plan", plan_document()), ("verdicts", comparison_document()), ("table", table_document())):
+            (folder / f"{name}.json").write_text(json.dumps(document))
+        return folder

@@ -1,0 +1,102 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every picture is drawn and opened: it has the size that was asked for, is not blank, and shows every series."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+import matplotlib.image
+from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
+from dlmb_plotting.inputs import read_inputs
+from dlmb_plotting.making import MAKERS, plots
+from dlmb_plotting.pictures import picture
+from dlmb_plotting.plots import phases
+from dlmb_plotting.results import read
+from dlmb_plotting.simulation import Machine
+
+from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, run
+
+WIDTH_PIXELS, DPI = 8 * 50, 50
+
+
+class PicturesTest(WithFolder):
+    def test_every_plot_becomes_a_picture_that_is_not_blank(self) -> None:
+        folder = self.everything()
+        for name in MAKERS:
+            output = self.folder / name
+            self.assertEqual(run(name, str(folder), "-o", str(output), "--dpi", str(DPI))[0], 0, name)
+            for path in output.iterdir():
+                image = matplotlib.image.imread(path)
+                self.assertEqual(image.shape[1], WIDTH_PIXELS, path)
+                colours = len({tuple(pixel) for pixel in (image.reshape(-1, image.shape[2])[:, :3] * 255).astype(int)})
+                self.assertGreater(colours, 20, path)
+
+    def test_the_legend_names_every_kind_once(self) -> None:
+        inputs = read_inputs([self.everything()])
+        for plot in plots(inputs, Machine(), Limits(12)):
+            legends = picture(plot).legends
+            entries = [text.get_text() for legend in legends for text in legend.get_texts()]
+            self.assertEqual(entries, plot.kinds(), plot.name)
+
+    def test_the_default_draws_all_and_names_a_launch_warning(self) -> None:
+        code, errors = run(str(EXAMPLE), "-o", str(self.folder), "--dpi", str(DPI))
+        self.assertEqual((code, errors), (0, "dlmb_plot: note: a launch warns: more ranks than processing units\n"))
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"moe_alltoall.phases.png", "moe_alltoall.bandwidth.png"})
+
+    def test_the_examples_of_the_schema_can_be_drawn(self) -> None:
+        for path in sorted(SCHEMA_EXAMPLES.glob("*.json*")):
+            self.assertEqual(run(str(path), "-o", str(self.folder), "--dpi", str(DPI))[0], 0, path)
+
+    def test_a_warning_of_a_launch_is_in_the_picture_of_what_was_measured_only(self) -> None:
+        def texts(measured: bool) -> str:
+            chart = Points("title", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]})
+            return " ".join(text.get_text() for text in picture(Plot("p", "title", "caption", [chart], measured=measured), ["not bound: bind"]).texts)
+
+        self.assertIn("Note: not bound", texts(True))
+        self.assertNotIn("not bound", texts(False))
+
+    def test_bars_have_the_length_of_the_phases_and_axes_name_their_unit(self) -> None:
+        figure = picture(phases.plots(read([EXAMPLE]), Limits(12))[0])
+        axis = figure.axes[0]
+        self.assertEqual(axis.get_xlabel(), "time of one iteration (ms)")
+        for bar, expected in zip(axis.patches[:3], (0.02, 0.9, 1.0)):
+            self.assertAlmostEqual(bar.get_width(), expected)
+        self.assertGreater(axis.get_xlim()[1], 2.2, "the interval's end, 2.2 ms, is inside the picture")
+        self.assertIn("skipped: nccl: no CUDA device", [text.get_text() for text in axis.texts])
+
+
+class CommandTest(WithFolder):
+    def test_a_missing_file_is_a_usage_error_that_names_it(self) -> None:
+        for name in ("none.jsonl", "none.json"):
+            code, errors = run(str(self.folder / name))
+            self.assertEqual(code, 64)
+            self.assertIn(name, errors)
+
+    def test_a_file_without_a_cell_that_ran_is_no_success(self) -> None:
+        self.assertEqual(run(str(self.file(EXAMPLE.read_text().splitlines()[0])))[0], 64)
+
+    def test_no_argument_is_a_usage_error(self) -> None:
+        self.assertEqual(run()[0], 64)
+
+    def test_a_plot_that_the_files_have_nothing_for_says_what_it_takes(self) -> None:
+        code, errors = run("matrix", str(EXAMPLE))
+        self.assertEqual(code, 64)
+        self.assertIn("plans of --plan json", errors)
+
+    def test_a_document_without_its_fields_is_an_error_without_a_traceback(self) -> None:
+        broken = self.file(json.dumps({"schema": "dlmb.plan/1.0", "pattern": "x"}), "broken.json")
+        code, errors = run("timeline", str(broken))
+        self.assertEqual(code, 64)
+        self.assertIn("not as its schema says: KeyError 'plans'", errors)
+
+    def test_an_unknown_json_file_is_refused_when_named_and_passed_over_in_a_folder(self) -> None:
+        other = self.file(json.dumps({"schema": "other/1.0"}), "other.json")
+        self.assertEqual(run(str(other))[0], 64)
+        self.file(EXAMPLE.read_text())
+        self.assertEqual(run(str(self.folder), "-o", str(self.folder), "--dpi", str(DPI))[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From files to charts: what is in them, before anything is drawn."""
+
+from __future__ import annotations
+
+import unittest
+
+from dlmb_plotting import style
+from dlmb_plotting.charts import Limits, evenly
+from dlmb_plotting.plots import compare, imbalance, matrix, sizes, timeline, trend, tuning
+from dlmb_plotting.results import read
+from dlmb_plotting.simulation import Machine, simulate
+
+from made import WithFolder, cell_line, comparison_document, launch_line, lines, plan, plan_document, table_document
+
+LIMITS = Limits(12)
+TRANSFER_NS = 5_000 + 100_000  # 5 us and 1 MB at 10 GB/s
+
+
+class SimulationTest(unittest.TestCase):
+    def test_a_receive_ends_when_the_message_arrived_and_what_needs_it_starts_then(self) -> None:
+        ends = {(a.rank, a.step["operation"]): a.end_ns for a in simulate(plan_document()["plans"], Machine(5, 10))}
+        self.assertEqual(ends[0, "send"], 1_000_000 + TRANSFER_NS)
+        self.assertEqual(ends[1, "recv"], ends[0, "send"])
+        self.assertEqual(ends[1, "compute"], ends[1, "recv"] + 1_000_000)
+
+    def test_an_allreduce_starts_with_its_last_rank_and_moves_twice_n_minus_1_of_n(self) -> None:
+        together = {"operation": "allreduce", "bytes": 1_000_000}
+        plans = [plan(0, together), plan(1, {"operation": "compute", "busy_ns": 7_000}, {**together, "after": [0]})]
+        ends = {a.end_ns for a in simulate(plans, Machine(5, 10)) if a.step["operation"] == "allreduce"}
+        self.assertEqual(ends, {7_000 + TRANSFER_NS})
+
+    def test_the_bubble_is_the_share_without_compute(self) -> None:
+        chart = timeline.plots({"p": plan_document()}, Machine(5, 10), LIMITS)[0].charts[0]
+        whole = 2_000_000 + TRANSFER_NS
+        self.assertEqual(set(chart.ends.values()), {f"bubble {1 - 1_000_000 / whole:.0%}"})
+
+
+class CurvesTest(WithFolder):
+    def test_a_line_per_backend_over_payload_per_rank_with_the_interval(self) -> None:
+        cells = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
+        time, bandwidth = sizes.plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
+        self.assertEqual(list(time.charts[0].series), ["mpi default", "ucx default"])
+        self.assertEqual([point.x for point in time.charts[0].series["mpi default"]], [1024, 4096])
+        point = bandwidth.charts[0].series["mpi default"][0]
+        self.assertAlmostEqual(point.low, point.y / 1.2)
+        self.assertAlmostEqual(point.high, point.y / 0.9)
+
+    def test_one_size_is_no_curve(self) -> None:
+        self.assertEqual(sizes.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+
+    def test_imbalance_sets_skews_of_one_size_against_each_other(self) -> None:
+        cells = [cell_line(8, 10, skew=skew, imbalance=value) for skew, value in (("zipf", 2.5), ("balanced", 1.0))]
+        chart = imbalance.plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
+        self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
+
+
+class TrendTest(WithFolder):
+    def test_campaigns_are_in_order_of_time_and_relative_to_the_first(self) -> None:
+        written = lines(launch_line("late", "2026-02-02T00:00:00Z"), cell_line(8, 30, launch="late"), launch_line("early"), cell_line(8, 20, launch="early"))
+        chart = trend.plots(read([self.file(written)]), LIMITS)[0].charts[0]
+        self.assertEqual([text for _, text in chart.x.ticks], ["2026-01-01 early", "2026-02-02 late"])
+        self.assertEqual([point.y for point in chart.series["mpi message-size=8 skew=balanced"]], [1.0, 1.5])
+
+    def test_one_campaign_is_no_trend(self) -> None:
+        self.assertEqual(trend.plots(read([self.file(lines(launch_line(), cell_line(8, 20)))]), LIMITS), [])
+
+
+class DocumentsTest(unittest.TestCase):
+    def test_the_matrix_has_sources_as_rows(self) -> None:
+        heat = matrix.plots({"p": plan_document()}, LIMITS)[0].charts[0]
+        size = dict(B=1, KiB=1 << 10, MiB=1 << 20)[heat.unit]
+        self.assertEqual([[value * size for value in row] for row in heat.values], [[0, 1_000_000], [0, 0]])
+
+    def test_a_large_matrix_is_summed_in_blocks(self) -> None:
+        heat = matrix.heat("x", [[1.0] * 130 for _ in range(130)])
+        self.assertEqual((len(heat.rows), heat.values[0][0], heat.rows[-1]), (44, 9.0, "129-129"))
+        self.assertIn("blocks of 3 ranks", heat.title)
+
+    def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
+        plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
+        self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
+        self.assertIn("1 cells have no ratio", plot.left_out)
+
+    def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
+        where, gain = tuning.plots({"t": table_document()}, LIMITS)
+        spans = where.charts[0].spans
+        self.assertEqual([(span.start, span.start + span.length) for span in spans], [(1024, 65536), (131072, 4 * 131072), (1, 512)])
+        self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", tuning.DEFAULT_STAYS])
+        self.assertEqual([mark[1:4] for mark in gain.charts[0].marks], [(20.0, 10.0, 30.0)])
+
+
+class StyleTest(unittest.TestCase):
+    def test_numbers_keep_three_digits(self) -> None:
+        self.assertEqual([style.number(value) for value in (1.234, 12.34, 1234.5, 0.01234)], ["1.23", "12.3", "1234", "0.0123"])
+        self.assertEqual(style.time_unit(2.5e6), ("ms", 1e6))
+
+    def test_no_two_of_the_first_64_kinds_look_alike(self) -> None:
+        self.assertEqual(len({(style.colour(index), style.hatch(index), style.marker(index)) for index in range(64)}), 64)
+
+    def test_the_first_and_the_last_stay(self) -> None:
+        self.assertEqual(evenly(list(range(10)), 3), [0, 4, 9])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,101 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report: no address in it that a browser would fetch, small, and drawn without an error where a headless browser is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+
+from dlmb_plotting.charts import Limits
+from dlmb_plotting.inputs import read_inputs
+from dlmb_plotting.making import plots
+from dlmb_plotting.report import page
+from dlmb_plotting.simulation import Machine
+
+from made import WithFolder, cell_line, launch_line, lines, run
+
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+DEAD_PROXY = "127.0.0.1:9"  # the browser has no network
+LARGEST_BYTES = 5_000_000
+
+
+class Elements(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.identifiers: list[str] = []
+        self.fetched: list[str] = []
+        self.data_errors = ""
+        self.drawings = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attributes}
+        if tag == "section":
+            self.identifiers.append(values["id"])
+        self.fetched += [value for name, value in values.items() if name in ("src", "href") and not value.startswith("#")]
+        self.data_errors = values.get("data-errors", self.data_errors)
+        self.drawings += tag == "svg" and values.get("role") == "img"
+
+
+class ReportTest(WithFolder):
+    def report(self, *inputs: Path) -> Path:
+        path = self.folder / "report.html"
+        self.assertEqual(run("report", *map(str, inputs), "-o", str(path))[0], 0)
+        return path
+
+    def test_it_has_a_section_per_plot_and_fetches_nothing(self) -> None:
+        folder = self.everything()
+        text = self.report(folder).read_text()
+        elements = Elements(text)
+        self.assertEqual(sorted(elements.identifiers), sorted(plot.name for plot in plots(read_inputs([folder]), Machine(), Limits(12))))
+        self.assertEqual(elements.fetched, [])
+        self.assertNotIn("url(http", text)
+        self.assertIn("default-src 'none'", text)
+
+    def test_what_did_not_run_is_in_it_with_its_reason(self) -> None:
+        text = self.report(self.everything()).read_text()
+        self.assertIn("<td>skipped</td><td>moe_alltoall</td><td>nccl default</td><td>nccl: no CUDA device</td>", text)
+
+    def test_text_of_a_file_cannot_become_markup(self) -> None:
+        evil = "</script><img src=x>"
+        cells = (cell_line(8, 10) | {"method": evil}, cell_line(16, 10) | {"status": "failed", "reason": evil})
+        self.assertEqual(Elements(self.report(self.file(lines(launch_line(), *cells))).read_text()).fetched, [])
+
+    def test_many_cells_make_a_small_page_that_says_what_it_leaves_out(self) -> None:
+        cells = (cell_line(8 * size, 10 + size, backend, skew=f"zipf:{skew}") for size in range(1, 51) for skew in range(20) for backend in ("mpi", "ucx"))
+        path = self.report(self.file(lines(launch_line(), *cells)))
+        self.assertLess(path.stat().st_size, LARGEST_BYTES)
+        self.assertIn("64 of 1000 settings are shown", path.read_text())
+
+    def test_a_page_beyond_the_limit_is_drawn_with_fewer_charts(self) -> None:
+        cells = [cell_line(8 * size, 10 + size) for size in range(1, 101)]
+        inputs = read_inputs([self.file(lines(launch_line(), *cells))])
+        self.addCleanup(setattr, page, "LARGEST_DATA_BYTES", page.LARGEST_DATA_BYTES)
+        page.LARGEST_DATA_BYTES = 20_000
+        found, data = page.fitting(inputs, Machine())
+        self.assertLessEqual(len(data), 20_000)
+        self.assertRegex(next(plot.left_out for plot in found if plot.name == "collective.phases"), r"^\d+ of 100 settings are shown")
+
+    def test_a_browser_without_a_network_draws_every_plot(self) -> None:
+        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        if browser is None:
+            self.skipTest("no headless browser: none of " + ", ".join(BROWSERS))
+        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder}/browser", f"--proxy-server={DEAD_PROXY}", "--dump-dom"]
+        address = self.report(self.everything()).as_uri()
+        drawn = subprocess.run([*command, address], capture_output=True, text=True, timeout=100, check=True).stdout
+        elements = Elements(drawn)
+        self.assertEqual(json.loads(elements.data_errors), [])
+        self.assertEqual(elements.drawings, len(elements.identifiers))
+        self.assertGreater(elements.drawings, 10)
+        self.assertNotRegex(drawn, r'="[^"]*(NaN|Infinity|undefined)')
+        self.assertGreater(len(re.findall("data-text=", drawn)), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reading and grouping of a small result file (example.jsonl beside this file)."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+from dlmb_plotting.groups import grouped
+from dlmb_plotting.results import read
+from dlmb_results.lines import TEST_DOUBLE, ResultError
+
+from made import EXAMPLE, WithFolder
+
+
+class ReadingTest(WithFolder):
+    def test_every_cell_line_becomes_a_cell(self) -> None:
+        results = read([EXAMPLE])
+        self.assertEqual([cell.way for cell in results.cells], ["mpi alltoallv", "ucx linear", "nccl default", "mpi alltoallv"])
+        self.assertEqual(results.remarks, [])
+        self.assertEqual(dict(results.cells[0].phases_ns), {"count_exchange": 20e3, "dispatch": 900e3, "combine": 1000e3})
+
+    def test_a_killed_run_is_read_up_to_its_last_whole_line_and_said_to_be_cut(self) -> None:
+        lines = EXAMPLE.read_text().splitlines(keepends=True)
+        results = read([self.file("".join(lines[:3]) + lines[3][:100])])
+        self.assertEqual(len(results.cells), 2)
+        self.assertEqual(len(results.remarks), 2)
+        self.assertIn("cut off", results.remarks[0])
+        self.assertIn("no end line", results.remarks[1])
+
+    def test_a_cell_measured_again_counts_once_and_a_later_failure_does_not_hide_it(self) -> None:
+        launch, cell = EXAMPLE.read_text().splitlines()[:2]
+        again = json.loads(cell) | {"time_ns": json.loads(cell)["time_ns"] | {"median": 1234567}}
+        failed = json.loads(cell) | {"status": "failed"}
+        results = read([self.file("\n".join([launch, cell, json.dumps(again), json.dumps(failed)]))])
+        self.assertEqual([cell.median_ns for cell in results.cells], [1234567])
+
+    def test_a_broken_line_before_the_last_is_an_error_that_names_it(self) -> None:
+        lines = EXAMPLE.read_text().splitlines()
+        with self.assertRaisesRegex(ResultError, "results.jsonl:2: not a line"):
+            read([self.file("\n".join([lines[0], lines[1][:50], lines[2]]))])
+
+    def test_a_launch_on_a_test_double_is_warned_about_once(self) -> None:
+        launch = json.loads(EXAMPLE.read_text().splitlines()[0])
+        for warnings in ([], [TEST_DOUBLE]):
+            launch |= {"test_double": True, "environment": {"warnings": warnings}}
+            self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [TEST_DOUBLE])
+        launch["test_double"] = False
+        launch["environment"]["warnings"] = []
+        self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [])
+
+    def test_another_major_version_of_the_schema_is_refused(self) -> None:
+        with self.assertRaisesRegex(ResultError, "this program reads dlmb.result/1.x"):
+            read([self.file('{"kind": "launch", "schema": "dlmb.result/2.0", "launch_id": "a"}\n')])
+
+
+class GroupingTest(unittest.TestCase):
+    def test_cells_of_the_same_traffic_stand_together(self) -> None:
+        groups = grouped(read([EXAMPLE]).cells)
+        self.assertEqual([len(group.cells) for group in groups], [3, 1])
+
+    def test_a_title_names_preset_ranks_and_memory_but_not_what_follows_from_the_preset(self) -> None:
+        groups = grouped(read([EXAMPLE]).cells)
+        self.assertEqual(groups[0].title, "mixtral-8x7b, 4 ranks, host memory")
+        self.assertEqual(groups[1].title, "deepseek-v3, 4 ranks, 2 per node, host memory")
+
+
+if __name__ == "__main__":
+    unittest.main()
