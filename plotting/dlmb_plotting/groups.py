@@ -26,7 +26,7 @@ def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any],
         ("memory", cell.memory),
         ("ranks", cell.ranks),
         ("ranks per node", cell.ranks_per_node),
-        ("mode", cell.mode),
+        ("timing", cell.mode),  # a pattern has a parameter mode
         ("seed", cell.seed),
         ("draws", cell.draws),
         ("cache", cell.cache),

@@ -66,5 +66,13 @@ class GroupingTest(unittest.TestCase):
         self.assertEqual(groups[1].title, "deepseek-v3, 4 ranks, 2 per node, host memory")
 
 
+    def test_a_parameter_called_mode_is_not_taken_for_how_iterations_follow_each_other(self) -> None:
+        cell = read([EXAMPLE]).cells[0]
+        groups = grouped([cell._replace(parameters=(("mode", mode),)) for mode in ("batched", "separate")])
+        self.assertTrue(groups[0].title.endswith("mode batched"), groups[0].title)
+        same = grouped([cell._replace(parameters=(("mode", "batched"), ("pp", pp))) for pp in (1, 2)])
+        self.assertNotIn("mode", same[0].title)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -45,7 +45,7 @@ function makeScale(axis, values, first, last, room) {
     if (!Number.isFinite(low)) [low, high] = axis.log ? [1, 10] : [0, 1];
     if (axis.log) [low, high] = [low / room, high * room];
     else [low, high] = [low - (low === 0 ? 0 : (high - low) * (room - 1)), high + (high - low) * (room - 1)];
-    if (low === high) [low, high] = [low - 1, high + 1];
+    if (low === high) high = low + 1;
     const along = axis.log ? value => Math.log(Math.max(value, low) / low) / Math.log(high / low) : value => (Math.min(value, cut) - low) / (high - low);
     const given = axis.ticks.filter(tick => tick[0] >= low && tick[0] <= high);
     return {place: value => first + along(value) * (last - first), ticks: given.length ? given : axis.log ? logTicks(low, high) : linearTicks(low, high)};
