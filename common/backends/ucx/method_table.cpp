@@ -104,6 +104,9 @@ MethodTable::MethodTable(int peers) : methods_(all_methods()) {
     }
     for (Method const& method : methods_) {
         infos_.push_back(method.info);
+        if (method.in_shared_memory != InSharedMemory::always) {
+            infos_of_messages_.push_back(method.info);
+        }
     }
 }
 

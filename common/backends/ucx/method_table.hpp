@@ -36,6 +36,8 @@ public:
 
     /// The first that has an operation is the default for it.
     [[nodiscard]] std::span<MethodInfo const> infos() const { return infos_; }
+    /// Those that need no memory which ranks share.
+    [[nodiscard]] std::span<MethodInfo const> infos_of_messages() const { return infos_of_messages_; }
     /// Methods that change one of `uses`, with each value of their knob that is worth measuring.
     [[nodiscard]] std::vector<MethodChoice> variants(std::span<OperationUse const> uses) const;
     /// Refers to this table. Throws UsageError for an unknown method or knob.
@@ -44,6 +46,7 @@ public:
 private:
     std::vector<Method> methods_;
     std::vector<MethodInfo> infos_;
+    std::vector<MethodInfo> infos_of_messages_;
 };
 
 }  // namespace dlmb::ucx

@@ -17,6 +17,9 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
+        return on_device(kind) ? methods_.infos_of_messages() : methods_.infos();
+    }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                      std::span<OperationUse const> uses) const override {
         return methods_.variants(uses);
