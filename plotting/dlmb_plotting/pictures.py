@@ -27,6 +27,8 @@ FRAME_INCHES = 0.85  # title, axis label and distance to the next chart
 LINE_INCHES = 0.19
 WRAP = 125  # characters
 LEGEND_COLUMNS = 3
+LEGEND_WIDTH = 120  # characters
+WIDE_SCALE = 5  # a logarithmic axis over less has a number at every tick
 MOST_NUMBERS = 12  # a heat map of more rows has no room for numbers
 ROOM_FOR_ENDS = 1.14  # right of the longest row
 
@@ -44,7 +46,8 @@ def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
     lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]
     heights = [height_of(chart) for chart in plot.charts]
     kinds = plot.kinds()
-    legend_rows = -(-len(kinds) // LEGEND_COLUMNS)
+    columns = max(1, min(LEGEND_COLUMNS, LEGEND_WIDTH // (8 + max(map(len, kinds), default=0))))
+    legend_rows = -(-len(kinds) // columns)
     top = 0.45 + LINE_INCHES * len(lines)
     bottom = 0.1 + 0.25 * legend_rows
     total = sum(heights) + len(heights) * FRAME_INCHES + top + bottom
@@ -63,7 +66,7 @@ def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
             draw_heat(figure, axis, chart)
     if handles:
         ordered = [kind for kind in kinds if kind in handles]
-        figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=LEGEND_COLUMNS, fontsize="small", frameon=False)
+        figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=columns, fontsize="small", frameon=False)
     figure.tight_layout(rect=(0, bottom / total, 1, 1 - top / total))
     return figure
 
@@ -116,9 +119,13 @@ def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any])
 
 def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, Any]) -> None:
     if chart.y.log:
+        def narrow() -> bool:
+            low, high = axis.get_ylim()
+            return high < WIDE_SCALE * low
+
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:.6g}")
-        axis.yaxis.set_minor_formatter(lambda value, _: f"{value:.6g}" if f"{value:e}"[0] in "25" else "")
+        axis.yaxis.set_minor_formatter(lambda value, _: f"{value:.6g}" if f"{value:e}"[0] in "25" or narrow() else "")
         axis.tick_params(axis="y", which="minor", labelsize="x-small")
     axis.set_ylabel(chart.y.title, fontsize="small")
     axis.grid(alpha=0.3)

@@ -16,7 +16,7 @@ function drawRows(chart, hidden) {
     const x = makeScale(chart.x, values, LEFT, WIDTH - RIGHT, 1.03);
     drawAxes(svg, height, x, chart.x);
     const middle = row => TOP + ROW * (row + 0.5), furthest = {};
-    chart.rows.forEach((name, row) => make("title", {}, make("text", {x: LEFT - 8, y: middle(row) + 4, "text-anchor": "end"}, svg, shortened(name, 34)), name));
+    chart.rows.forEach((name, row) => make("title", {}, make("text", {x: LEFT - 8, y: middle(row) + 4, "text-anchor": "end"}, svg, shortened(name, 36)), name));
     const reach = (row, value) => { furthest[row] = Math.max(furthest[row] ?? LEFT, x.place(value)); };
     for (const [row, start, length, kind, text] of spans) {
         const left = x.place(start), width = Math.max(0.7, x.place(start + length) - left);

@@ -3,7 +3,7 @@
 // Scales, ticks and SVG elements.
 "use strict";
 
-const WIDTH = 900, LEFT = 210, RIGHT = 110, TOP = 8, BOTTOM = 44;
+const WIDTH = 950, LEFT = 260, RIGHT = 110, TOP = 8, BOTTOM = 44;
 
 function make(name, attributes, parent, text) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
