@@ -72,7 +72,7 @@ void measure_once(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> c
     measure::run_contest({bootstrap, memory, pool.slots(), plans, start}, candidates, options, watchdog,
                          [&](std::size_t index, measure::CellResult const& result) {
                              if (result.median_of_rounds_ns > 0) {
-                                 cells[whose[index]].medians_ns.push_back(result.median_of_rounds_ns);
+                                 cells[whose[index]].add(result);
                              }
                          });
 }
@@ -114,7 +114,7 @@ NoiseFloor measure_noise_floor(Bootstrap& bootstrap) {
     for (Probe const& probe : probes(bootstrap)) {
         std::vector<RepeatedCell> cells;
         for (RequestedBackend const& each : backends) {
-            cells.push_back({fmt::format("{}, {} ranks, {}", probe.name, bootstrap.size(), each.name), {}});
+            cells.push_back({fmt::format("{}, {} ranks, {}", probe.name, bootstrap.size(), each.name), {}, {}});
         }
         for (int i = 0; i < repetitions; ++i) {
             watchdog.arm(std::string(probe.name), patience_ns);

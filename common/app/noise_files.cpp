@@ -43,7 +43,8 @@ NoiseFloor read_noise_floor(std::vector<std::filesystem::path> const& files) {
                 !record::on_test_double(launch.environment) && !stored.cell.shared_gpu) {
                 RepeatedCell& cell = cells[{family_of(launch), stored.cell.cell_id}];
                 cell.name = stored.cell.cell_id;
-                cell.medians_ns.push_back(median_ns);
+                cell.stream = stored.cell.identity.mode == "stream";
+                cell.add(stored.cell.result);
             }
         }
     }

@@ -7,6 +7,7 @@
 #include "common/app/info_facts.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/measure/calibration.hpp"
+#include "common/measure/result.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -18,7 +19,11 @@ namespace dlmb::app {
 /// The medians of one cell, measured again and again.
 struct RepeatedCell {
     std::string name;
-    std::vector<double> medians_ns;  // one per launch, or per repetition within one
+    std::vector<double> medians_ns;       // one per launch, or per repetition within one
+    std::vector<double> own_differences;  // |aa_ratio - 1| of those that have one
+    bool stream = false;
+
+    void add(measure::CellResult const& result);
 };
 
 struct NoiseFloor {

@@ -55,7 +55,7 @@ std::string noise_text(InfoJson const& noise) {
         "# spread {} in %, with 90 % confidence at most the next column; then the least slowdown in % that a\n"
         "# comparison of 5, 8, 12 or 16 launches per side shows in {:.0f} of 100 tries (exact one-sided rank test at "
         "{}, "
-        "margin\n# 3 %, below 50 us 5 %)\n",
+        "margin\n# 3 %, below 50 us 5 %, and twice what a cell differs from itself)\n",
         noise["spread_is"].get<std::string>(), 100 * noise["power"].get<double>(), noise["alpha"].get<double>());
     if (!between) {
         text += "# Launches differ by more than repetitions within one: these slowdowns are a lower limit. Run several "

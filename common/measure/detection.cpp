@@ -36,8 +36,8 @@ std::vector<double> differences(RandomSequence& random, std::size_t launches) {
 
 }  // namespace
 
-Detection::Detection(std::size_t launches, DetectionRule const& rule) : rule_(rule) {
-    std::optional<std::size_t> const critical = critical_pairs(launches, launches, rule.alpha);
+Detection::Detection(std::size_t launches, double alpha) {
+    std::optional<std::size_t> const critical = critical_pairs(launches, launches, alpha);
     if (!critical || *critical == 0) {
         return;
     }
@@ -49,24 +49,25 @@ Detection::Detection(std::size_t launches, DetectionRule const& rule) : rule_(ru
     }
 }
 
-double Detection::needed(Trial const& trial, double spread) const {
-    return std::max(spread * trial.until_significant, std::log1p(rule_.margin) - spread * trial.estimate);
+double Detection::needed(Trial const& trial, double spread, double margin) {
+    return std::max(spread * trial.until_significant, std::log1p(margin) - spread * trial.estimate);
 }
 
-double Detection::power(double spread, double slowdown) const {
-    auto const found = std::count_if(trials_.begin(), trials_.end(),
-                                     [&](Trial const& trial) { return needed(trial, spread) <= std::log1p(slowdown); });
+double Detection::power(double spread, double margin, double slowdown) const {
+    auto const found = std::count_if(trials_.begin(), trials_.end(), [&](Trial const& trial) {
+        return needed(trial, spread, margin) <= std::log1p(slowdown);
+    });
     return trials_.empty() ? 0 : static_cast<double>(found) / static_cast<double>(trials_.size());
 }
 
-std::optional<double> Detection::least_slowdown(double spread, double power) const {
+std::optional<double> Detection::least_slowdown(double spread, double margin, double power) const {
     if (trials_.empty()) {
         return std::nullopt;
     }
     std::vector<double> moves;
     moves.reserve(trials_.size());
     for (Trial const& trial : trials_) {
-        moves.push_back(needed(trial, spread));
+        moves.push_back(needed(trial, spread, margin));
     }
     std::sort(moves.begin(), moves.end());
     auto const rank = static_cast<std::size_t>(std::ceil(power * static_cast<double>(moves.size())));

@@ -13,20 +13,19 @@
 
 namespace dlmb::measure {
 
-struct DetectionRule {
-    double margin = 0.03;  // a smaller slowdown is no finding
-    double alpha = 0.005;  // of the test; small, because a comparison asks about many cells at once
-};
+/// Significance that the test asks for; small, because a comparison asks about many cells at once.
+inline constexpr double usual_alpha = 0.005;
 
 /// For one number of launches per side.
 class Detection {
 public:
-    Detection(std::size_t launches, DetectionRule const& rule);
+    explicit Detection(std::size_t launches, double alpha = usual_alpha);
 
-    /// How often a slowdown of this share (0.05: 5 %) is found where launches are spread by `spread`.
-    [[nodiscard]] double power(double spread, double slowdown) const;
+    /// How often a slowdown of this share (0.05: 5 %) is found where launches are spread by `spread` and an estimate
+    /// below `margin` is no finding.
+    [[nodiscard]] double power(double spread, double margin, double slowdown) const;
     /// The least slowdown that is found with this power; nullopt where no result of so few launches is significant.
-    [[nodiscard]] std::optional<double> least_slowdown(double spread, double power = 0.8) const;
+    [[nodiscard]] std::optional<double> least_slowdown(double spread, double margin, double power) const;
 
 private:
     /// One simulated comparison of equal sides, launches normal with spread 1, in logarithms: by how much the candidate
@@ -35,9 +34,8 @@ private:
         double until_significant = 0;
         double estimate = 0;
     };
-    [[nodiscard]] double needed(Trial const& trial, double spread) const;
+    [[nodiscard]] static double needed(Trial const& trial, double spread, double margin);
 
-    DetectionRule rule_;
     std::vector<Trial> trials_;  // empty: never significant
 };
 

@@ -14,6 +14,8 @@
 namespace dlmb::measure {
 namespace {
 
+constexpr double margin = 0.03;
+
 /// Over all choices of the candidate's places among the sorted values, how many win exactly u pairs.
 std::vector<double> counted(std::size_t baseline, std::size_t candidate) {
     std::vector<double> share(baseline * candidate + 1, 0);
@@ -63,39 +65,39 @@ TEST(RankTest, TheCriticalCountIsTheLeastOneThatIsUnlikelyEnough) {
 // Powers that the measurement protocol quotes for p <= .005 and a ratio of 1.03 or more, from simulations of its own:
 // two of a thousand comparisons each differ by up to 0.04.
 TEST(Detection, ThePowerIsThatOfTheProtocol) {
-    Detection const five(5, {});
-    Detection const eight(8, {});
-    Detection const ten(10, {});
-    EXPECT_NEAR(eight.power(0.01, 0.02), 0.05, 0.04);
-    EXPECT_NEAR(eight.power(0.01, 0.03), 0.50, 0.04);
-    EXPECT_NEAR(eight.power(0.01, 0.05), 1.00, 0.01);
-    EXPECT_NEAR(five.power(0.02, 0.05), 0.54, 0.04);
-    EXPECT_NEAR(eight.power(0.02, 0.05), 0.89, 0.04);
-    EXPECT_NEAR(ten.power(0.02, 0.05), 0.95, 0.04);
-    EXPECT_NEAR(five.power(0.02, 0.03), 0.16, 0.04);
-    EXPECT_NEAR(eight.power(0.02, 0.03), 0.34, 0.04);
-    EXPECT_NEAR(ten.power(0.02, 0.03), 0.43, 0.04);
-    EXPECT_LE(eight.power(0.02, 0), 0.002);  // a false alarm
+    Detection const five(5);
+    Detection const eight(8);
+    Detection const ten(10);
+    EXPECT_NEAR(eight.power(0.01, margin, 0.02), 0.05, 0.04);
+    EXPECT_NEAR(eight.power(0.01, margin, 0.03), 0.50, 0.04);
+    EXPECT_NEAR(eight.power(0.01, margin, 0.05), 1.00, 0.01);
+    EXPECT_NEAR(five.power(0.02, margin, 0.05), 0.54, 0.04);
+    EXPECT_NEAR(eight.power(0.02, margin, 0.05), 0.89, 0.04);
+    EXPECT_NEAR(ten.power(0.02, margin, 0.05), 0.95, 0.04);
+    EXPECT_NEAR(five.power(0.02, margin, 0.03), 0.16, 0.04);
+    EXPECT_NEAR(eight.power(0.02, margin, 0.03), 0.34, 0.04);
+    EXPECT_NEAR(ten.power(0.02, margin, 0.03), 0.43, 0.04);
+    EXPECT_LE(eight.power(0.02, margin, 0), 0.002);  // a false alarm
 }
 
 TEST(Detection, TheLeastSlowdownIsFoundWithTheAskedPower) {
-    Detection const eight(8, {});
+    Detection const eight(8);
     for (double const spread : {0.005, 0.02, 0.1}) {
-        double const least = eight.least_slowdown(spread).value();
-        EXPECT_NEAR(eight.power(spread, least), 0.8, 0.001);
-        EXPECT_GT(least, 0.03);
+        double const least = eight.least_slowdown(spread, margin, 0.8).value();
+        EXPECT_NEAR(eight.power(spread, margin, least), 0.8, 0.001);
+        EXPECT_GT(least, margin);
     }
-    EXPECT_NEAR(eight.least_slowdown(0).value(), 0.03, 1e-12);  // nothing below the margin
+    EXPECT_NEAR(eight.least_slowdown(0, margin, 0.8).value(), margin, 1e-12);  // nothing below the margin
 }
 
 TEST(Detection, MoreLaunchesSeeLess) {
     double before = 1;
     for (std::size_t const launches : {5U, 8U, 12U, 16U}) {
-        double const least = Detection(launches, {}).least_slowdown(0.05).value();
+        double const least = Detection(launches).least_slowdown(0.05, margin, 0.8).value();
         EXPECT_LT(least, before);
         before = least;
     }
-    EXPECT_FALSE(Detection(4, {}).least_slowdown(0.05).has_value());
+    EXPECT_FALSE(Detection(4).least_slowdown(0.05, margin, 0.8).has_value());
 }
 
 // Logarithms -x, 0, x: variance 2 x^2 / 2.
