@@ -123,6 +123,15 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
     return candidate;
 }
 
+/// The error of the common clock counts where the sample is a span on it.
+bool is_below_floor(measure::CellResult const& result, double timer_ns) {
+    measure::ClockFloor floor{timer_ns};
+    if (result.sync.method == "window") {
+        floor.common_error_ns = static_cast<double>(result.sync.clock_error_ns);
+    }
+    return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), floor);
+}
+
 }  // namespace
 
 void check_methods(std::span<RequestedBackend const> backends, Options const& options) {
@@ -218,8 +227,7 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
         record::Cell cell = running[index]->cell;
         cell.result = result;
         if (auto const& calibration = launch.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
-            double const sample_ns = result.time.median * static_cast<double>(result.iterations_per_sample);
-            cell.result.below_floor = measure::is_below_floor(sample_ns, {calibration->timer.cost_ns});
+            cell.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
         }
         cell.backend_facts = running[index]->backend->provenance();
         cell.backend_facts.merge(candidates[index].positions.front()->provenance());
