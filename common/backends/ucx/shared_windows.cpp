@@ -2,67 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/shared_windows.hpp"
 
+#include "common/backends/ucx/shared_letters.hpp"
+
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cstring>
 #include <map>
-#include <tuple>
 
 namespace dlmb::ucx {
 namespace {
 
 constexpr Bytes counter_bytes = 64;  // a cache line of its own
-
-/// What a rank tells a peer about one step. Travels as bytes between ranks of one launch, hence of one build; all
-/// offsets are in the sender's shared memory.
-struct Entry {
-    std::uint64_t kind = 0;
-    std::uint64_t key = 0;
-    std::uint64_t counter = 0;
-    std::uint64_t window = 0;
-    std::uint64_t stride = 0;
-    std::uint64_t stages = 0;
-    std::uint64_t bytes = 0;
-};
-
-/// Opens a letter; the packed key of the memory follows, then entries.
-struct Heading {
-    std::uint64_t address = 0;
-    std::uint64_t key_bytes = 0;
-};
-
-template <class Value>
-void append(Blob& blob, Value const& value) {
-    blob.resize(blob.size() + sizeof value);
-    std::memcpy(blob.data() + blob.size() - sizeof value, &value, sizeof value);
-}
-
-template <class Value>
-Value read_at(Blob const& blob, std::size_t offset) {
-    Value value;
-    std::memcpy(&value, blob.data() + offset, sizeof value);
-    return value;
-}
-
-/// Entries of one kind and key from one peer, taken in the sender's plan order.
-struct Queue {
-    std::vector<Entry> entries;
-    std::size_t taken = 0;
-};
-using Inbox = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
-
-Inbox sort(std::vector<Letter> const& letters) {
-    Inbox inbox;
-    for (Letter const& letter : letters) {
-        auto const heading = read_at<Heading>(letter.blob, 0);
-        for (std::size_t at = sizeof heading + heading.key_bytes; at < letter.blob.size(); at += sizeof(Entry)) {
-            auto const entry = read_at<Entry>(letter.blob, at);
-            inbox[{letter.peer, entry.kind, entry.key}].entries.push_back(entry);
-        }
-    }
-    return inbox;
-}
 
 bool meets(algorithms::SharedPlan const& plan, std::size_t place) {
     return plan.offers[place].bytes > 0 || plan.expected[place] > 0;
@@ -124,14 +73,12 @@ std::vector<Letter> SharedWindows::write_letters() const {
         for_each_peer(plan_, *way, [&](std::size_t place, Rank peer) {
             Blob& blob = blobs[peer];
             if (blob.empty()) {
-                Blob const key = mappings_.own->key();
-                append(blob, Heading{reinterpret_cast<std::uintptr_t>(mappings_.own->data()), key.size()});
-                blob.insert(blob.end(), key.begin(), key.end());
+                blob = begin_letter(mappings_.own->data(), mappings_.own->key());
             }
             algorithms::SharedOffer const& offer = way->plan.offers[place];
             auto const counter = static_cast<Bytes>(mine.counter - mappings_.own->data());
-            append(blob, Entry{steps_[step].kind, steps_[step].key, counter, counter + counter_bytes + offer.offset,
-                               mine.stride, mine.stages, offer.bytes});
+            append(blob, {steps_[step].kind, steps_[step].key, counter, counter + counter_bytes + offer.offset,
+                          mine.stride, mine.stages, offer.bytes});
         });
     }
     std::vector<Letter> letters;
@@ -142,7 +89,7 @@ std::vector<Letter> SharedWindows::write_letters() const {
 }
 
 void SharedWindows::match() {
-    Inbox inbox = sort(letters_);
+    SharedInbox inbox = sort(letters_);
     auto const complain = [&](StepId step, std::string const& text) {
         if (!problem_) {
             problem_ =
@@ -156,11 +103,11 @@ void SharedWindows::match() {
         }
         for_each_peer(plan_, *way, [&](std::size_t place, Rank peer) {
             Bytes const expected = way->plan.expected[place];
-            Queue& queue = inbox[{peer, steps_[step].kind, steps_[step].key}];
+            SharedEntries& queue = inbox[{peer, steps_[step].kind, steps_[step].key}];
             if (queue.taken == queue.entries.size()) {
                 return complain(step, fmt::format("{} B from rank {}, which sends nothing there", expected, peer));
             }
-            Entry const& entry = queue.entries[queue.taken++];
+            SharedEntry const& entry = queue.entries[queue.taken++];
             if (entry.bytes != expected) {
                 return complain(step, fmt::format("{} B from rank {}, which sends {} B", expected, peer, entry.bytes));
             }
@@ -178,8 +125,7 @@ void SharedWindows::match() {
 std::string SharedWindows::map() {
     std::map<Rank, std::byte*> bases;
     for (Letter const& letter : letters_) {
-        auto const heading = read_at<Heading>(letter.blob, 0);
-        PeerMemory memory(transport_, letter.peer, letter.blob.data() + sizeof heading, heading.address);
+        PeerMemory memory(transport_, letter.peer, key_in(letter.blob), address_in(letter.blob));
         if (memory.data() == nullptr) {
             return fmt::format("rank {} cannot map the memory of rank {}", plan_.me, letter.peer);
         }

@@ -71,14 +71,13 @@ private:
     void add_shared(StepId id) {
         LoweredStep const& step = from_.steps[id];
         bool const alone = step.sends.empty() && step.receives.empty() && step.work.empty();
-        Before both;
-        if (!alone) {
-            both.complete.push_back(add_lane(id, false));
-        }
         tasks_.shared.push_back(from_.windows->lane_of(id));
-        both.complete.push_back(add({Task::Kind::shared, alone, id, size(tasks_.shared) - 1}, before_step(id)));
-        if (!alone) {
-            add({Task::Kind::gate, true, id, 0}, std::move(both));
+        Task const task{Task::Kind::shared, alone, id, size(tasks_.shared) - 1};
+        if (alone) {
+            add(task, before_step(id));
+        } else {
+            std::uint32_t const lane = add_lane(id, false);
+            add({Task::Kind::gate, true, id, 0}, {{lane, add(task, before_step(id))}, {}});
         }
     }
 
