@@ -52,15 +52,6 @@ class NodesWithDelay(unittest.TestCase):
         self.assertEqual(chosen["sync"]["method"], "barrier")
         self.assertEqual(forced["sync"]["method"], "window")
 
-    def test_the_ends_of_a_slow_link_stand_out(self):
-        slow_ms = 40
-        with DelayedNodes([[0, 1, 1], [1, 0, slow_ms], [1, slow_ms, 0]]) as nodes:
-            cell = measured(nodes, "window")
-        medians = cell["rank_medians_ns"]
-        self.assertEqual(medians.index(min(medians)), 0, cell)
-        for rank in (1, 2):
-            self.assertLess(cell["rank_times_ns"]["posted"][rank], medians[rank] / 2, cell)
-
 
 if __name__ == "__main__":
     reason = why_not()
