@@ -3,6 +3,7 @@
 #include "common/backends/ucx/ucx_backend.hpp"
 
 #include "common/backends/ucx/compile.hpp"
+#include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/provenance.hpp"
 #include "common/backends/ucx/tag.hpp"
 
@@ -18,7 +19,7 @@ public:
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
     [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
-        return on_device(kind) ? methods_.infos_of_messages() : methods_.infos();
+        return works_on_device(kind) ? methods_.infos_of_messages() : methods_.infos();
     }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                      std::span<OperationUse const> uses) const override {
