@@ -12,7 +12,7 @@ from programs import BIN, HAVE_UCX, MPIEXEC, SMALL, SOURCE, cells, mpirun, run, 
 # Under a sanitizer a launch costs many times as much, and what it looks for does not depend on every count.
 RANKS = (1, 3, 4) if os.environ.get("DLMB_SANITIZE") else (1, 2, 3, 4, 6, 8)
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
-FEW = ["-i", "2", "-x", "1"]
+FEW = ["-i", "2", "-x", "1", "--cache", "warm"]  # one set of buffers: programs and methods are the matter here
 
 # A list of values is a sweep; small enough for milliseconds, with each operation of the pattern.
 PROGRAMS = {
