@@ -94,7 +94,9 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
     EXPECT_GE(late[0], 1U);  // a busy machine may add others
     for (std::size_t rank = 0; rank < 3; ++rank) {
         EXPECT_EQ(late[rank], late[0]);
-        EXPECT_EQ(launched[rank].size(), 8 + late[0]);
+        EXPECT_EQ(launched[rank].size(), launched[0].size());
+        EXPECT_GT(launched[rank].size(), 8U);
+        EXPECT_LE(launched[rank].size(), 8 + late[0]);  // what is late at the last attempt is kept
     }
 }
 
