@@ -18,13 +18,15 @@ constexpr Nanoseconds margin_least_ns = 50'000;
 constexpr double margin_over_learning = 3;
 constexpr double clock_error_most = 0.05;  // of a sample
 constexpr double late_share_most = 0.25;
+constexpr Nanoseconds margin_good_most_ns = 1'000'000;  // while ranks wait longer, caches go cold
 
 }  // namespace
 
 StartPlan choose_start(StartRequest request, StartFacts const& facts, double sample_ns) {
     StartPlan plan;
     plan.clock_is_good = static_cast<double>(facts.clock_error_ns) <= clock_error_most * sample_ns;
-    bool const can_be_kept = !facts.oversubscribed && facts.late_share <= late_share_most;
+    bool const can_be_kept =
+        !facts.oversubscribed && facts.late_share <= late_share_most && facts.margin_ns <= margin_good_most_ns;
     if (request == StartRequest::window || (request == StartRequest::automatic && plan.clock_is_good && can_be_kept)) {
         plan.method = StartMethod::window;
         plan.margin_ns = facts.margin_ns;

@@ -19,7 +19,8 @@ struct StartFacts {
 };
 
 /// `sample_ns`: what a sample is expected to take. The clock is good where its error is at most 5 % of that; a window
-/// can be kept where no rank waits for its turn and at most a quarter of the trial starts were late.
+/// can be kept where no rank waits for its turn, at most a quarter of the trial starts were late and the margin is at
+/// most 1 ms.
 [[nodiscard]] StartPlan choose_start(StartRequest request, StartFacts const& facts, double sample_ns);
 
 class CommonStart {

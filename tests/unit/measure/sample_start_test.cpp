@@ -117,6 +117,9 @@ TEST(StartChoice, IsTheBarrierWhereRanksTakeTurnsOrMissWindows) {
     facts.late_share = 0.3;
     EXPECT_EQ(choose_start(StartRequest::automatic, facts, 10'000).method, StartMethod::barrier);
     EXPECT_EQ(choose_start(StartRequest::window, facts, 10'000).method, StartMethod::window);
+    facts = good_facts;
+    facts.margin_ns = 1'000'001;
+    EXPECT_EQ(choose_start(StartRequest::automatic, facts, 10'000).method, StartMethod::barrier);
 }
 
 TEST(StartChoice, IsTheBarrierWhereTheClockIsWorseThanFivePercentOfTheSample) {
