@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The cells of one point: which (backend, method) pairs are asked for, compiled and handed to the runner.
+// The cells of one point: which (backend, method) pairs are asked for and still to be measured.
 #pragma once
 
 #include "common/app/point.hpp"
@@ -30,9 +30,5 @@ void check_methods(std::span<RequestedBackend const> backends, Options const& op
                                               MemoryKind memory);
 
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason);
-
-/// Collective: compiles every entry, runs the contest and reports each cell.
-void compete(LaunchContext& launch, Variant const& variant, measure::Contest const& contest,
-             std::vector<Entry> const& entries);
 
 }  // namespace dlmb::app

@@ -4,6 +4,7 @@
 
 #include "common/app/buffer_choice.hpp"
 #include "common/app/candidates.hpp"
+#include "common/app/compete.hpp"
 #include "common/backend/registry.hpp"
 #include "common/measure/buffer_pool.hpp"
 #include "common/measure/slot_fill.hpp"
