@@ -3,7 +3,6 @@
 #include "common/tuning/build/observe.hpp"
 
 #include "common/base/error.hpp"
-#include "common/measure/statistics.hpp"
 #include "common/tuning/provenance/system_key.hpp"
 
 #include <fmt/format.h>
@@ -102,15 +101,6 @@ ChoiceParams params_of(MethodChoice const& method) {
     return params;
 }
 
-double aa_ratio(std::vector<double> const& medians) {
-    std::vector<double> odd;
-    std::vector<double> even;
-    for (std::size_t i = 0; i < medians.size(); ++i) {
-        (i % 2 == 0 ? odd : even).push_back(medians[i]);
-    }
-    return even.empty() ? 1 : measure::median(odd) / measure::median(even);
-}
-
 std::uint64_t processing_units(record::Launch const& launch) {
     auto const found = launch.environment.identity.find("processing_units");
     return found == launch.environment.identity.end() ? 0 : number(found->second, "processing_units");
@@ -128,9 +118,9 @@ Observation observation_from(record::Cell const& cell, std::string const& launch
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;
     seen.samples = cell.result.time.samples;
-    std::vector<double> const& rounds = cell.result.round_medians_ns;
-    seen.median_ns = rounds.empty() ? cell.result.time.median : measure::median(rounds);
-    seen.aa_ratio = aa_ratio(rounds);
+    measure::CellResult const& result = cell.result;
+    seen.median_ns = result.round_medians_ns.empty() ? result.time.median : result.median_of_rounds_ns;
+    seen.aa_ratio = result.aa_ratio.value_or(1);
     return seen;
 }
 
@@ -146,6 +136,12 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     }
     if (cell.result.validation.verdict != measure::Verdict::passed) {
         return "was not validated";
+    }
+    if (cell.result.below_floor.value_or(false)) {
+        return "is shorter than this launch's clock can tell";
+    }
+    if (cell.identity.fill != measure::Fill::random) {
+        return "moved zeros";
     }
     if (cell.shared_gpu || record::on_test_double(launch.environment)) {
         return "ran on a shared GPU or on a test double";
@@ -180,6 +176,15 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
     }
 }
 
+void Observations::require_one_cache_mode(record::Cell const& cell, std::string const& name) {
+    cache_ = cache_.value_or(cell.identity.cache);
+    if (*cache_ != cell.identity.cache) {
+        throw UsageError(
+            fmt::format("{}: cell {} is of another --cache than those before ({} instead of {}); build from one", name,
+                        cell.cell_id, measure::name_of(cell.identity.cache), measure::name_of(*cache_)));
+    }
+}
+
 void Observations::add(record::ResultFile const& file, std::string const& name) {
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
@@ -190,6 +195,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         ++cells_;
         std::string const reason = why_not(stored.cell, *launches.at(stored.launch_id));
         if (reason.empty()) {
+            require_one_cache_mode(stored.cell, name);
             kept_.push_back(observation_from(stored.cell, stored.launch_id));
         } else {
             ++refused_[reason];

@@ -9,6 +9,7 @@
 #include "common/tuning/envelope.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ class Observations {
 public:
     explicit Observations(Accepted accepted) : accepted_(accepted) {}
 
-    /// Throws UsageError when the launches of `file` ran on another system than those before.
+    /// Throws UsageError when the launches of `file` ran on another system than those before, or with another --cache.
     void add(record::ResultFile const& file, std::string const& name);
 
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
@@ -35,6 +36,7 @@ public:
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
 
 private:
+    void require_one_cache_mode(record::Cell const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     [[nodiscard]] std::string why_not(record::Cell const& cell, record::Launch const& launch) const;
 
@@ -44,6 +46,7 @@ private:
     System system_;
     Stack stack_;
     std::uint64_t cells_ = 0;
+    std::optional<measure::CacheMode> cache_;  // of all cells that are kept
 };
 
 /// Of a cell of the pattern `collective`. Throws UsageError when a parameter is missing.
