@@ -77,7 +77,7 @@ struct Arrival {
 };
 
 /// By rank, medians over samples on the common clock. A rank that is late to post holds up the others; one whose
-/// durations are spread more than theirs is jittery; two whose own durations stand out share a slow link.
+/// durations are spread more than theirs is jittery.
 struct RankTimes {
     std::vector<double> enter_ns;   // after the first rank's enter
     std::vector<double> posted_ns;  // from its enter until its first iteration was launched
