@@ -84,9 +84,11 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
         std::vector<std::unique_ptr<CompiledPlan>> draws;
         draws.push_back(std::make_unique<Noting>(launched[me]));
 
-        LateBootstrap bootstrap(inner, [me](std::uint64_t n) { return me == 1 && n == 2 ? 1ms : 0ms; });
+        // Long enough that a busy machine does not miss ten starts in a row, after which the last one is kept.
+        constexpr Nanoseconds margin_ns = SampleStart::margin_most_ns;
+        LateBootstrap bootstrap(inner, [me](std::uint64_t n) { return me == 1 && n == 2 ? 50ms : 0ms; });
         Sampler sampler(bootstrap, clock, watchdog, draws, plans, phases);
-        sampler.set_start({bootstrap, clock, {StartMethod::window, 200'000, true}, true});
+        sampler.set_start({bootstrap, clock, {StartMethod::window, margin_ns, true}, true});
         Chunk const& chunk = sampler.run(0, 8);
         EXPECT_EQ(chunk.headline.size(), 8U);
         late[me] = chunk.late;
@@ -94,9 +96,7 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
     EXPECT_GE(late[0], 1U);  // a busy machine may add others
     for (std::size_t rank = 0; rank < 3; ++rank) {
         EXPECT_EQ(late[rank], late[0]);
-        EXPECT_EQ(launched[rank].size(), launched[0].size());
-        EXPECT_GT(launched[rank].size(), 8U);
-        EXPECT_LE(launched[rank].size(), 8 + late[0]);  // what is late at the last attempt is kept
+        EXPECT_EQ(launched[rank].size(), 8 + late[0]);
     }
 }
 
