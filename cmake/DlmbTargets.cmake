@@ -4,9 +4,11 @@
 set_property(GLOBAL PROPERTY DLMB_BACKENDS "")
 set_property(GLOBAL PROPERTY DLMB_PATTERNS "")
 
-# dlmb_add_library(<name> SOURCES <files> [LINK <public targets>] [LINK_PRIVATE <targets>])
+# dlmb_add_library(<name> [COLD] SOURCES <files> [LINK <public targets>] [LINK_PRIVATE <targets>])
+# COLD: nothing in it runs while something is timed (options, records, tables). It is full of templates whose full
+# optimisation takes a third of the whole build.
 function(dlmb_add_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;LINK_PRIVATE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "COLD" "" "SOURCES;LINK;LINK_PRIVATE")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dlmb_add_library(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
@@ -16,6 +18,9 @@ function(dlmb_add_library name)
     if(headers)
         target_sources(dlmb_${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
         set_target_properties(dlmb_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+    endif()
+    if(arg_COLD)
+        target_compile_options(dlmb_${name} PRIVATE $<$<CONFIG:Release>:-Og>)
     endif()
     target_include_directories(dlmb_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
     target_link_libraries(dlmb_${name} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:dlmb_build_flags> ${arg_LINK_PRIVATE})
