@@ -77,7 +77,7 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
 }
 
 void CellRun::warm_up() {
-    WarmUpRule rule(options_.warmup, candidate_.positions.size(), result_.first_iteration_ns);
+    WarmUpRule rule(options_.warmup, candidate_.positions.size(), result_.first_iteration_ns, options_.time_limit_ns);
     while (std::uint64_t const batch = from_rank(contest_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);

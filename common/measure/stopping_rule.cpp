@@ -15,7 +15,8 @@ constexpr std::uint64_t round_samples_enough = 20;  // together with round_ns_en
 constexpr Nanoseconds round_ns_enough = 50'000'000;
 constexpr std::uint64_t round_samples_most = 500;
 constexpr Nanoseconds round_ns_most = 1'000'000'000;
-constexpr std::size_t rounds_enough = 6;  // fewer have no 95 % interval
+constexpr Nanoseconds limit_per_round = 8;  // a short time limit, too, has rounds_enough rounds and some to spare
+constexpr std::size_t rounds_enough = 6;    // fewer have no 95 % interval
 constexpr std::size_t rounds_most = 30;
 constexpr std::uint64_t samples_least = 3;  // a cell slower than its limit may take up to twice the limit for these
 
@@ -50,7 +51,8 @@ std::string_view name_of(Stop stop) {
 }
 
 StoppingRule::StoppingRule(StoppingLimits const& limits, Nanoseconds sample_ns)
-    : limits_(limits), sample_ns_(std::max<Nanoseconds>(1, sample_ns)) {
+    : limits_(limits), round_ns_most_(std::min(round_ns_most, limits.time_ns / limit_per_round)),
+      sample_ns_(std::max<Nanoseconds>(1, sample_ns)) {
     limits_.pass = std::max<std::uint64_t>(1, limits_.pass);
 }
 
@@ -120,7 +122,7 @@ Decision StoppingRule::next_fixed() const {
 bool StoppingRule::round_over() const {
     std::uint64_t const n = round_samples_.size();
     return (n >= round_samples_enough && round_elapsed_ns_ >= round_ns_enough) || n >= round_samples_most ||
-           round_elapsed_ns_ >= round_ns_most;
+           round_elapsed_ns_ >= round_ns_most_;
 }
 
 Stop StoppingRule::stop_after_round() const {
@@ -143,7 +145,7 @@ std::uint64_t StoppingRule::fitting(Nanoseconds budget_ns) const {
 // Grows through the round, whole passes, and no more than the rest of the round has time for; at least one pass.
 std::uint64_t StoppingRule::chunk() const {
     std::uint64_t const wanted = round_up(growing_chunk_, limits_.pass);
-    std::uint64_t const fits = round_down(fitting(round_ns_most - round_elapsed_ns_), limits_.pass);
+    std::uint64_t const fits = round_down(fitting(round_ns_most_ - round_elapsed_ns_), limits_.pass);
     std::uint64_t const left =
         round_up(round_samples_most - std::min<std::uint64_t>(round_samples_most, round_samples_.size()), limits_.pass);
     return std::max(limits_.pass, std::min({wanted, fits, left}));

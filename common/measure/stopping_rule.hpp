@@ -63,6 +63,7 @@ private:
     [[nodiscard]] std::uint64_t chunk() const;
 
     StoppingLimits limits_;
+    Nanoseconds round_ns_most_;
     Nanoseconds sample_ns_;
     Nanoseconds elapsed_ns_ = 0;
     std::uint64_t samples_ = 0;

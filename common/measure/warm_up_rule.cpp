@@ -10,15 +10,18 @@ namespace {
 
 constexpr Nanoseconds least_ns = 200'000'000;
 constexpr Nanoseconds most_ns = 3'000'000'000;
+constexpr Nanoseconds limit_per_least = 5;  // with a time limit below a second the warm-up may be shorter, too
 constexpr std::uint64_t least_iterations = 10;
-constexpr std::uint64_t most_iterations = 2000;  // counts after least_ns only: 2000 iterations of 10 us are 20 ms
+constexpr std::uint64_t most_iterations = 2000;  // counts after least_ns_ only: 2000 iterations of 10 us are 20 ms
 constexpr std::uint64_t largest_batch = 4096;
 constexpr double agreement = 0.05;
 
 }  // namespace
 
-WarmUpRule::WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns)
-    : fixed_(fixed), pass_(pass), last_median_ns_(static_cast<double>(iteration_ns)) {}
+WarmUpRule::WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns,
+                       Nanoseconds time_limit_ns)
+    : fixed_(fixed), pass_(pass), least_ns_(std::min(least_ns, time_limit_ns / limit_per_least)),
+      most_ns_(std::min(most_ns, time_limit_ns)), last_median_ns_(static_cast<double>(iteration_ns)) {}
 
 std::uint64_t WarmUpRule::next() const {
     if (fixed_) {
@@ -27,7 +30,7 @@ std::uint64_t WarmUpRule::next() const {
     if (settled()) {
         return 0;
     }
-    Nanoseconds const left = std::max<Nanoseconds>(0, most_ns - elapsed_ns_);
+    Nanoseconds const left = std::max<Nanoseconds>(0, most_ns_ - elapsed_ns_);
     auto const fits = static_cast<std::uint64_t>(static_cast<double>(left) / std::max(1.0, last_median_ns_));
     // The cold iteration overstates what the first batch takes, so that batch runs whatever it announces.
     std::uint64_t const wanted = std::clamp<std::uint64_t>(2 * batch_, 1, largest_batch);
@@ -43,10 +46,10 @@ void WarmUpRule::add(std::uint64_t iterations, double median_ns, Nanoseconds ela
 }
 
 bool WarmUpRule::settled() const {
-    if (elapsed_ns_ >= most_ns) {
+    if (elapsed_ns_ >= most_ns_) {
         return true;
     }
-    if (elapsed_ns_ < least_ns || iterations_ < std::max(least_iterations, pass_)) {
+    if (elapsed_ns_ < least_ns_ || iterations_ < std::max(least_iterations, pass_)) {
         return false;
     }
     bool const agree =

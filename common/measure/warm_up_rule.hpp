@@ -15,8 +15,10 @@ namespace dlmb::measure {
 class WarmUpRule {
 public:
     /// `fixed`: exactly that many iterations. `pass`: positions of the cell, each of which is to run once at least.
-    /// `iteration_ns`: what the first, cold iteration took.
-    WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns);
+    /// `iteration_ns`: what the first, cold iteration took. `time_limit_ns`: what the cell may spend in its rounds
+    /// afterwards; who wants a quick answer does not want a warm-up that takes longer.
+    WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns,
+               Nanoseconds time_limit_ns = 10'000'000'000);
 
     /// Iterations of the next batch; 0: warm.
     [[nodiscard]] std::uint64_t next() const;
@@ -31,6 +33,8 @@ private:
 
     std::optional<std::uint64_t> fixed_;
     std::uint64_t pass_;
+    Nanoseconds least_ns_;
+    Nanoseconds most_ns_;
     std::uint64_t batch_ = 0;
     std::uint64_t iterations_ = 0;
     Nanoseconds elapsed_ns_ = 0;

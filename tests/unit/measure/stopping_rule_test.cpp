@@ -80,6 +80,15 @@ TEST(StoppingRule, ALongIterationFillsOneSecondPerRound) {
     EXPECT_EQ(run.chunks.front(), (std::vector<std::uint64_t>{2, 1}));
 }
 
+TEST(StoppingRule, AShortTimeLimitIsSpreadOverSixRoundsAtLeast) {
+    auto const restless = [](Nanoseconds each) {
+        return [each](std::uint64_t i) { return i % 2 == 0 ? each : 2 * each; };
+    };
+    for (Nanoseconds const each : {10 * us, 1 * ms, 4 * ms}) {
+        EXPECT_GE(play({.time_ns = 100 * ms}, each, restless(each)).chunks.size(), 6U) << each << " ns";
+    }
+}
+
 TEST(StoppingRule, RoundsThatDisagreeGoOnUntilTheCap) {
     Played const run =
         play({.time_ns = 3600 * s}, 3 * ms, [](std::uint64_t i) { return i / 40 % 2 == 0 ? 3 * ms : 6 * ms; });

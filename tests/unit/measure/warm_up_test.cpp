@@ -34,6 +34,13 @@ TEST(WarmUp, BatchesDoubleUntilTenIterationsAndTwoTenthsOfASecond) {
     EXPECT_EQ(batches({{}, 1, 4 * ms}, steady(4 * ms)), (std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32}));
 }
 
+TEST(WarmUp, WithAShortTimeLimitItIsShorter) {
+    auto const steady = [](Nanoseconds each) { return [each](std::uint64_t) { return each; }; };
+    // A fifth of 100 ms: 1 + 2 + 4 + 8 iterations of 2 ms.
+    EXPECT_EQ(batches({{}, 1, 2 * ms, 100 * ms}, steady(2 * ms)), (std::vector<std::uint64_t>{1, 2, 4, 8}));
+    EXPECT_EQ(batches({{}, 1, 80 * ms, 100 * ms}, steady(80 * ms)), (std::vector<std::uint64_t>{1}));
+}
+
 TEST(WarmUp, EveryDrawRunsOnce) {
     std::vector<std::uint64_t> const sizes = batches({{}, 20, 50 * ms}, [](std::uint64_t) { return 50 * ms; });
     EXPECT_EQ(sizes, (std::vector<std::uint64_t>{1, 2, 4, 8, 16}));
