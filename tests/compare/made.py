@@ -22,7 +22,7 @@ CELL = "backend=mpi/method=alltoallv/p.tokens=16/pattern=moe_alltoall"
 
 def launch(identifier: str, **fields: Any) -> dict[str, Any]:
     environment = {
-        "env_key": "made",
+        "env_key": fields.pop("env_key", "made"),
         "identity": IDENTITY | fields.pop("identity", {}),
         "variables": fields.pop("variables", {}),
         "informational": {"version": "0.1.0", "git_revision": "ab12cd3"},

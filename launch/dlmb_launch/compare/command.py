@@ -11,13 +11,15 @@ from pathlib import Path
 from dlmb_results.lines import ResultError
 
 from dlmb_launch.compare import confirmation, exit_codes, markdown, plain_json, terminal
+from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.checks import Declared, UsageError
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.document import document
 from dlmb_launch.compare.exports.formats import FORMATS
-from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.options import parse
 from dlmb_launch.compare.reading import read_campaign
+from dlmb_launch.history import command as history
 
 PROGRAM = "dlmb_compare"
 
@@ -26,10 +28,24 @@ def complain(kind: str, text: object) -> None:
     print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
 
 
+class NoBaselineError(Exception):
+    """The history has nothing that the candidate could be compared with."""
+
+
+def baseline_of(options: argparse.Namespace, candidate: Campaign, metric: Metric) -> Campaign:
+    if options.history is None:
+        return read_campaign("baseline", options.baseline, metric)
+    found = history.baseline_for(candidate, options.history, options.last, metric)
+    if found is None:
+        keys = ", ".join(sorted({launch.env_key for launch in candidate.launches}))
+        raise NoBaselineError(f"{options.history}: no other campaign of this environment ({keys}); --append adds the first")
+    return found
+
+
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
-    baseline = read_campaign("baseline", options.baseline, metric)
     candidate = read_campaign("candidate", options.candidate, metric)
+    baseline = baseline_of(options, candidate, metric)
     for campaign in (baseline, candidate):
         for remark in campaign.remarks:
             complain("note", remark)
@@ -67,8 +83,20 @@ def write(options: argparse.Namespace, comparison: Comparison, code: int) -> boo
     return written
 
 
+def manage(options: argparse.Namespace) -> int:
+    try:
+        for line in history.run(options):
+            print(line)
+        return exit_codes.NO_REGRESSION
+    except OSError as error:
+        complain("error", f"{error.filename or options.history}: {error.strerror}; name a folder that can be written")
+        return exit_codes.NOT_WRITTEN
+
+
 def run(arguments: list[str] | None) -> int:
     options = parse(arguments)
+    if options.manages:
+        return manage(options)
     comparison = compared(options)
     found = exit_codes.causes(comparison, options.strict)
     code = exit_codes.exit_code(found, options.warn_only)
@@ -84,6 +112,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (ResultError, UsageError) as error:
         complain("error", error)
         return exit_codes.USAGE
+    except NoBaselineError as error:
+        complain("error", error)
+        return exit_codes.NOT_COMPARABLE
     except BrokenPipeError:
         sys.stderr.close()
         return exit_codes.NOT_WRITTEN

@@ -12,8 +12,15 @@ from dlmb_launch.compare.exit_codes import USAGE
 from dlmb_launch.compare.exports.formats import FORMATS
 from dlmb_launch.compare.metrics import METRICS
 
+USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
+       dlmb_compare [OPTION...] --history FOLDER CANDIDATE
+       dlmb_compare --history FOLDER (--append RESULTS | --list | --prune KEEP | --export otava FILE)"""
+
+DEFAULT_LAST = 2  # campaigns of 8 launches: the exact test goes up to 20
+
 DESCRIPTION = """Says of every cell of two campaigns whether the candidate is worse. BASELINE and CANDIDATE are result files or
-folders of them; each side takes 8 launches or more, measured in turns. How it decides, and what it writes: docs/comparing.md."""
+folders of them; each side takes 8 launches or more, measured in turns. With a history, the last campaigns of the same
+environment in it are the baseline. How it decides, and what it writes: docs/comparing.md."""
 
 EXIT_CODES = """exit codes: 0 no regression, 1 regression, 2 inconclusive (only with --strict), 3 not comparable or too few
 launches, 4 the candidate failed validation, 64 bad usage or input, 74 an output could not be written; of several that apply
@@ -33,10 +40,16 @@ def percentage(text: str) -> float:
     return value / 100
 
 
+def count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError(text)
+    return value
+
+
 def parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="dlmb_compare", description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
-    parser.add_argument("baseline", type=Path, metavar="BASELINE")
-    parser.add_argument("candidate", type=Path, metavar="CANDIDATE")
+    parser = Parser(prog="dlmb_compare", usage=USAGE_LINES, description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
+    parser.add_argument("campaigns", type=Path, nargs="*", metavar="CAMPAIGN")
     what = parser.add_argument_group("what is compared")
     what.add_argument("--metric", choices=METRICS, default="time", help="default: time")
     what.add_argument(
@@ -71,6 +84,15 @@ def parser() -> argparse.ArgumentParser:
     output.add_argument(
         "--export", nargs=2, action="append", default=[], metavar=("FORMAT", "FILE"), help=f"FORMAT: {', '.join(FORMATS)}"
     )
+    history = parser.add_argument_group("history")
+    history.add_argument("--history", type=Path, metavar="FOLDER", help="campaigns of the past")
+    history.add_argument(
+        "--last", type=count, default=DEFAULT_LAST, metavar="N", help=f"so many of them are the baseline (default: {DEFAULT_LAST})"
+    )
+    action = history.add_mutually_exclusive_group()
+    action.add_argument("--append", type=Path, metavar="RESULTS", help="add the launches of a file or folder as one campaign")
+    action.add_argument("--list", action="store_true", help="say what is in it")
+    action.add_argument("--prune", type=count, metavar="KEEP", help="remove all but the last KEEP campaigns of each environment")
     return parser
 
 
@@ -81,4 +103,26 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
             raise UsageError(f"--export: no format '{name}'; known: {', '.join(FORMATS)}")
     if options.confirm and options.rerun:
         raise UsageError("--rerun with --confirm: a confirmation is final")
+    name_campaigns(options)
     return options
+
+
+def name_campaigns(options: argparse.Namespace) -> None:
+    """Sets baseline and candidate. A history alone, without a candidate, is managed or exported."""
+    given = options.campaigns
+    options.manages = options.append is not None or options.list or options.prune is not None
+    if options.history is None:
+        if options.manages:
+            raise UsageError("--append, --list and --prune need --history FOLDER")
+        if len(given) != 2:
+            raise UsageError(f"BASELINE and CANDIDATE are needed, not {len(given)} campaigns; --help shows the usage")
+        options.baseline, options.candidate = given
+        return
+    if options.confirm:
+        raise UsageError("--confirm with --history: launches of the past are not fresh; measure both sides again, in turns")
+    if options.paired:
+        raise UsageError("--paired with --history: launches of different days are no pairs")
+    options.manages |= not given and [name for name, _ in options.export] == ["otava"]
+    if len(given) != (0 if options.manages else 1):
+        raise UsageError("with --history FOLDER goes one CANDIDATE, or --append, --list, --prune or --export otava alone")
+    options.candidate = None if options.manages else given[0]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +23,35 @@ class Reader:
         self.column_of: dict[str, int] = {}
         self.file_of: dict[str, Path] = {}
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
+        self.passed_over: set[str] = set()  # launches of other environments than those asked for
         self.rows, self.columns = array("q"), array("q")
         self.numbers = {name: array("d") for name in NUMBERS}
 
-    def read(self, path: Path) -> None:
+    def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None) -> None:
+        """campaign: what its launches belong to, whatever they say. environments: only launches of these env_keys."""
         for number, line in read_lines(path, self.campaign.remarks):
             try:
                 if line["kind"] == "launch":
-                    self.launch(line, path)
-                elif line["kind"] == "cell":
+                    self.launch(line, path, campaign, environments)
+                elif line["kind"] == "cell" and line["launch_id"] not in self.passed_over:
                     self.cell(line)
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
 
-    def launch(self, line: dict[str, Any], path: Path) -> None:
+    def launch(self, line: dict[str, Any], path: Path, campaign: str | None, environments: Set[str] | None) -> None:
         identifier = line["launch_id"]
+        environment = line.get("environment") or {}
+        if environments is not None and environment.get("env_key", "") not in environments:
+            self.passed_over.add(identifier)
+            return
         if identifier in self.column_of:
             raise ResultError(f"launch {identifier} is in {self.file_of[identifier]} and in {path}; it would count twice")
         self.column_of[identifier] = len(self.campaign.launches)
         self.file_of[identifier] = path
-        environment = line.get("environment") or {}
         self.campaign.launches.append(
             Launch(
                 id=identifier,
-                campaign=line.get("campaign_id", identifier),
+                campaign=campaign or line.get("campaign_id", identifier),
                 time=line["time"],
                 env_key=environment.get("env_key", ""),
                 settings={**(environment.get("identity") or {}), **(environment.get("variables") or {})},

@@ -1,0 +1,100 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""FOLDER/index.jsonl: which campaigns a history holds. Lines are only ever appended, by one process at a time.
+
+A campaign's line is written when its file is whole and on disk, so whatever the index names can be read. A line that a kill cut
+off is left out by readers and removed by the next writer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from dlmb_results.lines import ResultError
+
+SCHEMA = "dlmb.history/1.0"
+READABLE = "dlmb.history/1."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One campaign: what one --append added."""
+
+    name: str
+    file: str  # below the history's folder
+    time: str  # UTC, ISO 8601, begin of the first launch
+    launches: dict[str, list[str]]  # ids by env_key
+    cells: int  # lines of cells
+    version: str  # of the programs
+    revision: str
+
+    def launch_ids(self) -> set[str]:
+        return {launch for launches in self.launches.values() for launch in launches}
+
+
+def index_file(folder: Path) -> Path:
+    return folder / "index.jsonl"
+
+
+def read_index(folder: Path) -> list[Entry]:
+    """In order of time; a history that does not exist yet is empty."""
+    try:
+        return entries_in(index_file(folder), index_file(folder).read_bytes())
+    except FileNotFoundError:
+        return []
+
+
+def entries_in(path: Path, text: bytes) -> list[Entry]:
+    found: dict[str, Entry] = {}
+    for number, line in enumerate(text.splitlines(keepends=True), 1):
+        if not line.endswith(b"\n"):
+            break
+        try:
+            value = json.loads(line)
+            if not value.pop("schema").startswith(READABLE):
+                raise ValueError("another schema")
+            if value.pop("kind") == "pruned":
+                found.pop(value["name"], None)
+            else:
+                found[value["name"]] = Entry(**value)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ResultError(f"{path}:{number}: not a line of a history's index ({SCHEMA}): {error}") from error
+    return sorted(found.values(), key=lambda entry: entry.time)
+
+
+class Writer:
+    """The index while no other process writes it."""
+
+    def __init__(self, path: Path, file: BinaryIO):
+        self._file = file
+        text = file.read()
+        self.entries = entries_in(path, text)
+        file.truncate(text.rfind(b"\n") + 1)
+
+    def add(self, entry: Entry) -> None:
+        self._append({"kind": "campaign", **asdict(entry)})
+
+    def prune(self, entry: Entry) -> None:
+        self._append({"kind": "pruned", "name": entry.name})
+
+    def _append(self, value: dict[str, Any]) -> None:
+        self._file.write(json.dumps({"schema": SCHEMA, **value}).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[Writer]:
+    """Waits for other writers."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with index_file(folder).open("a+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        yield Writer(index_file(folder), file)

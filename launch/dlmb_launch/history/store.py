@@ -1,0 +1,73 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Adds campaigns to a history and removes them. A kill at any moment leaves the history as it was before or after, at worst
+with a file that the index does not name; the same command again makes it right."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from dlmb_results.lines import ResultError, read_lines, result_files
+
+from dlmb_launch.compare.checks import UsageError
+from dlmb_launch.history.choosing import beyond
+from dlmb_launch.history.index import Entry, Writer, writing
+
+
+def append(folder: Path, results: Path, remarks: list[str]) -> Entry:
+    """The launches of a result file, or of all in a folder, as one campaign. Samples are left out."""
+    with writing(folder) as index:
+        scratch = folder / "adding.new"  # one writer at a time
+        entry = copy(results, scratch, remarks)
+        refuse_known(index, entry)
+        (folder / entry.file).parent.mkdir(exist_ok=True)
+        scratch.replace(folder / entry.file)
+        index.add(entry)
+    return entry
+
+
+def copy(results: Path, to: Path, remarks: list[str]) -> Entry:
+    launches: dict[str, list[str]] = {}
+    begins, cells = [], 0
+    with to.open("w", encoding="utf-8") as file:
+        for path in result_files(results):
+            for _, line in read_lines(path, remarks):
+                if line["kind"] == "launch":
+                    environment = line.get("environment") or {}
+                    launches.setdefault(environment.get("env_key", ""), []).append(line["launch_id"])
+                    begins.append((line["time"], environment.get("informational") or {}))
+                cells += line["kind"] == "cell"
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    if not begins:
+        raise ResultError(f"{results}: holds no launch")
+    time, facts = min(begins, key=lambda begin: begin[0])
+    name = name_of(time, launches)
+    version, revision = (facts.get(key, "unknown") for key in ("version", "git_revision"))
+    return Entry(name, f"campaigns/{name}.jsonl", time, launches, cells, version, revision)
+
+
+def name_of(time: str, launches: dict[str, list[str]]) -> str:
+    """A campaign that is added again after a kill has the same name."""
+    ids = sorted(launch for some in launches.values() for launch in some)
+    return f"{time.replace(':', '')}-{hashlib.sha256(' '.join(ids).encode()).hexdigest()[:8]}"
+
+
+def refuse_known(index: Writer, entry: Entry) -> None:
+    for held in index.entries:
+        if shared := held.launch_ids() & entry.launch_ids():
+            raise UsageError(f"launch {min(shared)} is in the history already, in campaign {held.name}")
+
+
+def prune(folder: Path, keep: int) -> list[Entry]:
+    """Removes what is not among the last `keep` campaigns of any environment."""
+    with writing(folder) as index:
+        gone = beyond(index.entries, keep)
+        for entry in gone:
+            index.prune(entry)
+            (folder / entry.file).unlink(missing_ok=True)
+    return gone

@@ -1,0 +1,120 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Campaigns that are kept, and comparing with the last of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import unittest
+from pathlib import Path
+
+from dlmb_results.lines import read_lines
+from made import CELL, WithFolder, cell, launch, side
+from test_exit_codes import SLOW, US, run
+
+
+class WithHistory(WithFolder):
+    def setUp(self) -> None:
+        super().setUp()
+        self.history = self.folder / "history"
+
+    def campaign(self, name: str, medians: list[float], day: int = 1, **fields: str) -> Path:
+        """Every campaign says that it is the same one, as those of one sweep do."""
+        lines = side(name, {CELL: medians}, **fields)
+        for line in lines:
+            if line["kind"] == "launch":
+                line |= {"time": line["time"].replace("-31T", f"-{day:02}T"), "campaign_id": "nightly"}
+        return self.file(name, lines)
+
+    def append(self, path: Path) -> tuple[int, str, str]:
+        return run("--history", self.history, "--append", path)
+
+    def held(self) -> list[str]:
+        """By campaign, the first word of its launches' ids."""
+        lines = run("--history", self.history, "--list")[1].splitlines()
+        files = [self.history / "campaigns" / f"{line.split()[0]}.jsonl" for line in lines]
+        return [next(read_lines(file, []))[1]["launch_id"].split("-")[0] for file in files]
+
+
+class CompareTest(WithHistory):
+    def test_the_last_campaigns_are_the_baseline(self) -> None:
+        for day, (name, medians) in enumerate((("oldest", SLOW), ("old", US), ("recent", US)), 1):
+            self.assertEqual(self.append(self.campaign(name, medians, day))[0], 0)
+        slow = self.campaign("cand", SLOW, 4)
+        for options, launches in (((), 16), (("--last", 1), 8)):
+            code, output, _ = run("--history", self.history, slow, "--json", *options)
+            found = json.loads(output)["cells"][0]["launches"]
+            self.assertEqual((code, found), (1, {"baseline": launches, "candidate": 8}))
+
+    def test_only_campaigns_of_the_same_environment_count(self) -> None:
+        self.append(self.campaign("other", SLOW, 2, env_key="other"))
+        code, _, errors = run("--history", self.history, self.campaign("cand", US))
+        self.assertEqual((code, errors.count("\n")), (3, 1))
+        self.assertIn("no other campaign of this environment (made)", errors)
+        self.append(self.campaign("base", US))
+        self.assertEqual(run("--history", self.history, self.folder / "cand.jsonl")[0], 0)
+
+    def test_of_a_campaign_of_several_environments_each_finds_its_own(self) -> None:
+        both = side("one", {CELL: US}) + side("two", {f"{CELL}/x=1": US}, env_key="other")
+        self.append(self.file("both", both))
+        found = json.loads(run("--history", self.history, self.campaign("cand", US), "--json")[1])["cells"]
+        self.assertEqual([each["cell_id"] for each in found], [CELL])
+
+    def test_a_campaign_is_not_compared_with_itself(self) -> None:
+        self.append(self.campaign("base", SLOW))
+        candidate = self.campaign("cand", US, 2)
+        self.append(candidate)
+        self.assertIn("1 IMPROVED", run("--history", self.history, candidate)[1])
+
+
+class KeepTest(WithHistory):
+    def test_lines_are_kept_without_samples(self) -> None:
+        line = cell("a", 1)
+        self.append(self.file("one", [launch("a"), line]))
+        kept = next((self.history / "campaigns").iterdir()).read_text().splitlines()
+        self.assertEqual(json.loads(kept[1]), line | {"samples_ns": []})
+
+    def test_no_launch_is_added_twice(self) -> None:
+        self.append(self.campaign("base", US))
+        code, _, errors = self.append(self.folder / "base.jsonl")
+        self.assertEqual((code, len(self.held())), (64, 1))
+        self.assertIn("launch base-0 is in the history already", errors)
+
+    def test_pruning_keeps_the_last_of_each_environment(self) -> None:
+        for day, name in enumerate(("a", "b", "c"), 1):
+            self.append(self.campaign(name, US, day))
+        self.append(self.campaign("old", US, 1, env_key="other"))
+        self.assertEqual(run("--history", self.history, "--prune", 2)[1].count("removed"), 1)
+        self.assertEqual(sorted(self.held()), ["b", "c", "old"])
+        self.assertEqual(len(list((self.history / "campaigns").iterdir())), 3)
+
+    def test_otava_is_given_a_row_per_addition(self) -> None:
+        for day, name in enumerate(("a", "b", "c"), 1):
+            self.append(self.campaign(name, US, day))
+        self.assertEqual(run("--history", self.history, "--export", "otava", self.folder / "otava.yaml")[0], 0)
+        rows = list(csv.reader((self.folder / "dlmb.moe_alltoall.mpi.host.made.csv").open()))
+        self.assertEqual([row[0][:10] for row in rows[1:]], ["2026-01-01", "2026-01-02", "2026-01-03"])
+
+    def test_bad_usage_is_one_line(self) -> None:
+        path = self.campaign("base", US)
+        for arguments, said in (
+            (("--append", path), "--history"),
+            (("--history", self.history), "CANDIDATE"),
+            (("--history", self.history, path, path), "CANDIDATE"),
+            (("--history", self.history, path, "--list"), "CANDIDATE"),
+            (("--history", self.history, path, "--paired"), "no pairs"),
+            (("--history", self.history, path, "--confirm", path), "not fresh"),
+            (("--history", self.history, "--prune", "0"), "--prune"),
+        ):
+            code, output, errors = run(*arguments)
+            self.assertEqual((code, output, errors.count("\n")), (64, "", 1), errors)
+            self.assertIn(said, errors)
+
+    def test_a_folder_that_cannot_be_written_is_said(self) -> None:
+        path = self.campaign("base", US)
+        self.assertEqual(run("--history", path, "--append", path)[0], 74)
+
+
+if __name__ == "__main__":
+    unittest.main()
