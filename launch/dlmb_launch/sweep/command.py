@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from dlmb_launch.sweep import faults, machine_file, sweep_file
+from dlmb_launch.sweep import again, faults, machine_file, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.state import Folder
 
@@ -32,7 +32,8 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "128+N stopped by signal N",
     )
     parser.add_argument("sweep", type=Path, help="TOML file that says what to measure (docs/sweeping.md)")
-    parser.add_argument("-o", "--output", type=Path, help="folder for results and state; default: results/NAME")
+    parser.add_argument("-o", "--output", type=Path, help="folder for results and state; default: results/NAME, with --again results/NAME.again")
+    parser.add_argument("--again", type=Path, metavar="RERUN.json", help="only launches of the cells that dlmb_compare --rerun listed")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: beside this command, or build/release/bin")
     parser.add_argument("--dry-run", action="store_true", help="print the command lines in their order and stop")
@@ -50,7 +51,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parse(arguments)
         sweep = sweep_file.read(options.sweep)
-        folder = Folder(options.output or Path("results") / sweep.name)
+        default_folder = Path("results") / (f"{sweep.name}.again" if options.again else sweep.name)
+        if options.again:
+            sweep = again.only(sweep, options.again)
+        folder = Folder(options.output or default_folder)
         driver = Driver(sweep, machine_file.read(options.machine), folder, options.build or _default_build())
         if options.dry_run:
             driver.dry_run()
