@@ -17,7 +17,8 @@ dlmb_add_tool(dlmb_compare)
 dlmb_add_tool(dlmb_plot)
 dlmb_add_tool(dlmb_sweep)
 install(
-    DIRECTORY launch/dlmb_launch launch/machines launch/reframe launch/slurm launch/sweeps
+    DIRECTORY launch/apptainer launch/ci launch/dlmb_launch launch/machines launch/ramble launch/reframe launch/slurm launch/spack
+              launch/sweeps
     DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb/launch
     USE_SOURCE_PERMISSIONS
     PATTERN __pycache__ EXCLUDE)

@@ -1,0 +1,137 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""launch/ci: the gate and the nightly script with doubles of launcher and programs, and the files that users copy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+from xml.etree import ElementTree
+
+import tools
+
+sys.path[:0] = [str(tools.ROOT / folder) for folder in ("launch", "results-schema", "tests/compare", "tests/sweep")]
+from dlmb_results.interpreter import use_the_python_that_has  # noqa: E402
+
+use_the_python_that_has("numpy")
+
+import doubles  # noqa: E402
+from made import CELL, WithFolder, cell, launch  # noqa: E402
+
+CI = tools.ROOT / "launch" / "ci"
+MACHINE = "oversubscribe = true\n"
+SWEEP = """
+launches = 8
+[[world]]
+ranks = 4
+[[program]]
+program = "moe_alltoall"
+"""
+
+# A test double of dlmb_moe_alltoall: its times are made up, twice as long where its results' path holds a word in SLOW.
+PROGRAM = """#!/usr/bin/env python3
+import os, sys, json, uuid
+launch, cell = {launch!r}, {cell!r}
+path = sys.argv[sys.argv.index("--results") + 1]
+if any(word in path for word in os.environ.get("FAILING", "none").split()):
+    sys.exit("the last words of a double")
+slower = 2 if any(word in path for word in os.environ.get("SLOW", "none").split()) else 1
+ns = slower * (100000 + 100 * int(path.split(".")[-2]))
+launch["launch_id"] = cell["launch_id"] = str(uuid.uuid4())
+cell |= dict(time_ns=dict(median=ns, p99=None, max=ns), rounds=dict(medians_ns=[ns] * 6))
+os.makedirs(os.path.dirname(path), exist_ok=True)
+with open(path, "w") as file:
+    for line in (launch, cell, dict(kind="end", launch_id=launch["launch_id"])):
+        file.write(json.dumps(line) + "\\n")
+"""
+
+
+class WithDoubles(WithFolder):
+    def setUp(self) -> None:
+        super().setUp()
+        doubles.make(self.folder)
+        program = self.folder / "bin" / "dlmb_moe_alltoall"
+        program.write_text(PROGRAM.format(launch=launch("x"), cell=cell("x", 1, f"{CELL}/ranks=4")))
+        program.chmod(0o755)
+        self.sweep, self.machine = self.folder / "sweep.toml", self.folder / "machine.toml"
+        self.sweep.write_text(SWEEP)
+        self.machine.write_text(MACHINE)
+
+    def run_script(self, name: str, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+        path = {"PATH": f"{self.folder / 'path'}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("SLURM_", "GITHUB_"))}
+        command = [str(CI / name), *map(str, arguments)]
+        return subprocess.run(command, env=clean | path | variables, capture_output=True, text=True, timeout=200, check=False)
+
+
+class GateTest(WithDoubles):
+    def gate(self, **variables: str) -> subprocess.CompletedProcess[str]:
+        programs = self.folder / "bin"
+        arguments = ["--machine", self.machine, self.sweep, self.folder / "gate", programs, programs]
+        return self.run_script("gate", *arguments, **variables)
+
+    def launches(self, look: str) -> int:
+        return len(list((self.folder / "gate" / look).rglob("*.jsonl")))
+
+    def test_what_is_the_same_passes_at_once(self) -> None:
+        done = self.gate()
+        self.assertEqual((done.returncode, self.launches("first"), self.launches("again")), (0, 16, 0), done.stderr)
+        self.assertIn("1 SAME", done.stdout)
+
+    def test_what_is_slower_twice_fails(self) -> None:
+        done = self.gate(SLOW="/after/")
+        self.assertEqual((done.returncode, self.launches("again")), (1, 16), done.stderr)
+        failures = ElementTree.parse(self.folder / "gate" / "report.xml").getroot().iter("failure")
+        self.assertEqual(len(list(failures)), 1)
+
+    def test_what_is_slower_only_at_first_passes(self) -> None:
+        done = self.gate(SLOW="/first/after/")
+        self.assertEqual((done.returncode, self.launches("again")), (0, 16), done.stderr)
+
+    def test_a_launch_that_failed_is_no_pass(self) -> None:
+        done = self.gate(FAILING="/after/moe_alltoall.4r.003")
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("launches failed", done.stdout)
+
+    def test_github_is_told_of_the_verdict_that_stands_alone(self) -> None:
+        self.assertEqual(self.gate(SLOW="/after/", GITHUB_ACTIONS="true").stdout.count("::error"), 1)
+
+
+class NightlyTest(WithDoubles):
+    def night(self, name: str, **variables: str) -> int:
+        arguments = [self.sweep, self.folder / name, self.folder / "history", "--machine", self.machine]
+        return self.run_script("nightly", *arguments, "--build", self.folder / "bin", **variables).returncode
+
+    def kept(self) -> int:
+        return len(list((self.folder / "history" / "campaigns").iterdir()))
+
+    def test_a_night_is_kept_unless_it_is_slower(self) -> None:
+        self.assertEqual((self.night("one"), self.kept()), (0, 1))
+        self.assertEqual((self.night("two"), self.kept()), (0, 2))
+        self.assertEqual((self.night("three", SLOW="/three/"), self.kept()), (1, 2))
+        self.assertTrue((self.folder / "two" / "otava.yaml").exists())
+
+
+class CopiedFilesTest(unittest.TestCase):
+    def test_they_follow_the_published_schemas(self) -> None:
+        checker = tools.find("check-jsonschema")
+        if checker is None:
+            self.skipTest("check-jsonschema is not installed: launch/install-dependencies tools")
+        for schema, name in (("github-workflows", "github-actions.yml"), ("gitlab-ci", "gitlab-ci.yml")):
+            command = [checker, "--builtin-schema", f"vendor.{schema}", str(CI / name)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_what_they_call_is_there(self) -> None:
+        for name in ("github-actions.yml", "gitlab-ci.yml"):
+            words = (CI / name).read_text().replace("after/launch", "launch").split()
+            called = {word.rstrip(",") for word in words if word.startswith("launch/")}
+            self.assertEqual({word for word in called if not (tools.ROOT / word).exists()}, set())
+            self.assertLessEqual({"launch/ci/gate", "launch/ci/nightly"}, called)
+
+
+if __name__ == "__main__":
+    unittest.main()
