@@ -4,6 +4,7 @@
 // A build without CUDA: without a device no queue can be made that these could be called with.
 #include "common/backend/device_compute.hpp"
 #include "common/backend/device_reduce.hpp"
+#include "common/backend/device_reduction_check.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb {
@@ -17,6 +18,15 @@ namespace {
 
 void device_reduce(DeviceQueue const& /*queue*/, std::byte* /*to*/, std::byte const* /*left*/,
                    std::byte const* /*right*/, Bytes /*bytes*/, Element /*element*/, Reduction /*reduction*/) {
+    no_device();
+}
+
+DeviceReductionCheck::DeviceReductionCheck() {
+    no_device();
+}
+std::optional<Bytes> DeviceReductionCheck::first_wrong(std::byte const* /*data*/, Bytes /*elements*/,
+                                                       ReductionPayload const& /*payload*/, PayloadKey /*key*/,
+                                                       std::uint64_t /*first*/) {
     no_device();
 }
 

@@ -27,9 +27,9 @@ struct SmallFloatCodec {
     static constexpr Storage store(Value value) { return static_cast<Storage>(Format::encode(value)); }
 };
 
-/// Calls `use` with the codec of `element`.
+/// Calls `use` with the codec of `element`, on host or device.
 template <class Use>
-decltype(auto) with_codec(Element element, Use const& use) {
+constexpr decltype(auto) with_codec(Element element, Use const& use) {
     switch (element) {
     case Element::int32:
         return use(PlainCodec<std::int32_t>{});

@@ -12,7 +12,7 @@
 namespace dlmb {
 namespace {
 
-/// Host memory that reductions are generated and compared in, piece by piece. A multiple of every element size.
+/// Host memory that inputs of reductions are generated in, piece by piece. A multiple of every element size.
 constexpr Bytes chunk_bytes = Bytes{64} << 10;
 
 /// How far behind the first overwritten guard byte the others are counted.
@@ -57,7 +57,7 @@ Overwritten overwritten(std::span<std::byte const> found, Bytes offset) {
 }  // namespace
 
 PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan)
-    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)) {
+    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), reductions_(memory) {
     if (buffers.base.size() < plan.buffers.size()) {
         throw Error(fmt::format("payload of rank {}: the plan names {} buffers, {} are bound", plan.me,
                                 plan.buffers.size(), buffers.base.size()));
@@ -126,26 +126,27 @@ std::string PlanPayload::problem_of_reduction(Piece const& piece, std::uint32_t 
     ReductionPayload const payload = reduction_payload(plan_, piece.step);
     PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
     Bytes const size = size_of(payload.element());
-    std::vector<std::byte> expected(std::min(chunk_bytes, piece.bytes));
-    for (Bytes done = 0; done < piece.bytes; done += expected.size()) {
-        Bytes const bytes = std::min<Bytes>(expected.size(), piece.bytes - done);
-        payload.result(key, piece.first_element + done / size, std::span(expected).first(bytes));
-        std::vector<std::byte> const found = read(piece.buffer, piece.offset + done, bytes);
-        auto const difference = std::mismatch(found.begin(), found.end(), expected.begin()).first;
-        if (difference == found.end()) {
-            continue;
-        }
-        auto const byte = static_cast<Bytes>(difference - found.begin());
-        Bytes const element = byte / size * size;
-        std::span<std::byte const> const wrong =
-            std::span(found).subspan(element, std::min<Bytes>(recognised_bytes, bytes - element));
-        return with_hint(fmt::format("{}: {}: byte {} of {} (element {} of {}) is {:#04x}, expected {:#04x}",
-                                     where(plan_, piece.step), origin(piece), done + byte, piece.bytes,
-                                     (done + byte) / size, name_of(payload.element()),
-                                     std::to_integer<int>(found[byte]), std::to_integer<int>(expected[byte])),
-                         recognise_reduction(plan_, layout_, piece, done + element, wrong, iteration));
+    auto const element =
+        reductions_.first_wrong(at(piece.buffer, piece.offset), piece.bytes / size, payload, key, piece.first_element);
+    if (!element) {
+        return {};
     }
-    return {};
+    Bytes const offset = *element * size;
+    std::vector<std::byte> const found =
+        read(piece.buffer, piece.offset + offset, std::min(recognised_bytes, piece.bytes - offset));
+    std::vector<std::byte> expected(found.size());
+    payload.result(key, piece.first_element + *element, expected);
+    auto const difference = std::mismatch(found.begin(), found.end(), expected.begin()).first;
+    if (difference == found.end()) {
+        return fmt::format("{}: {}: element {} was wrong when the device looked, and is right in a copy of it",
+                           where(plan_, piece.step), origin(piece), *element);
+    }
+    auto const byte = static_cast<std::size_t>(difference - found.begin());
+    return with_hint(fmt::format("{}: {}: byte {} of {} (element {} of {}) is {:#04x}, expected {:#04x}",
+                                 where(plan_, piece.step), origin(piece), offset + byte, piece.bytes, *element,
+                                 name_of(payload.element()), std::to_integer<int>(found[byte]),
+                                 std::to_integer<int>(expected[byte])),
+                     recognise_reduction(plan_, layout_, piece, offset, found, iteration));
 }
 
 /// Offset in the gap. The space checks from a whole word on; up to seven bytes before it are compared here.

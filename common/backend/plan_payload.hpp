@@ -7,6 +7,7 @@
 
 #include "common/backend/backend.hpp"
 #include "common/backend/payload_layout.hpp"
+#include "common/backend/reduction_check.hpp"
 
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ private:
     Buffers const& buffers_;
     Plan const& plan_;
     PayloadLayout layout_;
+    ReductionCheck reductions_;
     std::uint64_t blocks_checked_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include "common/memory/payload.hpp"
 #include "common/plan/plan.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -16,7 +17,7 @@ namespace dlmb {
 
 class ReductionPayload {
 public:
-    ReductionPayload(Element element, Reduction reduction, int members)
+    constexpr ReductionPayload(Element element, Reduction reduction, int members)
         : element_(element), reduction_(reduction), members_(members) {}
 
     /// What `member` (rank in the group) contributes, from element `first` on. `out` holds whole elements.
@@ -26,15 +27,73 @@ public:
     /// The same with one member left out: what a lost contribution looks like.
     void result_without(PayloadKey key, int member, std::uint64_t first, std::span<std::byte> out) const;
 
-    [[nodiscard]] Element element() const { return element_; }
+    [[nodiscard]] constexpr Element element() const { return element_; }
+
+    /// One element of these, for host and device.
+    [[nodiscard]] constexpr std::uint32_t input_at(PayloadKey key, int member, std::uint64_t element) const {
+        std::uint64_t const word = payload_word(key, element);
+        int const my_place = place(word, member);
+        return my_place < contributors ? digit(word, my_place) : neutral();
+    }
+    [[nodiscard]] constexpr std::uint32_t result_at(PayloadKey key, std::uint64_t element) const {
+        return folded(payload_word(key, element), nobody);
+    }
 
 private:
     static constexpr int contributors = 4;
-    [[nodiscard]] int place(std::uint64_t word, int member) const;
-    [[nodiscard]] std::uint32_t digit(std::uint64_t word, int place) const;
-    [[nodiscard]] std::uint32_t folded(std::uint64_t word, int without_place) const;
-    [[nodiscard]] std::uint32_t largest() const;
-    [[nodiscard]] std::uint32_t neutral() const;
+    static constexpr int nobody = -1;
+
+    /// The member's distance from the first contributor of this element; below `contributors` it contributes.
+    [[nodiscard]] constexpr int place(std::uint64_t word, int member) const {
+        auto const count = static_cast<std::uint32_t>(members_);
+        auto const first = static_cast<std::uint32_t>((word & 0xFFFFFFFFU) % count);
+        return static_cast<int>((static_cast<std::uint32_t>(member) + count - first) % count);
+    }
+    [[nodiscard]] constexpr std::uint32_t digit(std::uint64_t word, int place) const {
+        return 1 + (static_cast<std::uint32_t>(word >> (32 + 8 * place)) & (largest() - 1));
+    }
+    [[nodiscard]] constexpr std::uint32_t folded(std::uint64_t word, int without_place) const {
+        std::uint32_t result = neutral();
+        for (int place = 0; place < std::min(contributors, members_); ++place) {
+            std::uint32_t const value = place == without_place ? neutral() : digit(word, place);
+            switch (reduction_) {
+            case Reduction::sum:
+                result += value;
+                break;
+            case Reduction::prod:
+                result *= value;
+                break;
+            case Reduction::min:
+                result = std::min(result, value);
+                break;
+            case Reduction::max:
+                result = std::max(result, value);
+                break;
+            }
+        }
+        return result;
+    }
+    /// Four contributions must stay exact in the narrowest type: fp8 holds all integers up to 16, a byte those up to
+    /// 255.
+    [[nodiscard]] constexpr std::uint32_t largest() const {
+        bool const narrow = element_ == Element::fp8;
+        if (reduction_ == Reduction::prod) {
+            return narrow || element_ == Element::byte ? 2 : 4;
+        }
+        return narrow ? 4 : 32;
+    }
+    [[nodiscard]] constexpr std::uint32_t neutral() const {
+        switch (reduction_) {
+        case Reduction::prod:
+            return 1;
+        case Reduction::min:
+            return largest();
+        case Reduction::sum:
+        case Reduction::max:
+            break;
+        }
+        return 0;
+    }
 
     Element element_;
     Reduction reduction_;

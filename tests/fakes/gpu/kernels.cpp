@@ -3,6 +3,7 @@
 #include "tests/fakes/gpu/kernels.hpp"
 
 #include "common/backend/host_reduce.hpp"
+#include "common/backend/reduction_payload.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/payload.hpp"
 #include "tests/fakes/gpu/device_memory.hpp"
@@ -60,6 +61,27 @@ Work reduce(void* const* arguments) {
     return [=] { host_reduce(view(to), view(left), view(right), bytes, element, reduction); };
 }
 
+Work reduction_check(void* const* arguments) {
+    auto const* const data = argument<std::byte const*>(arguments, 0);
+    auto const elements = argument<Bytes>(arguments, 1);
+    auto const payload = argument<ReductionPayload>(arguments, 2);
+    auto const key = argument<PayloadKey>(arguments, 3);
+    auto const first = argument<std::uint64_t>(arguments, 4);
+    auto* const first_wrong = argument<unsigned long long*>(arguments, 5);
+    Bytes const size = size_of(payload.element());
+    require_reachable_memory(data, elements * size, "dlmb_reduction_check, data");
+    require_reachable_memory(first_wrong, sizeof *first_wrong, "dlmb_reduction_check, first_wrong");
+    return [=] {
+        std::vector<std::byte> expected(elements * size);
+        payload.result(key, first, expected);
+        auto const difference = std::mismatch(expected.begin(), expected.end(), view(data)).first;
+        if (difference != expected.end()) {
+            auto& lowest = *reinterpret_cast<unsigned long long*>(view(first_wrong));
+            lowest = std::min(lowest, static_cast<unsigned long long>(difference - expected.begin()) / size);
+        }
+    };
+}
+
 /// A cycle of this device is a nanosecond.
 Work spin(void* const* arguments) {
     std::chrono::nanoseconds const duration(argument<long long>(arguments, 0));
@@ -94,6 +116,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_payload_fill", payload_fill},
     {"dlmb_payload_check", payload_check},
     {"dlmb_reduce", reduce},
+    {"dlmb_reduction_check", reduction_check},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},
 };
