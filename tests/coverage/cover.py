@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which lines of a folder tests do not reach. By default: common/backends/nccl under the corpus on the test double.
+"""Which lines of a folder tests do not reach. By default: common/backends/nccl under its unit tests and the corpus on the double.
 
     python3 tests/coverage/cover.py
     python3 tests/coverage/cover.py --target dlmb_backend_ucx --folder common/backends/ucx --build conformance_mpi --tests conformance_mpi
@@ -59,8 +59,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", default="dlmb_backend_nccl", help="the library that is compiled for gcov")
     parser.add_argument("--folder", default="common/backends/nccl", help="its folder")
-    parser.add_argument("--build", default="dlmb_fake_gpu,conformance_nccl", help="targets to build, comma-separated")
-    parser.add_argument("--tests", default="conformance_nccl", help="tests to run, as ctest --tests-regex")
+    parser.add_argument("--build", default="dlmb_fake_gpu,conformance_nccl,unit_nccl,unit_nccl_schedules,nccl_on_double",
+                        help="targets to build, comma-separated")
+    parser.add_argument("--tests", default="^(conformance_nccl|unit_nccl|nccl_on_double)", help="tests to run, as ctest --tests-regex")
     arguments = parser.parse_args()
     measure(arguments)
     print_unreached(counts(arguments.folder))

@@ -82,5 +82,10 @@ TEST_F(CallOf, Fp8IsReducedWhereItCanBeAndDeclinedWithTheReasonElsewhere) {
     EXPECT_EQ(only<AllReduceCall>().count, 64U);
 }
 
+TEST_F(CallOf, Fp8IsScatteredUnderTheSameCondition) {
+    builder.reduce_scatter(odd, 64, Element::fp8, Reduction::sum, "scatter");
+    EXPECT_EQ(refusal({false, "GPUs too old"}), "nccl: \"scatter\": GPUs too old");
+}
+
 }  // namespace
 }  // namespace dlmb::nccl

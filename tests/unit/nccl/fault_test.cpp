@@ -1,13 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A rank that never comes: the others give up in time, say at which step, and use NCCL no more. On the test double of
-// the CUDA runtime and NCCL (tests/fakes/gpu), which is preloaded.
-#include "common/backend/registry.hpp"
-#include "common/base/error.hpp"
-#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/memory/devices.hpp"
-#include "common/plan/builder.hpp"
+// A rank that never comes: the others give up in time, say at which step, and use NCCL no more.
+#include "tests/unit/nccl/double_rig.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,54 +14,60 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-Plan plan_of(Bootstrap const& bootstrap) {
-    PlanBuilder builder(bootstrap.rank());
-    Group world;
-    for (Rank rank = 0; rank < bootstrap.size(); ++rank) {
-        world.members.push_back(rank);
-    }
-    builder.all_reduce(builder.group(world), 1024, Element::fp32, Reduction::sum, "gradients");
-    return std::move(builder).finish();
-}
+constexpr Nanoseconds short_timeout_ns = 300'000'000;
 
 class NcclFault : public testing::TestWithParam<char const*> {};
 
 TEST_P(NcclFault, ARankThatNeverComesIsGivenUp) {
-    auto const bootstrap = make_mpi_bootstrap();
-    use_device(bootstrap->local_rank());
-    BackendContext context{*bootstrap};
-    context.timeout_ns = 300'000'000;
-    auto const backend = make_backend("nccl", context);
-    ASSERT_TRUE(backend) << backend.error().reason;
-    Plan const plan = plan_of(*bootstrap);
-    std::string why_not;
-    auto const space = make_memory(MemoryKind::cuda, why_not);
-    std::vector<Allocation> memory;
-    Buffers buffers{MemoryKind::cuda, {}};
-    for (Buffer const& buffer : plan.buffers) {
-        memory.push_back(space->allocate(buffer.bytes));
-        buffers.base.push_back(memory.back().data());
-    }
-    auto const compiled = backend.value()->compile(plan, buffers, parse_method(GetParam()));
-    ASSERT_TRUE(compiled);
-    compiled.value()->launch();
-    compiled.value()->finish();
-    EXPECT_EQ(compiled.value()->steps_done(), 1U);
+    RankOnDouble rank(short_timeout_ns);
+    Plan const plan = all_reduce_plan(rank);
+    auto const compiled = rank.compile(plan, GetParam());
+    compiled->launch();
+    compiled->finish();
+    EXPECT_EQ(compiled->steps_done(), 1U);
 
-    bootstrap->barrier();
-    if (bootstrap->rank() == 0) {
-        compiled.value()->launch();
-        EXPECT_THAT(
-            [&] { compiled.value()->finish(); },
-            ThrowsMessage<Error>(AllOf(HasSubstr("step 0 \"gradients\""), HasSubstr("communicators were aborted"))));
-        EXPECT_EQ(compiled.value()->steps_done(), 0U);
-        EXPECT_THAT([&] { (void)backend.value()->compile(plan, buffers, parse_method(GetParam())); },
+    rank.bootstrap().barrier();
+    if (rank.me() == 0) {
+        compiled->launch();
+        EXPECT_THAT([&] { compiled->finish(); }, ThrowsMessage<Error>(AllOf(HasSubstr("step 0 \"gradients\""),
+                                                                            HasSubstr("communicators were aborted"))));
+        EXPECT_EQ(compiled->steps_done(), 0U);
+        EXPECT_THAT([&] { (void)rank.try_compile(plan, GetParam()); },
                     ThrowsMessage<Error>(HasSubstr("cannot be used again")));
     }
-    bootstrap->barrier();
+    rank.bootstrap().barrier();
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, NcclFault, testing::Values("native", "graph", "registered"));
+
+Plan message_plan(RankOnDouble const& rank, Rank from, Rank to) {
+    PlanBuilder builder(rank.me());
+    GroupId const world = builder.group(rank.world());
+    if (rank.me() == from) {
+        builder.send(world, to, 64, 0, 0, "activations");
+    } else if (rank.me() == to) {
+        builder.recv(world, from, 64, 0, 0, "activations");
+    }
+    return std::move(builder).finish();
+}
+
+// Each of two ranks waits for the other's message; only one of them has a time limit.
+TEST(NcclFault, APeerThatGaveUpIsAnAsynchronousErrorHere) {
+    auto const who = make_mpi_bootstrap();
+    bool const gives_up = who->rank() == 1;
+    RankOnDouble rank(gives_up ? short_timeout_ns : 0);
+    auto const to_0 = rank.compile(message_plan(rank, 1, 0), "grouped");
+    auto const to_1 = rank.compile(message_plan(rank, 0, 1), "grouped");
+    CompiledPlan& waits = gives_up ? *to_1 : *to_0;
+    rank.bootstrap().barrier();
+    waits.launch();
+    EXPECT_THAT([&] { waits.finish(); },
+                ThrowsMessage<Error>(HasSubstr(gives_up ? "communicators were aborted"
+                                                        : "asynchronous error of a communicator: remote process")));
+    EXPECT_THAT([&] { (void)rank.try_compile(message_plan(rank, 1, 0), "grouped"); },
+                ThrowsMessage<Error>(HasSubstr("cannot be used again")));
+    rank.bootstrap().barrier();
+}
 
 }  // namespace
 }  // namespace dlmb::nccl

@@ -37,9 +37,21 @@ TEST(NcclMemory, IsServedOrTheReasonSaysWhy) {
     auto const space = make_memory(MemoryKind::nccl, why_not);
     if (space != nullptr) {
         EXPECT_EQ(space->kind(), MemoryKind::nccl);
+        EXPECT_EQ(space->allocate(0).data(), nullptr);
     } else {
         EXPECT_THAT(why_not, testing::StartsWith("nccl memory: no CUDA device"));
     }
+}
+
+TEST(Gpus, AreSurveyedOrTheReasonSaysWhyThereAreNone) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        auto const gpus = survey_gpus(bootstrap, true);
+        if (gpus) {
+            EXPECT_TRUE(gpus.value().shared) << "threads of one process on its current device";
+        } else {
+            EXPECT_THAT(gpus.error().reason, testing::HasSubstr("no CUDA device"));
+        }
+    });
 }
 
 TEST(NcclBackend, DeclinesRanksThatAreThreads) {
