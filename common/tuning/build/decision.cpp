@@ -3,7 +3,7 @@
 #include "common/tuning/build/decision.hpp"
 
 #include "common/measure/statistics.hpp"
-#include "common/tuning/build/rank_test.hpp"
+#include "common/tuning/build/paired_test.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,20 +18,41 @@ constexpr double confirm_level = 0.05;
 
 using HeatKey = std::tuple<std::string, Place, Bytes>;
 
-std::vector<Showing> finished(std::map<Contender, std::map<std::string, Observation const*>> const& contenders) {
+using Launches = std::map<std::string, Observation const*>;  // by launch id
+using Contenders = std::map<Contender, Launches>;
+
+/// Launches without a default have nothing to be compared with.
+Launches launches_of_default(Contenders const& contenders) {
+    for (auto const& [contender, launches] : contenders) {
+        if (launches.begin()->second->is_default) {
+            return launches;
+        }
+    }
+    return {};
+}
+
+std::vector<Showing> finished(Contenders const& contenders) {
+    Launches const defaults = launches_of_default(contenders);
     std::vector<Showing> showings;
     for (auto const& [contender, launches] : contenders) {
         Showing showing;
         std::vector<double> errors;
         for (auto const& [launch, seen] : launches) {
+            auto const standard = defaults.find(launch);
+            if (standard == defaults.end()) {
+                continue;
+            }
             showing.choice = seen->choice;
             showing.is_default = seen->is_default;
             showing.medians_ns.push_back(seen->median_ns);
+            showing.ratios.push_back(seen->median_ns / standard->second->median_ns);
             showing.samples += seen->samples;
             errors.push_back(std::abs(seen->aa_ratio - 1));
         }
-        showing.aa_error = measure::median(errors);
-        showings.push_back(std::move(showing));
+        if (!errors.empty()) {
+            showing.aa_error = measure::median(errors);
+            showings.push_back(std::move(showing));
+        }
     }
     return showings;
 }
@@ -48,14 +69,14 @@ Showing const* same(std::vector<Showing> const& showings, Choice const& choice) 
     return found == showings.end() ? nullptr : &*found;
 }
 
-/// Fastest first.
+/// Fastest first, against the default of each launch.
 std::vector<Showing const*> ranked(std::vector<Showing> const& showings) {
     std::vector<Showing const*> order;
     for (Showing const& each : showings) {
         order.push_back(&each);
     }
     std::stable_sort(order.begin(), order.end(), [](Showing const* a, Showing const* b) {
-        return measure::median(a->medians_ns) < measure::median(b->medians_ns);
+        return measure::median(a->ratios) < measure::median(b->ratios);
     });
     return order;
 }
@@ -68,7 +89,7 @@ double margin(Showing const& winner, Showing const& standard, Policy const& poli
 
 Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& standard,
                      std::vector<Showing const*> const& order, std::uint64_t confirmed) {
-    Ratio const ratio = ratio_of(winner.medians_ns, standard.medians_ns);
+    Ratio const ratio = ratio_of(winner.ratios);
     Evidence evidence;
     evidence.sizes = {heat.bytes};
     evidence.samples = winner.samples;
@@ -89,9 +110,8 @@ Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& sta
 bool confirmed(Heat const& heat, Choice const& choice, Policy const& policy) {
     Showing const* const winner = same(heat.confirm, choice);
     Showing const* const standard = default_of(heat.confirm);
-    return winner != nullptr && standard != nullptr &&
-           probability_of_luck(winner->medians_ns, standard->medians_ns) <= confirm_level &&
-           ratio_of(winner->medians_ns, standard->medians_ns).estimate <= 1 - margin(*winner, *standard, policy);
+    return winner != nullptr && standard != nullptr && probability_of_luck(winner->ratios) <= confirm_level &&
+           ratio_of(winner->ratios).estimate <= 1 - margin(*winner, *standard, policy);
 }
 
 bool was_measured_again(Heat const& heat, Choice const& choice) {
@@ -118,7 +138,6 @@ Decision after_confirmation(Heat const& heat, Showing const& winner, Showing con
 }  // namespace
 
 std::vector<Heat> method_heats(std::vector<Observation> const& search, std::vector<Observation> const& confirm) {
-    using Contenders = std::map<Contender, std::map<std::string, Observation const*>>;
     std::map<HeatKey, std::pair<Contenders, Contenders>> heats;
     auto const key_of = [](Observation const& seen) { return HeatKey{seen.contender.backend, seen.place, seen.bytes}; };
     for (Observation const& seen : search) {
@@ -144,8 +163,7 @@ std::vector<Heat> method_heats(std::vector<Observation> const& search, std::vect
 std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& policy) {
     std::vector<double> luck;
     for (Heat const& heat : heats) {
-        luck.push_back(
-            probability_of_luck(ranked(heat.search).front()->medians_ns, default_of(heat.search)->medians_ns));
+        luck.push_back(probability_of_luck(ranked(heat.search).front()->ratios));
     }
     std::vector<bool> const significant = discoveries(luck, policy.fdr_q);
     std::vector<Decision> decisions;
@@ -158,10 +176,8 @@ std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& polic
             decisions.push_back({Standing::no_gain, std::nullopt, evidence_of(heat, standard, standard, order, 0)});
             continue;
         }
-        bool const enough =
-            ratio_of(winner.medians_ns, standard.medians_ns).estimate <= 1 - margin(winner, standard, policy);
-        bool const counted =
-            winner.medians_ns.size() >= policy.launches && standard.medians_ns.size() >= policy.launches;
+        bool const enough = ratio_of(winner.ratios).estimate <= 1 - margin(winner, standard, policy);
+        bool const counted = winner.ratios.size() >= policy.launches;
         decisions.push_back(
             enough && counted && significant[i]
                 ? after_confirmation(heat, winner, standard, order, policy)

@@ -18,7 +18,8 @@ namespace dlmb::tuning {
 struct Showing {
     Choice choice;
     bool is_default = false;
-    std::vector<double> medians_ns;  // one per launch, in order of their ids
+    std::vector<double> medians_ns;  // one per launch that has the default as well, in order of their ids
+    std::vector<double> ratios;      // to the default in the same launch
     std::uint64_t samples = 0;
     double aa_error = 0;  // median over launches of |aa_ratio - 1|
 };

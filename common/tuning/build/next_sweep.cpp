@@ -83,11 +83,13 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
     return jobs;
 }
 
-std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches) {
+std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches,
+                       std::string_view timing) {
     if (jobs.empty()) {
         return {};
     }
-    std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n", name, launches);
+    std::string text =
+        fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\n", name, launches, timing);
     std::set<std::pair<std::uint64_t, std::uint64_t>> worlds;
     for (NextJob const& job : jobs) {
         worlds.emplace(job.place.ranks, job.place.nodes);

@@ -25,7 +25,8 @@ struct NextJob {
 /// Cuts that are coarser than policy.cut, by all methods that hold beside them.
 [[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);
 
-/// `launches` of each. Empty text for no jobs.
-[[nodiscard]] std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches);
+/// `launches` of each. `timing` as --timing takes it. Empty text for no jobs.
+[[nodiscard]] std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches,
+                                     std::string_view timing = "isolated");
 
 }  // namespace dlmb::tuning

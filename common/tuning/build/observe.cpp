@@ -128,8 +128,8 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
     }
-    if (cell.identity.mode != "isolated") {
-        return "is not of mode isolated";
+    if (cell.identity.mode != accepted_.timing) {
+        return fmt::format("is not of --timing {}", accepted_.timing);
     }
     if (cell.result.status != measure::Status::ok) {
         return fmt::format("has status {}", measure::name_of(cell.result.status));

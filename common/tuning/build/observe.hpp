@@ -15,10 +15,11 @@
 
 namespace dlmb::tuning {
 
-/// What a person lets pass although it weakens a table.
+/// Which cells count: those of one timing, and what a person lets pass although it weakens a table.
 struct Accepted {
     bool oversubscribed = false;  // more ranks than processing units on a node
     bool quick = false;           // cells of fewer than six rounds
+    std::string timing = "isolated";
 };
 
 class Observations {

@@ -52,6 +52,15 @@ TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {
     EXPECT_NEAR(rule.evidence->gain, 0.2, 0.03);
 }
 
+TEST(BuildTable, WhatAllOfALaunchHaveInCommonDoesNotHideAGain) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    auto const sizes = powers_of_two(1024, 65536);
+    Built const built = build_rules(observe_truth(planted, {sizes, 8, 0.02, 1, 0.5}),
+                                    observe_truth(planted, {sizes, 8, 0.02, 2, 0.5}), test_policy(), false);
+    EXPECT_EQ(chosen(built), 1U);
+    EXPECT_NEAR(built.rules[0].evidence->gain, 0.2, 0.03);
+}
+
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
     Truth const lucky{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
     Truth const truth{{"blocking", constant}, {"ring", constant}};

@@ -6,6 +6,7 @@
 
 #include "common/tuning/build/build_table.hpp"
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <random>
@@ -20,7 +21,8 @@ using Truth = std::map<std::string, std::function<double(Bytes)>>;
 struct Campaign {
     std::vector<Bytes> sizes;
     int launches = 8;
-    double spread = 0.02;  // standard deviation between launches, relative
+    double spread = 0.02;      // standard deviation of a time in a launch, relative
+    double launch_spread = 0;  // of what all times of a launch have in common, as a power of e
     unsigned seed = 1;
 };
 
@@ -29,6 +31,7 @@ inline std::vector<Observation> observe_truth(Truth const& truth, Campaign const
     std::normal_distribution<double> noise(1.0, campaign.spread);
     std::vector<Observation> seen;
     for (int launch = 0; launch < campaign.launches; ++launch) {
+        double const common = std::exp(campaign.launch_spread * (noise(random) - 1) / campaign.spread);
         for (Bytes const bytes : campaign.sizes) {
             for (auto const& [method, time_ns] : truth) {
                 Observation one;
@@ -39,7 +42,7 @@ inline std::vector<Observation> observe_truth(Truth const& truth, Campaign const
                 one.is_default = method == "blocking";
                 one.launch_id = "launch" + std::to_string(launch);
                 one.samples = 1000;
-                one.median_ns = time_ns(bytes) * noise(random);
+                one.median_ns = time_ns(bytes) * common * noise(random);
                 seen.push_back(one);
             }
         }

@@ -68,6 +68,9 @@ public:
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
             ->capture_default_str();
+        parser.add_option("--timing", timing_, "cells that count: isolated calls, or stream, back to back")
+            ->check(CLI::IsMember({"isolated", "stream"}))
+            ->capture_default_str();
         parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen");
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
         parser
@@ -121,7 +124,7 @@ private:
             return std::find(accept_.begin(), accept_.end(), word) != accept_.end();
         };
         unconfirmed_ = has("unconfirmed");
-        return {has("oversubscribed"), has("quick")};
+        return {has("oversubscribed"), has("quick"), timing_};
     }
 
     static void read(std::vector<std::string> const& arguments, tuning::Observations& observations,
@@ -147,6 +150,9 @@ private:
         table.system = search.system();
         table.stack = search.stack();
         table.policy = policy_;
+        if (timing_ == "stream") {
+            table.policy.metric = "median time of a call among calls back to back";
+        }
         table.policy.confirm_launches = confirm_.empty() ? 0 : policy_.confirm_launches;
         table.rules = built.rules;
     }
@@ -182,8 +188,8 @@ private:
                     policy_.launches);
     }
 
-    static void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
-                            std::uint64_t launches) {
+    void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
+                     std::uint64_t launches) const {
         if (path.empty()) {
             return;
         }
@@ -191,13 +197,14 @@ private:
             fmt::print("{}: nothing is left to measure; not written\n", path);
             return;
         }
-        write_text(path, tuning::sweep_file(name, jobs, launches));
+        write_text(path, tuning::sweep_file(name, jobs, launches, timing_));
         fmt::print("next      launch/dlmb_sweep {}\n", path);
     }
 
     std::vector<std::string> results_;
     std::vector<std::string> confirm_;
     std::vector<std::string> accept_;
+    std::string timing_ = "isolated";
     std::string table_path_;
     std::string confirm_sweep_;
     std::string refine_sweep_;

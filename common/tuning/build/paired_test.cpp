@@ -1,8 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/build/rank_test.hpp"
-
-#include "common/measure/rank_test.hpp"
+#include "common/tuning/build/paired_test.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,28 +30,28 @@ std::vector<std::uint64_t> doubled_midranks(std::vector<double> const& values) {
     return ranks;
 }
 
-/// ways[k][s]: subsets of k ranks with sum s. Doubles: exact below 2^53 and far beyond what is needed above.
-std::vector<std::vector<double>> subsets_by_sum(std::vector<std::uint64_t> const& ranks, std::size_t most) {
+/// Entry s: the share of all choices of signs in which the ranks with a plus add up to s.
+std::vector<double> positive_sums(std::vector<std::uint64_t> const& ranks) {
     std::uint64_t const total = std::accumulate(ranks.begin(), ranks.end(), std::uint64_t{0});
-    std::vector<std::vector<double>> ways(most + 1, std::vector<double>(total + 1, 0));
-    ways[0][0] = 1;
+    std::vector<double> share(total + 1, 0);
+    share[0] = 1;
     for (std::uint64_t const rank : ranks) {
-        for (std::size_t k = most; k > 0; --k) {
-            for (std::uint64_t sum = total; sum >= rank; --sum) {
-                ways[k][sum] += ways[k - 1][sum - rank];
-            }
+        for (std::uint64_t sum = total + 1; sum-- > 0;) {
+            share[sum] = (share[sum] + (sum >= rank ? share[sum - rank] : 0)) / 2;
         }
     }
-    return ways;
+    return share;
 }
 
-/// How many of the smallest and of the largest differences lie outside the interval: the largest number that leaves
+/// How many of the smallest and of the largest means of two lie outside the interval: the largest number that leaves
 /// each tail at most 2.5 %, of the distribution without ties.
-std::size_t outside(std::size_t candidates, std::size_t references) {
+std::size_t outside(std::size_t launches) {
     constexpr double tail = 0.025;
+    std::vector<std::uint64_t> ranks(launches);
+    std::iota(ranks.begin(), ranks.end(), std::uint64_t{1});
     double below = 0;
     std::size_t count = 0;
-    for (double const share : measure::pair_distribution(references, candidates)) {
+    for (double const share : positive_sums(ranks)) {
         below += share;
         if (below > tail) {
             break;
@@ -65,35 +63,39 @@ std::size_t outside(std::size_t candidates, std::size_t references) {
 
 }  // namespace
 
-double probability_of_luck(std::span<double const> candidate, std::span<double const> reference) {
-    if (candidate.empty() || reference.empty()) {
-        return 1;
-    }
-    std::vector<double> all(candidate.begin(), candidate.end());
-    all.insert(all.end(), reference.begin(), reference.end());
-    std::vector<std::uint64_t> const ranks = doubled_midranks(all);
-    auto const end = ranks.begin() + static_cast<std::ptrdiff_t>(candidate.size());
-    std::uint64_t const observed = std::accumulate(ranks.begin(), end, std::uint64_t{0});
-    std::vector<double> const ways = subsets_by_sum(ranks, candidate.size())[candidate.size()];
-    double const as_low = std::accumulate(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(observed) + 1, 0.0);
-    return as_low / std::accumulate(ways.begin(), ways.end(), 0.0);
-}
-
-Ratio ratio_of(std::span<double const> candidate, std::span<double const> reference) {
-    std::vector<double> differences;
-    for (double const c : candidate) {
-        for (double const r : reference) {
-            differences.push_back(std::log(c / r));
+double probability_of_luck(std::span<double const> ratios) {
+    std::vector<double> logarithms;
+    std::vector<double> sizes;
+    for (double const ratio : ratios) {
+        if (ratio != 1) {
+            logarithms.push_back(std::log(ratio));
+            sizes.push_back(std::abs(logarithms.back()));
         }
     }
-    std::sort(differences.begin(), differences.end());
-    std::size_t const n = differences.size();
-    double const middle = (differences[(n - 1) / 2] + differences[n / 2]) / 2;
-    std::size_t const cut = outside(candidate.size(), reference.size());
+    std::vector<std::uint64_t> const ranks = doubled_midranks(sizes);
+    std::uint64_t observed = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        observed += logarithms[i] > 0 ? ranks[i] : 0;
+    }
+    std::vector<double> const share = positive_sums(ranks);
+    return std::accumulate(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(observed) + 1, 0.0);
+}
+
+Ratio ratio_of(std::span<double const> ratios) {
+    std::vector<double> means;
+    for (std::size_t i = 0; i < ratios.size(); ++i) {
+        for (std::size_t j = i; j < ratios.size(); ++j) {
+            means.push_back((std::log(ratios[i]) + std::log(ratios[j])) / 2);
+        }
+    }
+    std::sort(means.begin(), means.end());
+    std::size_t const n = means.size();
+    double const middle = (means[(n - 1) / 2] + means[n / 2]) / 2;
+    std::size_t const cut = outside(ratios.size());
     if (cut == 0) {
         return {std::exp(middle), 0, std::numeric_limits<double>::infinity()};
     }
-    return {std::exp(middle), std::exp(differences[cut - 1]), std::exp(differences[n - cut])};
+    return {std::exp(middle), std::exp(means[cut - 1]), std::exp(means[n - cut])};
 }
 
 std::vector<bool> discoveries(std::span<double const> probabilities, double q) {

@@ -1,0 +1,56 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From launches to a table to a file that a program without DLMB obeys. What is chosen depends on the machine and is
+not looked at; that it acts where it was measured, and nowhere else, is."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from exports import tune
+
+CONSUMER = sys.argv.pop(1)  # openmpi or mpich
+LAUNCHES = 4
+OPERATIONS = "allreduce,allgather,broadcast,alltoall"
+
+
+def launch(results: pathlib.Path) -> None:
+    program = pathlib.Path(os.environ["DLMB_TUNE"]).with_name("dlmb_collective")
+    command = [os.environ["DLMB_MPIEXEC"], "-n", "4", program, "--operation", OPERATIONS, "-m", "32K:32K", "--backend", "mpi",
+               "--method", "all", "--timing", "stream", "--time-limit", "0.02", "--calibration", "off", "--results", results]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout[-2000:] + done.stderr[-2000:])
+
+
+class Chain(unittest.TestCase):
+    def test_what_was_measured_acts_in_a_plain_program(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            results = folder / "results"
+            results.mkdir()
+            for number in range(LAUNCHES):
+                launch(results / f"{number}.jsonl")
+            table = folder / "table.json"
+            done = tune("build", results, "-o", table, "--launches", str(LAUNCHES), "--timing", "stream",
+                        "--accept", "oversubscribed,quick,unconfirmed")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            rules = json.loads(table.read_text(encoding="utf-8"))["rules"]
+            self.assertEqual({rule["when"]["operation"] for rule in rules}, {"allreduce", "allgather", "broadcast", "exchange"})
+
+            done = tune("export", "--to", CONSUMER, table, "-o", folder / "tuned")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            done = tune("verify", "--to", CONSUMER, table, "--files", folder / "tuned", "--rounds", "0")
+            chosen = [rule["choose"] for rule in rules if rule["status"] == "chosen"]
+            print(f"{len(chosen)} of {len(rules)} rules leave the default\n{done.stdout}")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
