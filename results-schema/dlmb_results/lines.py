@@ -7,18 +7,16 @@ Lines come as dictionaries without `samples_ns`: the samples are most of a line'
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dlmb_results.decoding import decoder
+
 SCHEMA_NAME = "dlmb.result"
 SCHEMA_MAJOR = 1
+READ_BYTES = 1 << 20  # lines have kilobytes; Python's own buffer has 8
 TEST_DOUBLE = "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement"
-
-# Inside a JSON string the second quote would have a backslash before it, so this is always the field itself.
-SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
 
 
 class ResultError(Exception):
@@ -35,13 +33,14 @@ def result_files(path: Path) -> list[Path]:
     return found
 
 
-def read_lines(path: Path, remarks: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and content. A launch without its end line and a last line that is cut off become remarks."""
+def read_lines(path: Path, remarks: list[str], cell_fields: type | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and content; of cells all fields, or at least those of a TypedDict `cell_fields`, which is faster. A launch without its end line and a last line that is cut off become remarks."""
     open_launches: dict[str, None] = {}
+    decode = decoder(cell_fields)
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=READ_BYTES) as file:
             for number, line in enumerate(file, 1):
-                value = parse(line)
+                value = decode(line)
                 if value is None:
                     if file.readline():
                         raise ResultError(f"{path}:{number}: not a line of a result file")
@@ -57,15 +56,6 @@ def read_lines(path: Path, remarks: list[str]) -> Iterator[tuple[int, dict[str, 
         raise ResultError(f"{path}: {error.strerror}") from error
     for launch in open_launches:
         remarks.append(f"{path}: launch {launch} has no end line: it was interrupted; its finished cells are used")
-
-
-def parse(line: bytes) -> dict[str, Any] | None:
-    """None: not a whole line of a result file."""
-    try:
-        value = json.loads(SAMPLES.sub(b'"samples_ns":[]', line).decode("utf-8"))
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and "kind" in value else None
 
 
 def check_schema(schema: str, path: Path, number: int) -> None:

@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import unittest
 from pathlib import Path
+from typing import Any, TypedDict, get_args, get_type_hints, is_typeddict
 
+from dlmb_results.decoding import decoder, whole
 from dlmb_results.lines import read_lines
 from made import WithFolder, cell, launch
 
+from dlmb_launch.compare.cell_line import CellLine
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
 
@@ -21,6 +26,38 @@ class SamplesTest(WithFolder):
         line = cell("a", 1) | {"samples_ns": [1, 2, 3], "reason": 'text with "samples_ns":[1,2] in it'}
         found = list(read_lines(self.file("one", [launch("a"), line]), []))
         self.assertEqual(found[1], (2, line | {"samples_ns": []}))
+
+
+class DecodingTest(WithFolder):
+    """With msgspec, if it is installed, and without."""
+
+    def test_a_narrow_line_holds_what_is_asked_for_as_a_whole_one_does(self) -> None:
+        lines = [line for path in EXAMPLES.glob("*.jsonl") for line in path.read_bytes().splitlines()]
+        for line in [*lines, json.dumps(cell("a", 1)).encode()]:
+            self.assertEqual(common(decoder(CellLine)(line), CellLine), common(whole(line), CellLine))
+
+    def test_a_line_of_unexpected_types_is_left_to_the_reader_as_it_is(self) -> None:
+        line = json.dumps(cell("a", 1) | {"time_ns": "none"}).encode()
+        self.assertEqual(decoder(CellLine)(line), whole(line))
+
+    def test_what_is_no_line_is_none(self) -> None:
+        for text in (b"", b"{", b"[1]", b"{}", b'{"kind": "cell', b'{"kind": "cell"} x', b'\xff'):
+            self.assertIsNone(decoder(CellLine)(text), text)
+
+    def test_it_is_the_fast_one_where_it_should_be(self) -> None:
+        self.assertEqual(importlib.util.find_spec("msgspec") is not None, decoder(CellLine) is not whole)
+
+
+def common(value: Any, fields: Any) -> Any:
+    """What a TypedDict names, in nested ones too."""
+    if not isinstance(value, dict) or value.get("kind", "cell") != "cell":
+        return value
+    return {name: common(value[name], nested(kind)) for name, kind in get_type_hints(fields).items() if name in value}
+
+
+def nested(kind: Any) -> Any:
+    """The TypedDict in an Optional; for plain types one without fields."""
+    return next((one for one in (kind, *get_args(kind)) if is_typeddict(one)), TypedDict("Nothing", {}))
 
 
 class ExamplesTest(unittest.TestCase):

@@ -32,6 +32,8 @@ def campaign(name: str, medians_ns: np.ndarray) -> Campaign:
     made.numbers = {number: np.ones(cells * count) for number in NUMBERS} | {
         "time": medians_ns.ravel(),
         "median_ns": medians_ns.ravel(),
+        "sample_ns": medians_ns.ravel(),
+        "below_floor": np.zeros(cells * count),
     }
     made.starts = np.arange(cells + 1) * count
     return made

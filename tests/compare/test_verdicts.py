@@ -105,14 +105,29 @@ class MarginTest(WithFolder):
 
     def test_what_a_launch_differs_from_itself_widens_it(self) -> None:
         one = np.ones(1)
-        self.assertAlmostEqual(margins(one > 0, one * 1e6, one * 1e6, one * 0.04, None)[0], 0.08)
+        self.assertAlmostEqual(margins(one > 0, one * 1e6, one * 1e6, one * 0.04, one, None)[0], 0.08)
         lines = [launch("a"), cell("a", 1)]
         lines[1]["rounds"] = {"medians_ns": [104, 100, 104, 100, 104, 100]}
         self.assertAlmostEqual(odd_to_even(lines[1]), 1.04)
 
     def test_three_clock_steps_widen_it(self) -> None:
         one = np.ones(1)
-        self.assertAlmostEqual(margins(one > 0, one * 600, one * 600, one * 0, None)[0], 0.1)  # 3 * 20 ns of 600 ns
+        self.assertAlmostEqual(margins(one > 0, one * 600, one * 600, one * 0, one * 20, None)[0], 0.1)  # 3 * 20 ns of 600 ns
+
+    def test_the_clock_is_that_of_the_worst_launch(self) -> None:
+        coarse = side("cand", {CELL: US})
+        coarse[0]["calibration"] = {"timer": {"cost_ns": 30, "step_ns": 2000}}
+        found = self.compared(side("base", {CELL: US}), coarse).verdicts[0].evidence
+        self.assertAlmostEqual(found.margin, 0.06, places=3)  # 3 * 2000 ns of 100 us
+
+
+class FloorTest(WithFolder):
+    def test_it_is_twenty_reads_of_the_launchs_clock_or_what_the_record_says(self) -> None:
+        for fields, cost_ns, below in (({}, 30, False), ({}, 6000, True), ({"below_floor": True}, 30, True), ({"below_floor": False}, 6000, False)):
+            lines = side("base", {CELL: US}), side("cand", {CELL: US})
+            for line in (*lines[0], *lines[1]):
+                line |= {"calibration": {"timer": {"cost_ns": cost_ns}}} if line["kind"] == "launch" else fields
+            self.assertEqual(self.compared(*lines).verdicts[0].gated, not below, (fields, cost_ns))
 
 
 class NumberOfALaunchTest(unittest.TestCase):
@@ -120,8 +135,13 @@ class NumberOfALaunchTest(unittest.TestCase):
         self.assertEqual(median_of_rounds({"rounds": {"medians_ns": [5, 1, 9, 3]}, "time_ns": {"median": 7}}), 4)
         self.assertEqual(median_of_rounds({"rounds": {"medians_ns": []}, "time_ns": {"median": 7}}), 7)
 
+    def test_what_the_record_says_itself_counts(self) -> None:
+        rounds = {"medians_ns": [5, 1, 9, 3], "median_of_rounds_ns": 6.0, "aa_ratio": 1.5}
+        self.assertEqual((median_of_rounds({"rounds": rounds}), odd_to_even({"rounds": rounds})), (6, 1.5))
+
     def test_one_round_cannot_differ_from_itself(self) -> None:
-        self.assertEqual(odd_to_even({"rounds": {"medians_ns": [5]}}), 1)
+        for rounds in ({"medians_ns": [5]}, {"medians_ns": [5], "aa_ratio": None}):
+            self.assertEqual(odd_to_even({"rounds": rounds}), 1)
 
 
 class SummaryTest(WithFolder):

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
+
 # The numbers kept of a cell in a launch: every metric by its name, and what margins and information take. NaN: it has none;
-# p99_ns and max_ns have none below the 299 samples that a p99 takes.
-NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "iterations_per_sample", "p99_ns", "max_ns")
+# p99_ns and max_ns have none below the 299 samples that a p99 takes. below_floor: 1 is yes. clock_step_ns is that of the launch.
+NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns")
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,8 @@ class Launch:
     settings: dict[str, str]  # identity of the environment and the variables that steer libraries
     facts: dict[str, str]  # informational
     test_double: bool
+    clock_read_ns: float = CLOCK_READ_NS
+    clock_step_ns: float = CLOCK_STEP_NS
 
 
 class Cell(NamedTuple):

@@ -11,14 +11,13 @@ from pathlib import Path
 from dlmb_results.lines import ResultError
 
 from dlmb_launch.compare import confirmation, exit_codes, markdown, plain_json, terminal
-from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.checks import Declared, UsageError
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.document import document
 from dlmb_launch.compare.exports.formats import FORMATS
-from dlmb_launch.compare.metrics import METRICS, Metric
+from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.options import parse
-from dlmb_launch.compare.reading import read_campaign
+from dlmb_launch.compare.sides import NoBaselineError, both_sides
 from dlmb_launch.history import command as history
 
 PROGRAM = "dlmb_compare"
@@ -28,24 +27,9 @@ def complain(kind: str, text: object) -> None:
     print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
 
 
-class NoBaselineError(Exception):
-    """The history has nothing that the candidate could be compared with."""
-
-
-def baseline_of(options: argparse.Namespace, candidate: Campaign, metric: Metric) -> Campaign:
-    if options.history is None:
-        return read_campaign("baseline", options.baseline, metric)
-    found = history.baseline_for(candidate, options.history, options.last, metric)
-    if found is None:
-        keys = ", ".join(sorted({launch.env_key for launch in candidate.launches}))
-        raise NoBaselineError(f"{options.history}: no other campaign of this environment ({keys}); --append adds the first")
-    return found
-
-
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
-    candidate = read_campaign("candidate", options.candidate, metric)
-    baseline = baseline_of(options, candidate, metric)
+    baseline, candidate = both_sides(options, metric)
     for campaign in (baseline, candidate):
         for remark in campaign.remarks:
             complain("note", remark)

@@ -54,9 +54,6 @@ class Side:
     def median(self, name: str) -> np.ndarray:
         return np.median(self.table(name), axis=1)
 
-    def sample_ns(self) -> np.ndarray:
-        return np.median(self.table("median_ns") * self.table("iterations_per_sample"), axis=1)
-
 
 def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: float | None, paired: bool) -> EvidenceTable:
     """paired: the launches of both sides, in order of time, belong together."""
@@ -69,7 +66,9 @@ def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: floa
         p_worse, p_better = rank_sum.p_values(one, other)
         middle, low, high = shift.estimate(one, other)
         test = "rank-sum"
-    sample_ns = np.minimum(baseline.sample_ns(), candidate.sample_ns())
+    sample_ns = np.minimum(baseline.median("sample_ns"), candidate.median("sample_ns"))
+    clock_step_ns = np.hstack([baseline.table("clock_step_ns"), candidate.table("clock_step_ns")]).max(axis=1)
+    below_floor = np.maximum(baseline.median("below_floor"), candidate.median("below_floor")) > 0
     own_difference = np.median(np.abs(np.hstack([baseline.table("odd_to_even"), candidate.table("odd_to_even")]) - 1), axis=1)
     isolated = np.array([baseline.campaign.cells[row].mode == "isolated" for row in baseline.rows], dtype=bool)
     columns = {
@@ -77,7 +76,9 @@ def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: floa
         "low": np.exp(low),
         "high": np.exp(high),
         "ratio_of_medians": np.exp(np.median(other, axis=1) - np.median(one, axis=1)),
-        "margin": margins.margins(isolated, baseline.median("median_ns"), sample_ns, own_difference, given_margin),
+        "margin": margins.margins(
+            isolated, baseline.median("median_ns"), sample_ns, own_difference, clock_step_ns, given_margin
+        ),
         "p_worse": p_worse,
         "p_better": p_better,
         "baseline": baseline.median(metric.name),
@@ -85,4 +86,4 @@ def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: floa
         "p99_ratio": candidate.median("p99_ns") / baseline.median("p99_ns"),
         "max_ratio": candidate.median("max_ns") / baseline.median("max_ns"),
     }
-    return EvidenceTable(columns, margins.below_floor(sample_ns), test)
+    return EvidenceTable(columns, below_floor, test)

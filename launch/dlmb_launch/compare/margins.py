@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a ratio has to be from 1 to matter, and which cells are too short to be timed.
 
-Clock figures: CLOCK_MONOTONIC_RAW on x86-64 with Debian 12, measured; records do not hold them. The floor keeps what reading
-the clock adds below 5 % (Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15).
+Clock figures are those of the launches (`calibration.timer`). Where a record holds none, those of CLOCK_MONOTONIC_RAW on x86-64 with
+Debian 12, measured. The floor keeps what reading the clock adds below 5 % (Hoefler and Belli, Scientific Benchmarking of Parallel
+Computing Systems, SC'15); a record of format 1.2 or later says itself whether a cell is below it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,12 @@ CLOCK_STEPS = 3
 
 
 def margins(
-    isolated: np.ndarray, baseline_ns: np.ndarray, sample_ns: np.ndarray, own_difference: np.ndarray, given: float | None
+    isolated: np.ndarray,
+    baseline_ns: np.ndarray,
+    sample_ns: np.ndarray,
+    own_difference: np.ndarray,
+    clock_step_ns: np.ndarray,
+    given: float | None,
 ) -> np.ndarray:
     """Per cell, the largest of: the given share, else 5 % or 3 %; twice what a launch differs from itself (odd to even
     rounds, median over launches); three steps of the clock."""
@@ -29,9 +35,9 @@ def margins(
         np.where(isolated & (baseline_ns < SHORT_NS), SHARE_IF_SHORT, SHARE) if given is None else np.full(len(sample_ns), given)
     )
     return np.maximum.reduce(
-        [usual, TIMES_OWN_DIFFERENCE * own_difference, CLOCK_STEPS * CLOCK_STEP_NS / np.maximum(sample_ns, 1.0)]
+        [usual, TIMES_OWN_DIFFERENCE * own_difference, CLOCK_STEPS * clock_step_ns / np.maximum(sample_ns, 1.0)]
     )
 
 
-def below_floor(sample_ns: np.ndarray) -> np.ndarray:
-    return sample_ns < READS_BELOW_FLOOR * CLOCK_READ_NS
+def below_floor(sample_ns: float, clock_read_ns: float) -> bool:
+    return sample_ns < READS_BELOW_FLOOR * clock_read_ns

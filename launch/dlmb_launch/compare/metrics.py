@@ -27,9 +27,13 @@ def median(values: Sequence[float]) -> float:
 
 
 def median_of_rounds(cell: dict[str, Any]) -> float:
-    """The median of samples where a cell holds no rounds."""
-    rounds = (cell.get("rounds") or {}).get("medians_ns")
-    return float(median(rounds) if rounds else cell["time_ns"]["median"])
+    """As the record says; formats before 1.2 do not. The median of samples where a cell holds no rounds."""
+    rounds = cell.get("rounds") or {}
+    value = rounds.get("median_of_rounds_ns")
+    if value is None:
+        medians = rounds.get("medians_ns")
+        value = median(medians) if medians else cell["time_ns"]["median"]
+    return float(value)
 
 
 def bus_bandwidth(cell: dict[str, Any]) -> float | None:
@@ -47,7 +51,11 @@ METRICS = {
 
 
 def odd_to_even(cell: dict[str, Any]) -> float:
-    """Median of the odd rounds over that of the even ones: how much a launch differs from itself. 1 below 2 rounds."""
-    rounds = (cell.get("rounds") or {}).get("medians_ns") or []
-    even = median(rounds[1::2]) if len(rounds) > 1 else 0
-    return median(rounds[::2]) / even if even else 1.0
+    """Median of the odd rounds over that of the even ones: how much a launch differs from itself. 1 below 2 rounds. As the record
+    says; formats before 1.2 do not."""
+    rounds = cell.get("rounds") or {}
+    if "aa_ratio" in rounds:
+        return rounds["aa_ratio"] or 1.0
+    medians = rounds.get("medians_ns") or []
+    even = median(medians[1::2]) if len(medians) > 1 else 0
+    return median(medians[::2]) / even if even else 1.0

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
 
+from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
-from dlmb_launch.compare.metrics import METRICS, Metric, odd_to_even
+from dlmb_launch.compare.cell_line import CellLine
+from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
+from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
 
 
 class Reader:
@@ -25,11 +28,11 @@ class Reader:
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
         self.passed_over: set[str] = set()  # launches of other environments than those asked for
         self.rows, self.columns = array("q"), array("q")
-        self.numbers = {name: array("d") for name in NUMBERS}
+        self.numbers = array("d")  # of a line all NUMBERS, then those of the next one
 
     def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None) -> None:
         """campaign: what its launches belong to, whatever they say. environments: only launches of these env_keys."""
-        for number, line in read_lines(path, self.campaign.remarks):
+        for number, line in read_lines(path, self.campaign.remarks, CellLine):
             try:
                 if line["kind"] == "launch":
                     self.launch(line, path, campaign, environments)
@@ -48,6 +51,7 @@ class Reader:
             raise ResultError(f"launch {identifier} is in {self.file_of[identifier]} and in {path}; it would count twice")
         self.column_of[identifier] = len(self.campaign.launches)
         self.file_of[identifier] = path
+        timer = (line.get("calibration") or {}).get("timer") or {}
         self.campaign.launches.append(
             Launch(
                 id=identifier,
@@ -57,6 +61,8 @@ class Reader:
                 settings={**(environment.get("identity") or {}), **(environment.get("variables") or {})},
                 facts=environment.get("informational") or {},
                 test_double=bool(line.get("test_double")),
+                clock_read_ns=timer.get("cost_ns", CLOCK_READ_NS),
+                clock_step_ns=timer.get("step_ns", CLOCK_STEP_NS),
             )
         )
         self.campaign.warnings.extend(text for text in warnings_of(line) if text not in self.campaign.warnings)
@@ -64,44 +70,38 @@ class Reader:
     def cell(self, line: dict[str, Any]) -> None:
         campaign, traffic = self.campaign, line.get("traffic") or {}
         cell = Cell(
-            id=line["cell_id"],
-            pattern=line["pattern"],
-            backend=line["backend"],
-            memory=line["memory"],
-            mode=line["mode"],
-            definition=line.get("definition", ""),
-            payload_bytes=traffic.get("payload_bytes", 0),
-            wire_bytes=traffic.get("wire_bytes", 0),
-            shared_gpu=bool(line.get("shared_gpu")),
-            validated=(line.get("validation") or {}).get("verdict") != "off",
-            slots=line.get("cache", {}).get("slots", 1),
-            fill=line.get("fill", "random"),
+            line["cell_id"],
+            line["pattern"],
+            line["backend"],
+            line["memory"],
+            line["mode"],
+            line.get("definition", ""),
+            traffic.get("payload_bytes", 0),
+            traffic.get("wire_bytes", 0),
+            bool(line.get("shared_gpu")),
+            (line.get("validation") or {}).get("verdict") != "off",
+            line.get("cache", {}).get("slots", 1),
+            line.get("fill", "random"),
         )
-        row = campaign.row_of.setdefault(cell.id, len(campaign.cells))
-        if row == len(campaign.cells):
+        row = campaign.row_of.get(cell.id)
+        if row is None:
+            row = campaign.row_of[cell.id] = len(campaign.cells)
             campaign.cells.append(cell)
             self.unmeasured.add(row)
-        if line["status"] != "ok" or self.metric.read(line) is None:
+        ok = line["status"] == "ok"
+        if not ok or self.metric.read(line) is None:
             reason = line.get("reason") or f"has no {self.metric.name}"
-            status = line["status"] if line["status"] != "ok" else "skipped"
-            campaign.faults.setdefault(row, []).append((status, reason))
+            campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
             return
         if row in self.unmeasured:
             self.unmeasured.remove(row)
             campaign.cells[row] = cell
         elif cell != campaign.cells[row]:
             campaign.changed[row] = campaign.cells[row].differs_from(cell)
+        column = self.column_of[line["launch_id"]]
         self.rows.append(row)
-        self.columns.append(self.column_of[line["launch_id"]])
-        self.keep(line)
-
-    def keep(self, line: dict[str, Any]) -> None:
-        time = line["time_ns"]
-        tail = (time["p99"], time["max"]) if time.get("p99") is not None else (np.nan, np.nan)
-        metrics = (METRICS[name].read(line) for name in NUMBERS if name in METRICS)
-        kept = (*metrics, time["median"], odd_to_even(line), line.get("iterations_per_sample", 1), *tail)
-        for numbers, number in zip(self.numbers.values(), kept):
-            numbers.append(np.nan if number is None else number)
+        self.columns.append(column)
+        self.numbers.extend(numbers_of(line, campaign.launches[column]))
 
     def finish(self) -> Campaign:
         """A cell that is in one launch twice counts once, the last."""
@@ -114,9 +114,32 @@ class Reader:
         last = np.ones(len(rows), dtype=bool)
         last[:-1] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
         campaign.rows, campaign.columns = rows[last], columns[last]
-        campaign.numbers = {name: np.array(numbers)[order][last] for name, numbers in self.numbers.items()}
+        table = np.array(self.numbers).reshape(-1, len(NUMBERS))
+        campaign.numbers = {name: table[:, index][order][last] for index, name in enumerate(NUMBERS)}
         campaign.starts = np.searchsorted(campaign.rows, np.arange(len(campaign.cells) + 1))
         return campaign
+
+
+def numbers_of(line: dict[str, Any], launch: Launch) -> tuple[float, ...]:
+    """In the order of NUMBERS."""
+    time = line["time_ns"]
+    p99_ns, max_ns = (time["p99"], time["max"]) if time.get("p99") is not None else (np.nan, np.nan)
+    busbw = bus_bandwidth(line)
+    sample_ns = time["median"] * line.get("iterations_per_sample", 1)
+    below_floor = line.get("below_floor")
+    if below_floor is None:
+        below_floor = margins.below_floor(sample_ns, launch.clock_read_ns)
+    return (
+        median_of_rounds(line),
+        np.nan if busbw is None else busbw,
+        time["median"],
+        odd_to_even(line),
+        sample_ns,
+        p99_ns,
+        max_ns,
+        below_floor,
+        launch.clock_step_ns,
+    )
 
 
 def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:

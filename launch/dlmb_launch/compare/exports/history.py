@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.statistics.shift import smallest_rank
@@ -42,6 +41,6 @@ def points(campaign: Campaign, metric: Metric) -> Iterator[Point]:
         mine = slice(campaign.starts[row], campaign.starts[row + 1])
         values = campaign.numbers[metric.name][mine]
         if len(values) and not np.isnan(values).any():
-            sample_ns = np.median(campaign.numbers["median_ns"][mine] * campaign.numbers["iterations_per_sample"][mine])
+            below_floor = bool(np.median(campaign.numbers["below_floor"][mine]) > 0)
             low, high = interval(values)
-            yield Point(cell, float(np.median(values)), low, high, len(values), bool(margins.below_floor(sample_ns)))
+            yield Point(cell, float(np.median(values)), low, high, len(values), below_floor)

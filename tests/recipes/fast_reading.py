@@ -1,0 +1,15 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tests of dlmb_compare once more, with a Python that has msgspec: every verdict is the same."""
+
+import subprocess
+import sys
+
+import tools
+
+python = tools.ROOT / "build" / "python" / "bin" / "python"
+found = subprocess.run([python, "-c", "import msgspec, numpy, scipy"], capture_output=True, check=False) if python.exists() else None
+if found is None or found.returncode != 0:
+    print("skipped: build/python has no msgspec, NumPy and SciPy: launch/install-dependencies tools")
+    sys.exit(tools.SKIPPED)
+sys.exit(subprocess.run([python, tools.ROOT / "tests" / "compare" / "run.py"], check=False).returncode)
