@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines), plan documents and tuning tables against the schemas beside this script.
+"""Checks result files (JSON Lines), plan documents, tuning tables and comparisons against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
 finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
@@ -51,9 +51,11 @@ class Validators:
         plan = json.loads((HERE / "plan.schema.json").read_text(encoding="utf-8"))
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
         table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
+        comparison = json.loads((HERE / "comparison.schema.json").read_text(encoding="utf-8"))
         self.documents = {
             b'"dlmb.plan/': jsonschema.Draft202012Validator(closed(plan) if strict else plan),
             b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
+            b'"dlmb.comparison/': jsonschema.Draft202012Validator(closed(comparison) if strict else comparison),
         }
 
 

@@ -8,10 +8,14 @@ DLMB_WRITE_GOLDEN=1 python3 run.py writes golden/ anew; read the difference befo
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import os
 import re
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 from every_state import GOLDEN, UCX, WithComparison
 from made import CELL, fault, launch
@@ -19,6 +23,7 @@ from test_exit_codes import run
 
 from dlmb_launch.compare import plain_json
 
+SCHEMAS = Path(__file__).resolve().parents[2] / "results-schema"
 WRITE = "DLMB_WRITE_GOLDEN" in os.environ
 
 
@@ -48,6 +53,21 @@ class GoldenTest(WithComparison):
 
     def test_json_is_the_same_printed_and_exported(self) -> None:
         self.assertEqual(self.export("json", "out.json").read_text(), (GOLDEN / "comparison.json").read_text())
+
+    def test_json_follows_its_schema(self) -> None:
+        if importlib.util.find_spec("jsonschema") is None:
+            self.skipTest("jsonschema is not installed")
+        done = self.validated((GOLDEN / "comparison.json").read_text())
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for name, text in (("exit_code", '"five"'), ("cells", "[{}]"), ("later", "1")):
+            changed = json.loads((GOLDEN / "comparison.json").read_text()) | {name: json.loads(text)}
+            self.assertEqual(self.validated(json.dumps(changed)).returncode, 1, name)
+
+    def validated(self, text: str) -> subprocess.CompletedProcess[str]:
+        path = self.folder / "comparison.json"
+        path.write_text(text)
+        command = [sys.executable, str(SCHEMAS / "validate.py"), "--strict", str(path)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
 
     def test_github_action_benchmark_has_a_file_per_direction(self) -> None:
         self.export("gab", "gab.json")
