@@ -13,11 +13,4 @@ int usable_processing_units() {
     return CPU_COUNT(&set);
 }
 
-bool should_yield(YieldPolicy policy, int local_ranks) {
-    if (policy == YieldPolicy::automatic) {
-        return local_ranks > usable_processing_units();
-    }
-    return policy == YieldPolicy::always;
-}
-
 }  // namespace dlmb

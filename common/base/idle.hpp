@@ -31,10 +31,7 @@ private:
     bool yield_;
 };
 
-/// automatic: yield when more ranks share this node than processing units are in the affinity mask.
-[[nodiscard]] bool should_yield(YieldPolicy policy, int local_ranks);
-
-/// Processing units that this process may run on.
+/// Processing units that the calling thread may run on.
 [[nodiscard]] int usable_processing_units();
 
 }  // namespace dlmb

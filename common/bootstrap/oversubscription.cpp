@@ -54,4 +54,8 @@ bool oversubscribed(Bootstrap& bootstrap) {
     return false;
 }
 
+bool should_yield(YieldPolicy policy, Bootstrap& bootstrap) {
+    return policy == YieldPolicy::automatic ? oversubscribed(bootstrap) : policy == YieldPolicy::always;
+}
+
 }  // namespace dlmb

@@ -12,4 +12,7 @@ namespace dlmb {
 /// to a unit each are not oversubscribed. The same answer on every rank.
 [[nodiscard]] bool oversubscribed(Bootstrap& bootstrap);
 
+/// Collective; all ranks have the same policy. automatic: yield where the ranks are oversubscribed.
+[[nodiscard]] bool should_yield(YieldPolicy policy, Bootstrap& bootstrap);
+
 }  // namespace dlmb

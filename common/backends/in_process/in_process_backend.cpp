@@ -29,6 +29,11 @@ void check_method(MethodChoice const& method) {
     }
 }
 
+/// Nodes of such ranks are made up: all of them share one machine.
+bool should_yield(YieldPolicy policy, int ranks) {
+    return policy == YieldPolicy::automatic ? ranks > usable_processing_units() : policy == YieldPolicy::always;
+}
+
 class InProcessBackend final : public Backend {
 public:
     InProcessBackend(InProcessBootstrap& bootstrap, YieldPolicy yield)

@@ -14,6 +14,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/bootstrap/oversubscription.hpp"
 #include "common/memory/devices.hpp"
 
 #include <fmt/core.h>
@@ -36,10 +37,9 @@ DevicePath path_of(BackendContext const& context) {
 class MpiBackend final : public Backend {
 public:
     MpiBackend(BackendContext const& context, Limits const& limits)
-        : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, context.bootstrap.local_size())),
-          limits_(limits), path_(path_of(context)), no_device_(find_devices().why_none),
-          largest_tag_(largest_tag(MPI_COMM_WORLD)), algorithm_knobs_(knobs_of(algorithms_.catalogue())),
-          methods_(method_table().begin(), method_table().end()) {
+        : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), limits_(limits),
+          path_(path_of(context)), no_device_(find_devices().why_none), largest_tag_(largest_tag(MPI_COMM_WORLD)),
+          algorithm_knobs_(knobs_of(algorithms_.catalogue())), methods_(method_table().begin(), method_table().end()) {
         methods_.back().knobs = algorithm_knobs_;
     }
 

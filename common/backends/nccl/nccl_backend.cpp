@@ -6,6 +6,7 @@
 #include "common/backends/nccl/data_types.hpp"
 #include "common/backends/nccl/gpus.hpp"
 #include "common/backends/nccl/shared_gpu.hpp"
+#include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
 
@@ -32,7 +33,7 @@ public:
     NcclBackend(BackendContext const& context, Gpus gpus)
         : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)),
           communicators_(context.bootstrap), shared_{context.bootstrap, communicators_, queues_,
-                                                     Idle(should_yield(context.yield, context.bootstrap.local_size())),
+                                                     Idle(should_yield(context.yield, context.bootstrap)),
                                                      context.timeout_ns} {}
 
     [[nodiscard]] std::string_view name() const override { return "nccl"; }

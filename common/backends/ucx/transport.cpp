@@ -5,6 +5,7 @@
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/tag.hpp"
+#include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
 
@@ -69,7 +70,7 @@ std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
 }  // namespace
 
 Transport::Transport(BackendContext const& context)
-    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, context.bootstrap.local_size())),
+    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
       exceptions_at_start_(std::uncaught_exceptions()), context_(make_context(bootstrap_, settings_)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),

@@ -9,6 +9,7 @@
 #include "common/bootstrap/mpi/facts.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "common/bootstrap/mpi/sparse_exchange.hpp"
+#include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
 
@@ -57,12 +58,13 @@ public:
         local_size_ = local.size();
         node_leader_ = rank_;
         check(MPI_Bcast(&node_leader_, 1, MPI_INT, 0, local.get()), "MPI_Bcast");
-        idle_ = Idle(should_yield(YieldPolicy::automatic, local_size_));
         std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
         int length = 0;
         check(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
         host_.assign(name.data(), static_cast<std::size_t>(length));
     }
+
+    void yield_while_waiting(bool yield) { idle_ = Idle(yield); }
 
     [[nodiscard]] std::string_view kind() const override { return "mpi"; }
     [[nodiscard]] Rank rank() const override { return rank_; }
@@ -225,13 +227,15 @@ private:
     int local_size_ = 1;
     Rank node_leader_ = 0;
     std::string host_;
-    Idle idle_{false};
+    Idle idle_{true};
 };
 
 }  // namespace
 
 std::unique_ptr<Bootstrap> make_mpi_bootstrap() {
-    return std::make_unique<MpiBootstrap>();
+    auto bootstrap = std::make_unique<MpiBootstrap>();
+    bootstrap->yield_while_waiting(oversubscribed(*bootstrap));
+    return bootstrap;
 }
 
 }  // namespace dlmb

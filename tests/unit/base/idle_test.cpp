@@ -10,18 +10,6 @@
 namespace dlmb {
 namespace {
 
-TEST(Idle, AutomaticYieldsOnlyWhenRanksOutnumberProcessingUnits) {
-    int const units = usable_processing_units();
-    ASSERT_GE(units, 1);
-    EXPECT_FALSE(should_yield(YieldPolicy::automatic, units));
-    EXPECT_TRUE(should_yield(YieldPolicy::automatic, units + 1));
-}
-
-TEST(Idle, OtherPoliciesDoNotLookAtTheMachine) {
-    EXPECT_TRUE(should_yield(YieldPolicy::always, 1));
-    EXPECT_FALSE(should_yield(YieldPolicy::never, 1'000'000));
-}
-
 TEST(Idle, CountsTheAffinityMaskNotTheMachine) {
     int in_thread = 0;
     std::thread pinned([&] {

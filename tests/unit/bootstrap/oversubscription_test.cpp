@@ -54,5 +54,22 @@ TEST(Oversubscription, RanksBoundToOneUnitShareIt) {
     });
 }
 
+TEST(YieldPolicy, AutomaticYieldsOnlyWhereRanksShareUnits) {
+    std::vector<std::size_t> const units = usable_units();
+    in_process::run_ranks(static_cast<int>(units.size()), [&](Bootstrap& bootstrap) {
+        bind_to(units[static_cast<std::size_t>(bootstrap.rank())]);
+        EXPECT_FALSE(should_yield(YieldPolicy::automatic, bootstrap)) << "each has a unit of its own";
+    });
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        bind_to(units.front());
+        EXPECT_TRUE(should_yield(YieldPolicy::automatic, bootstrap));
+        EXPECT_FALSE(should_yield(YieldPolicy::never, bootstrap));
+    });
+}
+
+TEST(YieldPolicy, AlwaysYieldsWithRoomForAllToo) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) { EXPECT_TRUE(should_yield(YieldPolicy::always, bootstrap)); });
+}
+
 }  // namespace
 }  // namespace dlmb
