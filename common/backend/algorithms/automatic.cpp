@@ -1,8 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of an algorithm by operation and size. Start values after UCC's transport layer for UCP, but for gathering
-// on few places, where the ring was slower at every size on shared memory; a measured table is to replace them.
+// The choice of an algorithm by operation, size and wire. Start values after UCC's transport layer for UCP, but for
+// gathering on few places, where the ring was slower at every size on shared memory; a measured table is to replace
+// them. Those for sockets: tests/benchmarks/ucx_vs_mpi over tcp, 2 to 4 ranks.
 #include "common/backend/algorithms/algorithms.hpp"
+
+#include <algorithm>
 
 namespace dlmb::algorithms {
 namespace {
@@ -10,39 +13,57 @@ namespace {
 constexpr Bytes small_reduction = Bytes{4} << 10;
 constexpr Bytes small_gather = Bytes{4} << 10;
 constexpr Bytes small_broadcast = Bytes{32} << 10;
+constexpr Bytes small_reduction_by_sockets = Bytes{64} << 10;
+constexpr int radix_by_sockets = 2;
 constexpr int few_places = 32;
+constexpr int few_by_sockets = 4;  // of a broadcast: the tree has two rounds at most
 
 /// Whether a chain is done after fewer times of one segment than a tree: it needs one per segment and one more per
 /// place on the way, the tree in each of its rounds radix - 1 per segment.
 bool chain_is_shorter(Shape const& shape) {
+    auto const places = static_cast<Bytes>(shape.places);
+    Bytes const sends = std::min<Bytes>(default_radix, places) - 1;
     Bytes const segments = (shape.bytes + default_segment - 1) / default_segment;
     Bytes rounds = 0;
     for (int reached = 1; reached < shape.places; reached *= default_radix) {
         ++rounds;
     }
-    return segments + static_cast<Bytes>(shape.places) < segments * rounds * (default_radix - 1) + 2;
+    return segments + places < segments * rounds * sends + 2;
+}
+
+/// A place is busy while it sends through a socket. Among three, a chain has as many rounds as a tree.
+Algorithm broadcast_by_sockets(Shape const& shape) {
+    return shape.places == 3 && shape.bytes < small_broadcast ? chain : knomial_tree;
 }
 
 }  // namespace
 
 Algorithm choose(Shape const& shape) {
+    bool const sockets = shape.wire == Wire::sockets;
     switch (shape.kind) {
     case OperationKind::all_reduce:
-        return shape.bytes < small_reduction ? recursive_doubling : knomial;
+        return shape.bytes < (sockets ? small_reduction_by_sockets : small_reduction) ? recursive_doubling : knomial;
     case OperationKind::reduce_scatter:
-        return shape.bytes < small_reduction ? knomial : ring;
+        return shape.bytes < small_reduction || (sockets && shape.places <= few_places) ? knomial : ring;
     case OperationKind::all_gather:
         if (shape.places <= few_places) {
             return knomial;
         }
         return shape.bytes < small_gather ? bruck_all_gather : ring;
     default:
+        if (sockets && shape.places <= few_by_sockets) {
+            return broadcast_by_sockets(shape);
+        }
         return shape.bytes < small_broadcast || !chain_is_shorter(shape) ? knomial_tree : chain;
     }
 }
 
 MicroPlan automatic(Shape const& shape, Knobs const& knobs) {
-    return choose(shape)(shape, knobs);
+    Knobs chosen = knobs;
+    if (shape.wire == Wire::sockets && shape.kind == OperationKind::broadcast && chosen.radix == 0) {
+        chosen.radix = radix_by_sockets;
+    }
+    return choose(shape)(shape, chosen);
 }
 
 }  // namespace dlmb::algorithms

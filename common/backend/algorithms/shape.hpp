@@ -9,6 +9,9 @@
 
 namespace dlmb::algorithms {
 
+/// What messages travel by. Through sockets each costs system calls on both sides, as much as tens of KiB do.
+enum class Wire : std::uint8_t { native, sockets };
+
 struct Shape {
     OperationKind kind = OperationKind::all_reduce;
     int place = 0;  // this rank in the group
@@ -17,6 +20,7 @@ struct Shape {
     Element element = Element::byte;
     int root = 0;           // of a broadcast
     bool in_place = false;  // input and output are one memory, in the form that the operation has for it
+    Wire wire = Wire::native;
 
     /// Memory that input and output have in common has one name only: the algorithm sees its own overwriting.
     [[nodiscard]] Area input(Bytes offset) const;

@@ -90,7 +90,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
-    auto const ways = ways_of(plan, buffers, methods, transport.sharing());
+    auto const ways = ways_of(plan, buffers, methods, transport.sharing(), transport.wires());
     Bootstrap& bootstrap = transport.bootstrap();
     if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, ways, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};

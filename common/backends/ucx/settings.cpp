@@ -5,6 +5,7 @@
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/memory_stream.hpp"
 
+#include <cstdlib>
 #include <sstream>
 
 namespace dlmb::ucx {
@@ -26,6 +27,17 @@ std::string setting(ucp_config_t const& config, std::string_view name) {
     return {};
 }
 
+namespace {
+
+/// A setting of one transport: 1.13 knows it without the name of the transport, newer ones with it only.
+void set_receive_segment(ucp_config_t& config, char const* bytes) {
+    if (ucp_config_modify(&config, "RX_SEG_SIZE", bytes) != UCS_OK) {
+        check(ucp_config_modify(&config, "TCP_RX_SEG_SIZE", bytes), "ucp_config_modify");
+    }
+}
+
+}  // namespace
+
 void prefer_for_tcp(ucp_config_t& config) {
     std::istringstream transports(setting(config, "TLS"));
     bool has_tcp = false;
@@ -38,6 +50,9 @@ void prefer_for_tcp(ucp_config_t& config) {
     std::string const threshold = setting(config, "RNDV_THRESH");
     if (has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto")) {
         check(ucp_config_modify(&config, "RNDV_THRESH", "1m"), "ucp_config_modify");
+    }
+    if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
+        set_receive_segment(config, "256k");
     }
 }
 

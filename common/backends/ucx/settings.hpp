@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UCX's configuration as it stands after the user's UCX_* variables. This backend changes one thing in it, where the
+// UCX's configuration as it stands after the user's UCX_* variables. This backend changes two things in it, where the
 // user has not: what else was tried and why it stayed out is in the README of this folder.
 #pragma once
 
@@ -18,8 +18,9 @@ namespace dlmb::ucx {
 /// Value of a setting, named without "UCX_", read from UCX's own listing; empty when this UCX has no such setting.
 [[nodiscard]] std::string setting(ucp_config_t const& config, std::string_view name);
 
-/// Where the user's UCX_TLS has nothing but tcp and self: rendezvous from 1 MiB on, unless UCX_RNDV_THRESH says
-/// otherwise. UCX 1.13 takes a round trip more per message from some KiB on.
+/// Where the user's UCX_TLS has nothing but tcp and self, and unless UCX_RNDV_THRESH or UCX_TCP_RX_SEG_SIZE say
+/// otherwise: rendezvous from 1 MiB on, because UCX 1.13 takes a round trip more per message from some KiB on, and
+/// 256 KiB read from a socket at once instead of 64, which is also how messages are cut.
 void prefer_for_tcp(ucp_config_t& config);
 
 /// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.

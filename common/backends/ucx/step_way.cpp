@@ -26,7 +26,8 @@ algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, alg
 }  // namespace
 
 Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
-                                                    ChosenMethods const& methods, std::vector<bool> const& sharing) {
+                                                    ChosenMethods const& methods, std::vector<bool> const& sharing,
+                                                    Wires const& wires) {
     std::vector<StepWay> ways;
     ways.reserve(plan.steps.size());
     for (Step const& step : plan.steps) {
@@ -41,6 +42,9 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
             continue;
         }
         way.collective = collective_of(plan, step.operation, buffers);
+        if (way.collective) {
+            way.collective->shape.wire = wires.among(plan.groups.at(way.collective->group));
+        }
         if (method.in_shared_memory != InSharedMemory::never) {
             bool const always = method.in_shared_memory == InSharedMemory::always;
             if (can_share(plan, step.operation, buffers.kind, sharing)) {

@@ -7,6 +7,7 @@
 #include "common/backends/ucx/collective.hpp"
 #include "common/backends/ucx/method_table.hpp"
 #include "common/backends/ucx/shared_way.hpp"
+#include "common/backends/ucx/wires.hpp"
 
 #include <string>
 
@@ -20,8 +21,9 @@ struct StepWay {
 };
 
 /// By StepId. A step that cannot be done so makes the whole Unsupported. `sharing`: by world rank, whether it shares
-/// memory with this one.
-[[nodiscard]] Expected<std::vector<StepWay>, Unsupported>
-ways_of(Plan const& plan, Buffers const& buffers, ChosenMethods const& methods, std::vector<bool> const& sharing);
+/// memory with this one. `wires`: what the messages of a group travel by.
+[[nodiscard]] Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
+                                                                  ChosenMethods const& methods,
+                                                                  std::vector<bool> const& sharing, Wires const& wires);
 
 }  // namespace dlmb::ucx

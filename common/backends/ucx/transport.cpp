@@ -3,6 +3,7 @@
 #include "common/backends/ucx/transport.hpp"
 
 #include "common/backends/ucx/check.hpp"
+#include "common/backends/ucx/memory_stream.hpp"
 #include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/bootstrap/oversubscription.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 
@@ -67,6 +69,17 @@ std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
     return here;
 }
 
+/// What all ranks have: they must choose alike.
+Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
+    TransportNames const mine =
+        transports_of_context(printed([context](std::FILE* out) { ucp_context_print_info(context, out); }));
+    std::array<std::int64_t, 2> sockets{wire_within_node(mine) == Wire::sockets,
+                                        wire_between_nodes(mine) == Wire::sockets};
+    bootstrap.all_reduce(sockets, Fold::max);
+    auto const wire = [](std::int64_t is_sockets) { return is_sockets != 0 ? Wire::sockets : Wire::native; };
+    return {wire(sockets[0]), wire(sockets[1]), ranks_of_this_node(bootstrap)};
+}
+
 }  // namespace
 
 Transport::Transport(BackendContext const& context)
@@ -75,7 +88,7 @@ Transport::Transport(BackendContext const& context)
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
-      sharing_(ranks_of_this_node(bootstrap_)) {
+      wires_(agree_on_wires(context_.get(), bootstrap_)), sharing_(wires_.on_this_node) {
     bootstrap_.set_progress([worker = worker_.get()] { ucp_worker_progress(worker); });
 }
 

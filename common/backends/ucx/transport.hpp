@@ -9,6 +9,7 @@
 #include "common/backends/ucx/handles.hpp"
 #include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/operation_ids.hpp"
+#include "common/backends/ucx/wires.hpp"
 
 #include <cstdint>
 #include <span>
@@ -48,6 +49,7 @@ public:
     void share_no_memory(std::string reason);
     [[nodiscard]] std::string const& why_no_shared_memory() const { return why_no_shared_memory_; }
 
+    [[nodiscard]] Wires const& wires() const { return wires_; }
     [[nodiscard]] MemoryTypes const& memory_types() const { return memory_types_; }
     /// Why memory of this kind cannot be used; empty when it can.
     [[nodiscard]] std::string why_no(MemoryKind kind) const;
@@ -73,6 +75,7 @@ private:
     std::vector<Blob> addresses_;
     std::vector<ucp_ep_h> endpoints_;
     OperationIds operation_ids_;
+    Wires wires_;
     std::vector<bool> sharing_;
     std::string why_no_shared_memory_;  // empty: nothing speaks against it so far
 };

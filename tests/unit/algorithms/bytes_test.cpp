@@ -129,5 +129,36 @@ TEST(Choice, ChangesWithTheSizeAsTheReadmeSays) {
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 1024, Bytes{1} << 27)), chain);
 }
 
+TEST(Choice, ByMessagesBetweenTwoPlacesIsOneMessageOfABroadcast) {
+    for (Bytes const bytes : {Bytes{48}, Bytes{1} << 20, Bytes{1} << 27}) {
+        EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 2, bytes)), knomial_tree) << bytes;
+    }
+}
+
+TEST(Choice, BySocketsIsOfFewerMessages) {
+    auto const by_sockets = [](OperationKind kind, int places, Bytes bytes) {
+        Shape shape = shape_of(kind, places, bytes);
+        shape.wire = Wire::sockets;
+        return choose(shape);
+    };
+    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65535), recursive_doubling);
+    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65536), knomial);
+    EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 8, 65536), knomial);
+    EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 33, 65536), ring);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 32767), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{1} << 20), knomial_tree);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 8, Bytes{1} << 27), chain);
+}
+
+TEST(Choice, BySocketsSendsABroadcastToHalfTheRestFirst) {
+    Shape shape = shape_of(OperationKind::broadcast, 4, 100);
+    shape.wire = Wire::sockets;
+    std::vector<int> receivers;
+    for (MicroStep const& step : automatic(shape, {}).steps) {
+        receivers.push_back(step.peer);
+    }
+    EXPECT_EQ(receivers, (std::vector<int>{2, 1})) << "from the root of a tree of radix 2; of radix 4: to all three";
+}
+
 }  // namespace
 }  // namespace dlmb::algorithms

@@ -22,7 +22,8 @@ std::vector<algorithms::MicroStep> steps_of(MemoryKind kind, Bytes bytes, char c
     std::vector<std::byte> nowhere(1);
     Buffers const buffers{kind, std::vector<std::byte*>(plan.buffers.size(), nowhere.data())};
     MethodTable const table(1);
-    auto const ways = ways_of(plan, buffers, table.choose(parse_method(method)), {false, false});
+    auto const ways = ways_of(plan, buffers, table.choose(parse_method(method)), {false, false},
+                              {Wire::native, Wire::native, {false, false}});
     return ways.value().front().micro->steps;
 }
 
