@@ -81,7 +81,8 @@ function(dlmb_generate_registries)
         endif()
     endforeach()
     configure_file(${PROJECT_SOURCE_DIR}/cmake/backend_registry.cpp.in ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp @ONLY)
-    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend/make_backend.cpp)
+    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend/backend_pool.cpp
+                                     common/backend/make_backend.cpp)
     add_library(dlmb::backends ALIAS dlmb_backends)
     target_link_libraries(dlmb_backends PUBLIC dlmb::backend PRIVATE dlmb_build_flags fmt::fmt ${targets})
 

@@ -188,7 +188,10 @@ public:
 /// Whether a transport's library is given pointers to device memory. ask: if the library says that it takes them.
 enum class DevicePointers : std::uint8_t { ask, yes, no };
 
-/// What a backend is made from. The bootstrap outlives it.
+class BackendSource;
+class Chooser;
+
+/// What a backend is made from. All that it refers to outlives it.
 struct BackendContext {
     Bootstrap& bootstrap;
     YieldPolicy yield = YieldPolicy::automatic;
@@ -197,6 +200,9 @@ struct BackendContext {
     /// A backend that can give up an iteration by itself does so after this time; 0: it waits for ever.
     Nanoseconds timeout_ns = 0;
     DevicePointers mpi_device = DevicePointers::ask;
+    // For a backend that hands its steps to others (chooser.hpp); nullptr: nothing was given.
+    Chooser const* chooser = nullptr;
+    BackendSource* others = nullptr;
 };
 
 }  // namespace dlmb

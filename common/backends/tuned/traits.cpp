@@ -1,0 +1,159 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/tuned/traits.hpp"
+
+#include "common/backends/tuned/gather.hpp"
+#include "common/backends/tuned/meeting.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace dlmb::tuned {
+namespace {
+
+/// One rank's side of an exchange.
+struct Share {
+    MeetingKey meeting = no_meeting;
+    Bytes bytes = 0;  // sent, to itself too
+    Bytes smallest = 0;
+    Bytes largest = 0;  // block, those of no bytes included
+};
+
+/// Of all ranks of one exchange.
+struct Sum {
+    Bytes bytes = 0;
+    Bytes most = 0;  // of one rank
+    Bytes smallest = 0;
+    Bytes largest = 0;
+    std::uint64_t ranks = 0;
+
+    void add(Share const& share) {
+        bytes += share.bytes;
+        most = std::max(most, share.bytes);
+        smallest = ranks == 0 ? share.smallest : std::min(smallest, share.smallest);
+        largest = std::max(largest, share.largest);
+        ++ranks;
+    }
+    [[nodiscard]] double imbalance() const {
+        return bytes == 0 ? 1 : static_cast<double>(most) * static_cast<double>(ranks) / static_cast<double>(bytes);
+    }
+};
+
+Share share_of(Exchange const& exchange, std::size_t members, MeetingKey meeting) {
+    Share share{meeting, 0, 0, 0};
+    for (Block const& block : exchange.send) {
+        share.bytes += block.bytes;
+        share.largest = std::max(share.largest, block.bytes);
+        share.smallest = share.smallest == 0 ? block.bytes : std::min(share.smallest, block.bytes);
+    }
+    if (exchange.send.size() < members) {
+        share.smallest = 0;
+    }
+    return share;
+}
+
+/// Collective.
+std::map<MeetingKey, Sum> exchanges_of(Plan const& plan, std::vector<MeetingKey> const& meetings,
+                                       Bootstrap& bootstrap) {
+    std::vector<Share> mine;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        if (auto const* const exchange = std::get_if<Exchange>(&plan.steps[step].operation)) {
+            mine.push_back(share_of(*exchange, plan.groups.at(exchange->group).members.size(), meetings[step]));
+        }
+    }
+    std::map<MeetingKey, Sum> sums;
+    for (std::vector<Share> const& shares : gather<Share>(bootstrap, mine)) {
+        for (Share const& share : shares) {
+            sums[share.meeting].add(share);
+        }
+    }
+    return sums;
+}
+
+void add_group(StepTraits& traits, Group const& group, NodeOfRank const& nodes) {
+    std::map<Rank, int> ranks_on;
+    for (Rank const member : group.members) {
+        ++ranks_on[nodes.at(static_cast<std::size_t>(member))];
+    }
+    traits.ranks = static_cast<int>(group.members.size());
+    traits.nodes = static_cast<int>(ranks_on.size());
+    int const first = ranks_on.empty() ? 0 : ranks_on.begin()->second;
+    bool const regular =
+        std::all_of(ranks_on.begin(), ranks_on.end(), [&](auto const& node) { return node.second == first; });
+    traits.ranks_per_node = regular ? std::optional(first) : std::nullopt;
+}
+
+struct Describe {
+    Plan const& plan;
+    NodeOfRank const& nodes;
+    Sum const* exchange;  // of this step
+    StepTraits& traits;
+
+    void operator()(Exchange const& step) const {
+        group(step.group);
+        traits.bytes = exchange->bytes / exchange->ranks;
+        traits.uniform = exchange->smallest == exchange->largest;
+        traits.imbalance = exchange->imbalance();
+        traits.in_place = step.send_buffer == step.recv_buffer;
+    }
+    void operator()(Send const& step) const { message(step.group, step.to); }
+    void operator()(Recv const& step) const { message(step.group, step.from); }
+    void operator()(AllReduce const& step) const { reduction(step); }
+    void operator()(ReduceScatter const& step) const { reduction(step); }
+    void operator()(AllGather const& step) const {
+        collective(step);
+        traits.in_place = step.send.buffer == step.recv.buffer;
+    }
+    void operator()(Broadcast const& step) const { collective(step); }
+    void operator()(Compute const& /*step*/) const {}
+
+private:
+    void group(GroupId id) const { add_group(traits, plan.groups.at(id), nodes); }
+    void message(GroupId id, Block const& block) const {
+        group(id);
+        auto const node = [&](Rank rank) { return nodes.at(static_cast<std::size_t>(rank)); };
+        Rank const peer = plan.groups.at(id).members.at(static_cast<std::size_t>(block.peer));
+        traits.bytes = block.bytes;
+        traits.same_node = node(plan.me) == node(peer);
+    }
+    template <class Collective>
+    void collective(Collective const& step) const {
+        group(step.group);
+        traits.bytes = step.bytes;
+        traits.element = step.element;
+    }
+    template <class Collective>
+    void reduction(Collective const& step) const {
+        collective(step);
+        traits.reduction = step.reduction;
+        traits.in_place = step.send.buffer == step.recv.buffer;
+    }
+};
+
+}  // namespace
+
+NodeOfRank nodes_of(Bootstrap& bootstrap) {
+    Rank const leader = bootstrap.node_leader();
+    NodeOfRank nodes;
+    for (std::vector<Rank> const& each : gather<Rank>(bootstrap, {&leader, 1})) {
+        nodes.push_back(each.at(0));
+    }
+    return nodes;
+}
+
+std::vector<StepTraits> traits_of(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes, Bootstrap& bootstrap) {
+    std::vector<MeetingKey> const meetings = meetings_of(plan);
+    std::map<MeetingKey, Sum> const exchanges = exchanges_of(plan, meetings, bootstrap);
+    std::vector<StepTraits> all(plan.steps.size());
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        Operation const& operation = plan.steps[step].operation;
+        auto const exchange = exchanges.find(meetings[step]);
+        all[step].kind = kind_of(operation);
+        all[step].memory = memory;
+        std::visit(Describe{plan, nodes, exchange == exchanges.end() ? nullptr : &exchange->second, all[step]},
+                   operation);
+    }
+    return all;
+}
+
+}  // namespace dlmb::tuned

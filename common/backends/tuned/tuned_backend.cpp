@@ -1,0 +1,155 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Each step on the backend and by the method that a chooser picks for it: what a runtime that obeys a tuning table
+// does, its changes from one library to another included.
+#include "common/backend/registry.hpp"
+#include "common/backends/tuned/agreement.hpp"
+#include "common/backends/tuned/one_digest.hpp"
+#include "common/backends/tuned/step_text.hpp"
+#include "common/backends/tuned/traits.hpp"
+#include "common/backends/tuned/tuned_plan.hpp"
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dlmb::tuned {
+namespace {
+
+constexpr std::string_view own_name = "tuned";
+constexpr std::array<MethodInfo, 1> method_table{
+    {{"table", "each operation on the backend and by the method that the tuning table picks", every_operation}}};
+
+using Source = Expected<std::shared_ptr<Backend>, Unsupported>;
+
+void check_method(MethodChoice const& method) {
+    if (method.name != "default" && method.name != method_table[0].name) {
+        std::array<std::string, 2> const known{"default", std::string(method_table[0].name)};
+        throw UsageError(unknown_name("tuned method", method.name, known));
+    }
+    if (!method.knobs.empty()) {
+        throw UsageError(
+            fmt::format("tuned: method {} has no knobs; '{}' has", method_table[0].name, to_string(method)));
+    }
+}
+
+class TunedBackend final : public Backend {
+public:
+    TunedBackend(BackendContext const& context)
+        : bootstrap_(context.bootstrap), chooser_(*context.chooser), nodes_(nodes_of(context.bootstrap)) {
+        for (std::string const& name : chooser_.backends()) {
+            if (name == own_name) {
+                throw UsageError("the tuning table chooses 'tuned', which only hands on; name a transport");
+            }
+            sources_.emplace(name, context.others->backend(name));
+        }
+    }
+
+    [[nodiscard]] std::string_view name() const override { return own_name; }
+    [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table; }
+    [[nodiscard]] bool supports(MemoryKind kind) const override {
+        return std::any_of(sources_.begin(), sources_.end(),
+                           [&](auto const& source) { return source.second && source.second.value()->supports(kind); });
+    }
+    [[nodiscard]] std::string why_no(MemoryKind /*kind*/) const override {
+        return "no backend that its table names takes it here";
+    }
+
+    [[nodiscard]] Provenance provenance() const override {
+        Provenance facts{{"tuning_table_sha256", chooser_.digest()}, {"shared_gpu", "no"}};
+        std::string usable;
+        for (auto const& [name, source] : sources_) {
+            if (!source) {
+                continue;
+            }
+            usable += (usable.empty() ? "" : " ") + name;
+            for (auto const& [fact, value] : source.value()->provenance()) {
+                facts[fmt::format("{}.{}", name, fact)] = value;
+                if (fact == "shared_gpu" && value == "yes") {
+                    facts[fact] = value;
+                }
+            }
+        }
+        facts["tuned_backends"] = usable;
+        return facts;
+    }
+
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
+                                                                               MethodChoice const& method) override {
+        check_method(method);
+        turn_.end();
+        std::vector<StepChoice> choices;
+        for (StepTraits const& traits : traits_of(plan, buffers.kind, nodes_, bootstrap_)) {
+            choices.push_back(chooser_.choose(traits));
+        }
+        StepTraits nothing;
+        nothing.memory = buffers.kind;
+        auto agreed = agree(plan, cut(plan, choices), chooser_.choose(nothing), bootstrap_);
+        if (!agreed) {
+            return agreed.error();
+        }
+        std::vector<CompiledPart> compiled;
+        for (Part& part : agreed.value()) {
+            auto made = compile_part(plan, buffers, part);
+            if (!made) {
+                return made.error();
+            }
+            compiled.push_back(std::move(made).value());
+        }
+        return std::unique_ptr<CompiledPlan>(
+            std::make_unique<TunedPlan>(std::move(compiled), plan.steps.size(), step_text(plan, choices), turn_));
+    }
+
+    void quiesce() override {
+        turn_.end();
+        bootstrap_.barrier();  // also where nothing was in flight: whoever calls this meets the others here
+    }
+
+private:
+    [[nodiscard]] Expected<CompiledPart, Unsupported> compile_part(Plan const& plan, Buffers const& buffers,
+                                                                   Part& part) {
+        StepChoice const& choice = part.choice;
+        std::string const what =
+            fmt::format("tuned: {} ({})", name_of(choice), choice.rule.empty() ? "no rule matches" : choice.rule);
+        if (!choice.why_not.empty()) {
+            return Unsupported{fmt::format("{}: {}", what, choice.why_not)};
+        }
+        Source const& source = sources_.at(choice.backend);
+        if (!source) {
+            return Unsupported{fmt::format("{}: {}", what, source.error().reason)};
+        }
+        Backend& backend = *source.value();
+        turn_.pass_to(backend);  // compile() may communicate
+        try {
+            auto made = backend.compile(plan_of(plan, part), buffers, choice.method);
+            if (!made) {
+                return Unsupported{fmt::format("{}: {}", what, made.error().reason)};
+            }
+            return CompiledPart{std::move(part), &backend, std::move(made).value()};
+        } catch (UsageError const& error) {
+            throw UsageError(fmt::format("{}: {}", what, error.what()));
+        }
+    }
+
+    Bootstrap& bootstrap_;
+    Chooser const& chooser_;
+    NodeOfRank nodes_;
+    std::map<std::string, Source, std::less<>> sources_;
+    Turn turn_;
+};
+
+}  // namespace
+
+MadeBackend make_backend(BackendContext const& context) {
+    if (context.chooser == nullptr || context.others == nullptr) {
+        return Unsupported{"tuned runs by a tuning table: give one with --use-table FILE"};
+    }
+    require_one_digest(context.chooser->digest(), context.bootstrap);
+    return std::unique_ptr<Backend>(std::make_unique<TunedBackend>(context));
+}
+
+}  // namespace dlmb::tuned

@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of a plan, one after the other, each on its backend.
+#pragma once
+
+#include "common/backends/tuned/parts.hpp"
+#include "common/backends/tuned/turn.hpp"
+
+namespace dlmb::tuned {
+
+struct CompiledPart {
+    Part part;
+    Backend* backend = nullptr;
+    std::unique_ptr<CompiledPlan> plan;
+    Nanoseconds end_ns = PhaseMark::at_finish;  // in the last iteration
+};
+
+class TunedPlan final : public CompiledPlan {
+public:
+    /// `parts`: one at least; together all `steps` steps in plan order. `steps_text`: for provenance().
+    TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, std::string steps_text, Turn& turn);
+
+    void launch() override;
+    void finish() override;
+    [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
+    [[nodiscard]] std::optional<Nanoseconds> device_ns() override;
+    [[nodiscard]] Provenance provenance() const override;
+
+private:
+    void refine_marks() override;
+    void take_turn(Backend& backend);
+    void start(CompiledPart& part);
+    void complete(CompiledPart& part);
+
+    std::vector<CompiledPart> parts_;
+    std::string steps_text_;
+    Turn& turn_;
+    std::uint32_t done_ = 0;  // steps of this iteration
+    std::uint64_t iterations_ = 0;
+    std::uint64_t switches_ = 0;
+    Nanoseconds quiesce_ns_ = 0;
+};
+
+}  // namespace dlmb::tuned

@@ -1,0 +1,137 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/chooser/table_chooser.hpp"
+
+#include "common/base/error.hpp"
+#include "common/tuning/provenance/digest.hpp"
+
+#include <fmt/core.h>
+
+#include <set>
+
+namespace dlmb::tuning {
+namespace {
+
+/// nullopt: nothing that a table chooses for.
+std::optional<TunedOperation> operation_of(OperationKind kind) {
+    switch (kind) {
+    case OperationKind::exchange:
+        return TunedOperation::exchange;
+    case OperationKind::send:
+    case OperationKind::recv:
+        return TunedOperation::sendrecv;
+    case OperationKind::all_reduce:
+        return TunedOperation::allreduce;
+    case OperationKind::reduce_scatter:
+        return TunedOperation::reduce_scatter;
+    case OperationKind::all_gather:
+        return TunedOperation::allgather;
+    case OperationKind::broadcast:
+        return TunedOperation::broadcast;
+    case OperationKind::compute:
+        break;
+    }
+    return std::nullopt;
+}
+
+std::optional<Distribution> distribution_of(StepTraits const& step) {
+    if (step.nodes == 1) {
+        return Distribution::single_node;
+    }
+    return step.nodes == step.ranks ? std::optional(Distribution::one_per_node) : std::nullopt;
+}
+
+Query query_of(TunedOperation operation, StepTraits const& step) {
+    Query query;
+    query.operation = operation;
+    query.bytes = step.bytes;
+    query.ranks = static_cast<std::uint64_t>(step.ranks);
+    query.nodes = static_cast<std::uint64_t>(step.nodes);
+    if (step.ranks_per_node) {
+        query.ranks_per_node = static_cast<std::uint64_t>(*step.ranks_per_node);
+    }
+    query.distribution = distribution_of(step);
+    query.memory = name_of(step.memory);
+    query.dtype = step.element ? name_of(*step.element) : std::string_view{};
+    if (step.reduction) {
+        query.reduction = name_of(*step.reduction);
+        query.commutative = true;  // as all that this project has are
+    }
+    query.in_place = step.in_place;
+    query.uniform = step.uniform;
+    query.imbalance = step.imbalance;
+    if (step.same_node) {
+        query.link = *step.same_node ? Link::intra : Link::inter;
+    }
+    return query;
+}
+
+/// What of a choice no --method says; empty: all of it is in the method.
+std::string beyond_method(Choice const& choice, MethodChoice const& method) {
+    if (choice.algorithm && method.name != algorithm_method) {
+        return fmt::format("it names algorithm '{}' beside method '{}'; a method that takes it is written {}:CALL={}",
+                           choice.algorithm->name, choice.method, algorithm_method, choice.algorithm->name);
+    }
+    ChoiceParams const& params = choice.params;
+    if (!params.knobs.empty()) {
+        return fmt::format("it sets {}, which a library that runs already does not read", params.knobs.begin()->first);
+    }
+    if (!params.protocol.empty() || params.channels || params.chunk_bytes) {
+        return "it sets protocol, channels or chunk_bytes, which only a tuner plugin can (dlmb_tune export --to nccl)";
+    }
+    return "";
+}
+
+std::string rules_text(Match const& match) {
+    if (match.select != nullptr && match.method != nullptr) {
+        return match.select->id + "+" + match.method->id;
+    }
+    return match.deciding()->id;
+}
+
+}  // namespace
+
+TableChooser::TableChooser(TuningTable table) : table_(std::move(table)), index_(table_), digest_(digest_of(table_)) {
+    for (Rule const& rule : table_.rules) {
+        try {
+            (void)parse_method(rule.choose.method);
+        } catch (UsageError const& error) {
+            throw UsageError(fmt::format("tuning table, rule {}: {}", rule.id, error.what()));
+        }
+    }
+}
+
+std::vector<std::string> TableChooser::backends() const {
+    std::set<std::string> names;
+    for (Rule const& rule : table_.rules) {
+        if (rule.scope == select_scope) {
+            names.insert(rule.choose.backend);
+        }
+    }
+    for (auto const& [memory, backend] : table_.policy.baseline) {
+        names.insert(backend);
+    }
+    return {names.begin(), names.end()};
+}
+
+StepChoice TableChooser::choose(StepTraits const& step) const {
+    auto const operation = operation_of(step.kind);
+    Match const match = operation ? index_.find(query_of(*operation, step)) : Match{};
+    if (!match) {
+        return baseline(step.memory);
+    }
+    Choice const& choice = match.deciding()->choose;
+    MethodChoice const method = parse_method(choice.method);
+    return {choice.backend, method, rules_text(match), beyond_method(choice, method)};
+}
+
+StepChoice TableChooser::baseline(MemoryKind memory) const {
+    auto const found = table_.policy.baseline.find(std::string(name_of(memory)));
+    if (found == table_.policy.baseline.end()) {
+        return {
+            "none", {}, "", fmt::format("the table's policy.baseline names no backend for {} memory", name_of(memory))};
+    }
+    return {found->second, {}, "", ""};
+}
+
+}  // namespace dlmb::tuning

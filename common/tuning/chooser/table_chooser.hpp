@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A tuning table that chooses for the steps of a plan.
+#pragma once
+
+#include "common/backend/chooser.hpp"
+#include "common/tuning/rule_index.hpp"
+
+namespace dlmb::tuning {
+
+/// A step is asked about as in lookup() without a backend. Without a rule: policy.baseline of the memory kind, by its
+/// default method. What a step does not tell stays unknown: rules about `registered`, `group` and `overlap` never
+/// match.
+class TableChooser final : public Chooser {
+public:
+    /// Throws UsageError naming the rule whose method is not written as --method takes it.
+    explicit TableChooser(TuningTable table);
+    TableChooser(TableChooser const&) = delete;
+    TableChooser& operator=(TableChooser const&) = delete;
+
+    [[nodiscard]] std::string const& digest() const override { return digest_; }
+    [[nodiscard]] std::vector<std::string> backends() const override;
+    [[nodiscard]] StepChoice choose(StepTraits const& step) const override;
+
+private:
+    [[nodiscard]] StepChoice baseline(MemoryKind memory) const;
+
+    TuningTable table_;
+    RuleIndex index_;
+    std::string digest_;
+};
+
+}  // namespace dlmb::tuning

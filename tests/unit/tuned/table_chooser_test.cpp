@@ -1,0 +1,162 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/tuning/chooser/table_chooser.hpp"
+#include "tests/unit/tuning/sample_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlmb::tuning {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// Allreduces up to 1 KiB go to ucx by ring, larger ones to mpi by mpi's own best method, messages within a node to
+/// ucx; the rest has no rule.
+TuningTable small_table() {
+    TuningTable table = sample_table();
+    Rule small = plain_rule("small", select_scope, TunedOperation::allreduce);
+    small.when.bytes = {0, 1024};
+    small.choose = {"ucx", "ring", std::nullopt, {}};
+    Rule large = plain_rule("large", select_scope, TunedOperation::allreduce);
+    large.when.bytes = {1025, no_limit};
+    large.choose = {"mpi", "default", std::nullopt, {}};
+    Rule inside = plain_rule("inside", "mpi", TunedOperation::allreduce);
+    inside.choose = {"mpi", "algorithm:allreduce=ring", std::nullopt, {}};
+    Rule near = plain_rule("near", select_scope, TunedOperation::sendrecv);
+    near.when.link = Link::intra;
+    near.choose = {"ucx", "default", std::nullopt, {}};
+    table.rules = {small, large, inside, near};
+    table.policy.baseline = {{"host", "mpi"}, {"cuda", "nccl"}};
+    return table;
+}
+
+StepTraits allreduce(Bytes bytes) {
+    StepTraits step;
+    step.kind = OperationKind::all_reduce;
+    step.bytes = bytes;
+    step.ranks = 4;
+    return step;
+}
+
+TEST(TableChooser, TheTableSelectsTheBackendAndTheScopeOfThatBackendTheMethod) {
+    TableChooser const chooser(small_table());
+    StepChoice const small = chooser.choose(allreduce(1024));
+    EXPECT_EQ(small.backend, "ucx");
+    EXPECT_EQ(to_string(small.method), "ring");
+    EXPECT_EQ(small.rule, "small");
+    StepChoice const large = chooser.choose(allreduce(1025));
+    EXPECT_EQ(large.backend, "mpi");
+    EXPECT_EQ(to_string(large.method), "algorithm:allreduce=ring");
+    EXPECT_EQ(large.rule, "large+inside");
+    EXPECT_EQ(large.why_not, "");
+}
+
+TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
+    TableChooser const chooser(small_table());
+    StepTraits step = allreduce(0);
+    step.kind = OperationKind::broadcast;
+    StepChoice const host = chooser.choose(step);
+    EXPECT_EQ(host.backend, "mpi");
+    EXPECT_EQ(host.method, MethodChoice{});
+    EXPECT_EQ(host.rule, "");
+    step.memory = MemoryKind::cuda;
+    EXPECT_EQ(chooser.choose(step).backend, "nccl");
+    step.memory = MemoryKind::managed;
+    EXPECT_THAT(chooser.choose(step).why_not, HasSubstr("policy.baseline names no backend for managed memory"));
+}
+
+TEST(TableChooser, AMessageIsNearOnlyWhereItsEndsShareANode) {
+    TableChooser const chooser(small_table());
+    StepTraits step;
+    step.kind = OperationKind::recv;
+    step.same_node = true;
+    EXPECT_EQ(chooser.choose(step).rule, "near");
+    step.same_node = false;
+    EXPECT_EQ(chooser.choose(step).rule, "");
+    step.same_node = std::nullopt;
+    EXPECT_EQ(chooser.choose(step).rule, "");
+}
+
+TEST(TableChooser, EveryTraitReachesItsCondition) {
+    TuningTable table = small_table();
+    Rule narrow = plain_rule("narrow", select_scope, TunedOperation::exchange);
+    narrow.when.bytes = {500, 500};
+    narrow.when.ranks = {8, 8};
+    narrow.when.nodes = {2, 2};
+    narrow.when.ranks_per_node = {4, 4};
+    narrow.when.memory = "host";
+    narrow.when.in_place = false;
+    narrow.when.uniform = false;
+    narrow.when.imbalance = {1.5, 2.0};
+    narrow.choose.backend = "ucx";
+    Rule reduce = plain_rule("reduce", select_scope, TunedOperation::reduce_scatter);
+    reduce.when.dtype = "bf16";
+    reduce.when.reduction = "max";
+    reduce.when.commutative = true;
+    reduce.when.distribution = Distribution::one_per_node;
+    reduce.choose.backend = "ucx";
+    table.rules = {narrow, reduce};
+    TableChooser const chooser(table);
+    StepTraits step{OperationKind::exchange, 500, 8, 2, 4, MemoryKind::host};
+    step.in_place = false;
+    step.uniform = false;
+    step.imbalance = 1.75;
+    EXPECT_EQ(chooser.choose(step).rule, "narrow");
+    for (auto const& change : std::vector<std::function<void(StepTraits&)>>{
+             [](StepTraits& t) { t.bytes = 501; }, [](StepTraits& t) { t.ranks = 9; },
+             [](StepTraits& t) { t.nodes = 1; }, [](StepTraits& t) { t.ranks_per_node = std::nullopt; },
+             [](StepTraits& t) { t.memory = MemoryKind::pinned; }, [](StepTraits& t) { t.in_place = true; },
+             [](StepTraits& t) { t.uniform = true; }, [](StepTraits& t) { t.imbalance = 2.5; }}) {
+        StepTraits changed = step;
+        change(changed);
+        EXPECT_NE(chooser.choose(changed).rule, "narrow");
+    }
+    StepTraits reduction{OperationKind::reduce_scatter, 64, 2, 2, 1, MemoryKind::host, Element::bf16, Reduction::max};
+    EXPECT_EQ(chooser.choose(reduction).rule, "reduce");
+    reduction.reduction = Reduction::sum;
+    EXPECT_EQ(chooser.choose(reduction).rule, "");
+}
+
+TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
+    TuningTable table = small_table();
+    table.rules[2].choose.method = "blocking";
+    table.rules[2].choose.algorithm = Algorithm{"open_mpi.tuned", "ring", 4, "", ""};
+    EXPECT_THAT(TableChooser(table).choose(allreduce(4096)).why_not, HasSubstr("algorithm:CALL=ring"));
+    table = small_table();
+    table.rules[0].choose.params.knobs = {{"UCX_RNDV_THRESH", "1024"}};
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("UCX_RNDV_THRESH"));
+    table = small_table();
+    table.rules[0].choose.params.channels = 4;
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("tuner plugin"));
+}
+
+TEST(TableChooser, NamesEveryBackendThatItCanAnswer) {
+    EXPECT_THAT(TableChooser(small_table()).backends(), ElementsAre("mpi", "nccl", "ucx"));
+}
+
+TEST(TableChooser, ItsDigestIsThatOfTheTable) {
+    TableChooser const chooser(small_table());
+    EXPECT_EQ(chooser.digest().size(), 64U);
+    EXPECT_EQ(chooser.digest(), TableChooser(small_table()).digest());
+    TuningTable other = small_table();
+    other.rules[0].when.bytes->max = 1023;
+    EXPECT_NE(chooser.digest(), TableChooser(other).digest());
+}
+
+TEST(TableChooser, AMethodThatCannotBeReadIsRefusedWithItsRule) {
+    TuningTable table = small_table();
+    table.rules[3].choose.method = "pairwise:";
+    table.rules[0].choose.method = "ring:fast";
+    try {
+        TableChooser const chooser(table);
+        FAIL() << "was accepted";
+    } catch (UsageError const& error) {
+        EXPECT_THAT(error.what(), HasSubstr("rule small"));
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
