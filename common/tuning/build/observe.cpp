@@ -128,6 +128,9 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
     }
+    if (cell.identity.backend == "tuned") {
+        return "is of backend tuned, which hands on to the others";
+    }
     if (cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
     }

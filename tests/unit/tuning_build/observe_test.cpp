@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/observe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::tuning {
+namespace {
+
+/// A cell that a table can be made from.
+record::Cell good_cell() {
+    record::Cell cell;
+    cell.identity.pattern = "collective";
+    cell.identity.parameters = {{"operation", "allreduce"},
+                                {"element", "fp32"},
+                                {"reduction", "sum"},
+                                {"in-place", "off"},
+                                {"message-size", "4096"}};
+    cell.identity.backend = "mpi";
+    cell.identity.method = "blocking";
+    cell.identity.memory = "host";
+    cell.identity.mode = "isolated";
+    cell.identity.world = {4, 4};
+    cell.result.status = measure::Status::ok;
+    cell.result.validation.verdict = measure::Verdict::passed;
+    cell.result.round_medians_ns.assign(6, 1000.0);
+    cell.result.median_of_rounds_ns = 1000;
+    return cell;
+}
+
+Observations observe(record::Cell const& cell) {
+    record::Launch launch;
+    launch.launch_id = "launch";
+    launch.world = {4, 4};
+    record::ResultFile file;
+    file.launches.push_back(launch);
+    file.cells.push_back({"launch", cell});
+    Observations observations(Accepted{});
+    observations.add(file, "results.jsonl");
+    return observations;
+}
+
+TEST(Observations, KeepACellOfOneOperationOnATransport) {
+    EXPECT_EQ(observe(good_cell()).kept().size(), 1U);
+}
+
+TEST(Observations, LeaveOutWhatRanByATable) {
+    record::Cell cell = good_cell();
+    cell.identity.backend = "tuned";
+    Observations const observations = observe(cell);
+    EXPECT_TRUE(observations.kept().empty());
+    EXPECT_EQ(observations.refused().count("is of backend tuned, which hands on to the others"), 1U);
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
