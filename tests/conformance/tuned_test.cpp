@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend/backend_pool.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/tuning/chooser/table_chooser.hpp"
+#include "tests/conformance/alternating_table.hpp"
+#include "tests/conformance/run_corpus.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::conformance {
+namespace {
+
+/// What a table that alternates cannot run: rank-dependent orders, and what the chosen methods decline.
+bool may_be_declined(Declined const& declined) {
+    return declined.reason.starts_with("tuned: the ranks would take turns in different orders") ||
+           declined.reason.starts_with("tuned: rank ") || !declined.required;
+}
+
+TEST(TunedConformance, UnderATableThatAlternatesEveryByteIsRightOrTheEntryIsDeclinedWithAReason) {
+    std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
+    std::string other = "ucx";
+    BackendContext context{*bootstrap};
+    {
+        BackendPool pool(context);
+        other = pool.backend(other) ? other : "mpi";
+    }
+    tuning::TableChooser const chooser(alternating_table(other));
+    context.chooser = &chooser;
+    BackendPool pool(context);
+    auto const backend = pool.backend("tuned");
+    ASSERT_TRUE(backend) << backend.error().reason;
+    std::string why_not;
+    auto const memory = make_memory_space(MemoryKind::host, why_not);
+    std::vector<CorpusEntry> const entries = corpus(bootstrap->size());
+    CorpusResult const result = run_entries(entries, *bootstrap, *backend.value(), *memory);
+    for (std::string const& problem : result.problems) {
+        ADD_FAILURE() << problem;
+    }
+    for (Declined const& declined : result.declined) {
+        EXPECT_TRUE(may_be_declined(declined)) << declined.entry << ": " << declined.reason;
+        if (bootstrap->rank() == 0) {
+            RecordProperty(declined.entry, declined.reason);
+        }
+    }
+    EXPECT_EQ(result.iterations / 2 + result.declined.size(), entries.size());
+    EXPECT_LT(result.declined.size(), entries.size() / 10);
+}
+
+}  // namespace
+}  // namespace dlmb::conformance
