@@ -34,6 +34,7 @@ struct Options {
     bool shared_gpu = false;
     bool resume = false;
     DevicePointers mpi_device = DevicePointers::ask;
+    std::optional<std::filesystem::path> use_table;  // for backend tuned
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;
@@ -46,10 +47,11 @@ struct Options {
     Layout layout = Layout::dlmb;
     std::vector<std::string> command;  // argv
 
-    /// Whether a method is asked for that chooses among a library's algorithms.
+    /// Whether a method may be asked for that chooses among a library's algorithms.
     [[nodiscard]] bool chooses_algorithms() const {
-        return all_methods || std::any_of(methods.begin(), methods.end(),
-                                          [](MethodChoice const& method) { return method.name == algorithm_method; });
+        return all_methods || use_table || std::any_of(methods.begin(), methods.end(), [](MethodChoice const& method) {
+                   return method.name == algorithm_method;
+               });
     }
 };
 

@@ -20,7 +20,7 @@ namespace dlmb::app {
 /// A requested backend: made, or the reason why not.
 struct RequestedBackend {
     std::string name;
-    std::unique_ptr<Backend> backend;  // nullptr: `why_not` says it
+    std::shared_ptr<Backend> backend;  // nullptr: `why_not` says it
     std::string why_not;
 };
 

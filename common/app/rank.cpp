@@ -7,8 +7,8 @@
 #include "common/app/candidates.hpp"
 #include "common/app/device_path_note.hpp"
 #include "common/app/launch_calibration.hpp"
+#include "common/app/open_backends.hpp"
 #include "common/app/point.hpp"
-#include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/measure/common_start.hpp"
@@ -46,31 +46,6 @@ int regular_ranks_per_node(Bootstrap& bootstrap) {
 
 WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
     return {bootstrap.size(), options.ranks_per_node ? *options.ranks_per_node : regular_ranks_per_node(bootstrap)};
-}
-
-/// Without --backend: every backend that this launch can use. With it: those, usable or not.
-std::vector<RequestedBackend> make_backends(Bootstrap& bootstrap, Options const& options) {
-    BackendContext context{bootstrap, YieldPolicy::automatic};
-    context.shared_gpu = options.shared_gpu;
-    context.mpi_device = options.mpi_device;
-    // A backend that can end an iteration comes before the watchdog: it says more and leaves the device usable.
-    context.timeout_ns = options.runner.timeout_ns / 10 * 9;
-    std::vector<std::string> names = options.backends;
-    if (names.empty()) {
-        for (BackendEntry const& entry : backend_entries()) {
-            names.emplace_back(entry.name);
-        }
-    }
-    std::vector<RequestedBackend> requested;
-    for (std::string const& name : names) {
-        MadeBackend made = make_backend(name, context);
-        if (made) {
-            requested.push_back({name, std::move(made).value(), ""});
-        } else if (!options.backends.empty()) {
-            requested.push_back({name, nullptr, made.error().reason});
-        }
-    }
-    return requested;
 }
 
 /// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
@@ -172,10 +147,11 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
                                        [](MemoryKind kind) { return kind == MemoryKind::host; });
     record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
-    std::vector<RequestedBackend> backends = make_backends(bootstrap, options);
+    record::Launch description = describe_launch(bootstrap, type, options, world, device);
+    std::unique_ptr<Chooser> const chooser = open_chooser(bootstrap, options, description.environment);
+    std::vector<RequestedBackend> backends = open_backends(bootstrap, options, chooser.get());
     check_methods(backends, options);
     note_device_path(bootstrap, backends, options);
-    record::Launch description = describe_launch(bootstrap, type, options, world, device);
     description.calibration = calibrate_launch(bootstrap, options, backends, device, watchdog);
     if (description.calibration) {
         for (std::string& warning : quiet_warnings(*description.calibration)) {

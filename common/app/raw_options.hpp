@@ -28,6 +28,7 @@ struct TransportOptions {
     std::vector<std::string> methods{"default"};
     std::vector<std::string> memory{"host"};
     std::string mpi_device = "auto";
+    std::string use_table;
 
     void add(CLI::App& app, Options& options);
     void take(Options& options) const;

@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace dlmb::app {
 namespace {
 
@@ -34,10 +36,25 @@ DevicePointers device_pointers(std::string const& word) {
     return word == known[1] ? DevicePointers::yes : DevicePointers::no;
 }
 
+/// `path`: empty where the option was not given.
+void take_table(std::string const& path, Options& options) {
+    std::vector<std::string> const& names = options.backends;
+    bool const runs_tuned = names.empty() || std::find(names.begin(), names.end(), "tuned") != names.end();
+    if (!path.empty()) {
+        if (!runs_tuned) {
+            throw UsageError("--use-table: only backend tuned runs by a table; add it to --backend");
+        }
+        options.use_table = path;
+    } else if (runs_tuned && !names.empty()) {
+        throw UsageError(
+            "--backend tuned: give the tuning table that it runs by with --use-table FILE (docs/tuning.md)");
+    }
+}
+
 }  // namespace
 
 void TransportOptions::add(CLI::App& app, Options& options) {
-    app.add_option("--backend", options.backends, "mpi, nccl, ucx, in_process [all usable here]")
+    app.add_option("--backend", options.backends, "mpi, nccl, ucx, in_process, tuned [all usable here]")
         ->delimiter(',')
         ->group(group);
     app.add_option("--method", methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
@@ -59,9 +76,13 @@ void TransportOptions::add(CLI::App& app, Options& options) {
                    "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library")
         ->capture_default_str()
         ->group(group);
+    app.add_option("--use-table", use_table,
+                   "tuning table (JSON) by which backend tuned runs each operation on another backend")
+        ->group(group);
 }
 
 void TransportOptions::take(Options& options) const {
+    take_table(use_table, options);
     options.mpi_device = device_pointers(mpi_device);
     for (std::string const& name : memory) {
         options.memory.push_back(memory_kind(name));

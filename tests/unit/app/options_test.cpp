@@ -50,6 +50,16 @@ TEST(Options, DevicesAreAListOfIndices) {
     EXPECT_NE(refusal({"--device", "gpu0"}), "");
 }
 
+TEST(Options, BackendTunedAndItsTableComeTogether) {
+    EXPECT_FALSE(parse({"--backend", "mpi"}).use_table);
+    Options const options = parse({"--backend", "tuned,mpi", "--use-table", "t.json"});
+    EXPECT_EQ(options.use_table, "t.json");
+    EXPECT_TRUE(options.chooses_algorithms()) << "a rule may name one";
+    EXPECT_EQ(parse({"--use-table", "t.json"}).use_table, "t.json") << "all usable backends: tuned is one of them";
+    EXPECT_NE(refusal({"--backend", "mpi,tuned"}).find("--use-table FILE"), std::string::npos);
+    EXPECT_NE(refusal({"--backend", "mpi", "--use-table", "t.json"}).find("add it to --backend"), std::string::npos);
+}
+
 TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
     EXPECT_EQ(parse({}).mpi_device, DevicePointers::ask);
     EXPECT_EQ(parse({"--mpi-device", "auto"}).mpi_device, DevicePointers::ask);
