@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dlmb_results.lines import ResultError
@@ -27,13 +29,22 @@ def complain(kind: str, text: object) -> None:
     print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
 
 
+def first_of_each_kind(warnings: Iterable[str]) -> Iterator[str]:
+    """Warnings that differ in their numbers only are one kind; the first of it, and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for warning in warnings:
+        kinds.setdefault(re.sub(r"\d[\d.]*", "#", warning), []).append(warning)
+    for first, *others in kinds.values():
+        yield first + (f" ({len(others)} more like this)" if others else "")
+
+
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
     baseline, candidate = both_sides(options, metric)
     for campaign in (baseline, candidate):
         for remark in campaign.remarks:
             complain("note", remark)
-        for warning in campaign.warnings:
+        for warning in first_of_each_kind(campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
     declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
     only = None
