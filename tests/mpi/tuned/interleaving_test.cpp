@@ -52,7 +52,9 @@ TEST_P(Interleavings, FinishAndDeliverEveryByte) {
             bound.push_back(std::make_unique<ucx::BoundPlan>(*bootstrap, *tuned.value(),
                                                              random_plan(seed, bootstrap->rank(), bootstrap->size())));
             ++counts.plans;
-            counts.of_several_parts += bound.back()->compiled().provenance().at("tuned_parts") == "1" ? 0 : 1;
+            if (bound.back()->compiled().provenance().at("tuned_parts") != "1") {
+                ++counts.of_several_parts;
+            }
         }
         run_in_random_order(bound, GetParam() * plans_per_case + first);
         tuned.value()->quiesce();

@@ -19,7 +19,7 @@ constexpr std::array<Bytes, 8> sizes{8, 96, 104, 1000, 4096, 4104, 40000, 50000}
 class Draws {
 public:
     explicit Draws(std::uint64_t seed) : engine_(seed) {}
-    std::size_t below(std::size_t limit) { return static_cast<std::size_t>(engine_() % limit); }
+    std::size_t below(std::size_t limit) { return engine_() % limit; }
     Bytes size() { return sizes.at(below(sizes.size())); }
 
 private:
