@@ -19,6 +19,7 @@ void LaunchSummary::add(record::Cell const& cell) {
         ++flagged_[flag];
     }
     below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
+    throttled_ += cell.result.throttled.value_or(false) ? 1U : 0U;
 }
 
 std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
@@ -46,6 +47,9 @@ std::string LaunchSummary::text() const {
     }
     if (below_floor_ > 0) {
         text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);
+    }
+    if (throttled_ > 0) {
+        text += fmt::format("# measured while the clocks of a GPU were held down: {} cells\n", throttled_);
     }
     return text;
 }

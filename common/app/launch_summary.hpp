@@ -26,6 +26,7 @@ private:
     std::vector<std::pair<double, std::string>> deviations_;  // |aa_ratio - 1| and whose
     std::map<std::string, std::uint64_t> flagged_;            // cells by flag
     std::uint64_t below_floor_ = 0;
+    std::uint64_t throttled_ = 0;
 };
 
 }  // namespace dlmb::app

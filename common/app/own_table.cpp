@@ -24,7 +24,8 @@ public:
         if (cell.result.status != measure::Status::ok) {
             return note(cell, title);
         }
-        std::string text = line(cell, title, "all", cell.result.time, cell.traffic) + overlap_line(cell);
+        std::string text =
+            line(cell, title, "all", cell.result.time, cell.traffic) + overlap_line(cell) + throttled_line(cell);
         if (cell.result.phases.size() < 2) {
             return text;
         }
@@ -39,6 +40,11 @@ public:
     }
 
 private:
+    static std::string throttled_line(record::Cell const& cell) {
+        return cell.result.throttled.value_or(false)
+                   ? "# the clocks of a GPU were held down meanwhile, for its power or temperature\n"
+                   : "";
+    }
     static std::string line(record::Cell const& cell, std::string_view title, std::string_view phase,
                             measure::TimeSummary const& time, TrafficSummary const& traffic) {
         bool const shares = cell.statistics.count("unchecked_steps") > 0;

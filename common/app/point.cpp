@@ -80,8 +80,14 @@ void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind mem
         entry.cell.cache = choice.use;
         entry.cell.host_pages = pages;
     }
-    measure::Contest const contest{launch.bootstrap, *space,       pool.slots(),
-                                   traffic.plans,    launch.start, flush ? &*flush : nullptr};
+    bool const uses_gpu = on_device(memory) || memory == MemoryKind::managed;
+    measure::Contest const contest{launch.bootstrap,
+                                   *space,
+                                   pool.slots(),
+                                   traffic.plans,
+                                   launch.start,
+                                   flush ? &*flush : nullptr,
+                                   uses_gpu ? launch.throttling : nullptr};
     compete(launch, variant, contest, entries);
     launch.watchdog.disarm();
 }

@@ -36,6 +36,7 @@ struct LaunchContext {
     measure::Watchdog& watchdog;
     measure::CommonStart& start;
     record::DeviceUse const& device;  // of this rank
+    Throttling const* throttling;     // of that device; nullptr: there is none
     Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
     std::vector<int> numa_nodes;      // of the processing units that this rank may run on
 };

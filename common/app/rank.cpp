@@ -161,6 +161,10 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
     reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
     measure::CommonStart start(bootstrap, options.runner.start);
+    std::optional<Throttling> throttling;
+    if (device.device) {
+        throttling.emplace(device.device->pci_bus_id);
+    }
     LaunchContext context{bootstrap,
                           type,
                           options,
@@ -171,6 +175,7 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
                           watchdog,
                           start,
                           device,
+                          throttling ? &*throttling : nullptr,
                           description.environment.largest_cache,
                           record::parse_cpu_list(record::read_affinity().numa)};
     std::size_t const points = variants.size() * options.memory.size();

@@ -20,7 +20,8 @@ namespace dlmb::measure {
 CellRun::CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
                  PhaseMap const& phases, PayloadCheck& check)
     : contest_(contest), candidate_(candidate), options_(options), watchdog_(watchdog), phases_(phases), check_(check),
-      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.positions, contest.plans, phases) {
+      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.positions, contest.plans, phases),
+      clocks_(contest.gpu) {
     sampler_.set_flush(contest.flush);
 }
 
@@ -138,6 +139,7 @@ void CellRun::round(std::uint64_t number) {
         Nanoseconds const begin = clock();
         sampler_.run_unrecorded(samples_, unrecorded_);
         Chunk const& chunk = sampler_.run(samples_, decision.samples);
+        clocks_.look();
         if (rule_) {
             rule_->add(chunk.headline, clock() - begin);
         }
@@ -189,6 +191,7 @@ void CellRun::conclude(Stop stop) {
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
     result_.sync.clock_error_ns = folded(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
+    result_.throttled = clocks_.over_ranks(contest_.bootstrap);
     ranks_.summarize(contest_.bootstrap, result_);
     if (decides()) {
         summarize_samples();

@@ -11,6 +11,7 @@
 #include "common/measure/runner.hpp"
 #include "common/measure/sampler.hpp"
 #include "common/measure/stopping_rule.hpp"
+#include "common/measure/throttle_log.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -64,6 +65,7 @@ private:
     bool device_driven_ = false;
     std::uint64_t samples_ = 0;
     RankLog ranks_;
+    ThrottleLog clocks_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;

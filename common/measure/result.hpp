@@ -112,6 +112,7 @@ struct CellResult {
     std::optional<double> aa_ratio;      // median of rounds 1, 3, 5 ... over that of 2, 4, 6 ...; absent with one round
     std::optional<SampleSeries> series;  // absent for too few samples
     std::optional<bool> below_floor;     // too short for this launch's clock to be compared; absent: not known
+    std::optional<bool> throttled;       // clocks of a GPU were held down behind some samples; absent: not known
     std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
     RankTimes ranks;

@@ -11,6 +11,7 @@
 #include "common/measure/result.hpp"
 #include "common/measure/start_request.hpp"
 #include "common/measure/watchdog.hpp"
+#include "common/memory/throttling.hpp"
 
 #include <functional>
 #include <memory>
@@ -58,7 +59,8 @@ struct Contest {
     std::span<Buffers const> slots;
     std::span<Plan const> plans;
     CommonStart& start;
-    CacheFlush* flush = nullptr;  // swept before every sample; nullptr: never
+    CacheFlush* flush = nullptr;      // swept before every sample; nullptr: never
+    Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
 };
 
 /// Collective. `finished(index, result)` is called on every rank, in the same order, as soon as a candidate is done;

@@ -116,6 +116,9 @@ measure::CellResult result_from(Json const& line) {
     result.flags = line.value("flags", std::vector<std::string>{});
     result.rank_median_ns = line.at("rank_medians_ns").get<std::vector<double>>();
     result.stop_reason = line.at("stop_reason");
+    if (line.contains("throttled")) {
+        result.throttled = line.at("throttled").get<bool>();
+    }
     if (line.contains("dropped")) {
         result.dropped = line.at("dropped").get<double>();
     }

@@ -202,6 +202,9 @@ std::string to_json_line(std::string_view launch_id, Cell const& cell) {
     object["rank_medians_ns"] = finite_list(result.rank_median_ns, "rank_medians_ns");
     object["warmup_iterations"] = result.warmup_iterations;
     object["stop_reason"] = result.stop_reason;
+    if (result.throttled) {
+        object["throttled"] = *result.throttled;
+    }
     if (result.dropped) {
         object["dropped"] = finite(*result.dropped, "dropped");
     }

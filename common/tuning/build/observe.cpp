@@ -140,6 +140,9 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     if (cell.result.validation.verdict != measure::Verdict::passed) {
         return "was not validated";
     }
+    if (cell.result.throttled.value_or(false)) {
+        return "was measured while the clocks of a GPU were held down";
+    }
     if (cell.result.below_floor.value_or(false)) {
         return "is shorter than this launch's clock can tell";
     }

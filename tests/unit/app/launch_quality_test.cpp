@@ -74,9 +74,13 @@ TEST(LaunchSummary, FlagsAreCounted) {
     record::Cell tiny = cell("c", std::nullopt);
     tiny.result.below_floor = true;
     summary.add(tiny);
+    record::Cell hot = cell("d", std::nullopt);
+    hot.result.throttled = true;
+    summary.add(hot);
     EXPECT_THAT(summary.text(), HasSubstr("flagged drift: 2 cells"));
     EXPECT_THAT(summary.text(), HasSubstr("flagged step: 1 cells"));
     EXPECT_THAT(summary.text(), HasSubstr("too short for the clock to be compared: 1 cells"));
+    EXPECT_THAT(summary.text(), HasSubstr("clocks of a GPU were held down: 1 cells"));
 }
 
 }  // namespace

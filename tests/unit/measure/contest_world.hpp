@@ -42,6 +42,7 @@ struct ContestSpec {
     std::vector<std::function<Fault(Rank)>> candidates;
     bool one_backend = false;  // the candidates pass for methods of the first one's backend
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
+    Throttling const* gpu = nullptr;  // of every rank
     std::function<void(Stuck const&)> stuck = [](Stuck const&) {};
 };
 
@@ -93,7 +94,7 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
     std::vector<Told> told;
     Watchdog watchdog(spec.stuck);
     CommonStart start(bootstrap, spec.options.start);
-    run_contest({bootstrap, *memory, pool.slots(), plans, start, flush ? &*flush : nullptr}, candidates,
+    run_contest({bootstrap, *memory, pool.slots(), plans, start, flush ? &*flush : nullptr, spec.gpu}, candidates,
                 spec.adjust(spec.options, me), watchdog, [&](std::size_t candidate, CellResult const& result) {
                     told.push_back({candidate, result});
                 });

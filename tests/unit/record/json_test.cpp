@@ -84,6 +84,15 @@ TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
     EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
 }
 
+TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
+    Cell cell = sample_cell();
+    EXPECT_FALSE(parsed(to_json_line("id", cell)).contains("throttled"));
+    for (bool const throttled : {false, true}) {
+        cell.result.throttled = throttled;
+        EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.throttled, throttled);
+    }
+}
+
 TEST(Json, ACellOfSchema11WasWarmOnRandomBytes) {
     Json line = parsed(to_json_line("id", sample_cell()));
     for (char const* field : {"cache", "fill", "host_pages"}) {

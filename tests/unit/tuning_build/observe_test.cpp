@@ -52,5 +52,19 @@ TEST(Observations, LeaveOutWhatRanByATable) {
     EXPECT_EQ(observations.refused().count("is of backend tuned, which hands on to the others"), 1U);
 }
 
+TEST(Observations, KeepACellOfAGpuAtItsFullClocks) {
+    record::Cell cell = good_cell();
+    cell.result.throttled = false;
+    EXPECT_EQ(observe(cell).kept().size(), 1U);
+}
+
+TEST(Observations, LeaveOutACellOfAGpuWhoseClocksWereHeldDown) {
+    record::Cell cell = good_cell();
+    cell.result.throttled = true;
+    Observations const observations = observe(cell);
+    EXPECT_TRUE(observations.kept().empty());
+    EXPECT_EQ(observations.refused().count("was measured while the clocks of a GPU were held down"), 1U);
+}
+
 }  // namespace
 }  // namespace dlmb::tuning

@@ -1,0 +1,66 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// On a test double of NVML (tests/fakes/nvml): a GPU at bus 04 is held down, one at 01 is idle, one at ee does not say.
+#include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/measure/throttle_log.hpp"
+#include "tests/unit/measure/contest_world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::measure {
+namespace {
+
+/// What all ranks say, one rank per bus, each asked once.
+std::optional<bool> over(std::vector<std::string> const& buses) {
+    std::vector<std::optional<bool>> told(buses.size());
+    in_process::run_ranks(static_cast<int>(buses.size()), [&](Bootstrap& bootstrap) {
+        auto const rank = static_cast<std::size_t>(bootstrap.rank());
+        Throttling const gpu("0000:" + buses[rank] + ":00.0", FAKE_NVML);
+        ThrottleLog log(&gpu);
+        log.look();
+        told[rank] = log.over_ranks(bootstrap);
+    });
+    EXPECT_EQ(std::count(told.begin(), told.end(), told.front()), static_cast<std::ptrdiff_t>(told.size()));
+    return told.front();
+}
+
+TEST(ThrottleLog, OneRankIsEnough) {
+    EXPECT_EQ(over({"01", "01"}), false);
+    EXPECT_EQ(over({"01", "04"}), true);
+    EXPECT_EQ(over({"ee", "04"}), true);
+}
+
+TEST(ThrottleLog, FullSpeedIsSaidOnlyWhereAllRanksKnow) {
+    EXPECT_EQ(over({"01", "ee"}), std::nullopt);
+}
+
+TEST(ThrottleLog, KnowsNothingUnasked) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        Throttling const gpu("0000:04:00.0", FAKE_NVML);
+        EXPECT_EQ(ThrottleLog(&gpu).over_ranks(bootstrap), std::nullopt);
+        ThrottleLog none(nullptr);
+        none.look();
+        EXPECT_EQ(none.over_ranks(bootstrap), std::nullopt);
+    });
+}
+
+TEST(ThrottleLog, ACellSaysWhatWasSeenBehindItsSamples) {
+    using namespace testing;
+    auto const throttled = [](std::optional<std::string> const& bus) {
+        std::optional<Throttling> gpu;
+        if (bus) {
+            gpu.emplace("0000:" + *bus + ":00.0", FAKE_NVML);
+        }
+        return run({.ranks = 2, .options = brief(), .candidates = {without_fault()}, .gpu = gpu ? &*gpu : nullptr})
+            .at(0)
+            .at(0)
+            .result.throttled;
+    };
+    EXPECT_EQ(throttled("04"), true);
+    EXPECT_EQ(throttled("01"), false);
+    EXPECT_EQ(throttled(std::nullopt), std::nullopt);
+}
+
+}  // namespace
+}  // namespace dlmb::measure
