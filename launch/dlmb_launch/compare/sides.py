@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from concurrent.futures import ProcessPoolExecutor
 
 from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.metrics import Metric
@@ -18,13 +17,10 @@ class NoBaselineError(Exception):
 
 
 def both_sides(options: argparse.Namespace, metric: Metric) -> tuple[Campaign, Campaign]:
-    """At the same time, in two processes: reading is most of the time of a large comparison."""
+    candidate = read_campaign("candidate", options.candidate, metric)
     if options.history is not None:
-        candidate = read_campaign("candidate", options.candidate, metric)
         return baseline_from_history(options, candidate, metric), candidate
-    with ProcessPoolExecutor(1) as other:
-        candidate_read = other.submit(read_campaign, "candidate", options.candidate, metric)
-        return read_campaign("baseline", options.baseline, metric), candidate_read.result()
+    return read_campaign("baseline", options.baseline, metric), candidate
 
 
 def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metric: Metric) -> Campaign:
