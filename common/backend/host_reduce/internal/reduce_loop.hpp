@@ -1,15 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// Loops that compilers turn into vector code for any processor of the architecture: no branch in them, and no library.
-#include "common/backend/host_reduce.hpp"
+//
+// The loop of host_reduce, which compilers turn into vector code: no branch in it, and no library. Always inlined: it
+// becomes code for the processors that the function around it is compiled for. Needs -fopenmp-simd, hence this folder.
+#pragma once
 
 #include "common/backend/element_codec.hpp"
 
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 
-namespace dlmb {
-namespace {
+namespace dlmb::reduce_loop {
 
 /// Unsigned arithmetic of at least 32 bits: signed overflow, and the promotion of small types to int, would be
 /// undefined.
@@ -53,7 +55,8 @@ struct Greatest {
 };
 
 template <class Codec, class Combine>
-void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Combine combine) {
+[[gnu::always_inline]] inline void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes,
+                                        Combine combine) {
     using Storage = typename Codec::Storage;
     Bytes const count = bytes / sizeof(Storage);
     // An element depends on its own operands only, also where `to` is one of them.
@@ -68,24 +71,22 @@ void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes by
     }
 }
 
-}  // namespace
-
-void host_reduce(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Element element,
-                 Reduction reduction) {
+/// Calls fold(codec, combine) for the codec of `element` and what `reduction` does to two values.
+template <class Fold>
+void with_fold(Element element, Reduction reduction, Fold const& fold) {
     with_codec(element, [&](auto codec) {
-        using Codec = decltype(codec);
         switch (reduction) {
         case Reduction::sum:
-            return fold<Codec>(to, left, right, bytes, Sum{});
+            return fold(codec, Sum{});
         case Reduction::prod:
-            return fold<Codec>(to, left, right, bytes, Product{});
+            return fold(codec, Product{});
         case Reduction::min:
-            return fold<Codec>(to, left, right, bytes, Least{});
+            return fold(codec, Least{});
         case Reduction::max:
             break;
         }
-        return fold<Codec>(to, left, right, bytes, Greatest{});
+        return fold(codec, Greatest{});
     });
 }
 
-}  // namespace dlmb
+}  // namespace dlmb::reduce_loop
