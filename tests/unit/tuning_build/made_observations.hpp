@@ -21,9 +21,9 @@ using Truth = std::map<std::string, std::function<double(Bytes)>>;
 struct Campaign {
     std::vector<Bytes> sizes;
     int launches = 8;
-    double spread = 0.02;      // standard deviation of a time in a launch, relative
-    double launch_spread = 0;  // of what all times of a launch have in common, as a power of e
+    double spread = 0.02;  // standard deviation of a time in a launch, relative
     unsigned seed = 1;
+    double launch_spread = 0;  // of what all times of a launch have in common, as a power of e
 };
 
 inline std::vector<Observation> observe_truth(Truth const& truth, Campaign const& campaign) {
