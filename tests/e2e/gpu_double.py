@@ -70,6 +70,20 @@ class GpuDouble(unittest.TestCase):
         self.assertIn("DLMB test double", launch["environment"]["identity"]["gpus"])
         self.assertIs(launch["test_double"], True)
 
+    def test_a_cell_says_whether_clocks_were_held_down_where_nvml_knows(self):
+        # The test double of NVML holds down the GPU at PCI bus 04, which is device 3; that at bus 01, device 0, is idle.
+        nvml = pathlib.Path(os.environ["DLMB_FAKE_NVML"]).parent
+        program = [str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl", "--memory", "cuda",
+                   "--results", str(self.results)]
+        for devices, throttled in (("0,1", False), ("0,3", True)):
+            done = run(on_double(2, "env", f"LD_LIBRARY_PATH={nvml}:" + os.environ.get("LD_LIBRARY_PATH", ""), *program, "--device", devices))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual({cell.get("throttled") for cell in cells(self.results)}, {throttled})
+            self.assertEqual("were held down" in done.stdout, throttled)
+            self.results.unlink()
+        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda", "--device", "0,3")
+        self.assertFalse(any("throttled" in cell for cell in self.expect_all_passed()), "no NVML, no word")
+
     def test_ranks_may_share_a_device_when_they_are_told_to(self):
         command = on_double(2, str(BIN / "dlmb_moe_alltoall"), *PROGRAMS["moe_alltoall"], "--backend", "nccl",
                             "--memory", "cuda", "--shared-gpu", "--results", str(self.results), devices=1)
