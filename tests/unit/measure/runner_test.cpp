@@ -190,7 +190,8 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
     std::uint64_t const in_samples = launches - 1;  // the first iteration is apart
     EXPECT_GE(in_samples, 6U * 16);
     EXPECT_EQ(in_samples % 18, 0U);  // six samples of whole passes over three draws
-    EXPECT_EQ(result.definition.rfind("stream: " + std::to_string(in_samples / 6) + " iterations", 0), 0U)
+    EXPECT_EQ(result.iterations_per_sample, in_samples / 6);
+    EXPECT_EQ(result.definition.rfind("stream: iterations back to back", 0), 0U)
         << result.definition;
 }
 
