@@ -16,7 +16,7 @@ import unittest
 from exports import tune
 
 CONSUMER = sys.argv.pop(1)  # openmpi or mpich
-LAUNCHES = 4
+LAUNCHES = 7  # fewer cannot be significant among four operations
 OPERATIONS = "allreduce,allgather,broadcast,alltoall"
 
 
@@ -49,7 +49,9 @@ class Chain(unittest.TestCase):
             done = tune("verify", "--to", CONSUMER, table, "--files", folder / "tuned", "--rounds", "0")
             chosen = [rule["choose"] for rule in rules if rule["status"] == "chosen"]
             print(f"{len(chosen)} of {len(rules)} rules leave the default\n{done.stdout}")
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual(done.returncode, 0 if chosen else 77, done.stdout + done.stderr)
+            if not chosen:
+                self.skipTest("no algorithm was better than the default by more than noise, so there is nothing to see")
 
 
 if __name__ == "__main__":
