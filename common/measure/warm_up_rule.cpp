@@ -10,7 +10,7 @@ namespace {
 
 constexpr Nanoseconds least_ns = 200'000'000;
 constexpr Nanoseconds most_ns = 3'000'000'000;
-constexpr Nanoseconds limit_per_least = 5;  // with a time limit below a second the warm-up may be shorter, too
+constexpr Nanoseconds limits_per_warm_up = 5;  // with a short time limit the warm-up takes a fifth to five times of it
 constexpr std::uint64_t least_iterations = 10;
 constexpr std::uint64_t most_iterations = 2000;  // counts after least_ns_ only: 2000 iterations of 10 us are 20 ms
 constexpr std::uint64_t largest_batch = 4096;
@@ -20,8 +20,9 @@ constexpr double agreement = 0.05;
 
 WarmUpRule::WarmUpRule(std::optional<std::uint64_t> fixed, std::uint64_t pass, Nanoseconds iteration_ns,
                        Nanoseconds time_limit_ns)
-    : fixed_(fixed), pass_(pass), least_ns_(std::min(least_ns, time_limit_ns / limit_per_least)),
-      most_ns_(std::min(most_ns, time_limit_ns)), last_median_ns_(static_cast<double>(iteration_ns)) {}
+    : fixed_(fixed), pass_(pass), least_ns_(std::min(least_ns, time_limit_ns / limits_per_warm_up)),
+      most_ns_(std::min(most_ns, limits_per_warm_up * time_limit_ns)),
+      last_median_ns_(static_cast<double>(iteration_ns)) {}
 
 std::uint64_t WarmUpRule::next() const {
     if (fixed_) {
