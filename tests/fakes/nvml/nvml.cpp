@@ -13,9 +13,15 @@ struct Gpu {
     unsigned bus = 0;
 };
 
+// Filled once: ranks that are threads ask for their devices at the same time.
 Gpu* gpu_at(unsigned bus) {
-    static std::array<Gpu, 256> gpus{};
-    gpus.at(bus).bus = bus;
+    static std::array<Gpu, 256> gpus = [] {
+        std::array<Gpu, 256> all{};
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i].bus = static_cast<unsigned>(i);
+        }
+        return all;
+    }();
     return &gpus.at(bus);
 }
 
