@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/builder.hpp"
 #include "tests/conformance/corpus.hpp"
+#include "tests/reductions/all_reductions.hpp"
 
 #include <fmt/core.h>
 
 namespace dlmb::conformance {
 namespace {
-
-constexpr Element elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
-constexpr Reduction reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 
 /// The same steps on every rank of the world.
 template <class Build>
@@ -51,8 +48,8 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
                                 }));
         add_reductions(ranks, Element::fp32, Reduction::sum, bytes / 4, entries);
     }
-    for (Element const element : elements) {
-        for (Reduction const reduction : reductions) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
             add_reductions(ranks, element, reduction, 1001, entries);
         }
     }

@@ -6,6 +6,7 @@
 #include "common/backend/element_codec.hpp"
 #include "common/backend/host_reduce.hpp"
 #include "tests/gpu/device_rig.hpp"
+#include "tests/reductions/all_reductions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,10 +15,6 @@
 
 namespace dlmb {
 namespace {
-
-constexpr Element elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
-constexpr Reduction reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 
 // Around the vector of 16 bytes for every width of an element, and more than all threads of a grid take at once.
 constexpr Bytes counts[] = {0, 1, 2, 3, 15, 16, 17, 33, 1000, (Bytes{20} << 20) + 3};
@@ -66,7 +63,7 @@ class ReduceKernel : public testing::TestWithParam<Element> {};
 
 TEST_P(ReduceKernel, GivesTheBytesOfTheHostForEverySizeAndReduction) {
     auto const space = device_space();
-    for (Reduction const reduction : reductions) {
+    for (Reduction const reduction : all_reductions) {
         for (Bytes const count : counts) {
             if (count <= large_count || reduction == Reduction::sum) {
                 expect_the_host_result(*space, {GetParam(), reduction, count, 0, 0});
@@ -84,7 +81,7 @@ TEST_P(ReduceKernel, TakesOperandsAtAnyAddress) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Elements, ReduceKernel, testing::ValuesIn(elements),
+INSTANTIATE_TEST_SUITE_P(Elements, ReduceKernel, testing::ValuesIn(all_elements),
                          [](auto const& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

@@ -3,31 +3,21 @@
 //
 // What the device calls right and wrong of a reduction that the host did.
 #include "common/backend/device_reduction_check.hpp"
-#include "common/backend/host_reduce.hpp"
 #include "tests/gpu/device_rig.hpp"
+#include "tests/reductions/all_reductions.hpp"
 
 #include <gtest/gtest.h>
 
 namespace dlmb {
 namespace {
 
-constexpr Element elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
-constexpr Reduction reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 4, 1);
 constexpr int members = 5;
 constexpr std::uint64_t first = 3;
 constexpr Bytes large_count = (Bytes{2} << 20) + 3;  // more than all threads of a grid take at once
 
 std::vector<std::byte> reduced(ReductionPayload const& payload, Reduction reduction, Bytes count) {
-    std::vector<std::byte> result(count * size_of(payload.element()));
-    payload.input(key, 0, first, result);
-    std::vector<std::byte> operand(result.size());
-    for (int member = 1; member < members; ++member) {
-        payload.input(key, member, first, operand);
-        host_reduce(result.data(), operand.data(), operand.size(), payload.element(), reduction);
-    }
-    return result;
+    return reduced_on_host(payload, reduction, key, members, first, count);
 }
 
 class DeviceReductionCheckOf : public testing::TestWithParam<Element> {};
@@ -35,7 +25,7 @@ class DeviceReductionCheckOf : public testing::TestWithParam<Element> {};
 TEST_P(DeviceReductionCheckOf, AcceptsWhatTheHostReduced) {
     auto const space = device_space();
     DeviceReductionCheck check;
-    for (Reduction const reduction : reductions) {
+    for (Reduction const reduction : all_reductions) {
         ReductionPayload const payload(GetParam(), reduction, members);
         for (Bytes const count : {Bytes{0}, Bytes{1}, Bytes{257}}) {
             std::vector<std::byte> const result = reduced(payload, reduction, count);
@@ -76,7 +66,7 @@ TEST_P(DeviceReductionCheckOf, NamesTheFirstElementWithAWrongBit) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Elements, DeviceReductionCheckOf, testing::ValuesIn(elements),
+INSTANTIATE_TEST_SUITE_P(Elements, DeviceReductionCheckOf, testing::ValuesIn(all_elements),
                          [](auto const& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

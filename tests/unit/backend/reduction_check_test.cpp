@@ -3,9 +3,9 @@
 //
 // The check of reductions on memory of the host, and the function of one element that the device's kernel shares.
 #include "common/backend/element_codec.hpp"
-#include "common/backend/host_reduce.hpp"
 #include "common/backend/reduction_check.hpp"
 #include "common/memory/host_space.hpp"
+#include "tests/reductions/all_reductions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,23 +16,12 @@
 namespace dlmb {
 namespace {
 
-constexpr Element elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
-constexpr Reduction reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 7, 3);
 constexpr int members = 6;
 constexpr std::uint64_t first = 11;
 
-/// By host_reduce, from the contributions of all members.
-std::vector<std::byte> reduced(ReductionPayload const& payload, Reduction reduction, std::size_t count) {
-    std::vector<std::byte> result(count * size_of(payload.element()));
-    payload.input(key, 0, first, result);
-    std::vector<std::byte> operand(result.size());
-    for (int member = 1; member < members; ++member) {
-        payload.input(key, member, first, operand);
-        host_reduce(result.data(), operand.data(), result.size(), payload.element(), reduction);
-    }
-    return result;
+std::vector<std::byte> reduced(ReductionPayload const& payload, Reduction reduction, Bytes count) {
+    return reduced_on_host(payload, reduction, key, members, first, count);
 }
 
 /// Bits of one element as the kernel computes them. constexpr, as nvcc compiles for the device what is.
@@ -44,8 +33,8 @@ constexpr auto expected_bits(ReductionPayload const& payload, std::uint64_t elem
 
 TEST(ReductionCheck, TheFunctionOfOneElementGivesTheBitsOfTheHostReduction) {
     constexpr std::size_t count = 500;
-    for (Element const element : elements) {
-        for (Reduction const reduction : reductions) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
             ReductionPayload const payload(element, reduction, members);
             std::vector<std::byte> const host = reduced(payload, reduction, count);
             with_codec(element, [&](auto codec) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend/host_reduce.hpp"
 #include "common/backend/reduction_payload.hpp"
+#include "tests/reductions/all_reductions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +11,6 @@
 namespace dlmb {
 namespace {
 
-constexpr Element elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
-constexpr Reduction reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 9, 2);
 constexpr std::size_t count = 257;
 
@@ -34,8 +32,8 @@ std::vector<std::byte> folded(ReductionPayload const& payload, Reduction reducti
 }
 
 TEST(ReductionPayload, TheResultIsExactForEveryTypeSizeAndOrder) {
-    for (Element const element : elements) {
-        for (Reduction const reduction : reductions) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
             for (int const members : {1, 2, 3, 4, 5, 9, 64, 300}) {  // 300: far above what fp8 counts exactly
                 ReductionPayload const payload(element, reduction, members);
                 std::vector<std::byte> expected(count * size_of(element));
@@ -50,8 +48,8 @@ TEST(ReductionPayload, TheResultIsExactForEveryTypeSizeAndOrder) {
 }
 
 TEST(ReductionPayload, AMissingContributionOfAnyMemberChangesTheResult) {
-    for (Element const element : elements) {
-        for (Reduction const reduction : reductions) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
             for (int const members : {2, 5, 9}) {
                 ReductionPayload const payload(element, reduction, members);
                 std::vector<std::byte> whole(count * size_of(element));
