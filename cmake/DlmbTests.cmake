@@ -14,9 +14,10 @@ set(DLMB_TEST_COMPILE_OPTIONS -O0)
 # What a run of label mpi needs, so that a second MPI library costs no build of the unit tests.
 add_custom_target(dlmb_mpi_tests)
 
-# dlmb_add_test(<name> SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most, no MPI.
+# dlmb_add_test(<name> [SEPARATE] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most,
+# no MPI. SEPARATE: each file has words of its own for the same things, so that they are not compiled as one.
 function(dlmb_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE" "TIMEOUT" "SOURCES;LINK;LABELS")
     if(NOT arg_LABELS)
         set(arg_LABELS unit)
     endif()
@@ -27,6 +28,9 @@ function(dlmb_add_test name)
     target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${name} PRIVATE ${DLMB_TEST_COMPILE_OPTIONS})
     target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} GTest::gtest_main)
+    if(arg_SEPARATE)
+        set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+    endif()
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()

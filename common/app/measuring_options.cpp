@@ -10,7 +10,7 @@
 namespace dlmb::app {
 namespace {
 
-constexpr char const* group = "Measuring";
+constexpr char const* measuring_group = "Measuring";
 constexpr double nanoseconds_per_second = 1e9;
 // Limits that a message can show; CLI11's own for positive numbers ends with 309 digits.
 constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
@@ -45,67 +45,67 @@ auto named(Values const& values, std::string const& name) {
 void MeasuringOptions::add(CLI::App& app, Options& options) {
     app.add_option("-i,--iterations", iterations, "timed iterations per cell [adaptive]")
         ->check(CLI::Range(std::uint64_t{1}, most_iterations))
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("-x,--warmup", warmup, "warm-up iterations per cell [adaptive]")
         ->check(CLI::Range(std::uint64_t{0}, most_iterations))
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--time-limit", time_limit_seconds, "seconds of timed iterations per cell")
         ->check(CLI::Range(least_seconds, most_seconds))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option(
            "--drop-slower", drop_slower,
            "--method all: what is this many times slower than its backend's best gets no more rounds; 0: all do")
         ->check(CLI::Range(0.0, most_times))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--start", start,
                    "how ranks begin an iteration together: window (at one time on a common clock), barrier, or auto: "
                    "window where every rank has a core and the clock is good enough")
         ->check(CLI::IsMember({"auto", "window", "barrier"}))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("-c,--validation", validation, "check every byte before and after timing: on or off")
         ->check(CLI::IsMember({"on", "off"}))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option(
            "--cache", cache,
            "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
            "set; flush: one set, caches swept before each iteration")
         ->check(CLI::IsMember(names_of(measure::every_cache_mode)))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--fill", fill, "random: what is timed moves coded payload; zeros: zeros, for curiosity only")
         ->check(CLI::IsMember(names_of(measure::every_fill)))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--gpu-gate", gate,
                    "spin: on GPU memory, what was queued starts together when all ranks are ready; none")
         ->check(CLI::IsMember({"none", "spin"}))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--calibration", calibration,
                    "measure the noise floor first: short (0.1 s at most), full (2 s, with transports) or off")
         ->check(CLI::IsMember({"off", "short", "full"}))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--timeout", timeout_seconds, "seconds without progress in a cell until the launch is ended")
         ->check(CLI::Range(least_seconds, most_seconds))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--ranks", options.ranks,
                    "ranks as threads when started without a launcher, and the world of --plan")
         ->check(CLI::Range(1, 1 << 20))
         ->capture_default_str()
-        ->group(group);
+        ->group(measuring_group);
     app.add_option("--ranks-per-node", ranks_per_node, "plan as if nodes had this many ranks [from the hosts]")
         ->check(CLI::Range(1, 1 << 20))
-        ->group(group);
+        ->group(measuring_group);
 }
 
 void MeasuringOptions::take(CLI::App const& app, Options& options) const {

@@ -5,14 +5,13 @@
 // busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the median. Then the two
 // lines that scripts look for.
 #include "common/app/table_layouts.hpp"
+#include "common/base/units.hpp"
 #include "common/plan/element_name.hpp"
 
 #include <fmt/format.h>
 
 namespace dlmb::app {
 namespace {
-
-constexpr double nanoseconds_per_microsecond = 1000;
 
 /// Four significant digits, as nccl-tests prints times.
 std::string time_text(double us) {

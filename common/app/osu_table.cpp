@@ -4,13 +4,12 @@
 // The columns of OSU Micro-Benchmarks 7 with full statistics (-f): size left in 10, times right in 20 with two
 // decimals, iterations in 12. Average and extremes are over iterations, each the max over ranks (OSU averages ranks).
 #include "common/app/table_layouts.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/format.h>
 
 namespace dlmb::app {
 namespace {
-
-constexpr double nanoseconds_per_microsecond = 1000;
 
 class OsuTable final : public Table {
 public:

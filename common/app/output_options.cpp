@@ -8,22 +8,24 @@
 namespace dlmb::app {
 namespace {
 
-constexpr char const* group = "Output";
+constexpr char const* output_group = "Output";
 
 }  // namespace
 
 void OutputOptions::add(CLI::App& app, Options& options) {
-    app.add_option("--results", results, "append the results to this JSON Lines file")->group(group);
-    app.add_flag("--resume", options.resume, "skip cells that the results file already holds as ok")->group(group);
-    app.add_option("--campaign", options.campaign, "name that joins several launches in the results")->group(group);
+    app.add_option("--results", results, "append the results to this JSON Lines file")->group(output_group);
+    app.add_flag("--resume", options.resume, "skip cells that the results file already holds as ok")
+        ->group(output_group);
+    app.add_option("--campaign", options.campaign, "name that joins several launches in the results")
+        ->group(output_group);
     app.add_option("--plan", plan, "print the plans of all ranks as text, json or goal, and stop")
         ->check(CLI::IsMember({"text", "json", "goal"}))
-        ->group(group);
+        ->group(output_group);
     app.add_option("--layout", layout, "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)")
         ->check(CLI::IsMember({"dlmb", "osu", "nccl"}))
         ->capture_default_str()
-        ->group(group);
-    app.add_flag("--version", version, "print version and git revision and exit")->group(group);
+        ->group(output_group);
+    app.add_flag("--version", version, "print version and git revision and exit")->group(output_group);
 }
 
 void OutputOptions::take(Options& options) const {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/overlap.hpp"
 
+#include "common/base/units.hpp"
+
 #include <fmt/format.h>
 
 namespace dlmb::app {
 namespace {
-
-constexpr double nanoseconds_per_microsecond = 1000;
 
 double statistic(record::Cell const& cell, char const* name) {
     auto const found = cell.statistics.find(name);

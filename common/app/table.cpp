@@ -3,16 +3,11 @@
 #include "common/app/table.hpp"
 
 #include "common/app/table_layouts.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 
 namespace dlmb::app {
-namespace {
-
-constexpr double nanoseconds_per_microsecond = 1000;
-
-}  // namespace
-
 std::unique_ptr<Table> make_table(Layout layout) {
     switch (layout) {
     case Layout::osu:

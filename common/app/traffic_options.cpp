@@ -8,7 +8,7 @@
 namespace dlmb::app {
 namespace {
 
-constexpr char const* group = "Traffic (a list runs a sweep)";
+constexpr char const* traffic_group = "Traffic (a list runs a sweep)";
 
 /// OSU's letter for message sizes.
 std::string names_of(ParameterInfo const& parameter) {
@@ -28,7 +28,7 @@ void add_parameter(CLI::App& app, ParameterInfo const& parameter, Options& optio
                                                           fmt::format("{} [{}]", parameter.help, parameter.value))
             ->delimiter(',')
             ->type_name(parameter.kind == ParameterKind::sizes ? "SIZES" : "LIST")
-            ->group(group);
+            ->group(traffic_group);
     if (is_switch) {
         option->expected(0, CLI::detail::expected_max_vector_size);  // "--in-place" alone means on, as OSU writes it
     }
@@ -39,18 +39,18 @@ void add_parameter(CLI::App& app, ParameterInfo const& parameter, Options& optio
 void TrafficOptions::add(CLI::App& app, PatternType const& type, Options& options) {
     app.add_option("--preset", options.presets, "published model parameters, a comma-separated list")
         ->delimiter(',')
-        ->group(group);
-    app.add_flag("--list-presets", list_presets, "print the presets with their sources and exit")->group(group);
+        ->group(traffic_group);
+    app.add_flag("--list-presets", list_presets, "print the presets with their sources and exit")->group(traffic_group);
     for (ParameterInfo const& parameter : type.parameters) {
         add_parameter(app, parameter, options);
     }
     app.add_option("--seed", options.seed, "seed of every random choice of the traffic")
         ->capture_default_str()
-        ->group(group);
+        ->group(traffic_group);
     app.add_option("--draws", options.draws, "routings compiled ahead; iteration i uses draw i mod K")
         ->check(CLI::Range(1U, 1024U))
         ->capture_default_str()
-        ->group(group);
+        ->group(traffic_group);
 }
 
 }  // namespace dlmb::app

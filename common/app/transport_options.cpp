@@ -12,7 +12,7 @@
 namespace dlmb::app {
 namespace {
 
-constexpr char const* group = "Transport";
+constexpr char const* transport_group = "Transport";
 
 MemoryKind memory_kind(std::string const& name) {
     std::vector<std::string> known;
@@ -56,29 +56,29 @@ void take_table(std::string const& path, Options& options) {
 void TransportOptions::add(CLI::App& app, Options& options) {
     app.add_option("--backend", options.backends, "mpi, nccl, ucx, in_process, tuned [all usable here]")
         ->delimiter(',')
-        ->group(group);
+        ->group(transport_group);
     app.add_option("--method", methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
         ->delimiter(',')
         ->capture_default_str()
-        ->group(group);
+        ->group(transport_group);
     app.add_option("-d,--memory", memory, "host, pinned, cuda, managed, nccl")
         ->delimiter(',')
         ->capture_default_str()
-        ->group(group);
+        ->group(transport_group);
     app.add_flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed")
-        ->group(group);
+        ->group(transport_group);
     app.add_option("--device", options.devices,
                    "GPUs, as CUDA counts them, that the ranks of a node take in turn [the nearest to each rank]")
         ->delimiter(',')
         ->check(CLI::Range(0, 1023))
-        ->group(group);
+        ->group(transport_group);
     app.add_option("--mpi-device", mpi_device,
                    "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library")
         ->capture_default_str()
-        ->group(group);
+        ->group(transport_group);
     app.add_option("--use-table", use_table,
                    "tuning table (JSON) by which backend tuned runs each operation on another backend")
-        ->group(group);
+        ->group(transport_group);
 }
 
 void TransportOptions::take(Options& options) const {

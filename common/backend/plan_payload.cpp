@@ -13,7 +13,7 @@ namespace dlmb {
 namespace {
 
 /// Host memory that inputs of reductions are generated in, piece by piece. A multiple of every element size.
-constexpr Bytes chunk_bytes = Bytes{64} << 10;
+constexpr Bytes input_chunk_bytes = Bytes{64} << 10;
 
 /// How far behind the first overwritten guard byte the others are counted.
 constexpr Bytes guard_window = 4096;
@@ -83,7 +83,7 @@ void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iterati
     PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
     std::vector<Rank> const& members = group_of(plan_, piece.step)->members;
     auto const member = static_cast<int>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
-    std::vector<std::byte> chunk(std::min(chunk_bytes, piece.bytes));
+    std::vector<std::byte> chunk(std::min(input_chunk_bytes, piece.bytes));
     for (Bytes done = 0; done < piece.bytes; done += chunk.size()) {
         Bytes const bytes = std::min<Bytes>(chunk.size(), piece.bytes - done);
         payload.input(key, member, piece.first_element + done / size_of(payload.element()),

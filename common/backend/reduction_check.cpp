@@ -9,7 +9,7 @@ namespace dlmb {
 namespace {
 
 /// Generated and compared at a time.
-constexpr Bytes chunk_bytes = Bytes{64} << 10;
+constexpr Bytes checked_chunk_bytes = Bytes{64} << 10;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::optional<Bytes> ReductionCheck::first_wrong_on_host(std::byte const* data, 
                                                          ReductionPayload const& payload, PayloadKey key,
                                                          std::uint64_t first) {
     Bytes const size = size_of(payload.element());
-    std::vector<std::byte> expected(std::min(chunk_bytes, elements * size));
+    std::vector<std::byte> expected(std::min(checked_chunk_bytes, elements * size));
     std::vector<std::byte> found(expected.size());
     for (Bytes done = 0; done < elements; done += expected.size() / size) {
         Bytes const bytes = std::min<Bytes>(expected.size(), (elements - done) * size);

@@ -12,6 +12,7 @@ namespace dlmb {
 
 using Bytes = std::uint64_t;
 using Nanoseconds = std::int64_t;
+inline constexpr double nanoseconds_per_microsecond = 1000;
 using Rank = int;
 
 /// Reads "4096", "64K", "1M" or "2G" (powers of 1024). Anything else, "1MB" included, throws UsageError

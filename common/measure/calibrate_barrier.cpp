@@ -14,7 +14,7 @@
 namespace dlmb::measure {
 namespace {
 
-constexpr std::size_t batch = 5;
+constexpr std::size_t batch_barriers = 5;
 constexpr std::size_t most_barriers = 1000;
 constexpr std::size_t most_numbers = 200'000;  // in one reduction: two per node and barrier
 constexpr Nanoseconds nothing = std::numeric_limits<Nanoseconds>::min();
@@ -39,10 +39,10 @@ Nodes find_nodes(Bootstrap& bootstrap) {
 /// When this rank left each barrier; the first of them starts the count. Rank 0 says when it is enough.
 std::vector<Nanoseconds> leave_barriers(Bootstrap& bootstrap, std::size_t most, Nanoseconds limit_ns) {
     std::vector<Nanoseconds> exits;
-    exits.reserve(most + batch);
+    exits.reserve(most + batch_barriers);
     Nanoseconds const end = now_ns() + limit_ns;
     do {
-        for (std::size_t i = 0; i < batch; ++i) {
+        for (std::size_t i = 0; i < batch_barriers; ++i) {
             bootstrap.barrier();
             exits.push_back(now_ns());
         }
@@ -54,7 +54,7 @@ std::vector<Nanoseconds> leave_barriers(Bootstrap& bootstrap, std::size_t most, 
 std::vector<Nanoseconds> durations_of(std::vector<Nanoseconds> const& exits) {
     std::vector<Nanoseconds> durations;
     for (std::size_t i = 1; i < exits.size(); ++i) {
-        if (i % batch != 0) {
+        if (i % batch_barriers != 0) {
             durations.push_back(exits[i] - exits[i - 1]);
         }
     }
@@ -84,7 +84,7 @@ std::vector<Nanoseconds> exit_skews(Bootstrap& bootstrap, Nodes const& nodes, st
 
 BarrierFloor calibrate_barrier(Bootstrap& bootstrap, Nanoseconds limit_ns) {
     Nodes const nodes = find_nodes(bootstrap);
-    std::size_t const most = std::clamp(most_numbers / (2 * nodes.count), batch, most_barriers);
+    std::size_t const most = std::clamp(most_numbers / (2 * nodes.count), batch_barriers, most_barriers);
     std::vector<Nanoseconds> const exits = leave_barriers(bootstrap, most, limit_ns);
     std::vector<Nanoseconds> durations = durations_of(exits);
     bootstrap.all_reduce(durations, Fold::max);

@@ -36,7 +36,7 @@ std::vector<std::string> flags_of(std::span<Nanoseconds const> samples, std::siz
         flags.emplace_back("drift");
     }
     // Of block medians: neighbouring samples repeat each other, which the probability does not know of.
-    Step const step = find_step(block_medians(values));
+    LevelStep const step = find_step(block_medians(values));
     if (step.probability < unlikely && std::abs(step.change) > large_change) {
         flags.emplace_back("step");
     }

@@ -120,9 +120,9 @@ double relative_drift(std::span<double const> values) {
     return typical > 0 ? median(slopes) * static_cast<double>(medians.size()) / typical : 0;
 }
 
-Step find_step(std::span<double const> values) {
+LevelStep find_step(std::span<double const> values) {
     std::vector<double> const centred = centred_ranks(values);
-    Step step;
+    LevelStep step;
     double largest = -1;
     double sum = 0;
     for (std::size_t i = 0; i + 1 < centred.size(); ++i) {

@@ -31,12 +31,12 @@ namespace dlmb::measure {
 [[nodiscard]] double relative_drift(std::span<double const> values);
 
 /// Where the level changed most, by the largest cumulative sum of ranks (Pettitt, Applied Statistics 28 (1979)).
-struct Step {
+struct LevelStep {
     std::size_t at = 0;      // first value behind it
     double probability = 1;  // of so large a sum without any step, for independent values
     double change = 0;       // median behind it over median before it, minus 1
 };
 /// Of at least two values.
-[[nodiscard]] Step find_step(std::span<double const> values);
+[[nodiscard]] LevelStep find_step(std::span<double const> values);
 
 }  // namespace dlmb::measure

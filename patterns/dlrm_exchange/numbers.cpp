@@ -15,7 +15,6 @@ namespace dlmb::dlrm_exchange {
 namespace {
 
 constexpr std::size_t max_count = 65536;  // as many tables as one random stream can tell apart
-constexpr std::string_view file_prefix = "file:";
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
     std::uint64_t value = 0;

@@ -18,6 +18,9 @@ namespace dlmb::dlrm_exchange {
 using Millionths = std::uint64_t;
 inline constexpr Millionths one = 1'000'000;
 
+/// Of a value that names a file.
+inline constexpr std::string_view file_prefix = "file:";
+
 /// A list that is known by name; `text` is in the syntax above.
 struct NamedNumbers {
     std::string_view name;

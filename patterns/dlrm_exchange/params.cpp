@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/dense.hpp"
+#include "patterns/dlrm_exchange/numbers.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -46,7 +47,6 @@ constexpr ParameterInfo infos[] = {
 };
 
 LayoutRule read_rule(Parameters const& parameters) {
-    constexpr std::string_view file_prefix = "file:";
     LayoutRule rule;
     rule.sharding = read_enum<Sharding>(parameters, "sharding", {"table", "row", "column", "mixed"});
     std::string const& placement = parameters.find("placement")->second;

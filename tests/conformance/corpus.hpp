@@ -26,7 +26,13 @@ struct CorpusEntry {
 /// What its steps, on any rank, ask of a backend; exchanges are uniform if every rank's blocks are equal and packed.
 [[nodiscard]] std::vector<OperationUse> uses_of(CorpusEntry const& entry);
 
-// The parts of the corpus, one file each.
+/// A part of the corpus, so that no case comes near the time limit for one test.
+struct CorpusPart {
+    std::string name;
+    void (*add)(int ranks, std::vector<CorpusEntry>& entries);
+};
+
+// The parts, one file each.
 void add_exchanges(int ranks, std::vector<CorpusEntry>& entries);
 void add_collectives(int ranks, std::vector<CorpusEntry>& entries);
 void add_messages(int ranks, std::vector<CorpusEntry>& entries);

@@ -11,14 +11,8 @@
 namespace dlmb::conformance {
 namespace {
 
-/// A part of the corpus, so that no case comes near the time limit for one test.
-struct Part {
-    std::string name;
-    void (*add)(int ranks, std::vector<CorpusEntry>& entries);
-};
-
 /// Every backend of the registry, whether or not this launch can use it, with every part.
-class Conformance : public testing::TestWithParam<std::tuple<std::string, Part>> {};
+class Conformance : public testing::TestWithParam<std::tuple<std::string, CorpusPart>> {};
 
 void expect_clean(CorpusResult const& result) {
     for (std::string const& problem : result.problems) {
@@ -66,15 +60,15 @@ std::vector<std::string> backend_names() {
     return names;
 }
 
-std::string name_of_case(testing::TestParamInfo<std::tuple<std::string, Part>> const& test) {
+std::string name_of_case(testing::TestParamInfo<std::tuple<std::string, CorpusPart>> const& test) {
     return std::get<0>(test.param) + "_" + std::get<1>(test.param).name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Conformance,
                          testing::Combine(testing::ValuesIn(backend_names()),
-                                          testing::Values(Part{"exchanges", add_exchanges},
-                                                          Part{"collectives", add_collectives},
-                                                          Part{"messages", add_messages})),
+                                          testing::Values(CorpusPart{"exchanges", add_exchanges},
+                                                          CorpusPart{"collectives", add_collectives},
+                                                          CorpusPart{"messages", add_messages})),
                          name_of_case);
 
 }  // namespace

@@ -17,12 +17,7 @@
 namespace dlmb::conformance {
 namespace {
 
-struct Part {
-    std::string name;
-    void (*add)(int ranks, std::vector<CorpusEntry>& entries);
-};
-
-class Nccl : public testing::TestWithParam<std::tuple<MemoryKind, Part>> {};
+class Nccl : public testing::TestWithParam<std::tuple<MemoryKind, CorpusPart>> {};
 
 /// Methods by whether they ran any entry.
 struct Methods {
@@ -76,9 +71,9 @@ TEST_P(Nccl, EveryMethodRunsAndEveryByteIsRight) {
 
 INSTANTIATE_TEST_SUITE_P(OnTheTestDouble, Nccl,
                          testing::Combine(testing::Values(MemoryKind::cuda, MemoryKind::nccl),
-                                          testing::Values(Part{"exchanges", add_exchanges},
-                                                          Part{"collectives", add_collectives},
-                                                          Part{"messages", add_messages})),
+                                          testing::Values(CorpusPart{"exchanges", add_exchanges},
+                                                          CorpusPart{"collectives", add_collectives},
+                                                          CorpusPart{"messages", add_messages})),
                          [](auto const& test) {
                              return std::string(name_of(std::get<0>(test.param))) + "_" + std::get<1>(test.param).name;
                          });

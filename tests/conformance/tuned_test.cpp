@@ -17,13 +17,7 @@ bool may_be_declined(Declined const& declined) {
            declined.reason.starts_with("tuned: rank ") || !declined.required;
 }
 
-/// A part of the corpus, so that no case comes near the time limit for one test.
-struct Part {
-    std::string name;
-    void (*add)(int ranks, std::vector<CorpusEntry>& entries);
-};
-
-class TunedConformance : public testing::TestWithParam<Part> {};
+class TunedConformance : public testing::TestWithParam<CorpusPart> {};
 
 TEST_P(TunedConformance, UnderATableThatAlternatesEveryByteIsRightOrTheEntryIsDeclinedWithAReason) {
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
@@ -54,9 +48,10 @@ TEST_P(TunedConformance, UnderATableThatAlternatesEveryByteIsRightOrTheEntryIsDe
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, TunedConformance,
-                         testing::Values(Part{"exchanges", add_exchanges}, Part{"collectives", add_collectives},
-                                         Part{"messages", add_messages}),
-                         [](testing::TestParamInfo<Part> const& test) { return test.param.name; });
+                         testing::Values(CorpusPart{"exchanges", add_exchanges},
+                                         CorpusPart{"collectives", add_collectives},
+                                         CorpusPart{"messages", add_messages}),
+                         [](testing::TestParamInfo<CorpusPart> const& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace dlmb::conformance

@@ -8,7 +8,7 @@
 namespace dlmb::algorithms {
 namespace {
 
-constexpr Bytes cache_line = 64;  // areas of scratch memory do not share one
+constexpr Bytes scratch_alignment = 64;  // areas of scratch memory do not share one
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void MicroPlanner::reduce(Area to, Area left, Area right, Bytes bytes) {
 
 Area MicroPlanner::scratch(Bytes bytes) {
     Area const fresh{Space::scratch, plan_.scratch_bytes};
-    plan_.scratch_bytes += (bytes + cache_line - 1) / cache_line * cache_line;
+    plan_.scratch_bytes += (bytes + scratch_alignment - 1) / scratch_alignment * scratch_alignment;
     return fresh;
 }
 

@@ -8,7 +8,7 @@
 namespace dlmb::algorithms {
 namespace {
 
-constexpr Bytes cache_line = 64;
+constexpr Bytes window_alignment = 64;
 constexpr Bytes more_than_caches_hold = Bytes{4} << 20;  // a core's share
 constexpr Bytes reduced_at_once = Bytes{8} << 10;        // whole elements of every type
 
@@ -58,7 +58,7 @@ void SharedPlanner::reduce(SharedArea to, std::vector<SharedArea> const& operand
 
 SharedArea SharedPlanner::window(Bytes bytes) {
     SharedArea const fresh{SharedSpace::window, place_, plan_.window_bytes};
-    plan_.window_bytes += (bytes + cache_line - 1) / cache_line * cache_line;
+    plan_.window_bytes += (bytes + window_alignment - 1) / window_alignment * window_alignment;
     return fresh;
 }
 

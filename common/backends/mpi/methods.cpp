@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view window_knob = "max_outstanding";
 
-constexpr OperationSet exchange{OperationKind::exchange};
-constexpr OperationSet messages{OperationKind::exchange, OperationKind::send, OperationKind::recv};
+constexpr OperationSet exchange_only{OperationKind::exchange};
+constexpr OperationSet exchange_and_messages{OperationKind::exchange, OperationKind::send, OperationKind::recv};
 constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
                                    OperationKind::broadcast};
 constexpr OperationSet all_collectives{OperationKind::exchange, OperationKind::all_reduce,
@@ -27,15 +27,15 @@ constexpr OperationSet all_collectives{OperationKind::exchange, OperationKind::a
                                        OperationKind::broadcast};
 
 // In the order of MethodId, and last the two that are no native calls of their own.
-constexpr std::size_t direct = 8;
-constexpr std::size_t staged_row = direct;
-constexpr std::array<MethodInfo, direct + 2> table{{
-    {"alltoall", "one MPI_Alltoall per exchange", exchange, "", true},
-    {"alltoallv", "one MPI_Alltoallv per exchange", exchange},
-    {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", messages},
-    {"pairwise", "MPI_Irecv and MPI_Isend in rotated rounds, a window of them in flight", exchange,
+constexpr std::size_t direct_count = 8;
+constexpr std::size_t staged_row = direct_count;
+constexpr std::array<MethodInfo, direct_count + 2> table{{
+    {"alltoall", "one MPI_Alltoall per exchange", exchange_only, "", true},
+    {"alltoallv", "one MPI_Alltoallv per exchange", exchange_only},
+    {"isend_irecv", "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall", exchange_and_messages},
+    {"pairwise", "MPI_Irecv and MPI_Isend in rotated rounds, a window of them in flight", exchange_only,
      "max_outstanding=N (rounds, default 1)"},
-    {"neighbor", "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers", exchange},
+    {"neighbor", "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers", exchange_only},
     {"blocking", "MPI_Allreduce, MPI_Reduce_scatter_block, MPI_Allgather, MPI_Bcast", collectives},
     {"nonblocking", "MPI_Iallreduce and its like, MPI_Ialltoallv, and a wait", all_collectives},
     {"persistent", "requests made at set-up (MPI_Send_init, MPI_Allreduce_init ...), MPI_Startall and MPI_Waitall",
@@ -81,7 +81,7 @@ Bytes read_chunk(std::string_view text) {
 /// False: the method has no such knob.
 bool turn_knob(Method& method, std::string_view knob, std::string_view value) {
     if (method.staged && knob == "by") {
-        method.id = static_cast<MethodId>(row_of(value, direct));
+        method.id = static_cast<MethodId>(row_of(value, direct_count));
     } else if (method.staged && knob == "chunk") {
         method.chunk_bytes = read_chunk(value);
     } else if (method.id == MethodId::pairwise && knob == window_knob) {
@@ -98,7 +98,7 @@ std::span<MethodInfo const> method_table() {
     static std::array<MethodInfo, table.size()> const offered = [] {
         std::array<MethodInfo, table.size()> rows = table;
         if (persistent_api() == nullptr) {
-            rows[static_cast<std::size_t>(MethodId::persistent)].operations = messages;
+            rows[static_cast<std::size_t>(MethodId::persistent)].operations = exchange_and_messages;
         }
         return rows;
     }();
@@ -106,11 +106,11 @@ std::span<MethodInfo const> method_table() {
 }
 
 std::span<MethodInfo const> plain_methods() {
-    return method_table().first(direct + 1);
+    return method_table().first(direct_count + 1);
 }
 
 std::span<MethodInfo const> direct_methods() {
-    return method_table().first(direct);
+    return method_table().first(direct_count);
 }
 
 std::span<MethodInfo const> staged_method() {
@@ -121,7 +121,7 @@ Method read_method(MethodChoice const& choice, std::string_view by_default) {
     // Each kind of operation has its own default in NativeTranslator; the name is that of the commonest.
     std::size_t const row = row_of(choice.name == "default" ? by_default : choice.name, table.size());
     Method method{static_cast<MethodId>(row), table[row].name};
-    if (row >= direct) {
+    if (row >= direct_count) {
         method.id = MethodId::alltoallv;
     }
     if (row == staged_row) {

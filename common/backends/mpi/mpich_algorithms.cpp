@@ -37,7 +37,7 @@ std::vector<std::string> names_of_4_0(CollectiveCall call) {
     throw Error("collective call out of range");
 }
 
-std::string variable_of(CollectiveCall call) {
+std::string cvar_of(CollectiveCall call) {
     std::string name{name_of(call)};
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
@@ -63,7 +63,7 @@ AlgorithmCatalogue mpich_algorithms(std::string_view version) {
         return catalogue;
     }
     for (CollectiveCall const call : every_collective_call) {
-        if (auto variable = ControlVariable::find(variable_of(call))) {
+        if (auto variable = ControlVariable::find(cvar_of(call))) {
             CallAlgorithms offered{std::move(*variable), {}, {}};
             int id = 0;
             for (std::string const& name : names_of_4_0(call)) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes usual_segment = Bytes{64} << 10;
 
-std::string variable_of(CollectiveCall call) {
+std::string tuned_variable_of(CollectiveCall call) {
     return fmt::format("coll_tuned_{}_algorithm", name_of(call));
 }
 
@@ -98,7 +98,7 @@ AlgorithmCatalogue open_mpi_algorithms() {
     catalogue.falls_back = falls_back;
     catalogue.segments = segments;
     for (CollectiveCall const call : every_collective_call) {
-        auto variable = ControlVariable::find(variable_of(call));
+        auto variable = ControlVariable::find(tuned_variable_of(call));
         if (!variable) {
             continue;
         }
@@ -109,7 +109,7 @@ AlgorithmCatalogue open_mpi_algorithms() {
             }
         }
         for (AlgorithmSetting const setting : every_algorithm_setting) {
-            if (auto found = ControlVariable::find(fmt::format("{}_{}", variable_of(call), suffix_of(setting)))) {
+            if (auto found = ControlVariable::find(fmt::format("{}_{}", tuned_variable_of(call), suffix_of(setting)))) {
                 offered.settings.emplace(setting, std::move(*found));
             }
         }

@@ -7,8 +7,8 @@
 namespace dlmb::nccl {
 namespace {
 
-cudaStream_t stream_of(DeviceQueue const& queue) {
-    return dlmb::stream_of(queue.native());
+cudaStream_t native_stream(DeviceQueue const& queue) {
+    return stream_of(queue.native());
 }
 
 /// With a non-blocking communicator the call may still be on its way to the stream when it returns.
@@ -27,7 +27,7 @@ void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
 }  // namespace
 
 void enqueue(GroupedCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
-    cudaStream_t const stream = stream_of(queue);
+    cudaStream_t const stream = native_stream(queue);
     check(ncclGroupStart(), "ncclGroupStart");
     for (Transfer const& receive : call.receives) {
         check(ncclRecv(receive.data, receive.bytes, ncclUint8, receive.peer, call.communicator, stream), "ncclRecv");
@@ -40,32 +40,33 @@ void enqueue(GroupedCall const& call, DeviceQueue const& queue, Meanwhile const&
 }
 
 void enqueue(AllToAllCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
-    all_to_all(call, stream_of(queue));
+    all_to_all(call, native_stream(queue));
     until_enqueued(call.communicator, meanwhile);
 }
 
 void enqueue(AllGatherCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
-    check(ncclAllGather(call.send, call.recv, call.bytes_per_rank, ncclUint8, call.communicator, stream_of(queue)),
+    check(ncclAllGather(call.send, call.recv, call.bytes_per_rank, ncclUint8, call.communicator, native_stream(queue)),
           "ncclAllGather");
     until_enqueued(call.communicator, meanwhile);
 }
 
 void enqueue(BroadcastCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
-    check(ncclBroadcast(call.data, call.data, call.bytes, ncclUint8, call.root, call.communicator, stream_of(queue)),
-          "ncclBroadcast");
+    check(
+        ncclBroadcast(call.data, call.data, call.bytes, ncclUint8, call.root, call.communicator, native_stream(queue)),
+        "ncclBroadcast");
     until_enqueued(call.communicator, meanwhile);
 }
 
 void enqueue(AllReduceCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
-    check(
-        ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream_of(queue)),
-        "ncclAllReduce");
+    check(ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator,
+                        native_stream(queue)),
+          "ncclAllReduce");
     until_enqueued(call.communicator, meanwhile);
 }
 
 void enqueue(ReduceScatterCall const& call, DeviceQueue const& queue, Meanwhile const& meanwhile) {
     check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator,
-                            stream_of(queue)),
+                            native_stream(queue)),
           "ncclReduceScatter");
     until_enqueued(call.communicator, meanwhile);
 }

@@ -9,7 +9,7 @@
 namespace dlmb::ucx {
 namespace {
 
-void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
+void post_everything(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
     rotate_by_rank(lane);
     lane.receive_window = lane.receives.size();
     lane.send_window = max_outstanding.value_or(lane.sends.size());
@@ -20,7 +20,7 @@ void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
 Method linear() {
     return {{"linear", "ucp_tag_recv_nbx from all peers, then ucp_tag_send_nbx to all, rotated by rank",
              arranged_operations, "max_outstanding=N"},
-            arrange};
+            post_everything};
 }
 
 }  // namespace dlmb::ucx

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t default_outstanding = 8;
 constexpr std::string_view smaller_windows[] = {"1", "2"};
 
-void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
+void post_in_windows(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
     rotate_by_rank(lane);
     lane.receive_window = max_outstanding.value_or(default_outstanding);
     lane.send_window = lane.receive_window;
@@ -24,7 +24,7 @@ void arrange(LanePlan& lane, std::optional<std::size_t> max_outstanding) {
 Method pairwise() {
     return {{"pairwise", "ucp_tag_recv_nbx and ucp_tag_send_nbx in a window of peers, rotated by rank",
              arranged_operations, "max_outstanding=N"},
-            arrange,
+            post_in_windows,
             nullptr,
             smaller_windows};
 }

@@ -10,7 +10,7 @@ namespace {
 
 using enum MpiCollective;
 
-constexpr std::array algorithms{
+constexpr std::array mpich_algorithm_table{
     MpichAlgorithm{allgather, "brucks", "MPIR_Allgather_intra_brucks", MpichGuard::none},
     MpichAlgorithm{allgather, "nb", "MPIR_Allgather_allcomm_nb", MpichGuard::none},
     MpichAlgorithm{allgather, "recursive_doubling", "MPIR_Allgather_intra_recursive_doubling",
@@ -47,10 +47,10 @@ constexpr std::array algorithms{
 }  // namespace
 
 MpichAlgorithm const* mpich_algorithm(MpiCollective collective, std::string_view name) {
-    auto const found = std::find_if(algorithms.begin(), algorithms.end(), [&](MpichAlgorithm const& one) {
-        return one.collective == collective && one.name == name;
-    });
-    return found == algorithms.end() ? nullptr : &*found;
+    auto const found =
+        std::find_if(mpich_algorithm_table.begin(), mpich_algorithm_table.end(),
+                     [&](MpichAlgorithm const& one) { return one.collective == collective && one.name == name; });
+    return found == mpich_algorithm_table.end() ? nullptr : &*found;
 }
 
 }  // namespace dlmb::tuning

@@ -17,9 +17,9 @@ SizeUnit unit_of_key(MpiCollective collective, TunedOperation operation) {
     return unit_of(average ? SizeConsumer::mpich_average : SizeConsumer::mpich_total, operation, true);
 }
 
-class Translation {
+class MpichTranslation {
 public:
-    Translation(MpiCollective collective, MpichInfo const& info, std::vector<Lost>& lost)
+    MpichTranslation(MpiCollective collective, MpichInfo const& info, std::vector<Lost>& lost)
         : collective_(collective), info_(info), lost_(lost) {}
 
     std::optional<MpichRow> row(Carried const& one, CountInterval ranks) {
@@ -98,7 +98,7 @@ std::string_view mpich_size_key(MpiCollective collective) {
 std::vector<MpichComm> mpich_rows(MpiCollective collective, std::vector<Carried> const& rules, MpichInfo const& info,
                                   std::vector<Lost>& lost) {
     bool const by_rank = collective == MpiCollective::alltoall;  // its average is per peer
-    Translation translation(collective, info, lost);
+    MpichTranslation translation(collective, info, lost);
     std::vector<MpichComm> comms;
     for (RankSegment const& segment : rank_segments(by_rank ? split_ranks(rules, lost) : rules)) {
         MpichComm comm{segment.ranks, {}};

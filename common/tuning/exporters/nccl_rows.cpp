@@ -12,9 +12,9 @@
 namespace dlmb::tuning {
 namespace {
 
-constexpr std::array<std::string_view, 7> algorithms{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
-                                                     "nvls_tree", "pat"};
-constexpr std::array<std::string_view, 3> protocols{"ll", "ll128", "simple"};
+constexpr std::array<std::string_view, 7> nccl_algorithms{
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
+constexpr std::array<std::string_view, 3> nccl_protocols{"ll", "ll128", "simple"};
 constexpr CountInterval any_number{1, no_limit};
 constexpr std::uint64_t most_lines = 64;  // of one rule and key
 
@@ -98,8 +98,8 @@ private:
     bool check_choice(Rule const& rule) {
         auto const& algorithm = rule.choose.algorithm;
         ChoiceParams rest = rule.choose.params;
-        if (!algorithm || algorithm->family != "nccl" || !is_one_of(algorithms, algorithm->name) ||
-            !is_one_of(protocols, rest.protocol)) {
+        if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_algorithms, algorithm->name) ||
+            !is_one_of(nccl_protocols, rest.protocol)) {
             lose(rule, LostReason::unknown_algorithm, "names no algorithm with a protocol of NCCL");
             return false;
         }

@@ -11,7 +11,7 @@
 namespace dlmb::tuning {
 namespace {
 
-constexpr Bytes most_bytes = std::numeric_limits<std::int64_t>::max();
+constexpr Bytes most_csv_bytes = std::numeric_limits<std::int64_t>::max();
 
 std::string interval_text(ByteInterval bytes) {
     return bytes.max == no_limit ? fmt::format("[{},)", bytes.min) : fmt::format("[{},{}]", bytes.min, bytes.max);
@@ -49,8 +49,8 @@ Export to_ncclx(TuningTable const& table, Slice const& slice) {
         if (!bytes) {
             continue;  // no size of n equal shares lies in the rule
         }
-        bytes->max = row.bytes.max == no_limit || bytes->max > most_bytes ? no_limit : bytes->max;
-        if (bytes->min > most_bytes) {
+        bytes->max = row.bytes.max == no_limit || bytes->max > most_csv_bytes ? no_limit : bytes->max;
+        if (bytes->min > most_csv_bytes) {
             rows.lost.push_back(
                 {row.rule->id, LostReason::range_limit, "begins beyond the signed integers of the file"});
             continue;

@@ -23,7 +23,7 @@ struct Row {
     LibraryVersion before = {~0U, 0, 0};
 };
 
-constexpr std::array rows{
+constexpr std::array open_mpi_algorithm_table{
     Row{MpiCollective::allgather, 1, "linear"},
     Row{MpiCollective::allgather, 2, "bruck", always, main_branch},
     Row{MpiCollective::allgather, 2, "bruck-k-fanout", main_branch},
@@ -100,7 +100,7 @@ int open_mpi_id(MpiCollective collective) {
 }
 
 std::optional<int> open_mpi_id(MpiCollective collective, std::string_view algorithm, LibraryVersion version) {
-    for (Row const& row : rows) {
+    for (Row const& row : open_mpi_algorithm_table) {
         if (row.collective == collective && row.name == algorithm && row.since <= version && version < row.before) {
             return row.id;
         }

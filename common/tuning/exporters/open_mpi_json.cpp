@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Bytes most_bytes = std::numeric_limits<std::int64_t>::max();
+constexpr Bytes most_json_bytes = std::numeric_limits<std::int64_t>::max();
 
 Json bound(std::uint64_t max) {
     return max == no_limit ? Json("inf") : Json(max);
@@ -51,7 +51,7 @@ Json entry(OpenMpiComm const& comm) {
 }  // namespace
 
 Export to_open_mpi6(TuningTable const& table, Slice const& slice, OpenMpiInfo const& info) {
-    OpenMpiRows rows = open_mpi_rows(table, slice, parse_version(info.version), most_bytes, true);
+    OpenMpiRows rows = open_mpi_rows(table, slice, parse_version(info.version), most_json_bytes, true);
     Json json{{"rule_file_version", 3}, {"module", "tuned"}, {"collectives", Json::object()}};
     for (OpenMpiCollective const& collective : rows.collectives) {
         for (OpenMpiComm const& comm : collective.comms) {

@@ -13,10 +13,10 @@ namespace {
 
 constexpr std::uint64_t most_ranks = std::numeric_limits<int>::max();
 
-class Translation {
+class OpenMpiTranslation {
 public:
-    Translation(MpiCollective collective, LibraryVersion version, Bytes most_bytes, bool max_requests,
-                std::vector<Lost>& lost)
+    OpenMpiTranslation(MpiCollective collective, LibraryVersion version, Bytes most_bytes, bool max_requests,
+                       std::vector<Lost>& lost)
         : collective_(collective), version_(version), most_bytes_(most_bytes), max_requests_(max_requests),
           lost_(lost) {}
 
@@ -96,7 +96,7 @@ OpenMpiRows open_mpi_rows(TuningTable const& table, Slice const& slice, LibraryV
     lose_other_operations(selection.rules, selection.lost);
     for (MpiCollective const which : every_mpi_collective) {
         auto const rules = rules_of(which, selection.rules, selection.lost);
-        Translation translation(which, version, most_bytes, max_requests, selection.lost);
+        OpenMpiTranslation translation(which, version, most_bytes, max_requests, selection.lost);
         OpenMpiCollective collective{which, {}};
         for (RankSegment const& segment : rank_segments(rules)) {
             OpenMpiComm comm = translation.comm(segment);

@@ -10,8 +10,8 @@
 namespace dlmb::tuning {
 namespace {
 
-constexpr Bytes most_bytes = std::numeric_limits<long>::max();  // read with %li
-constexpr LibraryVersion second_format{5, 0, 7};                // github.com/open-mpi/ompi, pull request 12589
+constexpr Bytes most_text_bytes = std::numeric_limits<long>::max();  // read with %li
+constexpr LibraryVersion second_format{5, 0, 7};                     // github.com/open-mpi/ompi, pull request 12589
 
 class Writer {
 public:
@@ -88,7 +88,7 @@ bool any_max_requests(OpenMpiRows const& rows) {
 
 Export to_open_mpi(TuningTable const& table, Slice const& slice, OpenMpiInfo const& info) {
     LibraryVersion const version = parse_version(info.version);
-    OpenMpiRows rows = open_mpi_rows(table, slice, version, most_bytes, version >= second_format);
+    OpenMpiRows rows = open_mpi_rows(table, slice, version, most_text_bytes, version >= second_format);
     // Versions before the second format take its first line for junk and then read no rule, without a word.
     bool const second = any_max_requests(rows);
     std::string text = second ? "rule-file-version-2\n" : "";

@@ -11,22 +11,23 @@
 namespace dlmb::benchmark {
 namespace {
 
-Nanoseconds time_burst(Bootstrap& bootstrap, Loop const& loop, int burst) {
+Nanoseconds time_burst(Bootstrap& bootstrap, Loop const& loop, int calls_per_burst) {
     bootstrap.barrier();
     Nanoseconds const start = now_ns();
-    loop(burst);
+    loop(calls_per_burst);
     return now_ns() - start;
 }
 
 }  // namespace
 
-std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop const> loops, int rounds, int burst) {
+std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop const> loops, int rounds,
+                                         int calls_per_burst) {
     std::vector<std::vector<Nanoseconds>> samples(loops.size());
     int const warm_up = std::max(2, rounds / 10);
     for (int round = -warm_up; round < rounds; ++round) {
         for (std::size_t turn = 0; turn < loops.size(); ++turn) {
             std::size_t const who = (turn + static_cast<std::size_t>(round + warm_up)) % loops.size();
-            Nanoseconds const time = time_burst(bootstrap, loops[who], burst);
+            Nanoseconds const time = time_burst(bootstrap, loops[who], calls_per_burst);
             if (round >= 0) {
                 samples[who].push_back(time);
             }
@@ -36,7 +37,7 @@ std::vector<std::vector<double>> compare(Bootstrap& bootstrap, std::span<Loop co
     for (std::size_t who = 0; who < loops.size(); ++who) {
         bootstrap.all_reduce(samples[who], Fold::max);
         std::transform(samples[who].begin(), samples[who].end(), std::back_inserter(times[who]),
-                       [&](Nanoseconds sample) { return static_cast<double>(sample) / burst; });
+                       [&](Nanoseconds sample) { return static_cast<double>(sample) / calls_per_burst; });
     }
     return times;
 }

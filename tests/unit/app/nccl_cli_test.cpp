@@ -10,14 +10,14 @@
 namespace dlmb::app {
 namespace {
 
-using Words = std::vector<std::string>;
+using NcclWords = std::vector<std::string>;
 
-Words translate(Words arguments, PatternType const& type = collective::type()) {
+NcclWords translate(NcclWords arguments, PatternType const& type = collective::type()) {
     arguments.insert(arguments.begin(), {"--cli", "nccl"});
     return without_nccl_letters(type, std::move(arguments));
 }
 
-std::string refusal(Words const& arguments, PatternType const& type = collective::type()) {
+std::string nccl_refusal(NcclWords const& arguments, PatternType const& type = collective::type()) {
     try {
         (void)translate(arguments, type);
     } catch (UsageError const& error) {
@@ -27,48 +27,52 @@ std::string refusal(Words const& arguments, PatternType const& type = collective
 }
 
 TEST(NcclCli, LettersBecomeOurOptions) {
-    EXPECT_EQ(translate({"-n", "20", "-w", "5", "-o", "max", "-d", "half", "-r", "1"}),
-              (Words{"--iterations", "20", "--warmup", "5", "--reduction", "max", "--element", "half", "--root", "1"}));
-    EXPECT_EQ(translate({"-c", "0"}), (Words{"--validation", "off"}));
-    EXPECT_EQ(translate({"-c", "1"}), (Words{"--validation", "on"}));
+    EXPECT_EQ(
+        translate({"-n", "20", "-w", "5", "-o", "max", "-d", "half", "-r", "1"}),
+        (NcclWords{"--iterations", "20", "--warmup", "5", "--reduction", "max", "--element", "half", "--root", "1"}));
+    EXPECT_EQ(translate({"-c", "0"}), (NcclWords{"--validation", "off"}));
+    EXPECT_EQ(translate({"-c", "1"}), (NcclWords{"--validation", "on"}));
 }
 
 TEST(NcclCli, SmallestAndLargestSizeBecomeARange) {
-    EXPECT_EQ(translate({"-b", "8", "-e", "128M", "-f", "2"}), (Words{"--message-size", "8:128M"}));
-    EXPECT_EQ(translate({"-e", "1K", "--ranks", "2", "-b", "1K"}), (Words{"--ranks", "2", "--message-size", "1K:1K"}));
+    EXPECT_EQ(translate({"-b", "8", "-e", "128M", "-f", "2"}), (NcclWords{"--message-size", "8:128M"}));
+    EXPECT_EQ(translate({"-e", "1K", "--ranks", "2", "-b", "1K"}),
+              (NcclWords{"--ranks", "2", "--message-size", "1K:1K"}));
 }
 
 TEST(NcclCli, ValuesMayBeGluedAsGetoptAllows) {
-    EXPECT_EQ(translate({"-b8", "--maxbytes=64", "--iters=3"}), (Words{"--iterations", "3", "--message-size", "8:64"}));
+    EXPECT_EQ(translate({"-b8", "--maxbytes=64", "--iters=3"}),
+              (NcclWords{"--iterations", "3", "--message-size", "8:64"}));
 }
 
 TEST(NcclCli, OurLongOptionsStayAsTheyAre) {
     EXPECT_EQ(translate({"--operation", "alltoall", "--results=x.jsonl"}),
-              (Words{"--operation", "alltoall", "--results=x.jsonl"}));
+              (NcclWords{"--operation", "alltoall", "--results=x.jsonl"}));
 }
 
 TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
-    EXPECT_EQ(refusal({"-f", "3"}), "-f 3: sizes double here, only -f 2 is understood");
-    EXPECT_EQ(refusal({"-b", "8"}), "-b MIN and -e MAX: one of them is missing; sizes run from MIN to MAX");
-    EXPECT_EQ(refusal({"-g", "1"}), "-g: has no meaning here: one process drives one GPU; start more with mpirun");
-    EXPECT_EQ(refusal({"-n"}), "-n: its value is missing");
-    EXPECT_EQ(refusal({"-n", "-w", "5"}), "-n: its value is missing");
+    EXPECT_EQ(nccl_refusal({"-f", "3"}), "-f 3: sizes double here, only -f 2 is understood");
+    EXPECT_EQ(nccl_refusal({"-b", "8"}), "-b MIN and -e MAX: one of them is missing; sizes run from MIN to MAX");
+    EXPECT_EQ(nccl_refusal({"-g", "1"}), "-g: has no meaning here: one process drives one GPU; start more with mpirun");
+    EXPECT_EQ(nccl_refusal({"-n"}), "-n: its value is missing");
+    EXPECT_EQ(nccl_refusal({"-n", "-w", "5"}), "-n: its value is missing");
 }
 
 // -i, -m and -x mean something else in nccl-tests than in our own letters, so they must not get through.
 TEST(NcclCli, OsusLettersAreNotMixedIn) {
-    EXPECT_EQ(refusal({"-i", "8"}), "-i: has no meaning here: sizes double (-f 2)");
-    EXPECT_EQ(refusal({"-m", "8"}), "-m: has no meaning here: iterations are timed one by one");
-    EXPECT_EQ(refusal({"-x", "8"}), "-x: not understood after --cli nccl; --help lists our options");
+    EXPECT_EQ(nccl_refusal({"-i", "8"}), "-i: has no meaning here: sizes double (-f 2)");
+    EXPECT_EQ(nccl_refusal({"-m", "8"}), "-m: has no meaning here: iterations are timed one by one");
+    EXPECT_EQ(nccl_refusal({"-x", "8"}), "-x: not understood after --cli nccl; --help lists our options");
 }
 
 TEST(NcclCli, SizesAreRefusedWhereThePatternHasNone) {
     for (char const* letter : {"-b", "-e", "-f"}) {
-        EXPECT_EQ(refusal({letter, "2"}, moe_alltoall::type()),
+        EXPECT_EQ(nccl_refusal({letter, "2"}, moe_alltoall::type()),
                   std::string(letter) + ": has no meaning here: the sizes come from the model's parameters");
     }
-    EXPECT_EQ(refusal({"-o", "sum"}, moe_alltoall::type()), "-o: has no meaning here: moe_alltoall has no --reduction");
-    EXPECT_EQ(refusal({"-d", "bf16"}, moe_alltoall::type()), "accepted");
+    EXPECT_EQ(nccl_refusal({"-o", "sum"}, moe_alltoall::type()),
+              "-o: has no meaning here: moe_alltoall has no --reduction");
+    EXPECT_EQ(nccl_refusal({"-d", "bf16"}, moe_alltoall::type()), "accepted");
 }
 
 }  // namespace

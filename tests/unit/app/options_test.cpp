@@ -20,7 +20,7 @@ Options parse_collective(std::vector<std::string> arguments) {
     return std::get<Options>(parse_options(collective::type(), arguments));
 }
 
-std::string refusal(std::vector<std::string> arguments) {
+std::string parse_refusal(std::vector<std::string> arguments) {
     try {
         (void)parse(std::move(arguments));
     } catch (UsageError const& error) {
@@ -46,8 +46,8 @@ TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
 TEST(Options, DevicesAreAListOfIndices) {
     EXPECT_TRUE(parse({}).devices.empty());
     EXPECT_EQ(parse({"--device", "2,0"}).devices, (std::vector<int>{2, 0}));
-    EXPECT_NE(refusal({"--device", "-1"}), "");
-    EXPECT_NE(refusal({"--device", "gpu0"}), "");
+    EXPECT_NE(parse_refusal({"--device", "-1"}), "");
+    EXPECT_NE(parse_refusal({"--device", "gpu0"}), "");
 }
 
 TEST(Options, BackendTunedAndItsTableComeTogether) {
@@ -56,8 +56,9 @@ TEST(Options, BackendTunedAndItsTableComeTogether) {
     EXPECT_EQ(options.use_table, "t.json");
     EXPECT_TRUE(options.chooses_algorithms()) << "a rule may name one";
     EXPECT_EQ(parse({"--use-table", "t.json"}).use_table, "t.json") << "all usable backends: tuned is one of them";
-    EXPECT_NE(refusal({"--backend", "mpi,tuned"}).find("--use-table FILE"), std::string::npos);
-    EXPECT_NE(refusal({"--backend", "mpi", "--use-table", "t.json"}).find("add it to --backend"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--backend", "mpi,tuned"}).find("--use-table FILE"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--backend", "mpi", "--use-table", "t.json"}).find("add it to --backend"),
+              std::string::npos);
 }
 
 TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
@@ -65,14 +66,14 @@ TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
     EXPECT_EQ(parse({"--mpi-device", "auto"}).mpi_device, DevicePointers::ask);
     EXPECT_EQ(parse({"--mpi-device", "yes"}).mpi_device, DevicePointers::yes);
     EXPECT_EQ(parse({"--mpi-device", "no"}).mpi_device, DevicePointers::no);
-    EXPECT_NE(refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
 }
 
 TEST(Options, ANumberOutOfRangeIsRefusedInOneShortLine) {
-    EXPECT_NE(refusal({"--iterations", "0"}).find("Value 0 not in range 1 to 1099511627776"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--iterations", "0"}).find("Value 0 not in range 1 to 1099511627776"), std::string::npos);
     for (std::vector<std::string> const& wrong : std::vector<std::vector<std::string>>{
              {"--warmup", "-1"}, {"--time-limit", "-3"}, {"--timeout", "0"}, {"--device", "-1"}}) {
-        std::string const text = refusal(wrong);
+        std::string const text = parse_refusal(wrong);
         EXPECT_NE(text.find("not in range"), std::string::npos) << text;
         EXPECT_LT(text.size(), 100U) << text;
     }
@@ -102,12 +103,12 @@ TEST(Options, BuffersRotateAndHoldPayloadUnlessSaid) {
     EXPECT_EQ(parse({"--cache", "warm"}).runner.cache, measure::CacheMode::warm);
     EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.cache, measure::CacheMode::flush);
     EXPECT_EQ(parse({"--cache", "flush", "--fill", "zeros"}).runner.fill, measure::Fill::zeros);
-    EXPECT_NE(refusal({"--cache", "cold"}).find("rotate"), std::string::npos);
-    EXPECT_NE(refusal({"--fill", "ones"}).find("random"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--cache", "cold"}).find("rotate"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--fill", "ones"}).find("random"), std::string::npos);
 }
 
 TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {
-    EXPECT_NE(refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
 }
 
 TEST(Options, MethodsCarryTheirKnobs) {
@@ -115,7 +116,7 @@ TEST(Options, MethodsCarryTheirKnobs) {
     ASSERT_EQ(options.methods.size(), 2U);
     EXPECT_EQ(options.methods[1].name, "pairwise");
     EXPECT_EQ(options.methods[1].knobs.at("max_outstanding"), "4");
-    EXPECT_NE(refusal({"--method", "pairwise:max_outstanding"}).find("KNOB=VALUE"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--method", "pairwise:max_outstanding"}).find("KNOB=VALUE"), std::string::npos);
 }
 
 TEST(Options, EveryPatternParameterIsAnOptionAndMayBeAList) {
@@ -125,17 +126,17 @@ TEST(Options, EveryPatternParameterIsAnOptionAndMayBeAList) {
 }
 
 TEST(Options, AnUnknownOptionNamesTheNearestOnes) {
-    EXPECT_NE(refusal({"--iteration", "5"}).find("--iterations"), std::string::npos);
-    EXPECT_NE(refusal({"--memory", "hosts"}).find("host"), std::string::npos);
-    EXPECT_NE(refusal({"--draws", "0"}), "");
-    EXPECT_NE(refusal({"--time-limit", "-1"}), "");
+    EXPECT_NE(parse_refusal({"--iteration", "5"}).find("--iterations"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--memory", "hosts"}).find("host"), std::string::npos);
+    EXPECT_NE(parse_refusal({"--draws", "0"}), "");
+    EXPECT_NE(parse_refusal({"--time-limit", "-1"}), "");
 }
 
 TEST(Options, TheLetterOfMessageSizesIsThatOfOsu) {
     using Words = std::vector<std::string>;
     EXPECT_EQ(parse_collective({"-m", "8:1K"}).parameters.at("message-size"), Words{"8:1K"});
     EXPECT_EQ(parse_collective({"--message-size", "64,1K:1K"}).parameters.at("message-size"), (Words{"64", "1K:1K"}));
-    EXPECT_NE(refusal({"-m", "8"}), "") << "a pattern without message sizes";
+    EXPECT_NE(parse_refusal({"-m", "8"}), "") << "a pattern without message sizes";
 }
 
 TEST(Options, ASwitchAloneMeansOn) {
@@ -156,8 +157,8 @@ TEST(Options, LettersOfNcclTestsNeedToBeAskedForFirst) {
     EXPECT_EQ(options.runner.iterations, 7U);
     EXPECT_EQ(options.runner.warmup, 3U);
     EXPECT_FALSE(options.runner.validate);
-    EXPECT_NE(refusal({"-n", "7"}), "");
-    EXPECT_NE(refusal({"--cli", "osu"}), "");
+    EXPECT_NE(parse_refusal({"-n", "7"}), "");
+    EXPECT_NE(parse_refusal({"--cli", "osu"}), "");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ Sizes expand(std::string_view text) {
     return expand_sizes(text, "-m");
 }
 
-std::string refusal(std::string_view text) {
+std::string range_refusal(std::string_view text) {
     try {
         (void)expand(text);
     } catch (UsageError const& error) {
@@ -55,12 +55,13 @@ TEST(SizeRange, EndsBeforeItWouldOverflow) {
 }
 
 TEST(SizeRange, RefusalsNameTheOptionAndSayWhatToWrite) {
-    EXPECT_EQ(refusal("1MB"), "-m '1MB': expected a number of bytes with K, M or G (powers of 1024), for example 64K");
-    EXPECT_EQ(refusal("64:8"), "-m '64:8': the first size is above the last; write MIN:MAX");
-    EXPECT_EQ(refusal("1:2:3"), "-m '1:2:3': expected [MIN:]MAX, for example 8:1M");
-    EXPECT_NE(refusal(":8"), "accepted");
-    EXPECT_NE(refusal("8:"), "accepted");
-    EXPECT_NE(refusal(""), "accepted");
+    EXPECT_EQ(range_refusal("1MB"),
+              "-m '1MB': expected a number of bytes with K, M or G (powers of 1024), for example 64K");
+    EXPECT_EQ(range_refusal("64:8"), "-m '64:8': the first size is above the last; write MIN:MAX");
+    EXPECT_EQ(range_refusal("1:2:3"), "-m '1:2:3': expected [MIN:]MAX, for example 8:1M");
+    EXPECT_NE(range_refusal(":8"), "accepted");
+    EXPECT_NE(range_refusal("8:"), "accepted");
+    EXPECT_NE(range_refusal(""), "accepted");
 }
 
 TEST(ExactSize, UsesTheLargestUnitThatDivides) {

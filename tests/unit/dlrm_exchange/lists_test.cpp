@@ -12,36 +12,40 @@ namespace dlmb::dlrm_exchange {
 namespace {
 
 constexpr NamedNumbers names[] = {{"primes", "2+3+5"}};
-constexpr NumberRule whole{"--list", true, 1, 100, names};
+constexpr NumberRule whole_numbers{"--list", true, 1, 100, names};
 constexpr NumberRule real{"--list", false, 0, 100, {}};
 using Numbers = std::vector<Millionths>;
 
 TEST(DlrmNumbers, AListIsJoinedByPlusAndMayRepeat) {
-    EXPECT_EQ(read_numbers("7", whole), (Numbers{7 * one}));
-    EXPECT_EQ(read_numbers("3+2x8+1", whole), (Numbers{3 * one, 8 * one, 8 * one, one}));
-    EXPECT_EQ(read_numbers("primes", whole), (Numbers{2 * one, 3 * one, 5 * one}));
+    EXPECT_EQ(read_numbers("7", whole_numbers), (Numbers{7 * one}));
+    EXPECT_EQ(read_numbers("3+2x8+1", whole_numbers), (Numbers{3 * one, 8 * one, 8 * one, one}));
+    EXPECT_EQ(read_numbers("primes", whole_numbers), (Numbers{2 * one, 3 * one, 5 * one}));
     EXPECT_EQ(read_numbers("15.811706+0.5+0", real), (Numbers{15'811'706, 500'000, 0}));
 }
 
 TEST(DlrmNumbers, AFileHoldsTheSameEntries) {
     std::string const path = testing::TempDir() + "dlrm_numbers.txt";
     std::ofstream(path) << "# sizes\n1, 2x3\n\n4 # last\n";
-    EXPECT_EQ(read_numbers("file:" + path, whole), (Numbers{one, 3 * one, 3 * one, 4 * one}));
-    EXPECT_EQ(refusal([] { (void)read_numbers("file:/nowhere", whole); }), "--list file:/nowhere: cannot be opened");
+    EXPECT_EQ(read_numbers("file:" + path, whole_numbers), (Numbers{one, 3 * one, 3 * one, 4 * one}));
+    EXPECT_EQ(refusal([] { (void)read_numbers("file:/nowhere", whole_numbers); }),
+              "--list file:/nowhere: cannot be opened");
     std::ofstream(path) << "# nothing\n";
-    EXPECT_EQ(refusal([&] { (void)read_numbers("file:" + path, whole); }), "--list file:" + path + ": holds no number");
+    EXPECT_EQ(refusal([&] { (void)read_numbers("file:" + path, whole_numbers); }),
+              "--list file:" + path + ": holds no number");
 }
 
 TEST(DlrmNumbers, WhatIsNoListIsRefused) {
     for (char const* text :
          {"", "1+", "+1", "a", "1.5", "0", "101", "0x3", "x3", "2x", "-1", "1,2", "18446744073709551616"}) {
-        EXPECT_NE(refusal([&] { (void)read_numbers(text, whole); }).find("expected a whole number from 1 to 100"),
+        EXPECT_NE(refusal([&] {
+                      (void)read_numbers(text, whole_numbers);
+                  }).find("expected a whole number from 1 to 100"),
                   std::string::npos)
             << text;
     }
     EXPECT_NE(refusal([] { (void)read_numbers("1.1234567", real); }).find("up to six decimals"), std::string::npos);
     EXPECT_NE(refusal([] { (void)read_numbers("100.1", real); }).find("from 0 to 100"), std::string::npos);
-    EXPECT_EQ(refusal([] { (void)read_numbers("65536x1+1", whole); }), "--list '1': more than 65536 numbers");
+    EXPECT_EQ(refusal([] { (void)read_numbers("65536x1+1", whole_numbers); }), "--list '1': more than 65536 numbers");
 }
 
 TEST(DlrmDense, ALayerHasWeightsAndBiases) {

@@ -6,6 +6,7 @@
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/memory/memory_space.hpp"
+#include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +19,6 @@ MadeBackend make_backend(BackendContext const& context);
 
 namespace dlmb::measure {
 namespace {
-
-constexpr Nanoseconds ms = 1'000'000;
-constexpr Nanoseconds s = 1'000'000'000;
 
 /// What `part` returned on rank 0.
 template <class Part>

@@ -22,13 +22,13 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::size_t samples = 600;
+constexpr std::size_t sample_count = 600;
 
 /// Sample i is `level(i, u)` microseconds, u uniform in (0, 1).
 std::vector<Nanoseconds> cell(std::function<double(std::size_t, double)> const& level) {
     RandomSequence random(11, 0, 0, 0);
-    std::vector<Nanoseconds> values(samples);
-    for (std::size_t i = 0; i < samples; ++i) {
+    std::vector<Nanoseconds> values(sample_count);
+    for (std::size_t i = 0; i < sample_count; ++i) {
         values[i] = static_cast<Nanoseconds>(level(i, to_unit(random.next())) * 1000);
     }
     return values;
@@ -47,8 +47,9 @@ TEST(Flags, CleanSamplesOfAnyShapeHaveNone) {
 
 TEST(Flags, TenPercentOfDriftIsOne) {
     auto const drifting = [](double change) {
-        return cell(
-            [change](std::size_t i, double u) { return normal(u) * (1 + change * static_cast<double>(i) / samples); });
+        return cell([change](std::size_t i, double u) {
+            return normal(u) * (1 + change * static_cast<double>(i) / sample_count);
+        });
     };
     EXPECT_THAT(flags_of(drifting(0.1), 1), Contains("drift"));
     EXPECT_THAT(flags_of(drifting(-0.1), 1), Contains("drift"));

@@ -82,7 +82,7 @@ TEST(Series, AStepIsFoundWhereItIs) {
     for (std::size_t i = 140; i < values.size(); ++i) {
         values[i] *= 7;
     }
-    Step const step = find_step(values);
+    LevelStep const step = find_step(values);
     EXPECT_EQ(step.at, 140U);
     EXPECT_LT(step.probability, 1e-6);
     EXPECT_NEAR(step.change, 6, 0.05);
@@ -91,7 +91,7 @@ TEST(Series, AStepIsFoundWhereItIs) {
 
 // Ranks -1.5 -0.5 0.5 1.5: cumulative -1.5, -2, -1.5, so K = 4 and p = 2 exp(-6 16 / (64 + 16)).
 TEST(Series, TheProbabilityOfAStepIsPettitts) {
-    Step const step = find_step(std::vector<double>{1, 2, 3, 4});
+    LevelStep const step = find_step(std::vector<double>{1, 2, 3, 4});
     EXPECT_EQ(step.at, 2U);
     EXPECT_DOUBLE_EQ(step.probability, 2 * std::exp(-1.2));
     EXPECT_DOUBLE_EQ(step.change, 3.5 / 1.5 - 1);

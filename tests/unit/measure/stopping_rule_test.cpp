@@ -3,6 +3,7 @@
 //
 // The stopping rule on scripted samples and clocks: nothing here waits.
 #include "common/measure/stopping_rule.hpp"
+#include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +13,6 @@
 
 namespace dlmb::measure {
 namespace {
-
-constexpr Nanoseconds us = 1'000;
-constexpr Nanoseconds ms = 1'000'000;
-constexpr Nanoseconds s = 1'000'000'000;
 
 struct Played {
     Stop stop = Stop::not_yet;

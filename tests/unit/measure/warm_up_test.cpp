@@ -4,6 +4,7 @@
 // The warm-up rule on scripted batches, and what one sample is made of.
 #include "common/measure/sample_shape.hpp"
 #include "common/measure/warm_up_rule.hpp"
+#include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +13,6 @@
 
 namespace dlmb::measure {
 namespace {
-
-constexpr Nanoseconds us = 1'000;
-constexpr Nanoseconds ms = 1'000'000;
-constexpr Nanoseconds s = 1'000'000'000;
 
 std::vector<std::uint64_t> batches(WarmUpRule rule, std::function<Nanoseconds(std::uint64_t)> const& iteration) {
     std::vector<std::uint64_t> sizes;

@@ -4,6 +4,7 @@
 // The watchdog fires, once, and says what stood still. Whether it fires late is no matter of these tests.
 #include "common/backend/backend.hpp"
 #include "common/measure/watchdog.hpp"
+#include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,8 +20,6 @@ namespace dlmb::measure {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Nanoseconds ms = 1'000'000;
 
 /// The first call's argument; a second call would throw in the watchdog's thread and end the test program.
 class Fired {

@@ -11,10 +11,7 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-constexpr char const* schedules[] = {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"};
-constexpr char const* modes[] = {"batched", "separate", "meta_data", "handshake_data"};
-
-Parameters const small{{"sequence", "96"}, {"hidden", "16"}, {"microbatches", "8"}, {"vocabulary", "64"}};
+Parameters const eight_microbatches{{"sequence", "96"}, {"hidden", "16"}, {"microbatches", "8"}, {"vocabulary", "64"}};
 
 /// By step: all earlier steps that it waits for, over any number of others.
 std::vector<std::set<StepId>> ancestors(Plan const& plan) {
@@ -60,7 +57,8 @@ void for_all(Check check) {
     for (char const* schedule : schedules) {
         for (char const* mode : modes) {
             for (char const* split : {"none", "scatter_gather"}) {
-                check(with(small, {{"schedule", schedule}, {"mode", mode}, {"tp", "2"}, {"tp-split", split}}),
+                check(with(eight_microbatches,
+                           {{"schedule", schedule}, {"mode", mode}, {"tp", "2"}, {"tp-split", split}}),
                       std::string(schedule) + ' ' + mode + ' ' + split);
             }
         }

@@ -25,6 +25,9 @@ inline std::vector<Plan> plans_of(Parameters const& overrides, int ranks, std::s
     return build_all(*make_pipeline(overrides, world, preset), world, {});
 }
 
+inline constexpr char const* schedules[] = {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"};
+inline constexpr char const* modes[] = {"batched", "separate", "meta_data", "handshake_data"};
+
 inline Parameters with(Parameters parameters, Parameters const& overrides) {
     for (auto const& [name, value] : overrides) {
         parameters.insert_or_assign(name, value);

@@ -16,16 +16,14 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-Parameters const small{{"sequence", "96"}, {"hidden", "16"}, {"microbatches", "16"}};
-
-constexpr char const* schedules[] = {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"};
-constexpr char const* modes[] = {"batched", "separate", "meta_data", "handshake_data"};
+Parameters const sixteen_microbatches{{"sequence", "96"}, {"hidden", "16"}, {"microbatches", "16"}};
 
 TEST(PipelineMessages, TheReceiverGetsTheMicroBatchAndTheStageThatItExpects) {
     for (char const* schedule : schedules) {
         for (char const* mode : modes) {
             for (int const ranks : {2, 4, 8}) {
-                auto const plans = plans_of(with(small, {{"schedule", schedule}, {"mode", mode}}), ranks);
+                auto const plans =
+                    plans_of(with(sixteen_microbatches, {{"schedule", schedule}, {"mode", mode}}), ranks);
                 Player const player(plans);
                 for (auto const& [receiver, sender] : player.partners()) {
                     Step const& a = plans[static_cast<std::size_t>(receiver.first)].steps[receiver.second];
@@ -41,7 +39,8 @@ TEST(PipelineMessages, TheReceiverGetsTheMicroBatchAndTheStageThatItExpects) {
 TEST(PipelineMessages, AsManyAsTheStatisticSays) {
     for (char const* schedule : schedules) {
         WorldShape const world{8, 8};
-        auto const pattern = make_pipeline(with(small, {{"schedule", schedule}, {"pp", "4"}, {"tp", "2"}}), world);
+        auto const pattern =
+            make_pipeline(with(sixteen_microbatches, {{"schedule", schedule}, {"pp", "4"}, {"tp", "2"}}), world);
         double sends = 0;
         for (Plan const& plan : build_all(*pattern, world, {})) {
             for (Step const& step : plan.steps) {
@@ -94,7 +93,8 @@ TEST(PipelineMessages, OrderInsideATransferFollowsTheMode) {
 TEST(PipelineMessages, DirectionsHaveTheirOwnChannels) {
     for (char const* schedule : schedules) {
         std::map<int, std::set<std::string_view>> phases;  // by channel
-        for (Plan const& plan : plans_of(with(small, {{"schedule", schedule}, {"mode", "separate"}}), 2)) {
+        for (Plan const& plan :
+             plans_of(with(sixteen_microbatches, {{"schedule", schedule}, {"mode", "separate"}}), 2)) {
             for (Step const& step : plan.steps) {
                 if (auto const* send = std::get_if<Send>(&step.operation)) {
                     phases[send->channel].insert(step.label.front() == 'f' ? "forward" : "backward");

@@ -17,8 +17,8 @@ std::vector<conformance::CorpusEntry> entries(int ranks) {
         {"sequence", "32"},  {"hidden", "16"},     {"microbatches", "8"}, {"compute", "busy"},
         {"forward-us", "1"}, {"backward-us", "2"}, {"tp", "2"},           {"tp-split", "scatter_gather"}};
     std::vector<conformance::CorpusEntry> made;
-    for (char const* schedule : {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"}) {
-        for (char const* mode : {"batched", "separate", "meta_data", "handshake_data"}) {
+    for (char const* schedule : schedules) {
+        for (char const* mode : modes) {
             Parameters const parameters = with(small, {{"schedule", schedule}, {"mode", mode}, {"vocabulary", "64"}});
             made.push_back({std::string(schedule) + ' ' + mode, plans_of(parameters, ranks)});
         }

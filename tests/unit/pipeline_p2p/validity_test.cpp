@@ -10,14 +10,14 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-Parameters const small{{"sequence", "96"}, {"hidden", "16"}, {"vocabulary", "64"}};
+Parameters const small_stage{{"sequence", "96"}, {"hidden", "16"}, {"vocabulary", "64"}};
 
 class PipelineValidity : public testing::TestWithParam<std::tuple<char const*, char const*>> {
 protected:
     static void expect_sound(Parameters const& overrides, int ranks) {
         for (char const* compute : {"none", "busy"}) {
             Parameters const parameters =
-                with(with(small, {{"schedule", std::get<0>(GetParam())}, {"mode", std::get<1>(GetParam())}}),
+                with(with(small_stage, {{"schedule", std::get<0>(GetParam())}, {"mode", std::get<1>(GetParam())}}),
                      with(overrides, {{"compute", compute}}));
             EXPECT_EQ(first_problem(plans_of(parameters, ranks)), "")
                 << ranks << " ranks, micro-batches " << parameters.at("microbatches") << ", compute " << compute;

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 7> algorithms{"tree",      "ring", "colln
                                                      "nvls_tree", "pat"};
 constexpr std::array<std::string_view, 3> protocols{"ll", "ll128", "simple"};
 constexpr int exit_nothing_ran = 77;
-constexpr Bytes most_bytes = Bytes{1} << 30;
+constexpr Bytes most_announced_bytes = Bytes{1} << 30;
 
 template <std::size_t count>
 std::string name_or_number(std::string const& text, std::array<std::string_view, count> const& names) {
@@ -67,7 +67,7 @@ private:
         std::uint64_t const ranks = ranks_of(rule);
         Bytes const unit = ranks * 4;
         Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
-        if (bytes > most_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
+        if (bytes > most_announced_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
             return;
         }
         std::vector<std::string> words{request_.mpiexec,         "-n",

@@ -9,7 +9,7 @@
 namespace dlmb::nccl_tuner {
 namespace {
 
-constexpr char const* name = "DLMB";
+constexpr char const* plugin_name = "DLMB";
 
 Call call_of(int function, std::size_t bytes, int pipe_ops) {
     return {function, bytes, 0, 0, pipe_ops};
@@ -91,11 +91,11 @@ extern tuner::PluginV4 const ncclTunerPlugin_v4;
 extern tuner::PluginV5 const ncclTunerPlugin_v5;
 extern tuner::PluginV6 const ncclTunerPlugin_v6;
 extern tuner::Control const dlmb_nccl_tuner_control;
-tuner::PluginV2 const ncclTunerPlugin_v2{tuner::name, tuner::init_v2, tuner::get_v2, tuner::destroy};
-tuner::PluginV3 const ncclTunerPlugin_v3{tuner::name, tuner::init_v2, tuner::get_v3, tuner::destroy};
-tuner::PluginV4 const ncclTunerPlugin_v4{tuner::name, tuner::init_v2, tuner::get_v4, tuner::destroy};
-tuner::PluginV5 const ncclTunerPlugin_v5{tuner::name, tuner::init_v5, tuner::get_v4, tuner::destroy};
-tuner::PluginV6 const ncclTunerPlugin_v6{tuner::name, tuner::init_v5, tuner::get_v4, tuner::destroy, nullptr};
+tuner::PluginV2 const ncclTunerPlugin_v2{tuner::plugin_name, tuner::init_v2, tuner::get_v2, tuner::destroy};
+tuner::PluginV3 const ncclTunerPlugin_v3{tuner::plugin_name, tuner::init_v2, tuner::get_v3, tuner::destroy};
+tuner::PluginV4 const ncclTunerPlugin_v4{tuner::plugin_name, tuner::init_v2, tuner::get_v4, tuner::destroy};
+tuner::PluginV5 const ncclTunerPlugin_v5{tuner::plugin_name, tuner::init_v5, tuner::get_v4, tuner::destroy};
+tuner::PluginV6 const ncclTunerPlugin_v6{tuner::plugin_name, tuner::init_v5, tuner::get_v4, tuner::destroy, nullptr};
 tuner::Control const dlmb_nccl_tuner_control{1, sizeof(tuner::Control), tuner::force, tuner::clear, tuner::counters};
 // NOLINTEND(readability-identifier-naming)
 }
