@@ -26,12 +26,17 @@ add_library(dlmb_build_flags INTERFACE)
 set(cxx_options
         # Contraction would make routing depend on the compiler; file names in messages are relative to the repository.
         -ffp-contract=off
-        -fmacro-prefix-map=${source_prefix}=
+        -fmacro-prefix-map=${source_prefix}= -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
         -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -Wcast-qual -Wnon-virtual-dtor
         -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wuseless-cast;-Wduplicated-cond;-Wlogical-op>
         # False alarms of g++ 12 at -O3 inside std::string (GCC bug 105329) and std::function.
         $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>
         $<$<BOOL:${DLMB_WERROR}>:-Werror>)
+if(CMAKE_UNITY_BUILD)
+    # Sources of a target are compiled in batches: most are a page long and cost less than the headers that they include.
+    # A class with members of its own file's unnamed namespace is right where it stands, but not in an included file.
+    list(APPEND cxx_options $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(DLMB_SANITIZE)
     list(APPEND cxx_options -fsanitize=${DLMB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(dlmb_build_flags INTERFACE -fsanitize=${DLMB_SANITIZE})

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """clang-tidy over every source of a compilation database, remembering what passed.
 
-A file that passed is not looked at again until its preprocessed text, its flags or .clang-tidy change, so a second
-run costs one preprocessor run per file. Not a CTest: it takes minutes; tests/run has a stage for it.
+A file, or a batch of files in a unity build, that passed is not looked at again until its preprocessed text, its flags
+or .clang-tidy change, so a second run costs one preprocessor run per file. Not a CTest: it takes minutes; tests/run has
+a stage for it.
 
 usage: tidy.py BUILD_FOLDER [FOLDER...]     exit 0: clean, 1: findings, 64: no compilation database
 """
@@ -23,15 +24,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def our_entries(build: Path, parts: list[str]) -> list[dict[str, str]]:
-    """Entries of C++ sources of this repository, generated ones left out, whose path begins with one of `parts`."""
+    """Entries of this repository's C++ sources, and of CMake's batches of them, whose path begins with one of `parts`."""
     entries = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = Path(entry["directory"], entry["file"]).resolve()
-        if not source.is_relative_to(ROOT) or source.is_relative_to(ROOT / "build") or not source.is_file():
+        if source.suffix == ".cu" or not source.is_file():  # nvcc's flags, which clang does not take
             continue
-        if source.suffix == ".cu":  # nvcc's flags, which clang does not take
+        if source.is_relative_to(build) and source.name.startswith("unity_"):
+            name = str(source.relative_to(build))
+        elif source.is_relative_to(ROOT) and not source.is_relative_to(ROOT / "build"):
+            name = str(source.relative_to(ROOT))
+        else:  # generated
             continue
-        name = str(source.relative_to(ROOT))
         if not parts or name.startswith(tuple(parts)):
             entries[name] = entry
     return [entries[name] for name in sorted(entries)]
@@ -78,7 +82,7 @@ def main(arguments: list[str]) -> int:
             if report:
                 bad += 1
                 print(f"-- {os.path.relpath(entry['file'], ROOT)}\n{report}", flush=True)
-    print(f"clang-tidy: {len(entries) - bad} of {len(entries)} files clean")
+    print(f"clang-tidy: {len(entries) - bad} of {len(entries)} files and batches clean")
     return 1 if bad else 0
 
 
