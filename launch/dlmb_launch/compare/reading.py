@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Set
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
+from dlmb_results.shares import read_in_shares
 
 from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
@@ -47,8 +49,7 @@ class Reader:
         if environments is not None and environment.get("env_key", "") not in environments:
             self.passed_over.add(identifier)
             return
-        if identifier in self.column_of:
-            raise ResultError(f"launch {identifier} is in {self.file_of[identifier]} and in {path}; it would count twice")
+        self.refuse_known(identifier, path)
         self.column_of[identifier] = len(self.campaign.launches)
         self.file_of[identifier] = path
         timer = (line.get("calibration") or {}).get("timer") or {}
@@ -67,6 +68,10 @@ class Reader:
         )
         self.campaign.warnings.extend(text for text in warnings_of(line) if text not in self.campaign.warnings)
 
+    def refuse_known(self, launch: str, path: Path) -> None:
+        if launch in self.column_of:
+            raise ResultError(f"launch {launch} is in {self.file_of[launch]} and in {path}; it would count twice")
+
     def cell(self, line: dict[str, Any]) -> None:
         campaign, traffic = self.campaign, line.get("traffic") or {}
         cell = Cell(
@@ -83,25 +88,53 @@ class Reader:
             line.get("cache", {}).get("slots", 1),
             line.get("fill", "random"),
         )
-        row = campaign.row_of.get(cell.id)
-        if row is None:
-            row = campaign.row_of[cell.id] = len(campaign.cells)
-            campaign.cells.append(cell)
-            self.unmeasured.add(row)
         ok = line["status"] == "ok"
-        if not ok or self.metric.read(line) is None:
+        measured = ok and self.metric.read(line) is not None
+        row = self.row(cell, measured)
+        if not measured:
             reason = line.get("reason") or f"has no {self.metric.name}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
             return
-        if row in self.unmeasured:
-            self.unmeasured.remove(row)
-            campaign.cells[row] = cell
-        elif cell != campaign.cells[row]:
-            campaign.changed[row] = campaign.cells[row].differs_from(cell)
         column = self.column_of[line["launch_id"]]
         self.rows.append(row)
         self.columns.append(column)
         self.numbers.extend(numbers_of(line, campaign.launches[column]))
+
+    def row(self, cell: Cell, measured: bool) -> int:
+        """That of the cell, as which its first measured line counts."""
+        campaign = self.campaign
+        row = campaign.row_of.get(cell.id)
+        if row is None:
+            row = campaign.row_of[cell.id] = len(campaign.cells)
+            campaign.cells.append(cell)
+            if not measured:
+                self.unmeasured.add(row)
+        elif measured and row in self.unmeasured:
+            self.unmeasured.remove(row)
+            campaign.cells[row] = cell
+        elif measured and cell != campaign.cells[row]:
+            campaign.changed[row] = campaign.cells[row].differs_from(cell)
+        return row
+
+    def absorb(self, other: Reader) -> None:
+        """What `other` read, as if this one had read it after its own files."""
+        campaign, its = self.campaign, other.campaign
+        for identifier in other.column_of:
+            self.refuse_known(identifier, other.file_of[identifier])
+        first_column = len(campaign.launches)
+        self.column_of |= {identifier: first_column + column for identifier, column in other.column_of.items()}
+        self.file_of |= other.file_of
+        self.passed_over |= other.passed_over
+        campaign.launches += its.launches
+        campaign.remarks += its.remarks
+        campaign.warnings += [text for text in its.warnings if text not in campaign.warnings]
+        row_of = [self.row(cell, row not in other.unmeasured) for row, cell in enumerate(its.cells)]
+        for row, faults in its.faults.items():
+            campaign.faults.setdefault(row_of[row], []).extend(faults)
+        campaign.changed |= {row_of[row]: change for row, change in its.changed.items()}
+        self.rows.extend(np.array(row_of, dtype=np.int64)[np.array(other.rows, dtype=np.int64)].tolist())
+        self.columns.extend((first_column + np.array(other.columns, dtype=np.int64)).tolist())
+        self.numbers.extend(other.numbers)
 
     def finish(self) -> Campaign:
         """A cell that is in one launch twice counts once, the last."""
@@ -142,10 +175,17 @@ def numbers_of(line: dict[str, Any], launch: Launch) -> tuple[float, ...]:
     )
 
 
-def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
+def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:
     reader = Reader(name, metric)
-    for file in result_files(path):
-        reader.read(file)
+    for path in paths:
+        reader.read(path)
+    return reader
+
+
+def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
+    reader, *others = read_in_shares(partial(read_files, name, metric), result_files(path))
+    for other in others:
+        reader.absorb(other)
     if not reader.campaign.launches:
         raise ResultError(f"{path}: holds no launch")
     return reader.finish()

@@ -18,7 +18,6 @@ from dlmb_launch.compare.metrics import Metric
 
 RESAMPLES = 2000
 SEED = 1
-CELLS_AT_A_TIME = 1000
 
 
 @dataclass(frozen=True)
@@ -54,14 +53,12 @@ def mean_levels(campaign: Campaign, rows: np.ndarray, metric: Metric, random: np
     used, column = np.unique(campaign.columns[numbers], return_inverse=True)
     _, row = np.unique(campaign.rows[numbers], return_inverse=True)
     weights = np.vstack([np.ones(len(used)), random.multinomial(len(used), np.full(len(used), 1 / len(used)), RESAMPLES)]).T
-    logarithms = worsening(campaign.numbers[metric.name][numbers], metric)
-    total = np.zeros(RESAMPLES + 1)
-    for first in range(0, len(rows), CELLS_AT_A_TIME):
-        some = slice(*np.searchsorted(row, [first, first + CELLS_AT_A_TIME]))
-        values, present = np.zeros((2, min(CELLS_AT_A_TIME, len(rows) - first), len(used)))
-        values[row[some] - first, column[some]] = logarithms[some]
-        present[row[some] - first, column[some]] = 1
-        drawn = present @ weights
-        means = values @ weights / np.maximum(drawn, 1)
-        total += np.where(drawn > 0, means, means[:, :1]).sum(axis=0)
-    return total / len(rows)
+    values, present = np.zeros((len(rows), len(used))), np.zeros((len(rows), len(used)), dtype=bool)
+    values[row, column] = worsening(campaign.numbers[metric.name][numbers], metric)
+    present[row, column] = True
+    # Cells that are in the same launches are weighted alike, so their sum is.
+    launches, group = np.unique(present, axis=0, return_inverse=True)
+    sums = np.column_stack([np.bincount(group, column, minlength=len(launches)) for column in values.T])
+    drawn = launches @ weights
+    means = sums @ weights / np.maximum(drawn, 1)
+    return np.where(drawn > 0, means, means[:, :1]).sum(axis=0) / len(rows)
