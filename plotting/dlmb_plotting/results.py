@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dlmb_results.lines import ResultError, read_lines, warnings_of
+from dlmb_results.shares import read_in_shares
+
+from dlmb_plotting.cell_line import CellLine
 
 
 class Cell(NamedTuple):
@@ -84,7 +87,7 @@ class Reader:
         self.shared: dict[Any, Any] = {}  # equal parameters and texts of many cells are kept once
 
     def read(self, path: Path) -> None:
-        for number, line in read_lines(path, self.results.remarks):
+        for number, line in read_lines(path, self.results.remarks, CellLine):
             try:
                 if line["kind"] == "launch":
                     self.launch(line)
@@ -103,11 +106,25 @@ class Reader:
     def cell(self, line: dict[str, Any]) -> None:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
+        self.take(cell)
+        if cell.ok:
+            self.results.visits.setdefault(cell.id, []).append((self.once(line["launch_id"]), cell.median_ns))
+
+    def take(self, cell: Cell) -> None:
         known = self.cells.get(cell.id)
         if known is None or cell.ok or not known.ok:
             self.cells[cell.id] = cell
-        if cell.ok:
-            self.results.visits.setdefault(cell.id, []).append((self.once(line["launch_id"]), cell.median_ns))
+
+    def absorb(self, other: Reader) -> None:
+        """What `other` read, as if this one had read it after its own files."""
+        mine, its = self.results, other.results
+        for cell in other.cells.values():
+            self.take(cell)
+        for identifier, visits in its.visits.items():
+            mine.visits.setdefault(identifier, []).extend(visits)
+        mine.launches |= its.launches
+        mine.remarks += its.remarks
+        mine.warnings += [warning for warning in its.warnings if warning not in mine.warnings]
 
     def once(self, value: Any) -> Any:
         return self.shared.setdefault(value, value)
@@ -144,9 +161,19 @@ class Reader:
         )
 
 
-def read(paths: Iterable[Path]) -> Results:
+def read_files(paths: list[Path]) -> Reader:
     reader = Reader()
     for path in paths:
         reader.read(path)
+    reader.shared.clear()
+    return reader
+
+
+def read(paths: Sequence[Path]) -> Results:
+    if not paths:
+        return Results()
+    reader, *others = read_in_shares(read_files, paths)
+    for other in others:
+        reader.absorb(other)
     reader.results.cells = list(reader.cells.values())
     return reader.results
