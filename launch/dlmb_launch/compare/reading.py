@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Set
 from functools import partial
@@ -25,6 +26,7 @@ class Reader:
     def __init__(self, name: str, metric: Metric) -> None:
         self.campaign = Campaign(name)
         self.metric = metric
+        self.compared = NUMBERS.index(metric.name)
         self.column_of: dict[str, int] = {}
         self.file_of: dict[str, Path] = {}
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
@@ -88,17 +90,18 @@ class Reader:
             line.get("cache", {}).get("slots", 1),
             line.get("fill", "random"),
         )
+        column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"
-        measured = ok and self.metric.read(line) is not None
+        numbers = numbers_of(line, campaign.launches[column]) if ok else ()
+        measured = ok and not math.isnan(numbers[self.compared])
         row = self.row(cell, measured)
-        if not measured:
+        if measured:
+            self.rows.append(row)
+            self.columns.append(column)
+            self.numbers.extend(numbers)
+        else:
             reason = line.get("reason") or f"has no {self.metric.name}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
-            return
-        column = self.column_of[line["launch_id"]]
-        self.rows.append(row)
-        self.columns.append(column)
-        self.numbers.extend(numbers_of(line, campaign.launches[column]))
 
     def row(self, cell: Cell, measured: bool) -> int:
         """That of the cell, as which its first measured line counts."""
