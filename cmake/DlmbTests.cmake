@@ -35,6 +35,9 @@ function(dlmb_add_test name)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# For the environment of a test: the double of cuBLAS (tests/fakes/cublas) is found before any other.
+set(DLMB_FAKE_CUBLAS_FIRST "LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/tests/fakes/cublas:$ENV{LD_LIBRARY_PATH}")
+
 # dlmb_add_mpi_test(<name> SOURCES <files> LINK <targets> RANKS 1 2 4 7 [LABELS ..] [TIMEOUT ..]): one CTest per rank
 # count, with the gtest main of tests/main (rank 0 prints, one failing rank fails all, a hang is named and ended).
 # WRAPPER: a command between the launcher and the program.

@@ -7,21 +7,38 @@
 #include "common/memory/device_queue.hpp"
 #include "common/plan/plan.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+
 namespace dlmb {
+
+class MatrixProduct;
 
 class DeviceCompute {
 public:
-    /// busy: one thread watches the clock, so that the step takes time and nothing else. gemm: bf16 matrix products on
-    /// the whole device, as many as take that time when nothing else runs, so that communication is slowed by what
-    /// slows it in a model. The first of each kind measures the device for some milliseconds. Throws Error, for gemm
-    /// also where there is no cuBLAS.
+    /// Without a product one thread watches the clock, so that the step takes time and nothing else. With one: bf16
+    /// matrix products on the whole device, as many as take that time when nothing else runs, so that communication is
+    /// slowed by what slows it in a model. The first of each shape measures the device for some milliseconds. Throws
+    /// Error, for products also where there is no cuBLAS or no memory for the matrices.
     explicit DeviceCompute(Compute const& step);
     void start(DeviceQueue const& queue) const;
 
 private:
-    Compute step_;
-    long long cycles_ = 0;   // of a spinning thread
-    unsigned products_ = 0;  // matrix products
+    long long cycles_ = 0;  // of a spinning thread
+    std::shared_ptr<MatrixProduct> product_;
+    std::uint64_t products_ = 0;
 };
+
+/// How many products of `product_ns` come nearest to `wanted_ns`; at least one.
+[[nodiscard]] inline std::uint64_t products_in(Nanoseconds wanted_ns, double product_ns) {
+    return static_cast<std::uint64_t>(std::max(1LL, std::llround(static_cast<double>(wanted_ns) / product_ns)));
+}
+
+/// Why the device cannot do the products of a plan's Compute steps; empty: it can. For compile(), where that is a
+/// reason to decline and not yet a fault.
+[[nodiscard]] std::string why_no_products(Plan const& plan);
 
 }  // namespace dlmb

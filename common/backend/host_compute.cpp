@@ -5,7 +5,7 @@
 namespace dlmb {
 
 HostCompute::HostCompute(Compute const& step)
-    : busy_ns_(step.busy_ns), tiles_(step.kind == ComputeKind::gemm ? 3 * tile_edge * tile_edge : 0, 0.5F) {}
+    : busy_ns_(step.busy_ns), tiles_(step.product ? 3 * tile_edge * tile_edge : 0, 0.5F) {}
 
 bool HostCompute::test() {
     if (!tiles_.empty()) {

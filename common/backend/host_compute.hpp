@@ -16,7 +16,8 @@ public:
     explicit HostCompute(Compute const& step);
 
     void start() { end_ns_ = now_ns() + busy_ns_; }
-    /// Does a piece of work (a matrix product of `tile_edge`^3 multiplications, or nothing); true: the time is over.
+    /// Does a piece of work (a matrix product of `tile_edge`^3 multiplications, whatever the step's shape, or nothing);
+    /// true: the time is over.
     [[nodiscard]] bool test();
 
 private:

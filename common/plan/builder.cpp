@@ -152,8 +152,9 @@ StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int
                     std::move(label));
 }
 
-StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after, ComputeKind kind) {
-    return add_step(Compute{busy_ns, kind}, std::move(after), std::move(label));
+StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after,
+                            std::optional<ProductShape> product) {
+    return add_step(Compute{busy_ns, product}, std::move(after), std::move(label));
 }
 
 Rank PlanBuilder::group_size(GroupId group) const {

@@ -46,7 +46,7 @@ public:
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
                 std::vector<StepId> after = {});
     StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
-                   ComputeKind kind = ComputeKind::busy);
+                   std::optional<ProductShape> product = std::nullopt);
 
     [[nodiscard]] Plan finish() && { return std::move(plan_); }
 

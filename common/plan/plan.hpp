@@ -8,6 +8,7 @@
 #include "common/base/units.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -120,13 +121,19 @@ struct Broadcast {
     Element element = Element::byte;
     bool operator==(Broadcast const&) const = default;
 };
-/// How a Compute step passes its time. busy: the host watches the clock and the transport, as it does while a GPU
-/// computes; gemm: it multiplies matrices meanwhile, and takes core and memory bandwidth from the transport.
-enum class ComputeKind : std::uint8_t { busy, gemm };
+/// A matrix of rows x inner values times one of inner x columns (m, k and n of the BLAS).
+struct ProductShape {
+    std::uint64_t rows = 0;
+    std::uint64_t columns = 0;
+    std::uint64_t inner = 0;
+    bool operator==(ProductShape const&) const = default;
+};
 
+/// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
+/// Without it the host watches the clock and the transport, as it does while a GPU computes.
 struct Compute {
     Nanoseconds busy_ns = 0;
-    ComputeKind kind = ComputeKind::busy;
+    std::optional<ProductShape> product = std::nullopt;
     bool operator==(Compute const&) const = default;
 };
 

@@ -60,7 +60,13 @@ public:
         collective(step);
         format(R"(,"root":{})", world_rank(step.group, step.root));
     }
-    void operator()(Compute const& step) const { format(R"(,"busy_ns":{})", step.busy_ns); }
+    void operator()(Compute const& step) const {
+        format(R"(,"busy_ns":{})", step.busy_ns);
+        if (step.product) {
+            format(R"(,"product":{{"rows":{},"columns":{},"inner":{}}})", step.product->rows, step.product->columns,
+                   step.product->inner);
+        }
+    }
 
 private:
     template <class... Arguments>

@@ -36,10 +36,10 @@ public:
         for (Work const& work : task) {
             wait_for_input(work);
         }
-        if (params_.compute) {
+        if (params_.computes) {
             builder_.microbatch(task.front().microbatch);
             StepId const step =
-                builder_.compute(params_.durations.of(task), compute_label(task), frontier_.steps(), *params_.compute);
+                builder_.compute(params_.durations.of(task), compute_label(task), frontier_.steps(), params_.product);
             frontier_.move_to({step});
         }
     }

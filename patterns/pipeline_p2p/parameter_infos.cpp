@@ -28,7 +28,7 @@ constexpr ParameterInfo infos[] = {
     {"loss", "on: the loss is reduced and broadcast at the end (DeepSpeed)", "off"},
     {"vocabulary", "rows of an embedding that first and last stage share; 0: not shared", "0"},
     {"gradient-bytes", "chimera: gradients of one stage (fp32), summed over its replicas; 0: not summed", "0"},
-    {"compute", "none, busy (watch the clock), gemm (multiply matrices)", "none"},
+    {"compute", "none, busy (watch the clock), gemm (multiply matrices of the layer)", "none"},
     {"forward-us", "compute: one micro-batch through one rank's part of a pipe", "100"},
     {"backward-us", "compute: the same, whole backward pass", "200"},
     {"weight-us", "compute: the part of backward-us for the weights' gradients (zb_h1, zb_v, dualpipe); 0: half", "0"},

@@ -111,7 +111,10 @@ void read_compute(Parameters const& parameters, Params& params) {
         params.durations.backward = split ? 2 : 1;
         return;
     }
-    params.compute = choice == 1 ? ComputeKind::busy : ComputeKind::gemm;
+    params.computes = true;
+    if (choice == 2) {
+        params.product = layer_product(params.tensor);
+    }
     Nanoseconds const chunks = stages_per_pipe(params.shape) / params.shape.ranks;
     Durations& durations = params.durations;
     durations.forward = forward / chunks;

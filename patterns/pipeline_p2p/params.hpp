@@ -33,8 +33,9 @@ struct Params {
     bool loss = false;
     std::uint64_t vocabulary = 0;  // 0: embeddings are not tied
     Bytes gradient_bytes = 0;      // of one stage, Chimera; 0: no synchronisation
-    std::optional<ComputeKind> compute;
-    Durations durations;  // of one pass through one stage: ns with compute, slots without
+    bool computes = false;
+    std::optional<ProductShape> product;  // what a computation multiplies; nullopt: it watches the clock
+    Durations durations;                  // of one pass through one stage: ns with compute, slots without
     Bytes memory_limit = 0;
 
     /// Ranks of one stage: neighbours in the chain are so far apart.

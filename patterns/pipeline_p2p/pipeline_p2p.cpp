@@ -27,14 +27,20 @@ public:
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
         auto const makespan = static_cast<double>(ideal_makespan(params_.shape, params_.durations));
         auto const compute = static_cast<double>(compute_per_rank(params_.shape, params_.durations));
-        bool const timed = params_.compute.has_value();
+        bool const timed = params_.computes;
         double const unit = timed ? 1000 : 1;
-        return {
+        std::vector<Statistic> statistics{
             {timed ? "ideal_makespan_us" : "ideal_makespan_slots", makespan / unit},
             {"ideal_bubble_ratio", makespan > 0 ? (makespan - compute) / makespan : 0},
             {timed ? "compute_us" : "compute_slots", compute / unit},
             {"messages", static_cast<double>(tensor_messages(params_.shape)) * params_.stage_width()},
         };
+        if (params_.product) {
+            statistics.push_back({"gemm_rows", static_cast<double>(params_.product->rows)});
+            statistics.push_back({"gemm_columns", static_cast<double>(params_.product->columns)});
+            statistics.push_back({"gemm_inner", static_cast<double>(params_.product->inner)});
+        }
+        return statistics;
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {

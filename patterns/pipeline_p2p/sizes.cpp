@@ -13,6 +13,12 @@ Bytes message_bytes(TensorShape const& shape) {
     return tensor_bytes(shape) / (shape.tp_split == TpSplit::scatter_gather ? shape.tp : 1);
 }
 
+ProductShape layer_product(TensorShape const& shape) {
+    return {.rows = shape.micro_batch_size * (shape.sequence / shape.cp),
+            .columns = shape.hidden,
+            .inner = (shape.hidden + shape.tp - 1) / shape.tp};
+}
+
 Bytes partition_meta_bytes(std::uint64_t tp) {
     constexpr std::uint64_t dimensions = 3;
     return 8 * (1 + dimensions + 2 + tp + 1);

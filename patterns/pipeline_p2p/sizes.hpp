@@ -4,7 +4,7 @@
 // Bytes of one message: the published formulas, nothing else. All results fit 64 bits for the ranges of params.cpp.
 #pragma once
 
-#include "common/base/units.hpp"
+#include "common/plan/plan.hpp"
 
 #include <cstdint>
 
@@ -30,6 +30,11 @@ struct TensorShape {
 
 /// What one rank sends of it: all, or 1 / tp with scatter_gather.
 [[nodiscard]] Bytes message_bytes(TensorShape const& shape);
+
+/// The output projection of a layer's attention on one rank: the b * s / cp tokens of a micro-batch times that rank's
+/// h / tp rows of the h x h weights (Megatron-LM RowParallelLinear). Its backward products have as many
+/// multiplications.
+[[nodiscard]] ProductShape layer_product(TensorShape const& shape);
 
 /// Megatron-LM variable_seq_lengths: the shape as int64[3], ahead of each tensor.
 inline constexpr Bytes shape_handshake_bytes = 24;

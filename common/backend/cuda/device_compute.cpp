@@ -33,40 +33,55 @@ double cycles_per_ns() {
     return measured;
 }
 
-MatrixProduct& matrix_product() {
-    static MatrixProduct product;
-    return product;
+double time_of(MatrixProduct& product) {
+    constexpr double calibration_ns = 20e6;
+    constexpr double most_products = 100;
+    auto const time_of_some = [&](int count) {
+        return measured_ns([&](cudaStream_t stream) {
+                   for (int i = 0; i < count; ++i) {
+                       product.queue(stream);
+                   }
+               }) /
+               count;
+    };
+    return time_of_some(static_cast<int>(std::clamp(calibration_ns / time_of_some(1), 1.0, most_products)));
 }
 
-double product_ns() {
-    constexpr int calibration_products = 100;
-    static double const measured = measured_ns([](cudaStream_t stream) {
-                                       for (int i = 0; i < calibration_products; ++i) {
-                                           matrix_product().queue(stream);
-                                       }
-                                   }) /
-                                   calibration_products;
-    return measured;
+struct MeasuredProduct {
+    explicit MeasuredProduct(ProductShape const& shape) : product(shape), time_ns(time_of(product)) {}
+    MatrixProduct product;
+    double time_ns;
+};
+
+/// The latest of this rank is kept: what is compared with each other multiplies equally often.
+std::shared_ptr<MeasuredProduct> product_of(ProductShape const& shape) {
+    thread_local std::shared_ptr<MeasuredProduct> latest;
+    if (latest == nullptr || latest->product.shape() != shape) {
+        latest.reset();
+        latest = std::make_shared<MeasuredProduct>(shape);
+    }
+    return latest;
 }
 
 }  // namespace
 
-DeviceCompute::DeviceCompute(Compute const& step) : step_(step) {
-    auto const busy_ns = static_cast<double>(step.busy_ns);
-    if (step.kind == ComputeKind::gemm) {
-        products_ = std::max(1U, static_cast<unsigned>(std::lround(busy_ns / product_ns())));
+DeviceCompute::DeviceCompute(Compute const& step) {
+    if (step.product) {
+        auto const measured = product_of(*step.product);
+        product_ = {measured, &measured->product};
+        products_ = products_in(step.busy_ns, measured->time_ns);
     } else {
-        cycles_ = std::llround(busy_ns * cycles_per_ns());
+        cycles_ = std::llround(static_cast<double>(step.busy_ns) * cycles_per_ns());
     }
 }
 
 void DeviceCompute::start(DeviceQueue const& queue) const {
     cudaStream_t const stream = stream_of(queue.native());
-    if (step_.kind == ComputeKind::busy) {
+    if (product_ == nullptr) {
         queue_spin(cycles_, stream);
     }
-    for (unsigned i = 0; i < products_; ++i) {
-        matrix_product().queue(stream);
+    for (std::uint64_t i = 0; i < products_; ++i) {
+        product_->queue(stream);
     }
 }
 

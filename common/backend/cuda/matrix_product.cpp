@@ -7,8 +7,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cublas_v2.h>
 #include <dlfcn.h>
+#include <limits>
 
 namespace dlmb {
 namespace {
@@ -19,14 +21,22 @@ void check(cublasStatus_t status, std::string_view call) {
     }
 }
 
-constexpr Bytes matrix_bytes = Bytes{2} * MatrixProduct::matrix_edge * MatrixProduct::matrix_edge;
-
 /// Half precision in the bytes of the payload would be infinities: ones keep the product finite and the clocks real.
-Allocation matrix() {
-    Allocation memory = allocate_on_device(matrix_bytes);
+Allocation matrix(std::uint64_t rows, std::uint64_t columns) {
+    Bytes const bytes = rows * columns * size_of(Element::bf16);
+    Allocation memory = allocate_on_device(bytes);
     constexpr int byte_of_small_numbers = 0x3C;  // every bf16 of two such bytes is 0.0115
-    dlmb::check(cudaMemset(memory.data(), byte_of_small_numbers, matrix_bytes), "cudaMemset");
+    dlmb::check(cudaMemset(memory.data(), byte_of_small_numbers, bytes), "cudaMemset");
     return memory;
+}
+
+/// Also keeps the bytes of a matrix within 64 bits.
+ProductShape const& fitting(ProductShape const& shape) {
+    if (std::max({shape.rows, shape.columns, shape.inner}) > std::numeric_limits<int>::max()) {
+        throw Error(fmt::format("a matrix product of {} x {} x {}: cublasGemmEx takes edges of an int", shape.rows,
+                                shape.columns, shape.inner));
+    }
+    return shape;
 }
 
 }  // namespace
@@ -66,7 +76,9 @@ struct MatrixProduct::Library {
     cublasHandle_t handle = nullptr;
 };
 
-MatrixProduct::MatrixProduct() : library_(std::make_unique<Library>()), a_(matrix()), b_(matrix()), c_(matrix()) {}
+MatrixProduct::MatrixProduct(ProductShape const& shape)
+    : shape_(fitting(shape)), library_(std::make_unique<Library>()), a_(matrix(shape.rows, shape.inner)),
+      b_(matrix(shape.inner, shape.columns)), c_(matrix(shape.rows, shape.columns)) {}
 
 MatrixProduct::~MatrixProduct() = default;
 
@@ -74,9 +86,13 @@ void MatrixProduct::queue(cudaStream_t stream) {
     float const one = 1;
     float const zero = 0;
     check(library_->set_stream(library_->handle, stream), "cublasSetStream");
-    check(library_->gemm(library_->handle, CUBLAS_OP_N, CUBLAS_OP_N, matrix_edge, matrix_edge, matrix_edge, &one,
-                         a_.data(), CUDA_R_16BF, matrix_edge, b_.data(), CUDA_R_16BF, matrix_edge, &zero, c_.data(),
-                         CUDA_R_16BF, matrix_edge, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+    auto const rows = static_cast<int>(shape_.rows);
+    auto const columns = static_cast<int>(shape_.columns);
+    auto const inner = static_cast<int>(shape_.inner);
+    // cuBLAS takes columns one after the other: to it these are the transposed matrices, whose factors change places.
+    check(library_->gemm(library_->handle, CUBLAS_OP_N, CUBLAS_OP_N, columns, rows, inner, &one, b_.data(), CUDA_R_16BF,
+                         columns, a_.data(), CUDA_R_16BF, inner, &zero, c_.data(), CUDA_R_16BF, columns,
+                         CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
 }
 

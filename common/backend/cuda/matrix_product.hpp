@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/memory/memory_space.hpp"
+#include "common/plan/plan.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -12,18 +13,21 @@
 
 namespace dlmb {
 
-/// c = a b, square bf16 matrices of edge `matrix_edge`, accumulated in float.
+/// c = a b: row-major bf16 matrices, accumulated in float.
 class MatrixProduct {
 public:
-    static constexpr int matrix_edge = 2048;
-    MatrixProduct();  // throws Error where cuBLAS cannot be loaded
+    /// Throws Error where cuBLAS cannot be loaded, an edge is above an int, or there is no memory for the matrices.
+    explicit MatrixProduct(ProductShape const& shape);
     MatrixProduct(MatrixProduct const&) = delete;
     MatrixProduct& operator=(MatrixProduct const&) = delete;
     ~MatrixProduct();
+
     void queue(cudaStream_t stream);
+    [[nodiscard]] ProductShape const& shape() const { return shape_; }
 
 private:
     struct Library;
+    ProductShape shape_;
     std::unique_ptr<Library> library_;
     Allocation a_;
     Allocation b_;

@@ -7,7 +7,7 @@ namespace dlmb {
 
 struct MatrixProduct::Library {};
 
-MatrixProduct::MatrixProduct() {
+MatrixProduct::MatrixProduct(ProductShape const& shape) : shape_(shape) {
     throw Error("compute steps of kind gemm: cuBLAS's headers were not found when this was built; use busy");
 }
 MatrixProduct::~MatrixProduct() = default;

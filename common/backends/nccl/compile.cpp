@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/compile.hpp"
 
+#include "common/backend/device_compute.hpp"
 #include "common/backends/nccl/enqueue.hpp"
 #include "common/backends/nccl/pairing.hpp"
 #include "common/backends/nccl/translate.hpp"
-#include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/plan/packed.hpp"
 
@@ -45,22 +45,6 @@ Method on_all_ranks(Method method, Plan const& plan, Bootstrap& bootstrap) {
 bool has_exchange(Plan const& plan) {
     return std::any_of(plan.steps.begin(), plan.steps.end(),
                        [](Step const& step) { return std::holds_alternative<Exchange>(step.operation); });
-}
-
-/// cuBLAS is asked for here, where its absence is a reason and not yet a fault.
-std::string why_no_products(Plan const& plan) {
-    for (Step const& step : plan.steps) {
-        auto const* const compute = std::get_if<Compute>(&step.operation);
-        if (compute != nullptr && compute->kind == ComputeKind::gemm) {
-            try {
-                DeviceCompute const probe(*compute);
-                return "";
-            } catch (Error const& error) {
-                return error.what();
-            }
-        }
-    }
-    return "";
 }
 
 std::string why_not(Plan const& plan, Method const& method, Expected<std::vector<Item>, Unsupported> const& items) {

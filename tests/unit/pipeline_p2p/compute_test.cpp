@@ -120,13 +120,40 @@ TEST(PipelineCompute, NoComputationWaitsForASendInSeparateModeOnly) {
     });
 }
 
+// The output projection of attention: tokens of a micro-batch x hidden / tp rows of weights x hidden.
+TEST(PipelineCompute, AProductHasTheShapeOfTheLayer) {
+    auto const product = [](Parameters const& parameters, int ranks, char const* preset = "") {
+        Parameters const all = with(parameters, {{"compute", "gemm"}});
+        auto const plans = plans_of(all, ranks, preset);
+        std::optional<ProductShape> const shape =
+            std::get<Compute>(steps_with(plans.at(0), "compute.forward").at(0)->operation).product;
+        auto const pattern = make_pipeline(all, {ranks, ranks}, preset);
+        EXPECT_EQ(statistic(*pattern, "gemm_rows"), static_cast<double>(shape->rows));
+        EXPECT_EQ(statistic(*pattern, "gemm_columns"), static_cast<double>(shape->columns));
+        EXPECT_EQ(statistic(*pattern, "gemm_inner"), static_cast<double>(shape->inner));
+        return shape.value();
+    };
+    EXPECT_EQ(product({}, 2, "llama-7b"), (ProductShape{4096, 4096, 4096}));
+    EXPECT_EQ(product({}, 2, "gpt-125m"), (ProductShape{4 * 2048, 768, 768}));
+    EXPECT_EQ(product({{"tp", "8"}}, 16, "gpt3-175b"), (ProductShape{2048, 12288, 1536}))
+        << "sequence parallelism gathers the tokens before the product";
+    Parameters const odd{{"sequence", "96"}, {"hidden", "16"}, {"cp", "2"}, {"tp", "3"}, {"micro-batch-size", "5"}};
+    EXPECT_EQ(product(odd, 12), (ProductShape{5 * 48, 16, 6})) << "the largest part of what tp does not divide";
+}
+
+TEST(PipelineCompute, NothingIsMultipliedButByGemm) {
+    auto const plans = plans_of({{"compute", "busy"}}, 2);
+    EXPECT_EQ(std::get<Compute>(steps_with(plans.at(0), "compute.forward").at(0)->operation).product, std::nullopt);
+    EXPECT_EQ(statistic(*make_pipeline({{"compute", "busy"}}, {2, 2}), "gemm_rows"), -1) << "there is none";
+}
+
 TEST(PipelineCompute, ChunksShareTheTimesOfTheirRank) {
     Parameters const times{{"compute", "gemm"}, {"forward-us", "12"}, {"backward-us", "30"}, {"weight-us", "6"}};
     auto const step = [&](char const* schedule, char const* label) {
         return std::get<Compute>(
             steps_with(plans_of(with(times, {{"schedule", schedule}}), 2).at(0), label).at(0)->operation);
     };
-    EXPECT_EQ(step("1f1b", "compute.forward"), (Compute{12'000, ComputeKind::gemm}));
+    EXPECT_EQ(step("1f1b", "compute.forward"), (Compute{12'000, ProductShape{2048, 2048, 2048}}));
     EXPECT_EQ(step("1f1b", "compute.backward").busy_ns, 30'000);
     EXPECT_EQ(step("interleaved", "compute.backward").busy_ns, 15'000);
     EXPECT_EQ(step("zb_h1", "compute.backward_input").busy_ns, 24'000);

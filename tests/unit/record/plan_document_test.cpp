@@ -19,7 +19,7 @@ Json step(std::size_t plan, std::size_t id) {
 
 TEST(PlanDocument, HeadNamesWhatThePlansWereMadeFrom) {
     Json head = document();
-    EXPECT_EQ(head.at("schema"), "dlmb.plan/1.0");
+    EXPECT_EQ(head.at("schema"), "dlmb.plan/1.1");
     EXPECT_EQ(head.at("pattern"), "moe_alltoall");
     EXPECT_EQ(head.at("parameters").at("hidden"), 2048);
     EXPECT_EQ(head.at("parameters").at("skew"), "lognormal:0.3");
@@ -65,6 +65,7 @@ TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
     EXPECT_EQ(last.at("label"), "experts");
     EXPECT_EQ(last.at("after"), Json::array({5}));
     EXPECT_EQ(last.at("busy_ns"), 1500);
+    EXPECT_EQ(last.at("product"), (Json{{"rows", 64}, {"columns", 128}, {"inner", 32}}));
     EXPECT_EQ(step(1, 0).at("after"), Json::array());
 }
 

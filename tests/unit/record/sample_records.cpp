@@ -207,7 +207,7 @@ std::vector<Plan> sample_plans() {
         add(ReduceScatter{0, {}, {}, 1024, Element::bf16, Reduction::max}, "scatter");
         add(AllGather{0, {}, {}, 2048, Element::fp8}, "gather");
         add(Broadcast{0, 1, {}, 128, Element::byte}, "weights");
-        add(Compute{1500}, "experts");
+        add(Compute{1500, ProductShape{64, 128, 32}}, "experts");
         plans.push_back(std::move(plan));
     }
     return plans;

@@ -46,7 +46,7 @@ TEST(UcxCollectives, AChosenMethodLeavesOtherOperationsToTheirDefault) {
         GroupId const world = builder.group(rank.world());
         StepId const gathered = builder.all_gather(world, 3 * 4096, Element::byte, "gather");
         StepId const cast = builder.broadcast(world, 1, 100'000, Element::byte, "cast", {gathered});
-        StepId const worked = builder.compute(1000, "work", {cast}, ComputeKind::gemm);
+        StepId const worked = builder.compute(1000, "work", {cast}, ProductShape{64, 64, 64});
         builder.all_reduce(world, 40'000, Element::fp16, Reduction::max, "reduce", {worked});
         Plan const plan = std::move(builder).finish();
         Buffers const buffers = rank.bind(plan);
