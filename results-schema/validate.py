@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines), plan documents, tuning tables and comparisons against the schemas beside this script.
+"""Checks result files (JSON Lines), plan documents, tuning tables, comparisons and the index of a history against the schemas beside
+this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
 finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
@@ -52,11 +53,28 @@ class Validators:
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
         table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
         comparison = json.loads((HERE / "comparison.schema.json").read_text(encoding="utf-8"))
+        history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
+        self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
         self.documents = {
             b'"dlmb.plan/': jsonschema.Draft202012Validator(closed(plan) if strict else plan),
             b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
             b'"dlmb.comparison/': jsonschema.Draft202012Validator(closed(comparison) if strict else comparison),
         }
+
+
+class IndexFile:
+    """Findings of the index of a history, line by line."""
+
+    def __init__(self, validators: Validators) -> None:
+        self.validator = validators.history
+
+    def check(self, line: bytes) -> Iterator[str]:
+        try:
+            record = parse(line.decode("utf-8"))
+        except ValueError as error:
+            yield f"not JSON: {error}"
+            return
+        yield from (explain(error) for error in self.validator.iter_errors(record))
 
 
 def explain(error: jsonschema.ValidationError) -> str:
@@ -110,26 +128,34 @@ class ResultFile:
                 self.ended.add(launch)
 
 
-def document_validator(path: Path, validators: Validators) -> jsonschema.Draft202012Validator | None:
+def start_of(path: Path) -> bytes:
     """A document says what it is in its first bytes; nothing of a large file has to be read for that."""
     with path.open("rb") as file:
-        start = file.read(100)
-    return next((validator for name, validator in validators.documents.items() if name in start), None)
+        return file.read(100)
+
+
+def check_document(path: Path, validator: jsonschema.Draft202012Validator) -> list[str]:
+    try:
+        document = parse(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        return [f"{path}: not JSON: {error}"]
+    return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
+
+
+def check_lines(path: Path, lines: ResultFile | IndexFile) -> list[str]:
+    with path.open("rb") as file:
+        return [f"{path}:{number}: {finding}" for number, line in enumerate(file, 1) for finding in lines.check(line)]
 
 
 def check_file(path: Path, validators: Validators) -> list[str]:
-    validator = document_validator(path, validators)
-    if validator is not None:
-        try:
-            document = parse(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            return [f"{path}: not JSON: {error}"]
-        return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
+    start = start_of(path)
+    for name, validator in validators.documents.items():
+        if name in start:
+            return check_document(path, validator)
+    if b'"dlmb.history/' in start:
+        return check_lines(path, IndexFile(validators))
     results = ResultFile(validators)
-    findings = []
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            findings += [f"{path}:{number}: {finding}" for finding in results.check(line)]
+    findings = check_lines(path, results)
     if not results.launches:
         findings.append(f"{path}: holds no launch")
     for note in results.notes:
@@ -141,7 +167,7 @@ def check_file(path: Path, validators: Validators) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document or tuning table")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="result file, plan document, tuning table, comparison or index of a history")
     parser.add_argument("--strict", action="store_true", help="refuse fields and kinds that the schema does not name")
     parser.error = lambda message: (print(f"validate.py: error: {message}", file=sys.stderr), sys.exit(EXIT_USAGE))
     arguments = parser.parse_args()

@@ -39,7 +39,10 @@ def copy(results: Path, to: Path, remarks: list[str]) -> Entry:
                     environment = line.get("environment") or {}
                     launches.setdefault(environment.get("env_key", ""), []).append(line["launch_id"])
                     begins.append((line["time"], environment.get("informational") or {}))
-                cells += line["kind"] == "cell"
+                if line["kind"] == "cell":
+                    cells += 1
+                    if line["status"] == "ok":
+                        line["samples_left_out"] = True
                 file.write(json.dumps(line, separators=(",", ":")) + "\n")
         file.flush()
         os.fsync(file.fileno())
