@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/compile.hpp"
 
+#include "common/backend/device_compute.hpp"
 #include "common/backends/ucx/scratch.hpp"
 #include "common/backends/ucx/shared_windows.hpp"
 #include "common/backends/ucx/tag.hpp"
@@ -25,7 +26,10 @@ std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std:
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
     }
-    return ways ? "" : ways.error().reason;
+    if (!ways) {
+        return ways.error().reason;
+    }
+    return works_on_device(buffers.kind) ? why_no_products(plan) : "";
 }
 
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {

@@ -5,6 +5,8 @@
 #include "common/backends/ucx/tracked_queue.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
+#include <cstdlib>
+
 namespace dlmb::ucx {
 namespace {
 
@@ -79,6 +81,26 @@ TEST_F(UcxOnDevice, CollectivesSideBySideShareOneQueueAndGetTheirOwnResults) {
                 rank.run(*compiled, plan, buffers, iteration);
             }
         }
+    });
+}
+
+TEST_F(UcxOnDevice, ProductsWithoutCublasAreDeclinedOnAllRanksAlike) {
+    if (std::getenv("DLMB_FAKE_CUBLAS_STATUS") == nullptr) {
+        GTEST_SKIP() << "cuBLAS may be there";
+    }
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap, MemoryKind::cuda);
+        PlanBuilder builder(bootstrap.rank());
+        GroupId const world = builder.group(rank.world());
+        std::vector<StepId> before;
+        if (bootstrap.rank() == 0) {
+            before.push_back(builder.compute(1000, "compute", {}, ProductShape{64, 64, 64}));
+        }
+        builder.all_reduce(world, 4096, Element::fp32, Reduction::sum, "gradients", before);
+        Plan const plan = std::move(builder).finish();
+        auto const made = rank.backend().compile(plan, rank.bind(plan), {});
+        ASSERT_FALSE(made);
+        EXPECT_NE(made.error().reason.find("cuBLAS"), std::string::npos) << made.error().reason;
     });
 }
 
