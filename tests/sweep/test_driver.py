@@ -146,6 +146,14 @@ class Driver(unittest.TestCase):
         self.assertEqual(done.returncode, 64)
         self.assertIn("oversubscribe = true", done.stderr)
 
+    def test_ranks_that_share_cores_are_bound_only_where_the_machine_file_says_so(self):
+        machine = self.folder / "machine.toml"
+        for text, bound in (("", "--bind-to core "), ("oversubscribe = true", "--bind-to none "),
+                            ('oversubscribe = true\nbind = "core"', "--bind-to core:overload-allowed ")):
+            with self.subTest(text):
+                machine.write_text(text, encoding="utf-8")
+                self.assertIn(bound, self.run_sweep("", "--dry-run", "--machine", machine).stdout)
+
     def test_a_dry_run_prints_commands_and_writes_nothing(self):
         done = self.run_sweep("", "--dry-run")
         self.assertEqual(done.stdout.count("dlmb_collective"), 2)

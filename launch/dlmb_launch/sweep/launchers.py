@@ -117,19 +117,20 @@ def _open_mpi_needs(machine: Machine) -> tuple[tuple[str, str], ...]:
 
 
 def _mpirun(_: Launcher, machine: Machine, world: World) -> list[str]:
-    bind = "none" if machine.oversubscribe else machine.bind
+    shared = machine.oversubscribe and machine.bind != "none"
+    bind = f"{machine.bind}:overload-allowed" if shared else machine.bind
     places = ["--map-by", f"ppr:{world.ranks_per_node}:node"] if world.nodes > 1 else []
     return ["-np", str(world.ranks), *places, "--bind-to", bind]
 
 
 def _mpiexec(_: Launcher, machine: Machine, world: World) -> list[str]:
     places = ["-ppn", str(world.ranks_per_node)] if world.nodes > 1 else []
-    bind = [] if machine.oversubscribe or machine.bind == "none" else ["-bind-to", machine.bind]
+    bind = [] if machine.bind == "none" else ["-bind-to", machine.bind]
     return ["-n", str(world.ranks), *places, *bind]
 
 
 def _srun(launcher: Launcher, machine: Machine, world: World) -> list[str]:
-    bind = {"core": "cores", "numa": "ldoms", "none": "none"}["none" if machine.oversubscribe else machine.bind]
+    bind = {"core": "cores", "numa": "ldoms", "none": "none"}[machine.bind]
     places = ["-n", str(world.ranks), "-N", str(world.nodes), f"--ntasks-per-node={world.ranks_per_node}"]
     return [f"--mpi={launcher.pmi}", *places, f"--cpu-bind={bind}", "--kill-on-bad-exit=1", *(["--overcommit"] if machine.oversubscribe else [])]
 

@@ -29,11 +29,12 @@ def read(path: Path | None) -> Machine:
     if path is None:
         return Machine()
     table = Table(toml_file.read(path), str(path))
+    oversubscribe = table.take("oversubscribe", bool, False)
     machine = Machine(
         launcher=_one_of(table, "launcher", LAUNCHERS, "auto"),
         arguments=tuple(map(str, table.take("arguments", list, []))),
-        bind=_one_of(table, "bind", BINDINGS, "core"),
-        oversubscribe=table.take("oversubscribe", bool, False),
+        bind=_one_of(table, "bind", BINDINGS, "none" if oversubscribe else "core"),
+        oversubscribe=oversubscribe,
         build=table.take("build", str, ""),
         variables=tuple(table.texts("set").items()),
     )
