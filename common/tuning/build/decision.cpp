@@ -50,7 +50,8 @@ std::vector<Showing> finished(Contenders const& contenders) {
             errors.push_back(std::abs(seen->aa_ratio - 1));
         }
         if (!errors.empty()) {
-            showing.aa_error = measure::median(errors);
+            // launches are independent, so their mean errs by less than one of them
+            showing.aa_error = measure::median(errors) / std::sqrt(static_cast<double>(errors.size()));
             showings.push_back(std::move(showing));
         }
     }
@@ -81,10 +82,12 @@ std::vector<Showing const*> ranked(std::vector<Showing> const& showings) {
     return order;
 }
 
+double least_gain(Showing const& standard, Policy const& policy) {
+    return measure::median(standard.medians_ns) < small_ns ? policy.min_gain_small : policy.min_gain_large;
+}
+
 double margin(Showing const& winner, Showing const& standard, Policy const& policy) {
-    bool const small = measure::median(standard.medians_ns) < small_ns;
-    return std::max(small ? policy.min_gain_small : policy.min_gain_large,
-                    2 * std::max(winner.aa_error, standard.aa_error));
+    return std::max(least_gain(standard, policy), 2 * std::max(winner.aa_error, standard.aa_error));
 }
 
 Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& standard,
@@ -176,12 +179,16 @@ std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& polic
             decisions.push_back({Standing::no_gain, std::nullopt, evidence_of(heat, standard, standard, order, 0)});
             continue;
         }
-        bool const enough = ratio_of(winner.ratios).estimate <= 1 - margin(winner, standard, policy);
+        double const estimate = ratio_of(winner.ratios).estimate;
+        bool const enough = estimate <= 1 - margin(winner, standard, policy);
         bool const counted = winner.ratios.size() >= policy.launches;
-        decisions.push_back(
-            enough && counted && significant[i]
-                ? after_confirmation(heat, winner, standard, order, policy)
-                : Decision{Standing::tie, winner.choice, evidence_of(heat, winner, standard, order, 0)});
+        if (enough && counted && significant[i]) {
+            decisions.push_back(after_confirmation(heat, winner, standard, order, policy));
+            continue;
+        }
+        bool const promising = estimate <= 1 - least_gain(standard, policy);
+        decisions.push_back({promising ? Standing::undecided : Standing::tie, winner.choice,
+                             evidence_of(heat, winner, standard, order, 0)});
     }
     return decisions;
 }

@@ -21,7 +21,7 @@ struct Showing {
     std::vector<double> medians_ns;  // one per launch that has the default as well, in order of their ids
     std::vector<double> ratios;      // to the default in the same launch
     std::uint64_t samples = 0;
-    double aa_error = 0;  // median over launches of |aa_ratio - 1|
+    double aa_error = 0;  // by how much the mean over these launches differs where nothing does
 };
 
 /// One scope, place and size: everything that competed there.
@@ -35,7 +35,8 @@ struct Heat {
 
 enum class Standing : std::uint8_t {
     no_gain,      // the default has the lowest median
-    tie,          // somebody is faster, by no more than noise
+    tie,          // somebody is faster, by too little or on fresh launches no longer
+    undecided,    // somebody looks faster by enough, which may be luck: more launches decide
     unconfirmed,  // significant, and not yet seen on fresh launches
     chosen
 };

@@ -39,9 +39,8 @@ std::vector<std::string> with_default(std::set<std::string> methods) {
     return all;
 }
 
-}  // namespace
-
-std::vector<NextJob> confirmations(Built const& built) {
+/// The winners that stand so, each against the default at its sizes.
+std::vector<NextJob> winners_again(Built const& built, Standing standing) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
         if (series.scope == select_scope) {
@@ -49,7 +48,7 @@ std::vector<NextJob> confirmations(Built const& built) {
         }
         std::map<std::string, NextJob> by_winner;
         for (Point const& point : series.points) {
-            if (point.decision.standing == Standing::unconfirmed) {
+            if (point.decision.standing == standing) {
                 std::string const& method = point.decision.winner->method;
                 NextJob& job = by_winner[method];
                 job.place = series.place;
@@ -65,6 +64,16 @@ std::vector<NextJob> confirmations(Built const& built) {
     return jobs;
 }
 
+}  // namespace
+
+std::vector<NextJob> confirmations(Built const& built) {
+    return winners_again(built, Standing::unconfirmed);
+}
+
+std::vector<NextJob> repetitions(Built const& built) {
+    return winners_again(built, Standing::undecided);
+}
+
 std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
@@ -74,7 +83,8 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
         }
         std::set<std::string> methods;
         for (Point const& point : series.points) {
-            if (point.decision.winner && point.decision.standing != Standing::tie) {
+            Standing const standing = point.decision.standing;
+            if (standing == Standing::chosen || standing == Standing::unconfirmed) {
                 methods.insert(point.decision.winner->method);
             }
         }
@@ -88,8 +98,8 @@ std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs
     if (jobs.empty()) {
         return {};
     }
-    std::string text =
-        fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\n", name, launches, timing);
+    std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\ntime-limit = 1\n", name,
+                                   launches, timing);
     std::set<std::pair<std::uint64_t, std::uint64_t>> worlds;
     for (NextJob const& job : jobs) {
         worlds.emplace(job.place.ranks, job.place.nodes);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What to measure next, as a sweep file of dlmb_sweep: winners that no fresh launch has seen yet, and sizes between
-// neighbours that chose differently.
+// What to measure next, as a sweep file of dlmb_sweep: winners that no fresh launch has seen yet, sizes where more
+// launches decide, and sizes between neighbours that chose differently.
 #pragma once
 
 #include "common/tuning/build/build_table.hpp"
@@ -22,6 +22,8 @@ struct NextJob {
 
 /// Confirmation of every significant winner at its sizes.
 [[nodiscard]] std::vector<NextJob> confirmations(Built const& built);
+/// More launches of the contenders that are undecided, to be added to those that found them.
+[[nodiscard]] std::vector<NextJob> repetitions(Built const& built);
 /// Cuts that are coarser than policy.cut, by all methods that hold beside them.
 [[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);
 

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/next_sweep.hpp"
 #include "common/tuning/validate.hpp"
 #include "tests/unit/tuning_build/made_observations.hpp"
 
@@ -84,6 +85,41 @@ TEST(BuildTable, TooFewLaunchesChooseNothing) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
     auto const few = observe_truth(planted, {powers_of_two(1024, 65536), 7, 0.02, 1});
     EXPECT_EQ(chosen(build_rules(few, few, test_policy(), false)), 0U);
+}
+
+TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
+    auto search = observe_truth(planted, {{4096}, 4, 0.02, 1});
+    Built const undecided = build_rules(search, {}, test_policy(), false);
+    EXPECT_EQ(undecided.series[0].points[0].decision.standing, Standing::undecided);
+    auto const again = repetitions(undecided);
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again[0].bytes, (std::vector<Bytes>{4096}));
+    EXPECT_EQ(again[0].methods, (std::vector<std::string>{"default", "ring"}));
+    EXPECT_TRUE(confirmations(undecided).empty());
+
+    auto more = observe_truth(planted, {{4096}, 4, 0.02, 2});
+    for (Observation& one : more) {
+        one.launch_id += "again";
+    }
+    search.insert(search.end(), more.begin(), more.end());
+    Built const decided = build_rules(search, {}, test_policy(), false);
+    EXPECT_TRUE(repetitions(decided).empty());
+    EXPECT_EQ(confirmations(decided).size(), 1U);
+}
+
+TEST(BuildTable, LaunchesThatDisagreeWithThemselvesNeedALargerGain) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
+    auto const standing_with = [&](double aa_ratio) {
+        auto search = observe_truth(planted, {{4096}});
+        for (Observation& one : search) {
+            one.aa_ratio = aa_ratio;
+        }
+        return build_rules(search, {}, test_policy(), false).series[0].points[0].decision.standing;
+    };
+    // twice the error of 8 launches together: 2 * 0.1 / sqrt(8) = 0.07, and 0.2 / sqrt(8) * 2 = 0.14
+    EXPECT_EQ(standing_with(1.1), Standing::unconfirmed);
+    EXPECT_EQ(standing_with(1.2), Standing::undecided);
 }
 
 TEST(BuildTable, AKnownCrossoverIsFoundWithinOneStepOfRefinement) {

@@ -4,12 +4,9 @@
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
-#include "common/base/suggest.hpp"
+#include "common/app/tune/result_input.hpp"
 #include "common/base/version.hpp"
-#include "common/record/result_reader.hpp"
 #include "common/tuning/build/next_sweep.hpp"
-#include "common/tuning/build/observe.hpp"
-#include "common/tuning/provenance/digest.hpp"
 #include "common/tuning/write_table.hpp"
 
 #include <fmt/chrono.h>
@@ -17,36 +14,10 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
-#include <set>
 
 namespace dlmb::app::tune {
 namespace {
-
-namespace fs = std::filesystem;
-
-/// Files as they are, and those of folders that end in .jsonl, sorted.
-std::vector<fs::path> result_files(std::vector<std::string> const& arguments) {
-    std::vector<fs::path> files;
-    for (std::string const& argument : arguments) {
-        if (!fs::is_directory(argument)) {
-            files.emplace_back(argument);
-            continue;
-        }
-        std::set<fs::path> inside;
-        for (fs::directory_entry const& entry : fs::directory_iterator(argument)) {
-            if (entry.path().extension() == ".jsonl") {
-                inside.insert(entry.path());
-            }
-        }
-        if (inside.empty()) {
-            throw UsageError(fmt::format("{}: no result files (*.jsonl) in this folder", argument));
-        }
-        files.insert(files.end(), inside.begin(), inside.end());
-    }
-    return files;
-}
 
 void write_text(std::string const& path, std::string const& text) {
     std::ofstream file(path);
@@ -68,26 +39,23 @@ public:
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
             ->capture_default_str();
-        parser.add_option("--timing", timing_, "cells that count: isolated calls, or stream, back to back")
-            ->check(CLI::IsMember({"isolated", "stream"}))
-            ->capture_default_str();
+        accept_.add_to(parser);
         parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen");
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
-        parser
-            .add_option("--accept", accept_,
-                        "let pass what weakens a table: oversubscribed, quick (under six rounds), unconfirmed")
-            ->delimiter(',');
         parser.add_option("--next-confirm", confirm_sweep_, "write a sweep file that measures the winners again");
+        parser.add_option("--next-repeat", repeat_sweep_,
+                          "write a sweep file that measures undecided sizes again, for RESULTS");
         parser.add_option("--next-refine", refine_sweep_, "write a sweep file that measures between sizes that differ");
     }
 
     [[nodiscard]] int run() override {
-        tuning::Accepted const accepted = read_accepted();
+        tuning::Accepted const accepted = accept_.checked();
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
         tuning::TuningTable table;
-        read(results_, search, table);
-        read(confirm_, confirm, table);
+        table.inputs = read_results(results_, search);
+        std::vector<tuning::Input> const fresh = read_results(confirm_, confirm);
+        table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
         if (!confirm_.empty() && confirm.system().key != search.system().key) {
             throw UsageError("--confirm: these launches ran on another system");
         }
@@ -97,7 +65,7 @@ public:
         if (min_gain_ >= 0) {
             policy_.min_gain_small = policy_.min_gain_large = min_gain_;
         }
-        tuning::Built const built = build_rules(search.kept(), confirm.kept(), policy_, unconfirmed_);
+        tuning::Built const built = build_rules(search.kept(), confirm.kept(), policy_, accept_.has("unconfirmed"));
         fill_in(table, search, built);
         print_refused(search);
         print_summary(built);
@@ -113,36 +81,6 @@ public:
     }
 
 private:
-    tuning::Accepted read_accepted() {
-        static std::vector<std::string> const known{"oversubscribed", "quick", "unconfirmed"};
-        for (std::string const& word : accept_) {
-            if (std::find(known.begin(), known.end(), word) == known.end()) {
-                throw UsageError(fmt::format("--accept: {}", unknown_name("accept", word, known)));
-            }
-        }
-        auto const has = [&](char const* word) {
-            return std::find(accept_.begin(), accept_.end(), word) != accept_.end();
-        };
-        unconfirmed_ = has("unconfirmed");
-        return {has("oversubscribed"), has("quick"), timing_};
-    }
-
-    static void read(std::vector<std::string> const& arguments, tuning::Observations& observations,
-                     tuning::TuningTable& table) {
-        for (fs::path const& path : result_files(arguments)) {
-            record::ResultFile const file = record::read_results(path);
-            for (std::string const& remark : file.remarks) {
-                fmt::print(stderr, "dlmb_tune: {}: {}\n", path.string(), remark);
-            }
-            observations.add(file, path.string());
-            tuning::Input input{path.filename().string(), tuning::sha256_of_file(path), {}};
-            for (record::Launch const& launch : file.launches) {
-                input.launches.push_back(launch.launch_id);
-            }
-            table.inputs.push_back(std::move(input));
-        }
-    }
-
     void fill_in(tuning::TuningTable& table, tuning::Observations const& search, tuning::Built const& built) const {
         BuildInfo const& info = build_info();
         table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -150,19 +88,21 @@ private:
         table.system = search.system();
         table.stack = search.stack();
         table.policy = policy_;
-        if (timing_ == "stream") {
+        if (accept_.timing == "stream") {
             table.policy.metric = "median time of a call among calls back to back";
         }
         table.policy.confirm_launches = confirm_.empty() ? 0 : policy_.confirm_launches;
         table.rules = built.rules;
     }
 
-    static void print_refused(tuning::Observations const& observations) {
-        std::uint64_t const kept = observations.kept().size();
-        fmt::print("cells     {} of {} used\n", kept, observations.cells());
-        for (auto const& [reason, count] : observations.refused()) {
-            fmt::print("  {} not: {}\n", count, reason);
+    static void print_undecided(tuning::Series const& series, tuning::Point const& point) {
+        if (point.decision.standing != tuning::Standing::undecided) {
+            return;
         }
+        tuning::Evidence const& evidence = *point.decision.evidence;
+        fmt::print("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
+                   name_of(series.place.operation), point.bytes, series.place.ranks, point.decision.winner->method,
+                   100 * evidence.gain, evidence.launches);
     }
 
     static void print_summary(tuning::Built const& built) {
@@ -170,12 +110,14 @@ private:
         for (tuning::Series const& series : built.series) {
             for (tuning::Point const& point : series.points) {
                 ++count[point.decision.standing];
+                print_undecided(series, point);
             }
         }
         fmt::print(
-            "sizes     {} better than the default, {} await confirmation, {} ties, {} where the default is best\n",
-            count[tuning::Standing::chosen], count[tuning::Standing::unconfirmed], count[tuning::Standing::tie],
-            count[tuning::Standing::no_gain]);
+            "sizes     {} better than the default, {} await confirmation, {} undecided, {} ties, {} where the default "
+            "is best\n",
+            count[tuning::Standing::chosen], count[tuning::Standing::unconfirmed], count[tuning::Standing::undecided],
+            count[tuning::Standing::tie], count[tuning::Standing::no_gain]);
         auto const chosen = std::count_if(built.rules.begin(), built.rules.end(), [](tuning::Rule const& rule) {
             return rule.status == tuning::RuleStatus::chosen;
         });
@@ -184,7 +126,8 @@ private:
 
     void write_next(tuning::Built const& built) const {
         write_sweep(confirm_sweep_, "tuning-confirm", tuning::confirmations(built), policy_.confirm_launches);
-        write_sweep(refine_sweep_, "tuning-refine", tuning::refinements(built, policy_, unconfirmed_),
+        write_sweep(repeat_sweep_, "tuning-repeat", tuning::repetitions(built), policy_.launches);
+        write_sweep(refine_sweep_, "tuning-refine", tuning::refinements(built, policy_, accept_.has("unconfirmed")),
                     policy_.launches);
     }
 
@@ -197,21 +140,20 @@ private:
             fmt::print("{}: nothing is left to measure; not written\n", path);
             return;
         }
-        write_text(path, tuning::sweep_file(name, jobs, launches, timing_));
+        write_text(path, tuning::sweep_file(name, jobs, launches, accept_.timing));
         fmt::print("next      launch/dlmb_sweep {}\n", path);
     }
 
     std::vector<std::string> results_;
     std::vector<std::string> confirm_;
-    std::vector<std::string> accept_;
-    std::string timing_ = "isolated";
+    AcceptOptions accept_;
     std::string table_path_;
     std::string confirm_sweep_;
+    std::string repeat_sweep_;
     std::string refine_sweep_;
     std::string baseline_ = "mpi";
     tuning::Policy policy_;
     double min_gain_ = -1;
-    bool unconfirmed_ = false;
 };
 
 }  // namespace
