@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace dlmb::app::tune {
 namespace {
 
@@ -42,6 +44,24 @@ std::string word_of(std::optional<Word> word) {
 }
 
 }  // namespace
+
+std::string columns_text(std::vector<Row> const& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (Row const& row : rows) {
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            widths[column] = std::max(widths[column], row[column].size());
+        }
+    }
+    std::string text;
+    for (Row const& row : rows) {
+        std::string line;
+        for (std::size_t column = 0; column < row.size(); ++column) {
+            line += fmt::format("  {:<{}}", row[column], widths[column]);
+        }
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
 
 std::string exact_bytes(Bytes bytes) {
     char const* unit = "";

@@ -4,11 +4,12 @@
 // What one launch says about one way of doing one operation: the input of a tuning table.
 #pragma once
 
-#include "common/tuning/rule.hpp"
+#include "common/tuning/query.hpp"
 
 #include <compare>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace dlmb::tuning {
 
@@ -24,6 +25,9 @@ struct Place {
     std::optional<bool> uniform;  // of an exchange
     auto operator<=>(Place const&) const = default;
 };
+
+/// What a program that does this asks a table. The views are of the arguments.
+[[nodiscard]] Query query_of(Place const& place, Bytes bytes, std::string_view backend);
 
 /// A backend and a method as --method takes it: what competes.
 struct Contender {

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_tune show and lookup as a person or a script runs them.
+"""dlmb_tune show, lookup and gain as a person or a script runs them.
 
 usage: tune_program_test.py DLMB_TUNE TABLE
 """
@@ -59,6 +59,23 @@ class Lookup(unittest.TestCase):
         self.assertEqual(text, "backend  nccl\nmethod   default\nrule     none matches\n")
 
 
+class Gain(unittest.TestCase):
+    def test_expects_for_a_workload_what_the_rules_say_of_its_sizes(self) -> None:
+        step = {"operation": "allreduce", "group": [0, 1, 2, 3], "element": "fp32", "reduction": "sum"}
+        steps = [{**step, "bytes": 65536}] * 3 + [{**step, "bytes": 2**40}]
+        world = {"ranks": 4, "ranks_per_node": 4}
+        plan = {"schema": "dlmb.plan/1.0", "world": world, "plans": [{"rank": rank, "steps": steps} for rank in range(4)]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plan.json"
+            path.write_text(json.dumps(plan), encoding="utf-8")
+            text = output_of("gain", TABLE, "--traffic", path)
+        (known,) = [line for line in text.splitlines() if line.endswith(" r002")]
+        for part in ("64 K", "118", "91"):
+            self.assertIn(part, known)
+        self.assertIn("expected gain for this workload: 22.9 % (354.000 -> 273.000 us", text)  # 3 * 118 and 3 * 91, of r002
+        self.assertIn("1 operations per rank are not measured", text)
+
+
 class BadUsage(unittest.TestCase):
     def refusal(self, *arguments: object) -> str:
         done = tune(*arguments, stdout=subprocess.PIPE)
@@ -74,6 +91,8 @@ class BadUsage(unittest.TestCase):
         self.assertIn("64K", self.refusal("lookup", TABLE, *RING, "1MB"))
         self.assertIn("nearest: host", self.refusal("lookup", TABLE, "--operation", "exchange", "--bytes", "1", "--memory", "hots"))
         self.assertIn("none.json", self.refusal("show", "none.json"))
+        self.assertIn("--traffic", self.refusal("gain", TABLE))
+        self.assertIn("none.json", self.refusal("gain", TABLE, "--traffic", "none.json"))
 
     def test_of_a_broken_table_names_file_and_place(self) -> None:
         table = json.loads(TABLE.read_text(encoding="utf-8"))

@@ -16,8 +16,6 @@
 namespace dlmb::app::tune {
 namespace {
 
-using Row = std::vector<std::string>;
-
 Row const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice", "gain over default [95 %]",
                   "evidence",  "status", "rule"};
 
@@ -34,24 +32,6 @@ Row row_of(tuning::Rule const& rule) {
             evidence_text(rule),
             std::string{name_of(rule.status)},
             rule.id};
-}
-
-std::string table_of(std::vector<Row> const& rows) {
-    std::vector<std::size_t> widths(heading.size());
-    for (Row const& row : rows) {
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            widths[column] = std::max(widths[column], row[column].size());
-        }
-    }
-    std::string text;
-    for (Row const& row : rows) {
-        std::string line;
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            line += fmt::format("  {:<{}}", row[column], widths[column]);
-        }
-        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-    }
-    return text;
 }
 
 std::string system_text(tuning::System const& system) {
@@ -93,7 +73,7 @@ void print_scope(std::string const& scope, std::vector<tuning::Rule> const& rule
         }
     }
     fmt::print("\n{}\n{}", scope == tuning::select_scope ? "which backend" : fmt::format("which method of {}", scope),
-               table_of(rows));
+               columns_text(rows));
 }
 
 class Show final : public Command {

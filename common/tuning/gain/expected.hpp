@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a table is expected to gain for the traffic of a workload, from the evidence of its rules alone: nothing is
+// measured here, and what a workload overlaps or waits for is not known.
+#pragma once
+
+#include "common/tuning/gain/traffic.hpp"
+#include "common/tuning/table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb::tuning {
+
+struct ExpectedStep {
+    Demand demand;
+    double count = 0;  // per rank and iteration
+    Rule const* rule =
+        nullptr;  // with evidence; nullptr: the table has nothing measured here. Lives as long as the table
+};
+
+/// Times per rank and iteration, nanoseconds, of the steps that the table has evidence for. A rule's times are the
+/// geometric means over the sizes that it was measured at, so that a wide rule is a coarse estimate.
+struct ExpectedGain {
+    std::vector<ExpectedStep> steps;
+    double default_ns = 0;
+    double choice_ns = 0;
+    double uncovered = 0;  // operations per rank and iteration without evidence
+};
+
+/// `backend`: whose methods are chosen. `memory`: that the workload communicates from.
+[[nodiscard]] ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std::string const& backend,
+                                         std::string const& memory);
+
+}  // namespace dlmb::tuning

@@ -1,0 +1,122 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/gain/traffic.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace dlmb::tuning {
+namespace {
+
+using Json = nlohmann::json;
+
+std::uint64_t nodes_of(std::vector<std::uint64_t> const& group, std::uint64_t ranks_per_node) {
+    std::set<std::uint64_t> nodes;
+    for (std::uint64_t const rank : group) {
+        nodes.insert(rank / ranks_per_node);
+    }
+    return nodes.size();
+}
+
+/// An exchange that all ranks of a group take part in: the n-th one of this group in each of their plans.
+struct Exchange {
+    Place place;
+    Bytes sent = 0;  // by all ranks
+    std::set<Bytes> blocks;
+    std::uint64_t block_count = 0;
+};
+using ExchangeKey = std::pair<std::vector<std::uint64_t>, std::size_t>;
+
+class Reader {
+public:
+    explicit Reader(Json const& document)
+        : ranks_per_node_(document.at("world").at("ranks_per_node").get<std::uint64_t>()),
+          ranks_(document.at("plans").size()) {
+        for (Json const& plan : document.at("plans")) {
+            std::map<std::vector<std::uint64_t>, std::size_t> exchanges;
+            for (Json const& step : plan.at("steps")) {
+                read(step, exchanges);
+            }
+        }
+        add_exchanges();
+    }
+    [[nodiscard]] Traffic take() { return std::move(traffic_); }
+
+private:
+    void read(Json const& step, std::map<std::vector<std::uint64_t>, std::size_t>& exchanges) {
+        std::string const operation = step.at("operation");
+        if (operation == "compute" || operation == "recv") {
+            return;
+        }
+        auto const group = step.at("group").get<std::vector<std::uint64_t>>();
+        Place place;
+        place.operation = operation_named(operation == "send" ? "sendrecv" : operation).value();
+        place.ranks = group.size();
+        place.nodes = nodes_of(group, ranks_per_node_);
+        place.reduction = step.value("reduction", "");
+        place.dtype = place.reduction.empty() ? "" : step.at("element").get<std::string>();
+        if (operation == "exchange") {
+            Exchange& all = exchanges_[{group, exchanges[group]++}];
+            all.place = place;
+            for (Json const& block : step.at("send")) {
+                all.sent += block.at("bytes").get<Bytes>();
+                all.blocks.insert(block.at("bytes").get<Bytes>());
+                ++all.block_count;
+            }
+        } else if (operation == "send") {
+            add(place, step.at("send").at(0).at("bytes"), 1);
+        } else {
+            add(place, step.at("bytes"), 1);
+        }
+    }
+
+    void add_exchanges() {
+        for (auto& [key, all] : exchanges_) {
+            std::uint64_t const ranks = all.place.ranks;
+            all.place.uniform = all.blocks.size() <= 1 && all.block_count == ranks * ranks;
+            add(all.place, all.sent / ranks, static_cast<double>(ranks));
+        }
+    }
+
+    void add(Place const& place, Bytes bytes, double by_ranks) {
+        traffic_[{place, bytes}] += by_ranks / static_cast<double>(ranks_);
+    }
+
+    std::uint64_t ranks_per_node_;
+    std::size_t ranks_;
+    std::map<ExchangeKey, Exchange> exchanges_;
+    Traffic traffic_;
+};
+
+}  // namespace
+
+Traffic parse_traffic(std::string const& text, std::string const& source) {
+    try {
+        Json const document = Json::parse(text);
+        if (!document.at("schema").get<std::string>().starts_with("dlmb.plan/1.")) {
+            throw UsageError(fmt::format("{}: is no dlmb.plan/1.x document; make one with --plan json", source));
+        }
+        return Reader(document).take();
+    } catch (Json::exception const& error) {
+        throw UsageError(fmt::format("{}: is no plan document ({}); make one with --plan json", source, error.what()));
+    } catch (std::bad_optional_access const&) {
+        throw UsageError(fmt::format("{}: has a step of an operation that tables do not know", source));
+    }
+}
+
+Traffic read_traffic(std::filesystem::path const& plan) {
+    std::ifstream file(plan, std::ios::binary);
+    if (!file) {
+        throw UsageError(fmt::format("{}: cannot be read", plan.string()));
+    }
+    return parse_traffic({std::istreambuf_iterator<char>(file), {}}, plan.string());
+}
+
+}  // namespace dlmb::tuning

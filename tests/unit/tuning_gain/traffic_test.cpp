@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/tuning/gain/traffic.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::tuning {
+namespace {
+
+/// Two ranks on two nodes; `steps` of each.
+std::string plan_of(std::string const& first, std::string const& second) {
+    return R"({"schema":"dlmb.plan/1.0","world":{"ranks":2,"ranks_per_node":1},"plans":[{"rank":0,"steps":[)" + first +
+           R"(]},{"rank":1,"steps":[)" + second + "]}]}";
+}
+
+Traffic traffic_of(std::string const& first, std::string const& second) {
+    return parse_traffic(plan_of(first, second), "plan.json");
+}
+
+std::string const allreduce =
+    R"({"operation":"allreduce","group":[0,1],"bytes":4096,"element":"fp32","reduction":"sum"})";
+
+TEST(Traffic, CountsWhatARankDoesInAnIteration) {
+    Traffic const traffic = traffic_of(allreduce + "," + allreduce, allreduce + "," + allreduce);
+    ASSERT_EQ(traffic.size(), 1U);
+    auto const& [demand, count] = *traffic.begin();
+    EXPECT_EQ(demand.bytes, 4096U);
+    EXPECT_EQ(demand.place, (Place{TunedOperation::allreduce, 2, 2, "", "fp32", "sum", false, std::nullopt}));
+    EXPECT_EQ(count, 2);
+}
+
+TEST(Traffic, CountsAMessageAtItsSender) {
+    Traffic const traffic = traffic_of(R"({"operation":"send","group":[0,1],"send":[{"peer":1,"bytes":100}]})",
+                                       R"({"operation":"recv","group":[0,1],"recv":[{"peer":0,"bytes":100}]})");
+    ASSERT_EQ(traffic.size(), 1U);
+    EXPECT_EQ(traffic.begin()->first.place.operation, TunedOperation::sendrecv);
+    EXPECT_EQ(traffic.begin()->second, 0.5);  // one of two ranks
+}
+
+std::string exchange(std::string const& to_first, std::string const& to_second) {
+    return R"({"operation":"exchange","group":[0,1],"send":[{"peer":0,"bytes":)" + to_first +
+           R"(},{"peer":1,"bytes":)" + to_second + "}]}";
+}
+
+TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
+    Traffic const even = traffic_of(exchange("10", "10"), exchange("10", "10"));
+    ASSERT_EQ(even.size(), 1U);
+    EXPECT_EQ(even.begin()->first.bytes, 20U);
+    EXPECT_EQ(even.begin()->first.place.uniform, true);
+    EXPECT_EQ(even.begin()->second, 1);
+    Traffic const uneven = traffic_of(exchange("10", "30"), exchange("0", "10"));
+    EXPECT_EQ(uneven.begin()->first.bytes, 25U);  // (40 + 10) / 2
+    EXPECT_EQ(uneven.begin()->first.place.uniform, false);
+}
+
+TEST(Traffic, LeavesOutComputation) {
+    EXPECT_TRUE(traffic_of(R"({"operation":"compute","busy_ns":5})", "").empty());
+}
+
+TEST(Traffic, RefusesWhatIsNoPlan) {
+    EXPECT_THROW((void)parse_traffic("{", "plan.json"), UsageError);
+    EXPECT_THROW((void)parse_traffic(R"({"schema":"dlmb.result/1.0"})", "plan.json"), UsageError);
+    EXPECT_THROW((void)traffic_of(R"({"operation":"gossip","group":[0,1],"bytes":1})", ""), UsageError);
+    EXPECT_THROW((void)read_traffic("no/such/plan.json"), UsageError);
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
