@@ -73,12 +73,14 @@ std::string expected_text(std::string const& workload, tuning::ExpectedGain cons
         {"operation", "bytes", "ranks", "times per rank", "default us", "choice us", "choice", "rule"}};
     std::transform(steps.begin(), steps.end(), std::back_inserter(rows),
                    [](tuning::ExpectedStep const& step) { return row_of(step); });
-    double const covered_ns = gain.default_ns;
-    std::string const saved = covered_ns > 0 ? fmt::format("{:.1f} %", 100 * (1 - gain.choice_ns / covered_ns)) : "-";
-    return fmt::format("\n{}\n{}expected gain for this workload: {} ({} -> {} us of communication per iteration); {:g} "
-                       "operations per rank are not measured\n",
-                       workload, columns_text(rows), saved, human_us(covered_ns), human_us(gain.choice_ns),
-                       gain.uncovered);
+    std::string const text = fmt::format("\n{}\n{}", workload, columns_text(rows));
+    if (gain.covered == 0) {
+        return text + "expected gain for this workload: unknown, the table has evidence for none of it\n";
+    }
+    return text + fmt::format("expected gain for this workload: {:.1f} % of the {} us that {:g} operations per rank "
+                              "take; for {:g} more there is no evidence\n",
+                              100 * (1 - gain.choice_ns / gain.default_ns), human_us(gain.default_ns), gain.covered,
+                              gain.uncovered);
 }
 
 }  // namespace dlmb::app::tune

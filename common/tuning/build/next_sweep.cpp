@@ -16,12 +16,21 @@ constexpr Bytes fine_step = 8;     // every element type divides it
 constexpr Bytes coarse_step = 64;  // and packed blocks of an exchange
 constexpr Bytes coarse_from = 4096;
 
-/// What --message-size counts for `bytes` of the table (patterns/collective/README.md), rounded to whole elements.
-Bytes message_size(Place const& place, Bytes bytes) {
+std::uint64_t messages(Place const& place) {
     bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
-    Bytes const message = per_rank ? bytes / place.ranks : bytes;
+    return per_rank ? place.ranks : 1;
+}
+
+/// What --message-size counts for `bytes` of the table (patterns/collective/README.md).
+Bytes message_size(Place const& place, Bytes bytes) {
+    return bytes / messages(place);
+}
+
+/// A size near `bytes` whose messages are whole elements.
+Bytes rounded(Place const& place, Bytes bytes) {
+    Bytes const message = message_size(place, bytes);
     Bytes const step = message >= coarse_from ? coarse_step : fine_step;
-    return std::max(message / step * step, fine_step);
+    return std::max(message / step * step, fine_step) * messages(place);
 }
 
 std::string operation_option(Place const& place) {
@@ -77,7 +86,9 @@ std::vector<NextJob> repetitions(Built const& built) {
 std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
-        std::vector<Bytes> const sizes = sizes_between(series.points, policy, accept_unconfirmed);
+        std::vector<Bytes> sizes = sizes_between(series.points, policy, accept_unconfirmed);
+        std::transform(sizes.begin(), sizes.end(), sizes.begin(),
+                       [&](Bytes bytes) { return rounded(series.place, bytes); });
         if (series.scope == select_scope || sizes.empty()) {
             continue;
         }

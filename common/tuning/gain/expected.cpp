@@ -17,9 +17,27 @@ ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std
         gain.steps.push_back({{place, demand.bytes}, count, known ? rule : nullptr});
         gain.default_ns += known ? count * rule->evidence->default_ns : 0;
         gain.choice_ns += known ? count * rule->evidence->choice_ns : 0;
-        gain.uncovered += known ? 0 : count;
+        (known ? gain.covered : gain.uncovered) += count;
     }
     return gain;
+}
+
+std::vector<NextJob> searches(ExpectedGain const& gain, std::string const& backend) {
+    std::map<Place, NextJob> jobs;
+    for (ExpectedStep const& step : gain.steps) {
+        if (step.rule == nullptr) {
+            NextJob& job = jobs[step.demand.place];
+            job.place = step.demand.place;
+            job.bytes.push_back(step.demand.bytes);
+            job.methods = {"all"};
+            job.backend = backend;
+        }
+    }
+    std::vector<NextJob> all;
+    for (auto& [place, job] : jobs) {
+        all.push_back(std::move(job));
+    }
+    return all;
 }
 
 }  // namespace dlmb::tuning

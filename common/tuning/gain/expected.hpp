@@ -5,6 +5,7 @@
 // measured here, and what a workload overlaps or waits for is not known.
 #pragma once
 
+#include "common/tuning/build/next_sweep.hpp"
 #include "common/tuning/gain/traffic.hpp"
 #include "common/tuning/table.hpp"
 
@@ -26,11 +27,16 @@ struct ExpectedGain {
     std::vector<ExpectedStep> steps;
     double default_ns = 0;
     double choice_ns = 0;
-    double uncovered = 0;  // operations per rank and iteration without evidence
+    double covered = 0;    // operations per rank and iteration with evidence
+    double uncovered = 0;  // and without
 };
 
 /// `backend`: whose methods are chosen. `memory`: that the workload communicates from.
 [[nodiscard]] ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std::string const& backend,
                                          std::string const& memory);
+
+/// By all methods of `backend`, the sizes of the workload that the table has no evidence for: where measurements are
+/// best spent.
+[[nodiscard]] std::vector<NextJob> searches(ExpectedGain const& gain, std::string const& backend);
 
 }  // namespace dlmb::tuning

@@ -36,7 +36,9 @@ TEST(ExpectedGain, WeighsEachSizeByHowOftenItOccurs) {
     ExpectedGain const gain = expected_gain(table, {{allreduce(512), 30}, {allreduce(2048), 1}}, "mpi", "host");
     EXPECT_EQ(gain.default_ns, 400);  // 30 * 10 + 1 * 100
     EXPECT_EQ(gain.choice_ns, 290);   // 30 * 8 + 1 * 50
+    EXPECT_EQ(gain.covered, 31);
     EXPECT_EQ(gain.uncovered, 0);
+    EXPECT_TRUE(searches(gain, "mpi").empty());
     ASSERT_EQ(gain.steps.size(), 2U);
     EXPECT_EQ(gain.steps[0].rule->id, "r001");
 }
@@ -47,6 +49,7 @@ TEST(ExpectedGain, CountsWhatTheTableDoesNotKnow) {
     EXPECT_EQ(larger.uncovered, 3);
     EXPECT_EQ(larger.default_ns, 0);
     EXPECT_EQ(larger.steps.at(0).rule, nullptr);
+    EXPECT_EQ(searches(larger, "mpi").at(0).bytes, (std::vector<Bytes>{1 << 20}));
     EXPECT_EQ(expected_gain(table, {{allreduce(512), 2}}, "mpi", "cuda").uncovered, 2);
     EXPECT_EQ(expected_gain(table, {{allreduce(512), 2}}, "ucx", "host").uncovered, 2);
     table.rules[0].evidence.reset();  // as a person writes it

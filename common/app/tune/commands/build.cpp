@@ -5,8 +5,9 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/result_input.hpp"
+#include "common/app/tune/sweep_output.hpp"
 #include "common/base/version.hpp"
-#include "common/tuning/build/next_sweep.hpp"
+#include "common/tuning/build/build_table.hpp"
 #include "common/tuning/write_table.hpp"
 
 #include <fmt/chrono.h>
@@ -14,19 +15,9 @@
 
 #include <algorithm>
 #include <ctime>
-#include <fstream>
 
 namespace dlmb::app::tune {
 namespace {
-
-void write_text(std::string const& path, std::string const& text) {
-    std::ofstream file(path);
-    file << text;
-    file.close();
-    if (!file) {
-        throw OutputError(fmt::format("{}: cannot be written", path));
-    }
-}
 
 class Build final : public Command {
 public:
@@ -125,23 +116,11 @@ private:
     }
 
     void write_next(tuning::Built const& built) const {
-        write_sweep(confirm_sweep_, "tuning-confirm", tuning::confirmations(built), policy_.confirm_launches);
-        write_sweep(repeat_sweep_, "tuning-repeat", tuning::repetitions(built), policy_.launches);
-        write_sweep(refine_sweep_, "tuning-refine", tuning::refinements(built, policy_, accept_.has("unconfirmed")),
-                    policy_.launches);
-    }
-
-    void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
-                     std::uint64_t launches) const {
-        if (path.empty()) {
-            return;
-        }
-        if (jobs.empty()) {
-            fmt::print("{}: nothing is left to measure; not written\n", path);
-            return;
-        }
-        write_text(path, tuning::sweep_file(name, jobs, launches, accept_.timing));
-        fmt::print("next      launch/dlmb_sweep {}\n", path);
+        std::string const& timing = accept_.timing;
+        write_sweep(confirm_sweep_, "tuning-confirm", confirmations(built), policy_.confirm_launches, timing);
+        write_sweep(repeat_sweep_, "tuning-repeat", repetitions(built), policy_.launches, timing);
+        write_sweep(refine_sweep_, "tuning-refine", refinements(built, policy_, accept_.has("unconfirmed")),
+                    policy_.launches, timing);
     }
 
     std::vector<std::string> results_;

@@ -6,6 +6,7 @@
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/gain_text.hpp"
 #include "common/app/tune/result_input.hpp"
+#include "common/app/tune/sweep_output.hpp"
 #include "common/base/error.hpp"
 #include "common/tuning/read_table.hpp"
 
@@ -30,6 +31,8 @@ public:
         parser.add_option("--backend", backend_, "of the workload")->capture_default_str();
         parser.add_option("--memory", memory_, "of the workload: host, pinned, cuda, managed, nccl")
             ->capture_default_str();
+        parser.add_option("--next-search", search_sweep_,
+                          "write a sweep file that measures what the workloads do and the table does not know");
         accept_.add_to(parser);
     }
 
@@ -41,9 +44,14 @@ public:
         if (!measured_.empty()) {
             print_measured(table);
         }
+        tuning::Traffic all;
         for (std::string const& plan : traffic_) {
-            fmt::print("{}", expected_text(plan, expected_gain(table, tuning::read_traffic(plan), backend_, memory_)));
+            tuning::Traffic const traffic = tuning::read_traffic(plan);
+            fmt::print("{}", expected_text(plan, expected_gain(table, traffic, backend_, memory_)));
+            all.insert(traffic.begin(), traffic.end());
         }
+        write_sweep(search_sweep_, "tuning-search", searches(expected_gain(table, all, backend_, memory_), backend_),
+                    table.policy.launches, accept_.timing);
         return exit_ok;
     }
 
@@ -76,6 +84,7 @@ private:
     }
 
     std::string path_;
+    std::string search_sweep_;
     std::vector<std::string> measured_;
     std::vector<std::string> traffic_;
     std::string backend_ = "mpi";

@@ -1,0 +1,18 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Writes what to measure next as a sweep file.
+#pragma once
+
+#include "common/tuning/build/next_sweep.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb::app::tune {
+
+/// Says how to run it, or that nothing is left. Nothing for an empty path. Throws OutputError.
+void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
+                 std::uint64_t launches, std::string const& timing);
+
+}  // namespace dlmb::app::tune
