@@ -47,6 +47,11 @@ void AcceptOptions::add_to(CLI::App& parser) {
         ->check(CLI::IsMember({"isolated", "stream"}))
         ->capture_default_str();
     parser
+        .add_option("--methods", methods,
+                    "methods that compete with the default, without knobs [all]; 'algorithm' for a table that is to be "
+                    "exported to an MPI library")
+        ->delimiter(',');
+    parser
         .add_option("--accept", words,
                     "let pass what weakens a table: oversubscribed, quick (under six rounds), unconfirmed")
         ->delimiter(',');
@@ -63,7 +68,7 @@ tuning::Accepted AcceptOptions::checked() const {
             throw UsageError(fmt::format("--accept: {}", unknown_name("accept", word, known)));
         }
     }
-    return {has("oversubscribed"), has("quick"), timing};
+    return {has("oversubscribed"), has("quick"), timing, methods};
 }
 
 std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations) {

@@ -13,9 +13,10 @@
 
 namespace dlmb::app::tune {
 
-/// The options by which cells count: --timing and --accept.
+/// The options by which cells count: --timing, --methods and --accept.
 struct AcceptOptions {
     std::string timing = "isolated";
+    std::vector<std::string> methods;
     std::vector<std::string> words;
 
     void add_to(CLI::App& parser);

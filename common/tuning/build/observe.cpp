@@ -124,6 +124,12 @@ Observation observation_from(record::Cell const& cell, std::string const& launch
     return seen;
 }
 
+bool Observations::competes(record::Cell const& cell) const {
+    auto const& methods = accepted_.methods;
+    return cell.is_default || methods.empty() ||
+           std::find(methods.begin(), methods.end(), parse_method(cell.identity.method).name) != methods.end();
+}
+
 std::string Observations::why_not(record::Cell const& cell, record::Launch const& launch) const {
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
@@ -133,6 +139,9 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     }
     if (cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
+    }
+    if (!competes(cell)) {
+        return "is of a method that --methods leaves out";
     }
     if (cell.result.status != measure::Status::ok) {
         return fmt::format("has status {}", measure::name_of(cell.result.status));

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::tuning {
@@ -20,11 +21,13 @@ struct Accepted {
     bool oversubscribed = false;  // more ranks than processing units on a node
     bool quick = false;           // cells of fewer than six rounds
     std::string timing = "isolated";
+    /// Names of the methods that compete with the default; empty: all do.
+    std::vector<std::string> methods = {};
 };
 
 class Observations {
 public:
-    explicit Observations(Accepted accepted) : accepted_(accepted) {}
+    explicit Observations(Accepted accepted) : accepted_(std::move(accepted)) {}
 
     /// Throws UsageError when the launches of `file` ran on another system than those before, or with another --cache.
     void add(record::ResultFile const& file, std::string const& name);
@@ -39,6 +42,7 @@ public:
 private:
     void require_one_cache_mode(record::Cell const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
+    [[nodiscard]] bool competes(record::Cell const& cell) const;
     [[nodiscard]] std::string why_not(record::Cell const& cell, record::Launch const& launch) const;
 
     Accepted accepted_;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace dlmb::tuning {
 namespace {
 
@@ -28,20 +30,31 @@ record::Cell good_cell() {
     return cell;
 }
 
-Observations observe(record::Cell const& cell) {
+Observations observe(record::Cell const& cell, Accepted accepted = {}) {
     record::Launch launch;
     launch.launch_id = "launch";
     launch.world = {4, 4};
     record::ResultFile file;
     file.launches.push_back(launch);
     file.cells.push_back({"launch", cell});
-    Observations observations(Accepted{});
+    Observations observations(std::move(accepted));
     observations.add(file, "results.jsonl");
     return observations;
 }
 
 TEST(Observations, KeepACellOfOneOperationOnATransport) {
     EXPECT_EQ(observe(good_cell()).kept().size(), 1U);
+}
+
+TEST(Observations, LeaveOutMethodsThatAreNotToCompete) {
+    record::Cell cell = good_cell();
+    Accepted const algorithms{false, false, "isolated", {"algorithm"}};
+    EXPECT_TRUE(observe(cell, algorithms).kept().empty());
+    cell.is_default = true;
+    EXPECT_EQ(observe(cell, algorithms).kept().size(), 1U);
+    cell.is_default = false;
+    cell.identity.method = "algorithm:allreduce=ring";
+    EXPECT_EQ(observe(cell, algorithms).kept().size(), 1U);
 }
 
 TEST(Observations, LeaveOutWhatRanByATable) {
