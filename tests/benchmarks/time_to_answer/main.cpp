@@ -1,0 +1,162 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// time_to_answer [--max SIZE] [--time-limit SECONDS]
+//
+// Seconds until the median of a cell is known to 2 % either way, warm-up and all synchronisation included, against
+// 1000 iterations of the same compiled plan with a barrier before each, as OSU's collective programs run by default.
+// The setting up of the launch's clock is in neither. Not a test: it prints and decides nothing.
+#include "common/backends/mpi/mpi_backend.hpp"
+#include "common/base/clock.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/measure/common_start.hpp"
+#include "common/measure/runner.hpp"
+#include "common/measure/statistics.hpp"
+#include "patterns/collective/collective.hpp"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <span>
+
+namespace dlmb::benchmark {
+namespace {
+
+struct Arguments {
+    Bytes max = Bytes{4} << 20;
+    Nanoseconds time_limit_ns = 10'000'000'000;  // of a cell
+};
+
+Arguments read(std::span<char*> words) {
+    Arguments arguments;
+    for (std::size_t i = 1; i < words.size(); i += 2) {
+        std::string_view const word = words[i];
+        if (i + 1 < words.size() && word == "--max") {
+            arguments.max = parse_bytes(words[i + 1], "--max");
+        } else if (i + 1 < words.size() && word == "--time-limit") {
+            arguments.time_limit_ns = static_cast<Nanoseconds>(std::stod(words[i + 1]) * 1e9);
+        } else {
+            throw UsageError(fmt::format("{}: expected --max SIZE or --time-limit SECONDS", word));
+        }
+    }
+    return arguments;
+}
+
+double seconds_since(Nanoseconds start) {
+    return static_cast<double>(now_ns() - start) / 1e9;
+}
+
+class Comparison {
+public:
+    Comparison(Bootstrap& bootstrap, Arguments const& arguments)
+        : bootstrap_(bootstrap), backend_(mpi::make_backend({bootstrap}).value()),
+          start_(bootstrap, measure::StartRequest::automatic),
+          watchdog_([&bootstrap](measure::Stuck const&) { bootstrap.abort(1); }), max_(arguments.max) {
+        options_.time_limit_ns = arguments.time_limit_ns;
+        options_.validate = false;
+        options_.cache = measure::CacheMode::warm;
+    }
+
+    void run() {
+        print(fmt::format("{:<12} {:>10} {:>12} {:>8} {:>8} {:>10} {:>10} {:>12} {:>8}\n", "operation", "size (B)",
+                          "median (us)", "+- (%)", "samples", "stop", "answer (s)", "loop (s)", "ratio"));
+        for (char const* operation : {"allreduce", "allgather", "alltoallv"}) {
+            for (Bytes const bytes : {Bytes{8}, Bytes{64} << 10, Bytes{4} << 20}) {
+                if (bytes <= max_) {
+                    add(operation, bytes);
+                }
+            }
+        }
+        print(fmt::format("{} of {} cells were known to 2 %\n", precise_, cells_));
+    }
+
+private:
+    void add(char const* operation, Bytes bytes) {
+        PatternType const& type = collective::type();
+        Parameters const parameters{{"operation", operation}, {"message-size", fmt::format("{}", bytes)}};
+        WorldShape const world{bootstrap_.size(), bootstrap_.size()};
+        std::array const plans{build_one(*type.make(resolve(type, "", parameters), world), bootstrap_.rank(), {})};
+        std::string why_not;
+        auto const space = make_memory_space(MemoryKind::host, why_not);
+        std::vector<Allocation> memory;
+        Buffers buffers;
+        for (Buffer const& each : plans[0].buffers) {
+            memory.push_back(space->allocate(each.bytes));
+            std::memset(memory.back().data(), 0, each.bytes);  // sums stay ordinary numbers however often they run
+            buffers.base.push_back(memory.back().data());
+        }
+        std::array const slots{buffers};
+        std::array<measure::Candidate, 1> candidates;
+        candidates[0].name = operation;
+        candidates[0].backend = backend_.get();
+        candidates[0].positions.push_back(backend_->compile(plans[0], buffers, {}).value());
+
+        measure::CellResult result;
+        bootstrap_.barrier();
+        Nanoseconds const begin = now_ns();
+        measure::run_contest({bootstrap_, *space, slots, plans, start_}, candidates, options_, watchdog_,
+                             [&result](std::size_t, measure::CellResult const& cell) { result = cell; });
+        double const answer_s = seconds_since(begin);
+        report(operation, bytes, result, answer_s, loop_s(*candidates[0].positions[0]));
+        backend_->quiesce();
+    }
+
+    [[nodiscard]] double loop_s(CompiledPlan& plan) const {
+        constexpr int iterations = 1000;
+        bootstrap_.barrier();
+        Nanoseconds const begin = now_ns();
+        for (int i = 0; i < iterations; ++i) {
+            bootstrap_.barrier();
+            plan.launch();
+            plan.finish();
+        }
+        return seconds_since(begin);
+    }
+
+    void report(char const* operation, Bytes bytes, measure::CellResult const& result, double answer_s, double loop_s) {
+        if (bootstrap_.rank() != 0) {
+            return;  // only rank 0 has the samples
+        }
+        auto const interval = measure::median_interval(result.round_medians_ns);
+        double const percent = 50 * (interval.high - interval.low) / result.median_of_rounds_ns;
+        ++cells_;
+        precise_ += result.stop_reason == "precision" ? 1 : 0;
+        print(fmt::format("{:<12} {:>10} {:>12.3f} {:>8.2f} {:>8} {:>10} {:>10.3f} {:>12.3f} {:>8.3f}\n", operation,
+                          bytes, result.median_of_rounds_ns / 1000, percent, result.time.samples, result.stop_reason,
+                          answer_s, loop_s, answer_s / loop_s));
+    }
+
+    void print(std::string const& text) const {
+        if (bootstrap_.rank() == 0) {
+            fmt::print("{}", text);
+            std::fflush(stdout);
+        }
+    }
+
+    Bootstrap& bootstrap_;
+    std::unique_ptr<Backend> backend_;
+    measure::CommonStart start_;
+    measure::Watchdog watchdog_;
+    measure::RunnerOptions options_;
+    Bytes max_;
+    int cells_ = 0;
+    int precise_ = 0;
+};
+
+}  // namespace
+}  // namespace dlmb::benchmark
+
+int main(int argc, char** argv) {
+    dlmb::MpiSession const session(argc, argv);
+    auto const bootstrap = dlmb::make_mpi_bootstrap();
+    try {
+        auto const arguments = dlmb::benchmark::read({argv, static_cast<std::size_t>(argc)});
+        dlmb::benchmark::Comparison(*bootstrap, arguments).run();
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "time_to_answer: error: rank {}: {}\n", bootstrap->rank(), error.what());
+        bootstrap->abort(1);
+    }
+    return 0;
+}
