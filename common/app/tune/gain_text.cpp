@@ -13,7 +13,7 @@
 namespace dlmb::app::tune {
 namespace {
 
-Row row_of(tuning::SizeGain const& gain) {
+Row gain_row(tuning::SizeGain const& gain) {
     return {exact_bytes(gain.bytes),
             gain.choice,
             human_us(gain.default_ns),
@@ -28,7 +28,7 @@ std::string series_text(std::span<tuning::SizeGain const> series) {
     tuning::SizeGain const& first = series.front();
     std::vector<Row> rows{{"bytes", "choice of the table", "default us", "choice us", "speed-up [95 %]", "fastest",
                            "regret", "launches"}};
-    std::transform(series.begin(), series.end(), std::back_inserter(rows), row_of);
+    std::transform(series.begin(), series.end(), std::back_inserter(rows), gain_row);
     tuning::GainSummary const all = tuning::summary_of(series);
     return fmt::format("\n{} of {} by {} ranks, {}\n{}speed-up  {:.3f} geometric mean, {:.3f} at least; regret {:.3f} "
                        "geometric mean, {:.3f} at most; {} sizes\n",
@@ -40,7 +40,7 @@ double cost_ns(tuning::ExpectedStep const& step) {
     return step.rule == nullptr ? 0 : step.count * step.rule->evidence->default_ns;
 }
 
-Row row_of(tuning::ExpectedStep const& step) {
+Row gain_row(tuning::ExpectedStep const& step) {
     bool const known = step.rule != nullptr;
     return {std::string{name_of(step.demand.place.operation)},
             exact_bytes(step.demand.bytes),
@@ -72,7 +72,7 @@ std::string expected_text(std::string const& workload, tuning::ExpectedGain cons
     std::vector<Row> rows{
         {"operation", "bytes", "ranks", "times per rank", "default us", "choice us", "choice", "rule"}};
     std::transform(steps.begin(), steps.end(), std::back_inserter(rows),
-                   [](tuning::ExpectedStep const& step) { return row_of(step); });
+                   [](tuning::ExpectedStep const& step) { return gain_row(step); });
     std::string const text = fmt::format("\n{}\n{}", workload, columns_text(rows));
     if (gain.covered == 0) {
         return text + "expected gain for this workload: unknown, the table has evidence for none of it\n";
