@@ -40,7 +40,7 @@ double cost_ns(tuning::ExpectedStep const& step) {
     return step.rule == nullptr ? 0 : step.count * step.rule->evidence->default_ns;
 }
 
-Row gain_row(tuning::ExpectedStep const& step) {
+Row expected_row(tuning::ExpectedStep const& step) {
     bool const known = step.rule != nullptr;
     return {std::string{name_of(step.demand.place.operation)},
             exact_bytes(step.demand.bytes),
@@ -72,7 +72,7 @@ std::string expected_text(std::string const& workload, tuning::ExpectedGain cons
     std::vector<Row> rows{
         {"operation", "bytes", "ranks", "times per rank", "default us", "choice us", "choice", "rule"}};
     std::transform(steps.begin(), steps.end(), std::back_inserter(rows),
-                   [](tuning::ExpectedStep const& step) { return gain_row(step); });
+                   [](tuning::ExpectedStep const& step) { return expected_row(step); });
     std::string const text = fmt::format("\n{}\n{}", workload, columns_text(rows));
     if (gain.covered == 0) {
         return text + "expected gain for this workload: unknown, the table has evidence for none of it\n";
