@@ -18,7 +18,7 @@ set(rig device/watched_mpi.cpp rig.cpp)
 dlmb_add_mpi_test(mpi_staged_test SOURCES device/staged_test.cpp ${rig} LINK dlmb::backend_mpi dlmb_conformance ${CMAKE_DL_LIBS})
 dlmb_add_mpi_test(mpi_direct_test SOURCES device/direct_test.cpp device/claims_cuda_support.cpp ${rig}
                   LINK dlmb::backend_mpi dlmb_conformance ${CMAKE_DL_LIBS})
-dlmb_add_mpi_device_test(mpi_staged_test COMMAND $<TARGET_FILE:mpi_staged_test> RANKS 1 2 4 ENVIRONMENT DLMB_FAKE_GPU_PROTECT=1)
+dlmb_add_mpi_device_test(mpi_staged_test COMMAND $<TARGET_FILE:mpi_staged_test> RANKS 1 2 4 ENVIRONMENT DLMB_FAKE_GPU_PROTECT=1 DLMB_FAKE_CUBLAS_STATUS=1 ${DLMB_FAKE_CUBLAS_FIRST})
 dlmb_add_mpi_device_test(mpi_direct_test COMMAND $<TARGET_FILE:mpi_direct_test> RANKS 2 4)
 
 set(probe $<TARGET_FILE:dlmb_info> --probe-mpi-device)
@@ -29,3 +29,6 @@ set_tests_properties(mpi_probe.crash.np2 PROPERTIES PASS_REGULAR_EXPRESSION "tak
 dlmb_add_mpi_device_test(mpi_probe.no_device COMMAND ${probe} RANKS 2 ENVIRONMENT DLMB_FAKE_GPU_DEVICES=0)
 set_tests_properties(mpi_probe.no_device.np2 PROPERTIES PASS_REGULAR_EXPRESSION "takes device memory: not tried: no CUDA device")
 add_dependencies(dlmb_mpi_tests dlmb_fake_gpu dlmb_info)
+if(TARGET dlmb_fake_cublas)
+    add_dependencies(mpi_staged_test dlmb_fake_cublas)
+endif()

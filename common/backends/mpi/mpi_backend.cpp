@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/mpi_backend.hpp"
 
+#include "common/backend/device_compute.hpp"
 #include "common/backends/mpi/algorithm_method.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/device_path.hpp"
@@ -93,6 +94,10 @@ public:
         Survey own = survey(plan, method, limits_, largest_tag_);
         if (method.by_algorithm() && own.refusal.empty()) {
             own.refusal = algorithms_.refusal(plan, method.algorithms);
+        }
+        if (device && own.refusal.empty()) {
+            std::string const why_not = why_no_products(plan);
+            own.refusal = why_not.empty() ? "" : fmt::format("mpi: {}", why_not);
         }
         Mirror mirror;
         if (method.staged && own.refusal.empty()) {

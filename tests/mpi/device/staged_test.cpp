@@ -4,6 +4,8 @@
 // Device memory over an MPI library that takes host memory only.
 #include "tests/mpi/device/device_rig.hpp"
 
+#include <cstdlib>
+
 namespace dlmb::mpi {
 namespace {
 
@@ -51,6 +53,23 @@ TEST_F(MpiStaged, RunsByEveryMethod) {
         EXPECT_EQ(rig_.run(plan, choice), Problems{}) << choice;
     }
     EXPECT_EQ(watched::pointers().device, 0U);
+}
+
+TEST_F(MpiStaged, DeclinesProductsWithoutCublasOnAllRanksAlike) {
+    if (std::getenv("DLMB_FAKE_CUBLAS_STATUS") == nullptr) {
+        GTEST_SKIP() << "cuBLAS may be there";
+    }
+    PlanBuilder builder(rig_.me());
+    GroupId const all = builder.group(rig_.world());
+    std::vector<StepId> before;
+    if (rig_.me() == 0) {
+        before.push_back(builder.compute(1000, "compute", {}, ProductShape{64, 64, 64}));
+    }
+    builder.all_reduce(all, 4096, Element::fp32, Reduction::sum, "gradients", before);
+    Plan const plan = std::move(builder).finish();
+    auto const made = rig_.backend().compile(plan, rig_.bind(plan), {});
+    ASSERT_FALSE(made);
+    EXPECT_NE(made.error().reason.find("cuBLAS"), std::string::npos) << made.error().reason;
 }
 
 TEST_F(MpiStaged, PackedBlocksGoInOneAlltoall) {
