@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class Comparison:
     def count(self, state: State) -> int:
         return self.counts[state]
 
-    @property
+    @cached_property
     def counts(self) -> Counter[State]:
         return Counter(verdict.state for verdict in self.verdicts)
 
