@@ -31,6 +31,13 @@ TEST(NcclDeclines, RaggedBlocksByTheLibrarysAllToAll) {
     EXPECT_THAT(rank.refusal(std::move(builder).finish(), "native"), HasSubstr("needs equal packed blocks"));
 }
 
+TEST(NcclDeclines, ProductsWithoutCublas) {
+    RankOnDouble rank;
+    PlanBuilder builder(rank.me());
+    builder.compute(1000, "compute", {}, ProductShape{64, 64, 64});
+    EXPECT_THAT(rank.refusal(std::move(builder).finish(), "default"), HasSubstr("cuBLAS"));
+}
+
 // The receiver takes channel 0 before the allreduce and channel 1 behind it, the sender has them the other way round.
 TEST(NcclDeclines, MessagesWhoseOrderNcclCannotKeep) {
     RankOnDouble rank;
