@@ -80,11 +80,18 @@ class Results:
         return found
 
 
+class Shared(dict[Any, Any]):
+    """Of equal values the first."""
+
+    def __missing__(self, value: Any) -> Any:
+        return self.setdefault(value, value)
+
+
 class Reader:
     def __init__(self) -> None:
         self.results = Results()
         self.cells: dict[str, Cell] = {}
-        self.shared: dict[Any, Any] = {}  # equal parameters and texts of many cells are kept once
+        self.shared = Shared()  # equal parameters and texts of many cells are kept once
 
     def read(self, path: Path) -> None:
         for number, line in read_lines(path, self.results.remarks, CellLine):
@@ -108,7 +115,7 @@ class Reader:
         cell = self.made(line)
         self.take(cell)
         if cell.ok:
-            self.results.visits.setdefault(cell.id, []).append((self.once(line["launch_id"]), cell.median_ns))
+            self.results.visits.setdefault(cell.id, []).append((self.shared[line["launch_id"]], cell.median_ns))
 
     def take(self, cell: Cell) -> None:
         known = self.cells.get(cell.id)
@@ -126,11 +133,8 @@ class Reader:
         mine.remarks += its.remarks
         mine.warnings += [warning for warning in its.warnings if warning not in mine.warnings]
 
-    def once(self, value: Any) -> Any:
-        return self.shared.setdefault(value, value)
-
     def made(self, line: dict[str, Any]) -> Cell:
-        world, traffic, once = line.get("world") or {}, line.get("traffic") or {}, self.once
+        world, traffic, once = line.get("world") or {}, line.get("traffic") or {}, self.shared.__getitem__
         ok = line["status"] == "ok"
         time = line["time_ns"] if ok else {"median": 0, "median_low": 0, "median_high": 0}
         bandwidth = (line.get("bandwidth") or {}).get("busbw_GBps")
