@@ -47,7 +47,7 @@ Row expected_row(tuning::ExpectedStep const& step) {
             fmt::format("{}", step.demand.place.ranks),
             fmt::format("{:g}", step.count),
             known ? human_us(step.rule->evidence->default_ns) : "not measured",
-            known ? human_us(step.rule->evidence->choice_ns) : "-",
+            known ? fmt::format("{:.1f} %", 100 * step.rule->evidence->gain) : "-",
             known ? step.rule->choose.method : "-",
             known ? step.rule->id : "-"};
 }
@@ -69,8 +69,7 @@ std::string measured_text(std::vector<tuning::SizeGain> const& gains) {
 std::string expected_text(std::string const& workload, tuning::ExpectedGain const& gain) {
     std::vector<tuning::ExpectedStep> steps = gain.steps;
     std::stable_sort(steps.begin(), steps.end(), [](auto const& a, auto const& b) { return cost_ns(a) > cost_ns(b); });
-    std::vector<Row> rows{
-        {"operation", "bytes", "ranks", "times per rank", "default us", "choice us", "choice", "rule"}};
+    std::vector<Row> rows{{"operation", "bytes", "ranks", "times per rank", "default us", "gain", "choice", "rule"}};
     std::transform(steps.begin(), steps.end(), std::back_inserter(rows),
                    [](tuning::ExpectedStep const& step) { return expected_row(step); });
     std::string const text = fmt::format("\n{}\n{}", workload, columns_text(rows));
@@ -79,7 +78,7 @@ std::string expected_text(std::string const& workload, tuning::ExpectedGain cons
     }
     return text + fmt::format("expected gain for this workload: {:.1f} % of the {} us that {:g} operations per rank "
                               "take; for {:g} more there is no evidence\n",
-                              100 * (1 - gain.choice_ns / gain.default_ns), human_us(gain.default_ns), gain.covered,
+                              100 * gain.saved_ns / gain.default_ns, human_us(gain.default_ns), gain.covered,
                               gain.uncovered);
 }
 

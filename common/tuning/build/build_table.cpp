@@ -40,7 +40,8 @@ When when_of(Place const& place, ByteInterval bytes) {
     return when;
 }
 
-/// Times are geometric means over the sizes, the gain is that of those times; the interval is the weakest of any size.
+/// Times and gain are geometric means over the sizes; the interval is the weakest of any size. The gain is of ratios in
+/// the same launch, and is not that of the times, which differ from launch to launch.
 Evidence joined(std::vector<Point> const& points) {
     Evidence all = *points.front().decision.evidence;
     all.sizes.clear();
@@ -48,6 +49,7 @@ Evidence joined(std::vector<Point> const& points) {
     double choice = 0;
     double standard = 0;
     double runner_up = 0;
+    double ratio = 0;
     bool all_have_runner_up = true;
     for (Point const& point : points) {
         Evidence const& one = *point.decision.evidence;
@@ -59,6 +61,7 @@ Evidence joined(std::vector<Point> const& points) {
         standard += std::log(one.default_ns);
         all_have_runner_up = all_have_runner_up && one.runner_up_ns.has_value();
         runner_up += std::log(one.runner_up_ns.value_or(1));
+        ratio += std::log1p(-one.gain);
         all.gain_low = std::min(all.gain_low, one.gain_low);
         all.gain_high = std::max(all.gain_high, one.gain_high);
     }
@@ -66,7 +69,7 @@ Evidence joined(std::vector<Point> const& points) {
     all.choice_ns = std::exp(choice / count);
     all.default_ns = std::exp(standard / count);
     all.runner_up_ns = all_have_runner_up ? std::optional(std::exp(runner_up / count)) : std::nullopt;
-    all.gain = 1 - all.choice_ns / all.default_ns;
+    all.gain = -std::expm1(ratio / count);
     return all;
 }
 

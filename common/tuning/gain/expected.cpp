@@ -15,9 +15,11 @@ ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std
         Rule const* const rule = lookup(table, query_of(place, demand.bytes, backend)).method;
         bool const known = rule != nullptr && rule->evidence;
         gain.steps.push_back({{place, demand.bytes}, count, known ? rule : nullptr});
-        gain.default_ns += known ? count * rule->evidence->default_ns : 0;
-        gain.choice_ns += known ? count * rule->evidence->choice_ns : 0;
         (known ? gain.covered : gain.uncovered) += count;
+        if (known) {
+            gain.default_ns += count * rule->evidence->default_ns;
+            gain.saved_ns += count * rule->evidence->default_ns * rule->evidence->gain;
+        }
     }
     return gain;
 }

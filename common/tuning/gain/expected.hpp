@@ -21,12 +21,12 @@ struct ExpectedStep {
         nullptr;  // with evidence; nullptr: the table has nothing measured here. Lives as long as the table
 };
 
-/// Times per rank and iteration, nanoseconds, of the steps that the table has evidence for. A rule's times are the
+/// Times per rank and iteration, nanoseconds, of the steps that the table has evidence for. A rule's time and gain are
 /// geometric means over the sizes that it was measured at, so that a wide rule is a coarse estimate.
 struct ExpectedGain {
     std::vector<ExpectedStep> steps;
     double default_ns = 0;
-    double choice_ns = 0;
+    double saved_ns = 0;
     double covered = 0;    // operations per rank and iteration with evidence
     double uncovered = 0;  // and without
 };

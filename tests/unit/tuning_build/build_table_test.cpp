@@ -60,6 +60,21 @@ TEST(BuildTable, WhatAllOfALaunchHaveInCommonDoesNotHideAGain) {
                                     observe_truth(planted, {sizes, 8, 0.02, 2, 0.5}), test_policy(), false);
     EXPECT_EQ(chosen(built), 1U);
     EXPECT_NEAR(built.rules[0].evidence->gain, 0.2, 0.03);
+    EXPECT_GT(built.rules[0].evidence->gain, built.rules[0].evidence->gain_low);
+    EXPECT_LT(built.rules[0].evidence->gain, built.rules[0].evidence->gain_high);
+}
+
+TEST(BuildTable, AGainIsOfLaunchesAndNotOfTheirMedians) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    auto search = observe_truth(planted, {{4096}, 8, 1e-12, 1, 0.5});
+    for (Observation& one : search) {
+        // In half of the launches both are ten times slower, in one of these the default alone.
+        bool const slow = one.launch_id >= "launch4";
+        one.median_ns *= slow && (one.is_default || one.launch_id != "launch7") ? 10 : 1;
+    }
+    Built const built = build_rules(search, search, test_policy(), false);
+    ASSERT_EQ(chosen(built), 1U);
+    EXPECT_NEAR(built.rules[0].evidence->gain, 0.2, 1e-6);
 }
 
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {

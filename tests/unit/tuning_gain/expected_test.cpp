@@ -7,7 +7,7 @@
 namespace dlmb::tuning {
 namespace {
 
-Rule rule_of(std::string id, ByteInterval bytes, double default_ns, double choice_ns) {
+Rule rule_of(std::string id, ByteInterval bytes, double default_ns, double gain) {
     Rule rule;
     rule.id = std::move(id);
     rule.scope = "mpi";
@@ -17,13 +17,13 @@ Rule rule_of(std::string id, ByteInterval bytes, double default_ns, double choic
     rule.choose = {"mpi", "ring", std::nullopt, {}};
     rule.evidence = Evidence{};
     rule.evidence->default_ns = default_ns;
-    rule.evidence->choice_ns = choice_ns;
+    rule.evidence->gain = gain;
     return rule;
 }
 
 TuningTable small_and_large() {
     TuningTable table;
-    table.rules = {rule_of("r001", {8, 1024}, 10, 8), rule_of("r002", {1025, 65536}, 100, 50)};
+    table.rules = {rule_of("r001", {8, 1024}, 10, 0.25), rule_of("r002", {1025, 65536}, 100, 0.5)};
     return table;
 }
 
@@ -35,7 +35,7 @@ TEST(ExpectedGain, WeighsEachSizeByHowOftenItOccurs) {
     TuningTable const table = small_and_large();
     ExpectedGain const gain = expected_gain(table, {{allreduce(512), 30}, {allreduce(2048), 1}}, "mpi", "host");
     EXPECT_EQ(gain.default_ns, 400);  // 30 * 10 + 1 * 100
-    EXPECT_EQ(gain.choice_ns, 290);   // 30 * 8 + 1 * 50
+    EXPECT_EQ(gain.saved_ns, 125);    // 30 * 2.5 + 1 * 50
     EXPECT_EQ(gain.covered, 31);
     EXPECT_EQ(gain.uncovered, 0);
     EXPECT_TRUE(searches(gain, "mpi").empty());
