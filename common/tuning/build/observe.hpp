@@ -54,7 +54,4 @@ private:
     std::optional<measure::CacheMode> cache_;  // of all cells that are kept
 };
 
-/// Of a cell of the pattern `collective`. Throws UsageError when a parameter is missing.
-[[nodiscard]] Observation observation_from(record::Cell const& cell, std::string const& launch_id);
-
 }  // namespace dlmb::tuning

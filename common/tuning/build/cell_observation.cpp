@@ -1,0 +1,119 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/build/cell_observation.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace dlmb::tuning {
+namespace {
+
+constexpr std::string_view algorithm_fact = "mpi_algorithm.";
+
+std::string const& parameter(record::Cell const& cell, std::string const& name) {
+    auto const found = cell.identity.parameters.find(name);
+    if (found == cell.identity.parameters.end()) {
+        throw UsageError(fmt::format("cell {}: parameter '{}' is missing", cell.cell_id, name));
+    }
+    return found->second;
+}
+
+/// Names of patterns/collective; its alltoall and alltoallv are exchanges of equal and of unequal blocks.
+Place place_of(record::Cell const& cell) {
+    std::string const& name = parameter(cell, "operation");
+    Place place;
+    bool const is_exchange = name == "alltoall" || name == "alltoallv";
+    auto const operation = is_exchange ? TunedOperation::exchange : operation_named(name);
+    if (!operation) {
+        throw UsageError(fmt::format("cell {}: unknown operation '{}'", cell.cell_id, name));
+    }
+    place.operation = *operation;
+    place.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
+    place.nodes = place.ranks / static_cast<std::uint64_t>(cell.identity.world.ranks_per_node);
+    place.memory = cell.identity.memory;
+    if (place.operation == TunedOperation::allreduce || place.operation == TunedOperation::reduce_scatter) {
+        place.dtype = parameter(cell, "element");
+        place.reduction = parameter(cell, "reduction");
+    }
+    place.in_place = parameter(cell, "in-place") == "on";
+    if (is_exchange) {
+        place.uniform = name == "alltoall";
+    }
+    return place;
+}
+
+/// The message size of the command line in the operation's basis (patterns/collective/README.md).
+Bytes bytes_of(record::Cell const& cell, Place const& place) {
+    Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
+    bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
+    return per_rank ? message * place.ranks : message;
+}
+
+std::optional<Algorithm> algorithm_of(Provenance const& facts) {
+    auto const family = facts.find("mpi_algorithm_family");
+    if (family == facts.end()) {
+        return std::nullopt;
+    }
+    Algorithm algorithm;
+    algorithm.family = family->second;
+    for (auto const& [name, value] : facts) {
+        if (name.starts_with(algorithm_fact)) {
+            algorithm.name = value;
+            auto const id = facts.find("mpi_algorithm_id." + name.substr(algorithm_fact.size()));
+            if (id != facts.end()) {
+                algorithm.id = static_cast<std::int64_t>(whole_number(id->second, id->first));
+            }
+        }
+    }
+    return algorithm;
+}
+
+ChoiceParams params_of(MethodChoice const& method) {
+    ChoiceParams params;
+    for (auto const& [knob, value] : method.knobs) {
+        if (knob == "segment") {
+            params.segment_bytes = parse_bytes(value, knob);
+        } else if (knob == "tree_fanout" || knob == "chain_fanout") {
+            params.fanout = whole_number(value, knob);
+        } else if (knob == "max_requests") {
+            params.max_requests = whole_number(value, knob);
+        } else if (knob == "max_outstanding") {
+            params.max_outstanding = whole_number(value, knob);
+        } else if (knob == "radix") {
+            params.radix = whole_number(value, knob);
+        }
+    }
+    return params;
+}
+
+}  // namespace
+
+std::uint64_t whole_number(std::string_view text, std::string_view what) {
+    std::uint64_t value = 0;
+    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc{} || end != text.data() + text.size()) {
+        throw UsageError(fmt::format("{} '{}' is no whole number", what, text));
+    }
+    return value;
+}
+
+Observation observation_from(record::Cell const& cell, std::string const& launch_id) {
+    Observation seen;
+    seen.place = place_of(cell);
+    seen.bytes = bytes_of(cell, seen.place);
+    seen.contender = {cell.identity.backend, cell.identity.method};
+    seen.choice = {seen.contender.backend, seen.contender.method, algorithm_of(cell.backend_facts),
+                   params_of(parse_method(seen.contender.method))};
+    seen.is_default = cell.is_default;
+    seen.launch_id = launch_id;
+    seen.samples = cell.result.time.samples;
+    measure::CellResult const& result = cell.result;
+    seen.median_ns = result.round_medians_ns.empty() ? result.time.median : result.median_of_rounds_ns;
+    seen.aa_ratio = result.aa_ratio.value_or(1);
+    return seen;
+}
+
+}  // namespace dlmb::tuning
