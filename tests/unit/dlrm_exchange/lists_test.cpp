@@ -37,10 +37,9 @@ TEST(DlrmNumbers, AFileHoldsTheSameEntries) {
 TEST(DlrmNumbers, WhatIsNoListIsRefused) {
     for (char const* text :
          {"", "1+", "+1", "a", "1.5", "0", "101", "0x3", "x3", "2x", "-1", "1,2", "18446744073709551616"}) {
-        EXPECT_NE(refusal([&] {
-                      (void)read_numbers(text, whole_numbers);
-                  }).find("expected a whole number from 1 to 100"),
-                  std::string::npos)
+        EXPECT_NE(
+            refusal([&] { (void)read_numbers(text, whole_numbers); }).find("expected a whole number from 1 to 100"),
+            std::string::npos)
             << text;
     }
     EXPECT_NE(refusal([] { (void)read_numbers("1.1234567", real); }).find("up to six decimals"), std::string::npos);
