@@ -38,7 +38,7 @@ void set_receive_segment(ucp_config_t& config, char const* bytes) {
 
 }  // namespace
 
-void prefer_for_tcp(ucp_config_t& config) {
+void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
     std::istringstream transports(setting(config, "TLS"));
     bool has_tcp = false;
     for (std::string each; std::getline(transports, each, ',');) {
@@ -49,10 +49,10 @@ void prefer_for_tcp(ucp_config_t& config) {
     }
     std::string const threshold = setting(config, "RNDV_THRESH");
     if (has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto")) {
-        check(ucp_config_modify(&config, "RNDV_THRESH", "1m"), "ucp_config_modify");
+        check(ucp_config_modify(&config, "RNDV_THRESH", "768k"), "ucp_config_modify");
     }
     if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
-        set_receive_segment(config, "256k");
+        set_receive_segment(config, cores_are_shared ? "256k" : "132k");
     }
 }
 

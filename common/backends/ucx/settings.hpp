@@ -19,9 +19,11 @@ namespace dlmb::ucx {
 [[nodiscard]] std::string setting(ucp_config_t const& config, std::string_view name);
 
 /// Where the user's UCX_TLS has nothing but tcp and self, and unless UCX_RNDV_THRESH or UCX_TCP_RX_SEG_SIZE say
-/// otherwise: rendezvous from 1 MiB on, because UCX 1.13 takes a round trip more per message from some KiB on, and
-/// 256 KiB read from a socket at once instead of 64, which is also how messages are cut.
-void prefer_for_tcp(ucp_config_t& config);
+/// otherwise: rendezvous from 768 KiB on, because UCX 1.13 takes two round trips more per message from some KiB on, and
+/// larger reads from sockets than of 64 KiB. Messages are cut alike, and a piece is copied out when all of it has been
+/// read: 128 KiB with room for headers where ranks have cores of their own, so that the copy goes beside the sending of
+/// the next piece; 256 KiB where `cores_are_shared` and each wait costs a turn.
+void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared);
 
 /// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config);

@@ -18,9 +18,9 @@
 namespace dlmb::ucx {
 namespace {
 
-ContextHandle make_context(Bootstrap const& bootstrap, Provenance& settings) {
+ContextHandle make_context(Bootstrap const& bootstrap, bool cores_are_shared, Provenance& settings) {
     ConfigHandle const config = read_config();
-    prefer_for_tcp(*config);
+    prefer_for_tcp(*config, cores_are_shared);
     settings = settings_of_interest(*config);
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
@@ -84,7 +84,7 @@ Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
 
 Transport::Transport(BackendContext const& context)
     : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
-      exceptions_at_start_(std::uncaught_exceptions()), context_(make_context(bootstrap_, settings_)),
+      exceptions_at_start_(std::uncaught_exceptions()), context_(make_context(bootstrap_, idle_.yields(), settings_)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
