@@ -18,11 +18,11 @@ Traffic traffic_of(std::string const& first, std::string const& second) {
     return parse_traffic(plan_of(first, second), "plan.json");
 }
 
-std::string const allreduce =
+std::string const allreduce_step =
     R"({"operation":"allreduce","group":[0,1],"bytes":4096,"element":"fp32","reduction":"sum"})";
 
 TEST(Traffic, CountsWhatARankDoesInAnIteration) {
-    Traffic const traffic = traffic_of(allreduce + "," + allreduce, allreduce + "," + allreduce);
+    Traffic const traffic = traffic_of(allreduce_step + "," + allreduce_step, allreduce_step + "," + allreduce_step);
     ASSERT_EQ(traffic.size(), 1U);
     auto const& [demand, count] = *traffic.begin();
     EXPECT_EQ(demand.bytes, 4096U);
