@@ -56,7 +56,7 @@ class SlowdownTest(unittest.TestCase):
         methods = [SLOWED, *OTHERS]
         sweep.write_text(SWEEP.format(length=LENGTH, methods=methods, library=LIBRARY, factor=FACTOR).replace("'", '"'))
         crowded = (os.cpu_count() or 1) <= 2  # the launcher and the system need a core, too
-        machine.write_text(f'build = "{PROGRAMS}"\noversubscribe = {str(crowded).lower()}\n')
+        machine.write_text(f'build = "{PROGRAMS}"\noversubscribe = {str(crowded).lower()}\nbind = "core"\n')
         options = ["--machine", machine, "--factor", "LD_PRELOAD"]
         command = [ROOT / "launch" / "ci" / "gate", *options, sweep, self.folder / "gate"]
         return subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
