@@ -59,9 +59,9 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
     Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
                                          [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });
-    std::int64_t cache = static_cast<std::int64_t>(cache_of(launch, memory));
+    auto cache = static_cast<std::int64_t>(cache_of(launch, memory));
     launch.bootstrap.all_reduce({&cache, 1}, Fold::max);
-    Bytes const cache_bytes = static_cast<Bytes>(cache);
+    auto const cache_bytes = static_cast<Bytes>(cache);
 
     Bytes const share = share_of_memory(launch, memory);
     Bytes const flush = mode == CacheMode::flush ? CacheFlush::bytes_for(cache_bytes) : 0;
@@ -111,7 +111,7 @@ std::optional<record::HostPages> look_at_pages(LaunchContext& launch, MemoryKind
         sums[1] += static_cast<std::int64_t>(found.elsewhere);
     }
     launch.bootstrap.all_reduce(sums, Fold::sum);
-    std::int64_t huge = static_cast<std::int64_t>(huge_page_bytes());
+    auto huge = static_cast<std::int64_t>(huge_page_bytes());
     launch.bootstrap.all_reduce({&huge, 1}, Fold::max);
     return record::HostPages{{static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1])},
                              static_cast<Bytes>(huge)};

@@ -16,6 +16,7 @@ public:
     explicit BackendPool(BackendContext const& context);
     BackendPool(BackendPool const&) = delete;
     BackendPool& operator=(BackendPool const&) = delete;
+    ~BackendPool() override = default;
 
     [[nodiscard]] Expected<std::shared_ptr<Backend>, Unsupported> backend(std::string_view name) override;
 

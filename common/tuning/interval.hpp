@@ -20,6 +20,7 @@ struct Interval {
     [[nodiscard]] constexpr bool contains(Number value) const { return min <= value && value <= max; }
     [[nodiscard]] constexpr bool meets(Interval const& other) const { return min <= other.max && other.min <= max; }
     [[nodiscard]] constexpr bool covers(Interval const& other) const { return min <= other.min && other.max <= max; }
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Interval const&) const = default;
 };
 

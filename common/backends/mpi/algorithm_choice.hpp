@@ -38,6 +38,7 @@ struct AlgorithmChoice {
     [[nodiscard]] bool empty() const { return algorithms.empty(); }
     /// Call of this plan's exchanges, where the choice names one.
     [[nodiscard]] std::optional<CollectiveCall> exchange_call() const;
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(AlgorithmChoice const&) const = default;
 };
 

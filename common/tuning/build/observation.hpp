@@ -23,6 +23,7 @@ struct Place {
     std::string reduction;  // empty where it does not reduce
     bool in_place = false;
     std::optional<bool> uniform;  // of an exchange
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Place const&) const = default;
 };
 
@@ -33,6 +34,7 @@ struct Place {
 struct Contender {
     std::string backend;
     std::string method;
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Contender const&) const = default;
 };
 

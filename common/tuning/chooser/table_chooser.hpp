@@ -18,6 +18,7 @@ public:
     explicit TableChooser(TuningTable table);
     TableChooser(TableChooser const&) = delete;
     TableChooser& operator=(TableChooser const&) = delete;
+    ~TableChooser() override = default;
 
     [[nodiscard]] std::string const& digest() const override { return digest_; }
     [[nodiscard]] std::vector<std::string> backends() const override;

@@ -17,6 +17,7 @@ struct LibraryVersion {
     unsigned major = 0;
     unsigned minor = 0;
     unsigned patch = 0;
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(LibraryVersion const&) const = default;
 };
 

@@ -18,6 +18,7 @@ struct Probe {
     std::uint64_t ranks = 0;
     std::string algorithm;  // what the table says; empty: the library's own choice
     bool operator==(Probe const&) const = default;
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Probe const&) const = default;
 };
 
