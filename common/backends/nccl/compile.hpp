@@ -11,7 +11,7 @@ namespace dlmb::nccl {
 
 /// Collective. `shared.communicators` are prepared for the plan's groups. `why_no_fp8`: empty when fp8 can be reduced.
 [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                                           Method const& method,
+                                                                           Method const& asked,
                                                                            std::string const& why_no_fp8,
                                                                            Shared const& shared);
 

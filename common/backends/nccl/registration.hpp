@@ -24,6 +24,8 @@ public:
 
     Registration() = default;  // of nothing
     explicit Registration(Communicators const& communicators) : communicators_(&communicators) {}
+    Registration(Registration const&) = delete;
+    Registration& operator=(Registration const&) = delete;
     Registration(Registration&&) noexcept = default;
     Registration& operator=(Registration&& other) noexcept {
         std::swap(communicators_, other.communicators_);

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dlmb::tuned {
 
@@ -21,7 +22,7 @@ std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices) 
             continue;
         }
         if (parts.empty() || name_of(parts.back().choice) != name_of(choices[step])) {
-            parts.push_back({choices[step], parts.empty() ? std::move(leading) : std::vector<StepId>{}});
+            parts.push_back({choices[step], std::exchange(leading, {})});
         }
         parts.back().steps.push_back(step);
     }

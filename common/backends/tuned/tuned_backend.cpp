@@ -39,7 +39,7 @@ void check_method(MethodChoice const& method) {
 
 class TunedBackend final : public Backend {
 public:
-    TunedBackend(BackendContext const& context)
+    explicit TunedBackend(BackendContext const& context)
         : bootstrap_(context.bootstrap), chooser_(*context.chooser), nodes_(nodes_of(context.bootstrap)) {
         for (std::string const& name : chooser_.backends()) {
             if (name == own_name) {

@@ -42,11 +42,11 @@ private:
     };
 
     void start_ready();
-    void start(std::uint32_t task);
+    void start(std::uint32_t number);
     /// True: something became complete.
     [[nodiscard]] bool poll();
     [[nodiscard]] bool settled(Open& each);
-    void complete(std::uint32_t task);
+    void complete(std::uint32_t number);
     [[nodiscard]] std::string_view name_of_step(Task const& task) const { return tasks_.step_names[task.step]; }
 
     Holdings holdings_;  // outlives the lanes

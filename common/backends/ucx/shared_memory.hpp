@@ -35,6 +35,8 @@ public:
     /// `key` as packed by the peer, `address` as it has it. data() is nullptr where this rank cannot load and store
     /// there.
     PeerMemory(Transport const& transport, Rank peer, std::byte const* key, std::uint64_t address);
+    PeerMemory(PeerMemory const&) = delete;
+    PeerMemory& operator=(PeerMemory const&) = delete;
     PeerMemory(PeerMemory&& other) noexcept;
     PeerMemory& operator=(PeerMemory&&) = delete;
     ~PeerMemory();
