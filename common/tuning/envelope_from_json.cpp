@@ -10,19 +10,19 @@ public:
     explicit EnvelopeReader(bool tolerant) : tolerant_(tolerant) {}
 
     Tool tool(JsonObject object) const {
-        Tool const tool{object.text("name"), object.text("version"), object.text_or_empty("commit")};
+        Tool tool{object.text("name"), object.text("version"), object.text_or_empty("commit")};
         end(object);
         return tool;
     }
 
     Input input(JsonObject object) const {
-        Input const input{object.text("file"), object.text("sha256"), object.texts("launches")};
+        Input input{object.text("file"), object.text("sha256"), object.texts("launches")};
         end(object);
         return input;
     }
 
     Base base(JsonObject object) const {
-        Base const base{object.text("sha256"), object.text("origin")};
+        Base base{object.text("sha256"), object.text("origin")};
         end(object);
         return base;
     }
