@@ -21,6 +21,7 @@ public:
     explicit DlrmExchange(Params params) : params_(std::move(params)), volumes_(params_) {}
     DlrmExchange(DlrmExchange const&) = delete;  // volumes_ refers to params_
     DlrmExchange& operator=(DlrmExchange const&) = delete;
+    ~DlrmExchange() override = default;
 
     [[nodiscard]] Announcement announce(Rank source, Draw draw) const override {
         auto const index = static_cast<std::size_t>(source);

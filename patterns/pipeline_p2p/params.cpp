@@ -3,11 +3,13 @@
 #include "patterns/pipeline_p2p/params.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 #include "patterns/pipeline_p2p/shape_params.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -92,7 +94,7 @@ void read_small_messages(Parameters const& parameters, Params& params) {
 }
 
 Nanoseconds read_us(Parameters const& parameters, std::string_view name) {
-    return static_cast<Nanoseconds>(read_real(parameters, name, 0, 1e9) * 1000 + 0.5);
+    return std::llround(read_real(parameters, name, 0, 1e9) * nanoseconds_per_microsecond);
 }
 
 /// Times of a rank's part of a pipe, divided among its chunks.

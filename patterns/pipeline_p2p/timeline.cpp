@@ -64,7 +64,8 @@ Timeline::Timeline(Shape const& shape, std::span<std::vector<Task> const> tasks,
 
 std::size_t Timeline::place(Work const& work) const {
     std::size_t const output = work.pass == Pass::forward ? 0 : work.pass == Pass::backward_weight ? 2 : 1;
-    auto const stage = static_cast<std::size_t>(work.pipe * stages_per_pipe(shape_) + work.stage);
+    auto const stage = static_cast<std::size_t>(work.pipe) * static_cast<std::size_t>(stages_per_pipe(shape_)) +
+                       static_cast<std::size_t>(work.stage);
     return (stage * static_cast<std::size_t>(shape_.microbatches) + static_cast<std::size_t>(work.microbatch)) * 3 +
            output;
 }

@@ -59,7 +59,7 @@ private:
     }
 
     Tree leaf(MpichAlgorithm const& algorithm) const {
-        Tree const leaf{{fmt::format("algorithm={}", algorithm.leaf), Tree::object()}};
+        Tree leaf{{fmt::format("algorithm={}", algorithm.leaf), Tree::object()}};
         switch (algorithm.guard) {
         case MpichGuard::not_in_place:
             return {{"is_sendbuf_inplace=yes", base_}, {"is_sendbuf_inplace=no", leaf}};
