@@ -12,9 +12,7 @@
 namespace dlmb::ucx {
 namespace {
 
-/// Whole elements of every type. What asks for an answer meanwhile, a rendezvous over sockets above all, waits for some
-/// microseconds only.
-constexpr Bytes piece = Bytes{128} << 10;
+constexpr Bytes piece = Bytes{1} << 20;  // whole elements of every type
 
 void copy(std::byte* to, std::byte const* from, Bytes bytes) {
     std::memcpy(to, from, bytes);
