@@ -62,21 +62,6 @@ class Validators:
         }
 
 
-class IndexFile:
-    """Findings of the index of a history, line by line."""
-
-    def __init__(self, validators: Validators) -> None:
-        self.validator = validators.history
-
-    def check(self, line: bytes) -> Iterator[str]:
-        try:
-            record = parse(line.decode("utf-8"))
-        except ValueError as error:
-            yield f"not JSON: {error}"
-            return
-        yield from (explain(error) for error in self.validator.iter_errors(record))
-
-
 def explain(error: jsonschema.ValidationError) -> str:
     place = "/".join(str(part) for part in error.absolute_path) or "the object"
     message = error.message if len(error.message) < 300 else error.message[:300] + " ..."
@@ -91,18 +76,15 @@ def parse(text: str) -> Any:
     return json.loads(text, parse_constant=no_such_number)
 
 
-class ResultFile:
-    """Findings of one result file, line by line."""
+class Lines:
+    """Findings of a file of lines, one after the other."""
 
-    def __init__(self, validators: Validators) -> None:
-        self.validator = validators.result
-        self.launches: set[str] = set()
-        self.ended: set[str] = set()
-        self.notes: list[str] = []
+    def __init__(self, validator: jsonschema.Draft202012Validator) -> None:
+        self.validator = validator
 
     def check(self, line: bytes) -> Iterator[str]:
         if not line.endswith(b"\n"):
-            yield "the line has no end: the launch was killed while writing it"
+            yield "the line has no end: what wrote it was killed"
             return
         try:
             record = parse(line.decode("utf-8"))
@@ -112,6 +94,18 @@ class ResultFile:
         yield from (explain(error) for error in self.validator.iter_errors(record))
         if isinstance(record, dict):
             yield from self.relate(record)
+
+    def relate(self, _record: dict[str, Any]) -> Iterator[str]:
+        """What is wrong with a line only beside the lines above it."""
+        return iter(())
+
+
+class ResultFile(Lines):
+    def __init__(self, validator: jsonschema.Draft202012Validator) -> None:
+        super().__init__(validator)
+        self.launches: set[str] = set()
+        self.ended: set[str] = set()
+        self.notes: list[str] = []
 
     def relate(self, record: dict[str, Any]) -> Iterator[str]:
         kind, launch = record.get("kind"), str(record.get("launch_id"))
@@ -142,7 +136,7 @@ def check_document(path: Path, validator: jsonschema.Draft202012Validator) -> li
     return [f"{path}: {explain(error)}" for error in validator.iter_errors(document)]
 
 
-def check_lines(path: Path, lines: ResultFile | IndexFile) -> list[str]:
+def check_lines(path: Path, lines: Lines) -> list[str]:
     with path.open("rb") as file:
         return [f"{path}:{number}: {finding}" for number, line in enumerate(file, 1) for finding in lines.check(line)]
 
@@ -153,8 +147,8 @@ def check_file(path: Path, validators: Validators) -> list[str]:
         if name in start:
             return check_document(path, validator)
     if b'"dlmb.history/' in start:
-        return check_lines(path, IndexFile(validators))
-    results = ResultFile(validators)
+        return check_lines(path, Lines(validators.history))
+    results = ResultFile(validators.result)
     findings = check_lines(path, results)
     if not results.launches:
         findings.append(f"{path}: holds no launch")
