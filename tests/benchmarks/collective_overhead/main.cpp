@@ -8,10 +8,10 @@
 // ratios are from 0.97 to 1.03 except where a call takes no longer than some tens of readings (sizes up to a few KiB).
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "patterns/collective/collective.hpp"
 #include "tests/benchmarks/collective_overhead/contest.hpp"
 #include "tests/benchmarks/collective_overhead/native_loop.hpp"
+#include "tests/benchmarks/over_mpi.hpp"
 
 #include <fmt/core.h>
 
@@ -129,19 +129,8 @@ private:
 }  // namespace dlmb::benchmark
 
 int main(int argc, char** argv) {
-    try {
-        dlmb::MpiSession const session(argc, argv);
-        auto const bootstrap = dlmb::make_mpi_bootstrap();
-        try {
-            auto const arguments = dlmb::benchmark::read({argv, static_cast<std::size_t>(argc)});
-            dlmb::benchmark::Comparison(*bootstrap, arguments).run();
-        } catch (std::exception const& error) {
-            fmt::print(stderr, "collective_overhead: error: {}\n", error.what());
-            bootstrap->abort(1);
-        }
-    } catch (std::exception const& error) {
-        fmt::print(stderr, "collective_overhead: error: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    return dlmb::benchmark::over_mpi("collective_overhead", argc, argv, [](dlmb::Bootstrap& bootstrap, auto words) {
+        auto const arguments = dlmb::benchmark::read(words);
+        dlmb::benchmark::Comparison(bootstrap, arguments).run();
+    });
 }

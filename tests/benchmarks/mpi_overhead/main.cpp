@@ -6,9 +6,9 @@
 #include "common/backend/registry.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/plan/builder.hpp"
 #include "tests/benchmarks/mpi_overhead/loops.hpp"
+#include "tests/benchmarks/over_mpi.hpp"
 
 #include <fmt/core.h>
 
@@ -97,18 +97,7 @@ void compare(Bootstrap& bootstrap) {
 }  // namespace dlmb::overhead
 
 int main(int argc, char** argv) {
-    try {
-        dlmb::MpiSession const session(argc, argv);
-        std::unique_ptr<dlmb::Bootstrap> const bootstrap = dlmb::make_mpi_bootstrap();
-        try {
-            dlmb::overhead::compare(*bootstrap);
-        } catch (std::exception const& error) {
-            fmt::print(stderr, "mpi_overhead: error: {}\n", error.what());
-            bootstrap->abort(1);
-        }
-    } catch (std::exception const& error) {
-        fmt::print(stderr, "mpi_overhead: error: {}\n", error.what());
-        return 1;
-    }
-    return 0;
+    return dlmb::benchmark::over_mpi("mpi_overhead", argc, argv, [](dlmb::Bootstrap& bootstrap, auto /*words*/) {
+        dlmb::overhead::compare(bootstrap);
+    });
 }

@@ -9,11 +9,11 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/statistics.hpp"
 #include "patterns/collective/collective.hpp"
+#include "tests/benchmarks/over_mpi.hpp"
 
 #include <fmt/core.h>
 
@@ -161,14 +161,8 @@ private:
 }  // namespace dlmb::benchmark
 
 int main(int argc, char** argv) {
-    dlmb::MpiSession const session(argc, argv);
-    auto const bootstrap = dlmb::make_mpi_bootstrap();
-    try {
-        auto const arguments = dlmb::benchmark::read({argv, static_cast<std::size_t>(argc)});
-        dlmb::benchmark::Comparison(*bootstrap, arguments).run();
-    } catch (std::exception const& error) {
-        fmt::print(stderr, "time_to_answer: error: rank {}: {}\n", bootstrap->rank(), error.what());
-        bootstrap->abort(1);
-    }
-    return 0;
+    return dlmb::benchmark::over_mpi("time_to_answer", argc, argv, [](dlmb::Bootstrap& bootstrap, auto words) {
+        auto const arguments = dlmb::benchmark::read(words);
+        dlmb::benchmark::Comparison(bootstrap, arguments).run();
+    });
 }

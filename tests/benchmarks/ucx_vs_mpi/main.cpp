@@ -8,7 +8,7 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "tests/benchmarks/over_mpi.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/arguments.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/cases.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/contest.hpp"
@@ -90,14 +90,8 @@ private:
 }  // namespace dlmb::benchmark
 
 int main(int argc, char** argv) {
-    dlmb::MpiSession const session(argc, argv);
-    auto const bootstrap = dlmb::make_mpi_bootstrap();
-    try {
-        auto const arguments = dlmb::benchmark::read_arguments({argv, static_cast<std::size_t>(argc)});
-        dlmb::benchmark::Comparison(*bootstrap, arguments).run();
-    } catch (std::exception const& error) {
-        fmt::print(stderr, "ucx_vs_mpi: error: rank {}: {}\n", bootstrap->rank(), error.what());
-        bootstrap->abort(1);
-    }
-    return 0;
+    return dlmb::benchmark::over_mpi("ucx_vs_mpi", argc, argv, [](dlmb::Bootstrap& bootstrap, auto words) {
+        auto const arguments = dlmb::benchmark::read_arguments(words);
+        dlmb::benchmark::Comparison(bootstrap, arguments).run();
+    });
 }
