@@ -93,6 +93,7 @@ class BadUsage(unittest.TestCase):
         self.assertIn("none.json", self.refusal("show", "none.json"))
         self.assertIn("--traffic", self.refusal("gain", TABLE))
         self.assertIn("none.json", self.refusal("gain", TABLE, "--traffic", "none.json"))
+        self.assertIn("--next-search", self.refusal("gain", TABLE, "--measured", "results", "--next-search", "search.toml"))
 
     def test_of_a_broken_table_names_file_and_place(self) -> None:
         table = json.loads(TABLE.read_text(encoding="utf-8"))

@@ -40,11 +40,14 @@ public:
         if (measured_.empty() && traffic_.empty()) {
             throw UsageError("gain: give --measured RESULTS, --traffic PLAN.json, or both");
         }
+        if (traffic_.empty() && !search_sweep_.empty()) {
+            throw UsageError("--next-search: give the workload with --traffic PLAN.json");
+        }
         tuning::TuningTable const table = tuning::read_table(path_);
         if (!measured_.empty()) {
             print_measured(table);
         }
-        tuning::Traffic all;
+        tuning::Traffic all;  // for its sizes: how often each occurs does not matter to a search
         for (std::string const& plan : traffic_) {
             tuning::Traffic const traffic = tuning::read_traffic(plan);
             fmt::print("{}", expected_text(plan, expected_gain(table, traffic, backend_, memory_)));
