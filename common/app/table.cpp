@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 namespace dlmb::app {
+
 std::unique_ptr<Table> make_table(Layout layout) {
     switch (layout) {
     case Layout::osu:

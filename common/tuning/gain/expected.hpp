@@ -16,9 +16,8 @@ namespace dlmb::tuning {
 
 struct ExpectedStep {
     Demand demand;
-    double count = 0;  // per rank and iteration
-    Rule const* rule =
-        nullptr;  // with evidence; nullptr: the table has nothing measured here. Lives as long as the table
+    double count = 0;            // per rank and iteration
+    Rule const* rule = nullptr;  // of the table, with evidence; nullptr: nothing was measured here
 };
 
 /// Times per rank and iteration, nanoseconds, of the steps that the table has evidence for. A rule's time and gain are
