@@ -124,6 +124,11 @@ protected:
         marks_[done] = {step, static_cast<Nanoseconds>(read_ticks())};
         steps_done_.store(done + 1, std::memory_order_relaxed);
     }
+    /// The end of the last step is that of the iteration, which whoever called finish() reads.
+    void mark_last(StepId step) {
+        marks_.back().step = step;
+        advance_to(static_cast<std::uint32_t>(marks_.size()));
+    }
 
     // For plans that a device runs by itself: the host learns of the ends of steps late, or only afterwards.
     void advance_to(std::uint32_t steps_done) { steps_done_.store(steps_done, std::memory_order_relaxed); }

@@ -4,29 +4,44 @@
 
 #include <fmt/core.h>
 
-#include <span>
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <variant>
 
 namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle,
                  PlanAlgorithms algorithms)
     : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), mirror_(std::move(mirror)),
-      tasks_(std::move(tasks)), in_order_(is_chain(plan)), queue_(precedence_of(plan)), place_(std::move(place)),
-      idle_(idle) {
+      tasks_(std::move(tasks)), queue_(precedence_of(plan)), place_(std::move(place)), idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
+    if (is_chain(plan)) {
+        std::transform(tasks_.begin(), tasks_.end(), std::back_inserter(in_order_), bound);
+    }
     open_.reserve(tasks_.size());
+}
+
+// Chosen once, not in each iteration as by std::visit.
+MpiPlan::InOrder MpiPlan::bound(Task& task) {
+    return std::visit(
+        [](auto& each) -> InOrder {
+            using Kind = std::remove_reference_t<decltype(each)>;
+            return {[](void* known) { static_cast<Kind*>(known)->run(); }, &each};
+        },
+        task);
 }
 
 void MpiPlan::launch() {
     begin();
     ++iteration_;
     try {
-        if (in_order_) {
-            run_in_order();
-        } else {
+        if (in_order_.empty()) {
             run_as_ready();
+        } else {
+            run_in_order();
         }
     } catch (CallFailed const& failure) {
         rethrow_with_place(failure);
@@ -34,12 +49,13 @@ void MpiPlan::launch() {
 }
 
 void MpiPlan::run_in_order() {
-    StepId step = 0;  // equals steps_done()
-    for (Task& each : std::span(tasks_)) {
-        std::visit([](auto& task) { task.run(); }, each);
+    std::size_t const last = in_order_.size() - 1;
+    for (StepId step = 0; step < last; ++step) {  // equals steps_done()
+        in_order_[step].run(in_order_[step].task);
         mark(step, step);
-        ++step;
     }
+    in_order_[last].run(in_order_[last].task);
+    mark_last(static_cast<StepId>(last));
 }
 
 void MpiPlan::run_as_ready() {
@@ -81,7 +97,7 @@ bool MpiPlan::collect_finished() {
 }
 
 void MpiPlan::rethrow_with_place(CallFailed const& failure) const {
-    StepId const step = in_order_ ? steps_done() : current_;
+    StepId const step = in_order_.empty() ? current_ : steps_done();
     throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), place_,
                             iteration_ - 1, step, labels_[step]),
                 failure.where());

@@ -35,6 +35,11 @@ public:
     void finish() override {}  // launch() returns when the last step is complete
 
 private:
+    struct InOrder {
+        void (*run)(void* task);
+        void* task;
+    };
+    [[nodiscard]] static InOrder bound(Task& task);
     void run_in_order();
     void run_as_ready();
     void start_ready();
@@ -45,7 +50,7 @@ private:
     Mirror mirror_;
     std::vector<Task> tasks_;
     std::vector<std::string> labels_;
-    bool in_order_;
+    std::vector<InOrder> in_order_;  // into tasks_; empty where steps run as they become ready
     ReadyQueue queue_;
     std::vector<StepId> open_;  // started, not complete
     std::string place_;

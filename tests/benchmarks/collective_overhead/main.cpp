@@ -3,9 +3,9 @@
 // collective_overhead [--rounds N] [--max SIZE]
 //
 // dlmb_collective's compiled plans over the mpi backend against a loop of the same MPI call, from 8 B up: the bare
-// loop, and one that reads the clock after every call, as a plan does for the times of phases. Not a test: it prints
-// and decides nothing. A plan adds a constant, most of it that reading, so on a quiet machine with a core per rank
-// ratios are from 0.97 to 1.03 except where a call takes no longer than some tens of readings (sizes up to a few KiB).
+// loop, and one that reads the clock after every call, as anyone who times calls does. Not a test: it prints and
+// decides nothing. A plan adds some ten nanoseconds, so on a quiet machine with a core per rank ratios are from 0.97 to
+// 1.03 except where a call takes no longer than some tens of them (small sizes).
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
 #include "patterns/collective/collective.hpp"
