@@ -27,9 +27,10 @@ public:
     void start(DeviceQueue const& queue) const;
 
 private:
-    long long cycles_ = 0;  // of a spinning thread
+    // Without CUDA nothing reads them.
+    [[maybe_unused]] long long cycles_ = 0;  // of a spinning thread
     std::shared_ptr<MatrixProduct> product_;
-    std::uint64_t products_ = 0;
+    [[maybe_unused]] std::uint64_t products_ = 0;
 };
 
 /// How many products of `product_ns` come nearest to `wanted_ns`; at least one.

@@ -126,7 +126,19 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
             finished(index, cells[index].result());
         }
     };
-    for (std::uint64_t round = 0; left > 0; ++round) {
+    auto const drop_hopeless = [&] {
+        std::vector<double> const slower = cells_to_drop(contest, candidates, cells, options.drop_slower);
+        for (std::size_t index = 0; index < cells.size(); ++index) {
+            if (slower[index] > 0) {
+                active.use(cells[index].backend());
+                watchdog.arm(candidates[index].name, options.timeout_ns);
+                cells[index].drop(slower[index]);
+                after_turn(index);
+            }
+        }
+    };
+    std::uint64_t round = 0;
+    while (left > 0) {
         for (std::size_t const index : round_order(cells.size(), options.order_seed, round)) {
             CellRun& cell = cells[index];
             if (cell.over()) {
@@ -137,18 +149,10 @@ void run_contest(Contest const& contest, std::span<Candidate> candidates, Runner
             take_turn(cell, round, watchdog);
             after_turn(index);
         }
-        if (options.drop_slower <= 0 || round == 0 || left == 0) {
-            continue;
+        if (options.drop_slower > 0 && round > 0 && left > 0) {
+            drop_hopeless();
         }
-        std::vector<double> const slower = cells_to_drop(contest, candidates, cells, options.drop_slower);
-        for (std::size_t index = 0; index < cells.size(); ++index) {
-            if (slower[index] > 0) {
-                active.use(cells[index].backend());
-                watchdog.arm(candidates[index].name, options.timeout_ns);
-                cells[index].drop(slower[index]);
-                after_turn(index);
-            }
-        }
+        ++round;
     }
     active.release();
 }

@@ -3,8 +3,8 @@
 #include "common/backend/plan_payload.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 #include "common/plan/builder.hpp"
-#include "tests/unit/in_process/count_allocations.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
+#include "tests/unit/in_process/layered_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,28 +12,9 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <numeric>
 
 namespace dlmb::in_process::testing {
 namespace {
-
-Group everyone(int ranks) {
-    Group group;
-    group.members.resize(static_cast<std::size_t>(ranks));
-    std::iota(group.members.begin(), group.members.end(), 0);
-    return group;
-}
-
-/// A dispatch, an allreduce beside it, a combine after both.
-Plan layered_plan(Rank me, int ranks) {
-    PlanBuilder builder(me);
-    GroupId const all = builder.group(everyone(ranks));
-    std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), 100);
-    StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
-    StepId const reduce = builder.all_reduce(all, 400, Element::fp32, Reduction::sum, "reduce");
-    builder.exchange(all, bytes, bytes, "combine", {dispatch, reduce});
-    return std::move(builder).finish();
-}
 
 TEST(CopyPlan, RunsManyIterationsInARowWithoutABarrierBetween) {
     run_test_ranks(4, [](TestRank& rank) {
@@ -68,18 +49,6 @@ TEST(CopyPlan, MarksEveryStepOnceInOrderOfTimeAndOfDependence) {
             EXPECT_LE(marks[0].time_ns, marks[1].time_ns);
             EXPECT_EQ(marks[2].time_ns, PhaseMark::at_finish);
         }
-    });
-}
-
-TEST(CopyPlan, AllocatesNothingInAnIteration) {
-    run_test_ranks(4, [](TestRank& rank) {
-        auto const compiled = rank.compile(layered_plan(rank.rank(), 4));
-        std::uint64_t const before = allocations_of_this_thread();
-        for (int iteration = 0; iteration < 10; ++iteration) {
-            compiled->launch();
-            compiled->finish();
-        }
-        EXPECT_EQ(allocations_of_this_thread() - before, 0U);
     });
 }
 

@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/plan/builder.hpp"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace dlmb::in_process::testing {
+
+inline Group everyone(int ranks) {
+    Group group;
+    group.members.resize(static_cast<std::size_t>(ranks));
+    std::iota(group.members.begin(), group.members.end(), 0);
+    return group;
+}
+
+/// A dispatch, an allreduce beside it, a combine after both.
+inline Plan layered_plan(Rank me, int ranks) {
+    PlanBuilder builder(me);
+    GroupId const all = builder.group(everyone(ranks));
+    std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), 100);
+    StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
+    StepId const reduce = builder.all_reduce(all, 400, Element::fp32, Reduction::sum, "reduce");
+    builder.exchange(all, bytes, bytes, "combine", {dispatch, reduce});
+    return std::move(builder).finish();
+}
+
+}  // namespace dlmb::in_process::testing
