@@ -55,12 +55,22 @@ class Sweeps(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(dir=self.scratch.name))
 
-    def submit(self, sweep, *options):
+    def submit(self, sweep):
         template = ROOT / "launch" / "slurm" / "sweep.sbatch"
         own = ["--machine", str(self.machine), "--build", BIN]
-        command = ["sbatch", "--parsable", "-n", "2", "-o", str(self.folder / "job.log"), "--open-mode=append", *options]
+        command = ["sbatch", "--parsable", "-n", "2", "-o", str(self.folder / "job.log"), "--open-mode=append"]
         export = f"--export=ALL,DLMB_SWEEP={ROOT / 'launch' / 'dlmb_sweep'},PYTHONDONTWRITEBYTECODE=1"
-        return self.slurm.run([*command, export, str(template), str(sweep), str(self.folder / "out"), *own])
+        submitted = self.slurm.run([*command, export, str(template), str(sweep), str(self.folder / "out"), *own])
+        self.assertEqual(submitted.returncode, 0, submitted.stderr)
+        return submitted.stdout.strip()
+
+    def assert_ends_well(self, job):
+        # Not sbatch --wait: it looks every half minute only.
+        self.wait_until(lambda: not self.in_queue(job))
+        self.assertIn("JobState=COMPLETED", self.slurm.run(["scontrol", "show", "job", job]).stdout, self.log())
+
+    def in_queue(self, job):
+        return self.slurm.run(["squeue", "-h", "-j", job]).stdout.strip() != ""
 
     def log(self):
         file = self.folder / "job.log"
@@ -76,8 +86,7 @@ class Sweeps(unittest.TestCase):
             self.assertGreater(len(ids), 0)
 
     def test_the_quick_sweep_by_srun(self):
-        done = self.submit(ROOT / "launch" / "sweeps" / "quick.toml", "--wait")
-        self.assertEqual(done.returncode, 0, done.stderr + self.log())
+        self.assert_ends_well(self.submit(ROOT / "launch" / "sweeps" / "quick.toml"))
         self.assert_every_cell_once(launches=5)
         states = [json.loads(f.read_text(encoding="utf-8")) for f in self.folder.glob("out/state/results/*.json")]
         for state in states:
@@ -86,14 +95,13 @@ class Sweeps(unittest.TestCase):
     def test_scancel_and_going_on(self):
         sweep = self.folder / "long.toml"
         sweep.write_text(LONG, encoding="utf-8")
-        job = self.submit(sweep).stdout.strip()
+        job = self.submit(sweep)
         self.wait_until(lambda: len(list(self.folder.glob("out/results/*.jsonl"))) >= 2)
         self.slurm.run(["scancel", job])
-        self.wait_until(lambda: self.slurm.run(["squeue", "-h", "-j", job]).stdout.strip() == "")
+        self.wait_until(lambda: not self.in_queue(job))
         before = sum(len(cells_or_none(file)) for file in self.folder.glob("out/results/*.jsonl"))
         self.assertLess(before, 6 * LONG_CELLS, "nothing was left when the job was cancelled")
-        done = self.submit(sweep, "--wait")
-        self.assertEqual(done.returncode, 0, done.stderr + self.log())
+        self.assert_ends_well(self.submit(sweep))
         self.assertIn("going on with", self.log())
         self.assert_every_cell_once(launches=6, cells_per_launch=LONG_CELLS)
 
