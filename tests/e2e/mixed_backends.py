@@ -9,7 +9,7 @@ import unittest
 
 from programs import HAVE_UCX, MOE, mpirun, run
 
-LAUNCHES = int(os.environ.get("DLMB_MIX_LAUNCHES", "10"))
+LAUNCHES = int(os.environ.get("DLMB_MIX_LAUNCHES", "6"))
 
 
 @unittest.skipUnless(HAVE_UCX, "this build has no ucx backend")
