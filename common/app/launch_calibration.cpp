@@ -45,6 +45,21 @@ std::vector<measure::ExchangeFloor> exchanges(Bootstrap& bootstrap, Options cons
     return floors;
 }
 
+std::vector<std::string> disturbed_ranks(measure::Calibration const& calibration) {
+    auto const& spread = calibration.quanta.p99_over_min;
+    auto const worst = std::max_element(spread.begin(), spread.end());
+    auto const busy =
+        std::count_if(spread.begin(), spread.end(), [](double value) { return value > measure::quiet_p99_over_min; });
+    if (busy == 0) {
+        return {};
+    }
+    auto const rank = static_cast<std::size_t>(worst - spread.begin());
+    return {fmt::format("{} of {} ranks are disturbed: of 100 pieces of fixed work one takes more than {} times the "
+                        "shortest (rank {}: {:.1f} times, longest interruption {} us); end other work on the machine",
+                        busy, spread.size(), measure::quiet_p99_over_min, rank, *worst,
+                        human_us(static_cast<double>(calibration.quanta.largest_detour_ns.at(rank))))};
+}
+
 }  // namespace
 
 std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Options const& options,
@@ -63,6 +78,8 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
     watchdog.touch();
     calibration.barrier = measure::calibrate_barrier(bootstrap, times.barriers_ns);
     watchdog.touch();
+    calibration.links = measure::calibrate_links(bootstrap, times.link_nodes);
+    watchdog.touch();
     if (std::any_of(options.memory.begin(), options.memory.end(), on_device)) {
         std::int64_t const have = device.device ? 1 : 0;
         if (measure::folded(bootstrap, have, Fold::min) == 1) {
@@ -77,18 +94,17 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
 }
 
 std::vector<std::string> quiet_warnings(measure::Calibration const& calibration) {
-    auto const& spread = calibration.quanta.p99_over_min;
-    auto const worst = std::max_element(spread.begin(), spread.end());
-    auto const busy =
-        std::count_if(spread.begin(), spread.end(), [](double value) { return value > measure::quiet_p99_over_min; });
-    if (busy == 0) {
-        return {};
+    std::vector<std::string> warnings = disturbed_ranks(calibration);
+    if (calibration.links) {
+        for (measure::LinkFloor::Link const& link : calibration.links->slow) {
+            warnings.push_back(
+                fmt::format("the link between the nodes of ranks {} and {} is slow: a round trip takes {} us, "
+                            "{} us is the median of {} links",
+                            link.ranks[0], link.ranks[1], human_us(link.round_trip_ns),
+                            human_us(calibration.links->median_ns), calibration.links->count));
+        }
     }
-    auto const rank = static_cast<std::size_t>(worst - spread.begin());
-    return {fmt::format("{} of {} ranks are disturbed: of 100 pieces of fixed work one takes more than {} times the "
-                        "shortest (rank {}: {:.1f} times, longest interruption {} us); end other work on the machine",
-                        busy, spread.size(), measure::quiet_p99_over_min, rank, *worst,
-                        human_us(static_cast<double>(calibration.quanta.largest_detour_ns.at(rank))))};
+    return warnings;
 }
 
 std::string calibration_line(std::optional<measure::Calibration> const& calibration) {

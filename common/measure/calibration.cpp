@@ -11,7 +11,9 @@ namespace dlmb::measure {
 namespace {
 
 constexpr Nanoseconds ms = 1'000'000;
-constexpr CalibrationTimes full_times{1000 * ms, 300 * ms, 100 * ms};
+constexpr std::size_t full_link_nodes = 512;  // some 50 ms where a round trip takes 5 us
+constexpr std::size_t brief_link_nodes = 32;
+constexpr CalibrationTimes full_times{1000 * ms, 300 * ms, 100 * ms, full_link_nodes};
 constexpr Nanoseconds brief_quanta_most_ns = 60 * ms;
 constexpr Nanoseconds brief_barriers_most_ns = 20 * ms;
 
@@ -35,10 +37,10 @@ CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns) {
     }
     if (effort == Effort::full) {
         return {std::min(full_times.quanta_ns, patience_ns / 4), std::min(full_times.barriers_ns, patience_ns / 4),
-                std::min(full_times.exchange_ns, patience_ns / 4)};
+                std::min(full_times.exchange_ns, patience_ns / 4), full_link_nodes};
     }
     return {std::min(brief_quanta_most_ns, patience_ns * 6 / 1000),
-            std::min(brief_barriers_most_ns, patience_ns * 2 / 1000), 0};
+            std::min(brief_barriers_most_ns, patience_ns * 2 / 1000), 0, brief_link_nodes};
 }
 
 }  // namespace dlmb::measure

@@ -7,6 +7,7 @@
 
 #include "common/base/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,21 @@ struct ExchangeFloor {
     double median_ns = 0;  // as a cell's
 };
 
+/// Round trips of a word between the first ranks of every two nodes, the least of some on each link: what the network
+/// takes, not what a busy processor adds. A link that only has less bandwidth than others is not seen.
+struct LinkFloor {
+    struct Link {
+        std::array<Rank, 2> ranks{};
+        double round_trip_ns = 0;
+    };
+    std::uint64_t count = 0;  // of links
+    double median_ns = 0;     // of their round trips
+    std::vector<Link> slow;   // slowest first, at most slow_links_named
+};
+/// Above this multiple of the median a link is slow. Paths through more switches stay below it.
+inline constexpr double slow_link_ratio = 2;
+inline constexpr std::size_t slow_links_named = 8;
+
 /// The worst of all ranks.
 struct DeviceFloor {
     double event_pair_ns = 0;      // between two events with nothing in between, on the device's clock
@@ -67,6 +83,7 @@ struct Calibration {
     TimerFloor timer;
     WorkQuanta quanta;
     BarrierFloor barrier;
+    std::optional<LinkFloor> links = std::nullopt;     // from three nodes on
     std::vector<ExchangeFloor> exchanges = {};         // full only
     std::optional<DeviceFloor> device = std::nullopt;  // where device memory is measured
 };

@@ -14,6 +14,25 @@ Json exit_skew_json(std::optional<measure::BarrierFloor::ExitSkew> const& skew) 
     return {{"p50", finite(skew->p50_ns, "exit_skew_ns.p50")}, {"p99", finite(skew->p99_ns, "exit_skew_ns.p99")}};
 }
 
+Json links_json(std::optional<measure::LinkFloor> const& links) {
+    if (!links) {
+        return nullptr;
+    }
+    Json slow = Json::array();
+    for (measure::LinkFloor::Link const& link : links->slow) {
+        slow.push_back({{"ranks", link.ranks}, {"round_trip_ns", finite(link.round_trip_ns, "slow.round_trip_ns")}});
+    }
+    return {{"count", links->count}, {"median_ns", finite(links->median_ns, "links.median_ns")}, {"slow", slow}};
+}
+
+measure::LinkFloor links_from(Json const& object) {
+    measure::LinkFloor links{object.at("count"), object.at("median_ns"), {}};
+    for (Json const& link : object.at("slow")) {
+        links.slow.push_back({link.at("ranks").get<std::array<Rank, 2>>(), link.at("round_trip_ns")});
+    }
+    return links;
+}
+
 Json exchanges_json(std::vector<measure::ExchangeFloor> const& exchanges) {
     Json list = Json::array();
     for (measure::ExchangeFloor const& each : exchanges) {
@@ -47,7 +66,7 @@ Json calibration_json(std::optional<measure::Calibration> const& calibration) {
     if (!calibration) {
         return nullptr;
     }
-    auto const& [effort, timer, quanta, barrier, exchanges, device] = *calibration;
+    auto const& [effort, timer, quanta, barrier, links, exchanges, device] = *calibration;
     return {{"effort", measure::name_of(effort)},
             {"timer",
              {{"cost_ns", finite(timer.cost_ns, "timer.cost_ns")},
@@ -61,6 +80,7 @@ Json calibration_json(std::optional<measure::Calibration> const& calibration) {
              {{"count", barrier.count},
               {"median_ns", finite(barrier.median_ns, "barrier.median_ns")},
               {"exit_skew_ns", exit_skew_json(barrier.exit_skew)}}},
+            {"links", links_json(links)},
             {"exchange_8_bytes", exchanges_json(exchanges)},
             {"device", device_json(device)}};
 }
@@ -78,6 +98,9 @@ std::optional<measure::Calibration> calibration_from(Json const& value) {
     calibration.quanta.p99_over_min = quanta.at("p99_over_min").get<std::vector<double>>();
     calibration.quanta.largest_detour_ns = quanta.at("largest_detour_ns").get<std::vector<Nanoseconds>>();
     calibration.barrier = barrier_from(value.at("barrier"));
+    if (Json const& links = value.at("links"); !links.is_null()) {
+        calibration.links = links_from(links);
+    }
     for (Json const& each : value.at("exchange_8_bytes")) {
         calibration.exchanges.push_back({each.at("backend"), each.at("memory"), each.at("median_ns")});
     }

@@ -24,14 +24,14 @@ def run(nodes, ranks_per_node, *command):
     return done.stdout
 
 
-def measured(nodes, start):
-    """The cell of a small exchange."""
+def lines_of_an_exchange(nodes, start="auto"):
+    """What the record of a small exchange has, by kind of line."""
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder) / "results.jsonl"
         run(nodes, 1, str(BIN / "dlmb_collective"), "--operation", "alltoall", "-m", "8:8", "--backend", "mpi",
             "--method", "isend_irecv", "-i", "7", "-x", "2", "--start", start, "--results", str(results))
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
-    return next(line for line in lines if line["kind"] == "cell")
+    return {line["kind"]: line for line in lines}
 
 
 class NodesWithDelay(unittest.TestCase):
@@ -43,14 +43,25 @@ class NodesWithDelay(unittest.TestCase):
 
     def test_a_clock_that_is_too_bad_for_a_cell_is_not_used_for_it(self):
         with DelayedNodes(UNEQUAL_MS) as nodes:
-            chosen = measured(nodes, "auto")
-            forced = measured(nodes, "window")
+            chosen = lines_of_an_exchange(nodes, "auto")["cell"]
+            forced = lines_of_an_exchange(nodes, "window")["cell"]
         least_ns = 1e6 * (1 + 4) / 2  # half the round trip between nodes 1 and 2, which delays at least so long
         for cell in (chosen, forced):
             self.assertGreaterEqual(cell["sync"]["clock_err_ns"], 0.9 * least_ns)
             self.assertIn("largest over ranks", cell["definition"])
         self.assertEqual(chosen["sync"]["method"], "barrier")
         self.assertEqual(forced["sync"]["method"], "window")
+
+
+    def test_a_slow_link_is_named_in_the_record(self):
+        even_ms = [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
+        slow_ms = [[0, 2, 2], [2, 0, 9], [2, 9, 0]]
+        for delays_ms, expected in ((even_ms, []), (slow_ms, [[1, 2]])):
+            with DelayedNodes(delays_ms) as nodes:
+                links = lines_of_an_exchange(nodes)["launch"]["calibration"]["links"]
+            self.assertEqual(links["count"], 3)
+            self.assertEqual([link["ranks"] for link in links["slow"]], expected, links)
+            self.assertGreaterEqual(links["median_ns"], 4e6)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,16 @@ TEST(LaunchCalibration, OneWarningNamesTheWorstOfTheDisturbedRanks) {
     EXPECT_THAT(warnings[0], HasSubstr("rank 2: 3.2 times"));
 }
 
+TEST(LaunchCalibration, AWarningNamesEachSlowLink) {
+    measure::Calibration quiet = calibration({1.0});
+    quiet.links = measure::LinkFloor{6, 4'000, {{{0, 4}, 19'000}}};
+    std::vector<std::string> const warnings = quiet_warnings(quiet);
+    ASSERT_EQ(warnings.size(), 1U);
+    for (char const* part : {"ranks 0 and 4", "19", "4.000 us is the median of 6 links"}) {
+        EXPECT_THAT(warnings[0], HasSubstr(part));
+    }
+}
+
 TEST(LaunchCalibration, TheLineNamesEveryPartWithItsUnit) {
     measure::Calibration full = calibration({1.0, 1.6});
     full.exchanges = {{"mpi", "host", 1'650}};

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <mutex>
+#include <vector>
 
 namespace dlmb::in_process {
 MadeBackend make_backend(BackendContext const& context);
@@ -104,6 +105,31 @@ TEST(Calibration, EveryEffortHasItsWord) {
     EXPECT_EQ(name_of(Effort::off), "off");
     EXPECT_EQ(name_of(Effort::brief), "short");
     EXPECT_EQ(name_of(Effort::full), "full");
+}
+
+TEST(Calibration, EveryTwoNodesTryTheirLinkOnce) {
+    auto const links = [](Bootstrap& bootstrap) { return calibrate_links(bootstrap, 7); };
+    for (int const nodes : {3, 4, 7}) {
+        constexpr int ranks_per_node = 2;
+        std::optional<LinkFloor> const floor = on_ranks(nodes * ranks_per_node, ranks_per_node, links);
+        ASSERT_TRUE(floor.has_value()) << nodes;
+        EXPECT_EQ(floor->count, static_cast<std::uint64_t>(nodes * (nodes - 1) / 2));
+        EXPECT_GT(floor->median_ns, 0);
+    }
+    EXPECT_FALSE(on_ranks(2, 1, links).has_value());  // one link: nothing to compare it with
+    EXPECT_FALSE(on_ranks(8, 1, links).has_value());  // more nodes than asked for
+}
+
+TEST(Calibration, LinksAboveTwiceTheMedianAreNamedSlowestFirst) {
+    std::array<Rank, 4> const leaders{0, 2, 4, 6};
+    // Nodes 0 to 3, the upper triangle by rows.
+    std::array<Nanoseconds, 16> const round_trips{0, 10, 10, 21, 0, 0, 10, 20, 0, 0, 0, 90, 0, 0, 0, 0};
+    LinkFloor const floor = link_floor(leaders, round_trips);
+    EXPECT_EQ(floor.count, 6U);
+    EXPECT_EQ(floor.median_ns, 15);
+    ASSERT_EQ(floor.slow.size(), 1U);
+    EXPECT_EQ(floor.slow[0].ranks, (std::array<Rank, 2>{4, 6}));
+    EXPECT_EQ(floor.slow[0].round_trip_ns, 90);
 }
 
 }  // namespace
