@@ -37,6 +37,7 @@ int reasons_of(void* device, unsigned long long* reasons) {
 
 }  // namespace dlmb::fake_nvml
 
+// NOLINTBEGIN(readability-identifier-naming): the library's names
 extern "C" {
 
 int nvmlInit_v2() {
@@ -58,3 +59,5 @@ int nvmlDeviceGetHandleByPciBusId_v2(char const* address, void** device) {
     return dlmb::fake_nvml::success;
 }
 }
+
+// NOLINTEND(readability-identifier-naming)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/nvml/nvml.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): the library's name
 extern "C" int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
     return dlmb::fake_nvml::reasons_of(device, reasons);
 }

@@ -3,6 +3,7 @@
 //
 // A test double of one function of the MPI library: it says that MPI takes device memory. True for the device memory of
 // the test double of CUDA, which is memory of the process. The program's definition comes before the library's.
+// NOLINTBEGIN(readability-identifier-naming): the libraries' names
 extern "C" {
 
 int MPIX_Query_cuda_support() {  // Open MPI
@@ -15,3 +16,5 @@ int MPIX_GPU_query_support(int /*kind*/, int* supported) {  // MPICH
 }
 
 }  // extern "C"
+
+// NOLINTEND(readability-identifier-naming)
