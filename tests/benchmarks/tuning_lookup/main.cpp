@@ -10,6 +10,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -101,8 +103,14 @@ void measure(std::size_t counts) {
 }  // namespace dlmb::benchmark
 
 int main() {
-    fmt::print("{:>8}{:>18}{:>18}\n", "rules", "ns in a backend", "ns with select");
-    for (std::size_t const counts : {1U, 2U, 4U, 10U}) {
-        dlmb::benchmark::measure(counts);
+    try {
+        fmt::print("{:>8}{:>18}{:>18}\n", "rules", "ns in a backend", "ns with select");
+        for (std::size_t const counts : {1U, 2U, 4U, 10U}) {
+            dlmb::benchmark::measure(counts);
+        }
+        return 0;
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "tuning_lookup: error: {}\n", error.what());
+        return 1;
     }
 }
