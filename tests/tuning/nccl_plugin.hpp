@@ -51,10 +51,10 @@ inline Control const& control() {
 /// NCCL's cost table: flat, as many rows as it knows algorithms.
 template <int algorithms>
 struct Costs {
-    std::array<float, static_cast<std::size_t>(algorithms* protocol_count)> values;
+    std::array<float, std::size_t{algorithms} * protocol_count> values;
     Costs() { values.fill(10.0F); }
     float& at(int algorithm, int protocol) {
-        return values.at(static_cast<std::size_t>(algorithm * protocol_count + protocol));
+        return values.at(static_cast<std::size_t>(algorithm) * protocol_count + static_cast<std::size_t>(protocol));
     }
     /// As NCCL passes it.
     float** pointer() { return reinterpret_cast<float**>(values.data()); }
