@@ -12,6 +12,9 @@
 namespace dlmb::dp_gradients {
 namespace {
 
+constexpr Bytes fp32 = 4;
+constexpr Bytes int64 = 8;
+
 Bytes total(std::vector<Bytes> const& bytes) {
     return std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
 }
@@ -19,10 +22,11 @@ Bytes total(std::vector<Bytes> const& bytes) {
 // PyTorch DistributedDataParallel, 1 MiB and 25 MiB, fp32; buffers: 53,120 floats and 53 int64.
 TEST(DpTraffic, BucketsOfResNet50) {
     Plan const plan = plan_of("resnet-50", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "gradients"),
-              (std::vector<Bytes>{4U * 2'049'000, 4U * 7'875'584, 4U * 6'563'840, 4U * 6'637'568, 4U * 2'431'040}));
-    EXPECT_EQ(total(sizes<AllReduce>(plan, "")), 4U * 25'557'032U);
-    EXPECT_EQ(sizes<Broadcast>(plan, "buffers"), (std::vector<Bytes>{4U * 53'120, 8U * 53}));
+    EXPECT_EQ(
+        sizes<AllReduce>(plan, "gradients"),
+        (std::vector<Bytes>{fp32 * 2'049'000, fp32 * 7'875'584, fp32 * 6'563'840, fp32 * 6'637'568, fp32 * 2'431'040}));
+    EXPECT_EQ(total(sizes<AllReduce>(plan, "")), fp32 * 25'557'032);
+    EXPECT_EQ(sizes<Broadcast>(plan, "buffers"), (std::vector<Bytes>{fp32 * 53'120, int64 * 53}));
 }
 
 std::vector<Bytes> const llama_7b_buckets{1'971'396'608, 1'933'656'064, 1'990'270'976, 1'990'279'168,

@@ -115,8 +115,8 @@ TEST(Chimera, BubblesAgainstThoseOf1F1B) {
         for (int const count : {ranks, 2 * ranks}) {
             Shape one_f_one_b = shape(ranks, 1, count);
             one_f_one_b.schedule = Schedule::one_f_one_b;
-            EXPECT_EQ(ideal_makespan(shape(ranks, 1, count), {}) - 2 * count, ranks - 2);
-            EXPECT_EQ(ideal_makespan(one_f_one_b, {}) - 2 * count, 2 * (ranks - 1));
+            EXPECT_EQ(ideal_makespan(shape(ranks, 1, count), {}) - Nanoseconds{2} * count, ranks - 2);
+            EXPECT_EQ(ideal_makespan(one_f_one_b, {}) - Nanoseconds{2} * count, 2 * (ranks - 1));
             EXPECT_EQ(tensor_messages(shape(ranks, 1, count)), tensor_messages(one_f_one_b));
         }
     }

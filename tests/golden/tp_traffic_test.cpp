@@ -59,7 +59,7 @@ TEST(TpTraffic, EightStagesOfLlama65b) {
     WorldShape const world{16, 8};
     for (Rank const rank : {0, 2, 14}) {
         Plan const plan = plan_of("", parameters, world, rank);
-        EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(20, 2048U * 8192U * 2U));
+        EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(20, Bytes{2048} * 8192 * 2));
         EXPECT_EQ(sizes<AllReduce>(plan, "embedding").size(), rank == 0 ? 1U : 0U);
         EXPECT_EQ(sizes<AllReduce>(plan, "logits").size(), rank == 14 ? 1U : 0U);
     }
@@ -69,7 +69,7 @@ TEST(TpTraffic, EightStagesOfLlama65b) {
 TEST(TpTraffic, DecodeOfLlama70b) {
     Plan const plan = plan_of("llama-70b-decode", {}, {8, 8});
     EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, 16'384));
-    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, 32'000U * 2U));
+    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
     EXPECT_TRUE(fully_checked(plan));
     EXPECT_EQ(sizes<AllReduce>(plan_of("llama-70b-decode-b32", {}, {8, 8}), "forward"), repeated(160, 524'288));
 }
@@ -77,8 +77,8 @@ TEST(TpTraffic, DecodeOfLlama70b) {
 // Every drafted token is one more row: 8 * (4 + 1) rows of 8192 bf16.
 TEST(TpTraffic, DraftedTokensMultiplyTheBatch) {
     Plan const plan = plan_of("llama-70b-decode-draft4", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, 40U * 16'384U));
-    EXPECT_EQ(sizes<AllReduce>(plan, "logits.argmax"), repeated(1, 40U * 8U));
+    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, Bytes{40} * 16'384));
+    EXPECT_EQ(sizes<AllReduce>(plan, "logits.argmax"), repeated(1, Bytes{40} * 8));
 }
 
 TEST(TpTraffic, DecodeOfLlama405bAtBatch64) {
@@ -88,8 +88,8 @@ TEST(TpTraffic, DecodeOfLlama405bAtBatch64) {
 // n * h * 2 B; logits only of the last token: 32000 columns.
 TEST(TpTraffic, PrefillOfLlama70b) {
     Plan const plan = plan_of("llama-70b-prefill", {}, {8, 8});
-    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, 4096U * 8192U * 2U));
-    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, 32'000U * 2U));
+    EXPECT_EQ(sizes<AllReduce>(plan, "forward"), repeated(160, Bytes{4096} * 8192 * 2));
+    EXPECT_EQ(sizes<AllGather>(plan, "logits"), repeated(1, Bytes{32'000} * 2));
 }
 
 }  // namespace
