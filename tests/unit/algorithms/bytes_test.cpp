@@ -52,7 +52,7 @@ TEST(SentBytes, OfKnomialAreAllOtherPartsToReduceAndOnAverageAsManyToGather) {
             EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places) * others);
         }
     }
-    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).sent, all(16, 2 * 15 * part));
+    EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).sent, all(16, 2 * (15 * part)));
     EXPECT_EQ(run(knomial, OperationKind::all_reduce, 16, 16 * part, {4, 0}).rounds, 4) << "2 log4 16";
     EXPECT_EQ(run(knomial, OperationKind::all_reduce, 13, 13 * part, {2, 0}).rounds, 8) << "2 ceil(log2 13)";
 }

@@ -66,7 +66,7 @@ TEST(MicroPlanner, ScratchAreasDoNotOverlap) {
 }
 
 TEST(Parts, DifferByAtMostOneElementAndCoverTheBuffer) {
-    Parts const parts(7 * 4, Element::fp32, 3);  // 3, 2 and 2 elements
+    Parts const parts(Bytes{7} * 4, Element::fp32, 3);  // 3, 2 and 2 elements
     EXPECT_EQ(parts.bytes(0), 12U);
     EXPECT_EQ(parts.bytes(1), 8U);
     EXPECT_EQ(parts.bytes(2), 8U);

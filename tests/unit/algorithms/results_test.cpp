@@ -17,7 +17,7 @@ struct Case {
     Knobs knobs = {};
 };
 
-void PrintTo(Case const& each, std::ostream* out) {
+void PrintTo(Case const& each, std::ostream* out) {  // NOLINT(readability-identifier-naming): found by that name
     *out << each.name;
 }
 
