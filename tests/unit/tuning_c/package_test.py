@@ -65,7 +65,7 @@ class Package(unittest.TestCase):
     def test_is_found_by_cmake(self) -> None:
         (self.folder / "CMakeLists.txt").write_text(CMAKE_PROJECT.format(program=PROGRAM), encoding="utf-8")
         build = self.folder / "build"
-        output_of("cmake", "-S", self.folder, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        output_of("cmake", "-G", "Ninja", "-S", self.folder, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}")
         output_of("cmake", "--build", build)
         self.run_user(build / "user")
 
