@@ -37,7 +37,10 @@ def why_not():
     try:
         subprocess.run(["unshare", "--time", "--fork", "--monotonic", "1", "true"], check=True, capture_output=True)
         subprocess.run(["ip", "netns", "add", own], check=True, capture_output=True)
-        subprocess.run(["ip", "netns", "del", own], check=True, capture_output=True)
+        try:  # where the root folder is no mount, as after chroot, nothing can run in it
+            subprocess.run(["ip", "netns", "exec", own, "true"], check=True, capture_output=True)
+        finally:
+            subprocess.run(["ip", "netns", "del", own], check=True, capture_output=True)
     except subprocess.CalledProcessError as error:
         return f"no namespaces here: {error.stderr.decode().strip()}"
     return ""
