@@ -83,7 +83,7 @@ TEST(DlrmPlacement, FineSendsToRanksThatCoarseLeavesOut) {
 // Nobody can do better than the mean, or than the largest table alone on its rank.
 TEST(DlrmPlacement, PoolingPlacementIsWithinFourThirdsOfTheOptimum) {
     std::vector<std::uint64_t> const bags = zipf_bags();
-    double const total = static_cast<double>(std::accumulate(bags.begin(), bags.end(), std::uint64_t{0}));
+    auto const total = static_cast<double>(std::accumulate(bags.begin(), bags.end(), std::uint64_t{0}));
     double const best = std::max(static_cast<double>(bags.front()) * ranks / total, 1.0);
     EXPECT_LE(outcome({{"placement", "pooling"}}).max_mean_indices, 4.0 / 3 * best);
     EXPECT_GE(outcome({{"placement", "pooling"}}).max_mean_indices, best - 1e-12);

@@ -52,7 +52,7 @@ TEST(DlrmTraffic, DenseGradientsOfTheNcclExample) {
     EXPECT_EQ(mlp_parameters("128-128-128-128", "--bottom"), 49'536U);
     EXPECT_EQ(mlp_parameters("138-512-512-512-256-1", "--top"), 728'065U);
     EXPECT_EQ(reduced("dlrm-nccl-example", "dense_bottom"), 4U * 49'536U);
-    EXPECT_EQ(reduced("dlrm-nccl-example", "dense_top") - 4U * 728'065U, 4U * 512U * (164 - 138));
+    EXPECT_EQ(reduced("dlrm-nccl-example", "dense_top") - Bytes{4} * 728'065, Bytes{4} * 512 * (164 - 138));
 }
 
 // 26 tables of 128 fp32 values over 8 ranks: batch * 26 * 512 bytes.
@@ -104,7 +104,7 @@ TEST(DlrmTraffic, TheHundredHotTableIsHalfOfTheIndexTraffic) {
     double const index_share = static_cast<double>(total(exchange_of(plans[20], "indices").recv)) / (26 * 214 * 8);
     EXPECT_NEAR(index_share, 0.467, 0.0005);
     EXPECT_EQ(total(exchange_of(plans[20], "forward").send), 26U * 512U);
-    EXPECT_EQ(sent(plans, "forward"), (std::vector<Bytes>(26, 26 * 512)));
+    EXPECT_EQ(sent(plans, "forward"), (std::vector<Bytes>(26, Bytes{26} * 512)));
 }
 
 // Indices per sample of facebookresearch/dlrm_datasets; every table rounds its count down.

@@ -17,6 +17,10 @@
 
 namespace dlmb::dlrm_exchange {
 
+inline constexpr Bytes fp32 = 4;
+inline constexpr Bytes int32 = 4;
+inline constexpr Bytes int64 = 8;
+
 inline std::unique_ptr<Pattern> make_dlrm(Parameters const& overrides, int ranks, std::string_view preset = "") {
     return type().make(resolve(type(), preset, overrides), {ranks, ranks});
 }

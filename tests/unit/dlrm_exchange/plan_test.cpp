@@ -76,7 +76,7 @@ TEST(DlrmPlan, UsesExactlyTheOperationsItAnnounces) {
 TEST(DlrmPlan, ABatchThatTheRanksDoNotDivideGivesTheFirstOneMore) {
     auto const plans = plans_of({{"batch", "7"}, {"tables", "2"}, {"dim", "4"}}, 3);
     EXPECT_EQ(exchange_of(plans[0], "forward").send, (std::vector<Block>{{0, 0, 48}, {1, 64, 32}, {2, 128, 32}}));
-    EXPECT_EQ(sent(plans, "lengths"), (std::vector<Bytes>{2 * 3 * 4, 2 * 2 * 4, 2 * 2 * 4}));
+    EXPECT_EQ(sent(plans, "lengths"), (std::vector<Bytes>{int32 * 2 * 3, int32 * 2 * 2, int32 * 2 * 2}));
     EXPECT_EQ(sent(plans, "backward"), (std::vector<Bytes>{96, 64, 64}));
 }
 
@@ -101,8 +101,9 @@ TEST(DlrmPlan, RowWiseTablesPadTheBatchToEqualParts) {
 // 8 rows in blocks of 2 over 4 ranks, then 3 rows in blocks of 1: the last rank has none of the second table.
 TEST(DlrmPlan, RowWiseIndicesFollowTheirRows) {
     Plan const plan = plans_of({{"batch", "4"}, {"rows", "8+3"}, {"pooling", "40+9"}, {"sharding", "row"}}, 4).at(0);
-    EXPECT_EQ(exchange_of(plan, "indices").send,
-              (std::vector<Block>{{0, 0, 13 * 8}, {1, 128, 13 * 8}, {2, 256, 13 * 8}, {3, 384, 10 * 8}}));
+    EXPECT_EQ(
+        exchange_of(plan, "indices").send,
+        (std::vector<Block>{{0, 0, 13 * int64}, {1, 128, 13 * int64}, {2, 256, 13 * int64}, {3, 384, 10 * int64}}));
 }
 
 TEST(DlrmPlan, ElementsOfBothDirectionsAreApart) {
@@ -130,8 +131,8 @@ TEST(DlrmPlan, IndicesLengthsAndWeightsHaveTheirOwnSizes) {
                               .at(0);
         return std::vector<Bytes>{sent(plan, "lengths"), sent(plan, "indices"), sent(plan, "indices.weights")};
     };
-    EXPECT_EQ(bytes("int64", "int32"), (std::vector<Bytes>{16 * 4, 48 * 8, 48 * 4}));
-    EXPECT_EQ(bytes("int32", "int64"), (std::vector<Bytes>{16 * 8, 48 * 4, 48 * 4}));
+    EXPECT_EQ(bytes("int64", "int32"), (std::vector<Bytes>{16 * int32, 48 * int64, 48 * fp32}));
+    EXPECT_EQ(bytes("int32", "int64"), (std::vector<Bytes>{16 * int64, 48 * int32, 48 * fp32}));
 }
 
 TEST(DlrmPlan, ColumnSlicesEachNeedAllIndicesOfTheirTable) {
