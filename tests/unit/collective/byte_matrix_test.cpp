@@ -98,7 +98,8 @@ TEST(ByteMatrix, AFileGivesEverySourceItsLine) {
 TEST(CollectiveStatistics, AreThoseOfTheReceivedBytes) {
     auto const pattern =
         make_collective({{"operation", "alltoallv"}, {"message-size", "1024"}, {"skew", "hot_rank:4"}}, {5, 5});
-    std::vector<std::uint64_t> const summed{5 * 2560, 5 * 640, 5 * 640, 5 * 640, 5 * 640};
+    constexpr std::uint64_t ranks = 5;
+    std::vector<std::uint64_t> const summed{ranks * 2560, ranks * 640, ranks * 640, ranks * 640, ranks * 640};
     ASSERT_EQ(pattern->announce(0, {}).statistics, (std::vector<std::uint64_t>{2560, 640, 640, 640, 640}));
     auto const statistics = pattern->statistics(summed);
     ASSERT_EQ(statistics.size(), 2U);

@@ -64,12 +64,12 @@ TEST(DpPlan, SchemesReduceOncePerStepOrOncePerMicroBatch) {
 // Norms of 4096 elements stay; the other 226 tensors come in parts of at least 6e8 elements.
 TEST(DpPlan, PersistentTensorsAreGatheredOnceAfterTheStep) {
     Plan const plan = plan_of("llama-7b-zero3-prefetch", {}, {8, 8});
-    EXPECT_EQ(sizes<AllGather>(plan, "parameters.persistent"), repeated(1, 65U * 4096U * 2U));
+    EXPECT_EQ(sizes<AllGather>(plan, "parameters.persistent"), repeated(1, Bytes{65} * 4096 * 2));
     std::vector<Bytes> const forward = sizes<AllGather>(plan, "parameters.forward");
     for (std::size_t i = 0; i + 1 < forward.size(); ++i) {
         EXPECT_GE(forward[i], 1'200'000'000U);
     }
-    Bytes moved = 65U * 4096U * 2U;
+    Bytes moved = Bytes{65} * 4096 * 2;
     for (Bytes const bytes : forward) {
         moved += bytes;
     }

@@ -134,11 +134,12 @@ TEST(PipelineCompute, AProductHasTheShapeOfTheLayer) {
         return shape.value();
     };
     EXPECT_EQ(product({}, 2, "llama-7b"), (ProductShape{4096, 4096, 4096}));
-    EXPECT_EQ(product({}, 2, "gpt-125m"), (ProductShape{4 * 2048, 768, 768}));
+    EXPECT_EQ(product({}, 2, "gpt-125m"), (ProductShape{std::uint64_t{4} * 2048, 768, 768}));
     EXPECT_EQ(product({{"tp", "8"}}, 16, "gpt3-175b"), (ProductShape{2048, 12288, 1536}))
         << "sequence parallelism gathers the tokens before the product";
     Parameters const odd{{"sequence", "96"}, {"hidden", "16"}, {"cp", "2"}, {"tp", "3"}, {"micro-batch-size", "5"}};
-    EXPECT_EQ(product(odd, 12), (ProductShape{5 * 48, 16, 6})) << "the largest part of what tp does not divide";
+    EXPECT_EQ(product(odd, 12), (ProductShape{std::uint64_t{5} * 48, 16, 6}))
+        << "the largest part of what tp does not divide";
 }
 
 TEST(PipelineCompute, NothingIsMultipliedButByGemm) {

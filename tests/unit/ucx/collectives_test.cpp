@@ -44,7 +44,7 @@ TEST(UcxCollectives, AChosenMethodLeavesOtherOperationsToTheirDefault) {
         UcxRank rank(bootstrap);
         PlanBuilder builder(bootstrap.rank());
         GroupId const world = builder.group(rank.world());
-        StepId const gathered = builder.all_gather(world, 3 * 4096, Element::byte, "gather");
+        StepId const gathered = builder.all_gather(world, Bytes{3} * 4096, Element::byte, "gather");
         StepId const cast = builder.broadcast(world, 1, 100'000, Element::byte, "cast", {gathered});
         StepId const worked = builder.compute(1000, "work", {cast}, ProductShape{64, 64, 64});
         builder.all_reduce(world, 40'000, Element::fp16, Reduction::max, "reduce", {worked});
