@@ -23,7 +23,7 @@ protected:
         write("proc/meminfo", "MemTotal:  16777216 kB\nMemFree:  1024 kB\nMemAvailable:    8388608 kB\n");
         write("proc/self/cgroup", "1:name=systemd:/\n0::/jobs/job_7\n");
     }
-    ~AvailableMemory() override { fs::remove_all(root_); }
+    void TearDown() override { fs::remove_all(root_); }
 
     void write(std::string const& file, std::string const& text) const {
         fs::create_directories((root_ / file).parent_path());

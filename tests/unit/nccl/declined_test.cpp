@@ -57,7 +57,7 @@ TEST(NcclDeclines, MessagesWhoseOrderNcclCannotKeep) {
 class SharedGpu : public testing::Test {
 protected:
     SharedGpu() { use_device(0); }
-    ~SharedGpu() override { unsetenv("NCCL_HOSTID"); }
+    void TearDown() override { unsetenv("NCCL_HOSTID"); }
     [[nodiscard]] MadeBackend backend(bool may_share) {
         BackendContext context{*bootstrap_};
         context.shared_gpu = may_share;

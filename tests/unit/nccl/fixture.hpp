@@ -28,6 +28,7 @@ public:
     [[nodiscard]] ncclComm_t of(Group const& group) {
         auto const [place, is_new] = handles_.try_emplace(group.members, nullptr);
         if (is_new) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle that nothing dereferences
             place->second = reinterpret_cast<ncclComm_t>(handles_.size());
             members_[place->second] = group.members;
         }
@@ -49,6 +50,7 @@ private:
 inline Buffers fake_buffers(Plan const& plan) {
     Buffers buffers{MemoryKind::cuda, {}};
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that nothing dereferences
         buffers.base.push_back(reinterpret_cast<std::byte*>((i + 1) << 32));
     }
     return buffers;
