@@ -20,6 +20,8 @@ struct CalibrationTimes {
     Nanoseconds exchange_ns = 0;  // per backend
     std::size_t link_nodes = 0;   // links are tried in launches of at most so many nodes
 };
+/// On one link; links of a turn are tried at once, and there are as many turns as nodes. Four round trips at least.
+inline constexpr Nanoseconds link_turn_ns = 1'000'000;
 /// `patience_ns`: what a cell may take, or how long nobody may stand still if that is less. A launch that is to be
 /// short is not made long by this: brief takes at most a hundredth of it.
 [[nodiscard]] CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns);

@@ -2,35 +2,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/clock.hpp"
 #include "common/measure/calibrate.hpp"
+#include "common/measure/nodes.hpp"
 #include "common/measure/statistics.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 namespace dlmb::measure {
 namespace {
 
 constexpr int fewest_trips = 4;
 constexpr int most_trips = 16;
-constexpr Nanoseconds enough_ns = 5'000'000;  // on one link
 constexpr std::int64_t more = 1;
 constexpr std::int64_t over = 0;
 
-std::vector<Rank> first_ranks_of_nodes(Bootstrap& bootstrap) {
-    std::vector<std::int64_t> leader_of(static_cast<std::size_t>(bootstrap.size()), 0);
-    leader_of[static_cast<std::size_t>(bootstrap.rank())] = bootstrap.node_leader();
-    bootstrap.all_reduce(leader_of, Fold::max);
-    std::set<Rank> leaders;
-    for (std::int64_t const leader : leader_of) {
-        leaders.insert(static_cast<Rank>(leader));
-    }
-    return {leaders.begin(), leaders.end()};
-}
-
 Nanoseconds least_round_trip(Bootstrap& bootstrap, Rank peer) {
     Nanoseconds least = std::numeric_limits<Nanoseconds>::max();
-    Nanoseconds const end = now_ns() + enough_ns;
+    Nanoseconds const end = now_ns() + link_turn_ns;
     for (int trip = 1; trip <= most_trips; ++trip) {
         bool const last = trip == most_trips || (trip >= fewest_trips && now_ns() >= end);
         Nanoseconds const start = now_ns();
@@ -55,14 +43,12 @@ void answer_round_trips(Bootstrap& bootstrap, Rank peer) {
 }  // namespace
 
 std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_nodes) {
-    std::vector<Rank> const leaders = first_ranks_of_nodes(bootstrap);
+    auto const [leaders, mine] = find_nodes(bootstrap);
     std::size_t const nodes = leaders.size();
     if (nodes < 3 || nodes > most_nodes) {
         return std::nullopt;
     }
     std::vector<Nanoseconds> round_trips(nodes * nodes, 0);
-    auto const found = std::lower_bound(leaders.begin(), leaders.end(), bootstrap.node_leader());
-    auto const mine = static_cast<std::size_t>(found - leaders.begin());
     if (bootstrap.rank() == bootstrap.node_leader()) {
         // Nodes whose numbers add up to the turn meet in it: every two once, no node with two others at a time.
         for (std::size_t turn = 0; turn < nodes; ++turn) {

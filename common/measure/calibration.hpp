@@ -16,7 +16,8 @@
 
 namespace dlmb::measure {
 
-/// brief: tens of milliseconds, nothing that a cell would find warmed up. full: about two seconds, transports too.
+/// brief: tens of milliseconds, and nothing that a cell would find warmed up but the connections on which links were
+/// tried. full: about two seconds, transports too.
 enum class Effort : std::uint8_t { off, brief, full };
 [[nodiscard]] std::string_view name_of(Effort effort);  // "off", "short", "full"
 

@@ -52,7 +52,6 @@ class NodesWithDelay(unittest.TestCase):
         self.assertEqual(chosen["sync"]["method"], "barrier")
         self.assertEqual(forced["sync"]["method"], "window")
 
-
     def test_a_slow_link_is_named_in_the_record(self):
         even_ms = [[0, 2, 2], [2, 0, 2], [2, 2, 0]]
         slow_ms = [[0, 2, 2], [2, 0, 9], [2, 9, 0]]

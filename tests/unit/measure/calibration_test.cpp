@@ -39,11 +39,14 @@ auto on_ranks(int ranks, int ranks_per_node, Part part) {
 TEST(Calibration, AShortLaunchIsNotMadeLong) {
     CalibrationTimes const brief = calibration_times(Effort::brief, 10 * s);
     EXPECT_EQ(brief.quanta_ns + brief.barriers_ns, 80 * ms);
-    EXPECT_EQ(brief.exchange_ns, 0);  // a brief one opens no connections
+    EXPECT_EQ(brief.exchange_ns, 0);  // a brief one opens no connections of backends
+    EXPECT_EQ(brief.link_nodes, 20U);
     CalibrationTimes const hasty = calibration_times(Effort::brief, 100 * ms);
     EXPECT_LE(hasty.quanta_ns + hasty.barriers_ns, 1 * ms);
+    EXPECT_EQ(hasty.link_nodes, 0U);
     CalibrationTimes const full = calibration_times(Effort::full, 10 * s);
     EXPECT_EQ(full.quanta_ns, 1 * s);
+    EXPECT_EQ(full.link_nodes, 512U);
     EXPECT_EQ(calibration_times(Effort::full, 1 * s).quanta_ns, 250 * ms);  // the watchdog waits no longer
     EXPECT_EQ(calibration_times(Effort::off, 10 * s).quanta_ns, 0);
 }
