@@ -5,9 +5,11 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/record/blob_json.hpp"
-#include "common/record/machine.hpp"
+#include "common/record/device_distances.hpp"
 
 #include <fmt/core.h>
+
+#include <algorithm>
 
 namespace dlmb::app {
 namespace {
@@ -21,15 +23,15 @@ std::string view_of(Bootstrap const& bootstrap, Devices const& devices) {
     return view;
 }
 
-/// NUMA nodes of the ranks with this rank's view, and which of them this rank is.
+/// Distances of the ranks with this rank's view, and which of them this rank is.
 struct Sharers {
-    std::vector<int> numa_nodes;
+    std::vector<std::vector<int>> distances;
     std::size_t mine = 0;
 };
 
-Sharers find_sharers(Bootstrap& bootstrap, Devices const& devices, int numa_node) {
+Sharers find_sharers(Bootstrap& bootstrap, Devices const& devices, std::vector<int> const& distances) {
     std::string const view = view_of(bootstrap, devices);
-    std::vector<Blob> const told = bootstrap.all_gather(record::to_blob({{"view", view}, {"numa_node", numa_node}}));
+    std::vector<Blob> const told = bootstrap.all_gather(record::to_blob({{"view", view}, {"distances", distances}}));
     Sharers sharers;
     for (std::size_t rank = 0; rank < told.size(); ++rank) {
         auto const each = record::from_blob(told[rank]);
@@ -37,31 +39,22 @@ Sharers find_sharers(Bootstrap& bootstrap, Devices const& devices, int numa_node
             continue;
         }
         if (rank == static_cast<std::size_t>(bootstrap.rank())) {
-            sharers.mine = sharers.numa_nodes.size();
+            sharers.mine = sharers.distances.size();
         }
-        sharers.numa_nodes.push_back(each.at("numa_node"));
+        sharers.distances.push_back(each.at("distances"));
     }
     return sharers;
 }
 
-std::string why(Device const& device, int numa_node) {
-    if (numa_node < 0) {
-        return "next in order: the rank is bound to no single NUMA node";
+std::string why(std::size_t device, std::vector<int> const& distances) {
+    auto const [nearest, farthest] = std::minmax_element(distances.begin(), distances.end());
+    if (distances.size() == 1) {
+        return "the only one";
     }
-    if (device.numa_node < 0) {
-        return "next in order: the system does not say which NUMA node it is on";
+    if (*nearest == *farthest) {
+        return "next in order: the rank is as near to all";
     }
-    return device.numa_node == numa_node
-               ? fmt::format("on the rank's NUMA node {}", numa_node)
-               : fmt::format("next in order: none left on the rank's NUMA node {}", numa_node);
-}
-
-std::size_t nearest(Sharers const& sharers, Devices const& devices) {
-    std::vector<int> numa_of_device;
-    for (Device const& device : devices.list) {
-        numa_of_device.push_back(device.numa_node);
-    }
-    return static_cast<std::size_t>(assign_devices(sharers.numa_nodes, numa_of_device)[sharers.mine]);
+    return distances[device] == *nearest ? "nearest to where the rank may run" : "next: the nearest ones are taken";
 }
 
 /// Collective.
@@ -80,15 +73,9 @@ std::size_t requested_device(Bootstrap& bootstrap, Devices const& devices, std::
     return index;
 }
 
-/// -1: this thread may run on several nodes, or the system does not say.
-int numa_node_of_rank() {
-    std::vector<int> const nodes = record::parse_cpu_list(record::read_affinity().numa);
-    return nodes.size() == 1 ? nodes.front() : -1;
-}
-
 }  // namespace
 
-record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, int numa_node,
+record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, std::vector<int> const& distances,
                                 std::span<int const> requested) {
     record::DeviceUse use{std::nullopt, "", devices.runtime_version, devices.driver_version};
     if (!requested.empty()) {
@@ -99,16 +86,22 @@ record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, in
         }
         return use;
     }
-    Sharers const sharers = find_sharers(bootstrap, devices, numa_node);
+    Sharers const sharers = find_sharers(bootstrap, devices, distances);
     if (!devices.list.empty()) {
-        use.device = devices.list[nearest(sharers, devices)];
-        use.reason = why(*use.device, numa_node);
+        auto const index = static_cast<std::size_t>(assign_devices(sharers.distances)[sharers.mine]);
+        use.device = devices.list[index];
+        use.reason = why(index, distances);
     }
     return use;
 }
 
 record::DeviceUse adopt_device(Bootstrap& bootstrap, std::span<int const> requested) {
-    record::DeviceUse use = choose_device(bootstrap, find_devices(), numa_node_of_rank(), requested);
+    Devices const devices = find_devices();
+    std::vector<int> distances(devices.list.size());
+    if (devices.list.size() > 1) {  // else there is no choice, and reading buses takes time
+        distances = record::device_distances(record::read_affinity(), devices.list);
+    }
+    record::DeviceUse use = choose_device(bootstrap, devices, distances, requested);
     if (use.device) {
         use_device(use.device->index);
     }

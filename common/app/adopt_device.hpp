@@ -8,6 +8,7 @@
 #include "common/record/device_use.hpp"
 
 #include <span>
+#include <vector>
 
 namespace dlmb::app {
 
@@ -19,9 +20,9 @@ namespace dlmb::app {
 /// For a launch on host memory: taking a device would cost memory of it, and fail where it is exclusive to a process.
 [[nodiscard]] record::DeviceUse adopt_no_device();
 
-/// Collective: the choice alone, among `devices`, for a rank bound to `numa_node` (-1: to no single one). Ranks share a
-/// choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
-[[nodiscard]] record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices, int numa_node,
-                                              std::span<int const> requested);
+/// Collective: the choice alone, among `devices`, which are this far from the rank (record/device_distances.hpp). Ranks
+/// share a choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
+[[nodiscard]] record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices,
+                                              std::vector<int> const& distances, std::span<int const> requested);
 
 }  // namespace dlmb::app

@@ -8,34 +8,30 @@
 namespace dlmb {
 namespace {
 
-/// Of the devices that the fewest ranks have, the first one on `node`, else the first.
-int nearest(int node, std::span<int const> numa_of_device, std::vector<int> const& ranks_on) {
+/// Of the devices that the fewest ranks have, the first of the nearest.
+std::size_t nearest(std::vector<int> const& distances, std::vector<int> const& ranks_on) {
     int const fewest = *std::min_element(ranks_on.begin(), ranks_on.end());
-    std::optional<int> any;
+    std::optional<std::size_t> found;
     for (std::size_t device = 0; device < ranks_on.size(); ++device) {
-        if (ranks_on[device] != fewest) {
-            continue;
+        if (ranks_on[device] == fewest && (!found || distances[device] < distances[*found])) {
+            found = device;
         }
-        if (node >= 0 && numa_of_device[device] == node) {
-            return static_cast<int>(device);
-        }
-        any = any.value_or(static_cast<int>(device));
     }
-    return any.value();
+    return found.value();
 }
 
 }  // namespace
 
-std::vector<int> assign_devices(std::span<int const> numa_of_rank, std::span<int const> numa_of_device) {
-    std::vector<int> ranks_on(numa_of_device.size(), 0);
+std::vector<int> assign_devices(std::vector<std::vector<int>> const& distances) {
+    std::vector<int> ranks_on(distances.empty() ? 0 : distances.front().size(), 0);
     std::vector<int> assigned;
-    for (int const node : numa_of_rank) {
+    for (std::vector<int> const& of_rank : distances) {
         if (ranks_on.empty()) {
             break;
         }
-        int const device = nearest(node, numa_of_device, ranks_on);
-        ++ranks_on[static_cast<std::size_t>(device)];
-        assigned.push_back(device);
+        std::size_t const device = nearest(of_rank, ranks_on);
+        ++ranks_on[device];
+        assigned.push_back(static_cast<int>(device));
     }
     return assigned;
 }

@@ -6,7 +6,6 @@
 
 #include "common/base/units.hpp"
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -36,8 +35,8 @@ struct Devices {
 /// The calling thread works on it from now on.
 void use_device(int index);
 
-/// Which device each local rank uses: by local rank the nearest one that no earlier rank took, where near is the same
-/// NUMA node; with more ranks than devices they take turns. -1 in the arguments: bound to no single node, or unknown.
-[[nodiscard]] std::vector<int> assign_devices(std::span<int const> numa_of_rank, std::span<int const> numa_of_device);
+/// Which device each local rank uses: by local rank the nearest one that no earlier rank took; with more ranks than
+/// devices they take turns. `distances[rank][device]`: less is nearer.
+[[nodiscard]] std::vector<int> assign_devices(std::vector<std::vector<int>> const& distances);
 
 }  // namespace dlmb

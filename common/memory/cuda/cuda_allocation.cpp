@@ -48,7 +48,8 @@ int node_of_device_in_use() {
 Allocation allocate_pinned(Bytes bytes) {
     Allocation host = allocate_host(bytes);
     prefer_node(host.data(), bytes, node_of_device_in_use());
-    cudaError_t const code = cudaHostRegister(host.data(), bytes, cudaHostRegisterPortable);
+    constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;  // kernels fill and check it
+    cudaError_t const code = cudaHostRegister(host.data(), bytes, flags);
     if (code != cudaSuccess) {
         out_of_memory(MemoryKind::pinned, bytes, code);
     }

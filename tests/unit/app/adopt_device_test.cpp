@@ -26,6 +26,15 @@ Devices devices_on(std::vector<int> const& numa_nodes, std::string const& bus = 
     return devices;
 }
 
+/// 0 for a device on that NUMA node, 1 for the others.
+std::vector<int> distances_from(int numa_node, Devices const& devices) {
+    std::vector<int> distances;
+    for (Device const& device : devices.list) {
+        distances.push_back(device.numa_node == numa_node ? 0 : 1);
+    }
+    return distances;
+}
+
 /// What each rank chose; `numa_nodes` of the ranks.
 std::vector<record::DeviceUse> chosen(std::vector<int> const& numa_nodes, int ranks_per_node,
                                       std::function<Devices(Rank)> const& devices_of,
@@ -33,7 +42,8 @@ std::vector<record::DeviceUse> chosen(std::vector<int> const& numa_nodes, int ra
     std::vector<record::DeviceUse> uses(numa_nodes.size());
     in_process::run_ranks(static_cast<int>(numa_nodes.size()), ranks_per_node, [&](Bootstrap& bootstrap) {
         auto const rank = static_cast<std::size_t>(bootstrap.rank());
-        uses[rank] = choose_device(bootstrap, devices_of(bootstrap.rank()), numa_nodes[rank], requested);
+        Devices const devices = devices_of(bootstrap.rank());
+        uses[rank] = choose_device(bootstrap, devices, distances_from(numa_nodes[rank], devices), requested);
     });
     return uses;
 }
@@ -49,20 +59,20 @@ std::vector<int> indices(std::vector<record::DeviceUse> const& uses) {
 TEST(ChooseDevice, EachNodeAssignsItsOwnDevices) {
     auto const uses = chosen({1, 0, 1, -1}, 2, [](Rank) { return devices_on({0, 1}); });
     EXPECT_EQ(indices(uses), (std::vector<int>{1, 0, 1, 0}));
-    EXPECT_EQ(uses[0].reason, "on the rank's NUMA node 1");
-    EXPECT_EQ(uses[3].reason, "next in order: the rank is bound to no single NUMA node");
+    EXPECT_EQ(uses[0].reason, "nearest to where the rank may run");
+    EXPECT_EQ(uses[3].reason, "next in order: the rank is as near to all");
     EXPECT_EQ(uses[0].runtime_version, "13.0");
 }
 
 TEST(ChooseDevice, SaysWhenNoneWasLeftNearTheRank) {
     auto const uses = chosen({0, 0}, 0, [](Rank) { return devices_on({0, 1}); });
     EXPECT_EQ(indices(uses), (std::vector<int>{0, 1}));
-    EXPECT_EQ(uses[1].reason, "next in order: none left on the rank's NUMA node 0");
+    EXPECT_EQ(uses[1].reason, "next: the nearest ones are taken");
 }
 
-TEST(ChooseDevice, SaysWhenTheNodeOfTheDeviceIsNotKnown) {
+TEST(ChooseDevice, SaysWhenThereIsNoChoice) {
     auto const uses = chosen({0}, 0, [](Rank) { return devices_on({-1}); });
-    EXPECT_EQ(uses[0].reason, "next in order: the system does not say which NUMA node it is on");
+    EXPECT_EQ(uses[0].reason, "the only one");
 }
 
 TEST(ChooseDevice, RanksThatTheLauncherGaveDevicesOfTheirOwnUseThem) {

@@ -113,7 +113,7 @@ Launch sample_gpu_launch() {
     for (RankPlace& place : environment.ranks) {
         bool const first = place.rank % 2 == 0;
         place.device = {first ? 0 : 1, first ? "0000:1b:00.0" : "0000:9d:00.0", first ? 0 : 1, !first,
-                        first ? "on the rank's NUMA node 0" : "next in order: none left on the rank's NUMA node 0"};
+                        first ? "nearest to where the rank may run" : "next: the nearest ones are taken"};
     }
     environment.identity["gpus"] = "Example GPU, compute capability 9.0, 85899345920 B, 2 per node";
     environment.informational["cuda_runtime"] = "13.0";
