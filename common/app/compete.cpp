@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/compete.hpp"
 
-#include "common/app/overlap.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/measure/flags.hpp"
@@ -85,9 +84,9 @@ void compete(LaunchContext& launch, Variant const& variant, measure::Contest con
         if (auto const& calibration = launch.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
             cell.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
         }
-        cell.backend_facts = running[index]->backend->provenance();
-        cell.backend_facts.merge(candidates[index].positions.front()->provenance());
-        add_overlap(cell);
+        cell.backend_facts = candidates[index].positions.front()->provenance();  // before what its backend says
+        cell.backend_facts.merge(running[index]->backend->provenance());
+        launch.overlap.add(cell);
         launch.reporter.cell(cell, variant.title);
         launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));
     };

@@ -14,16 +14,37 @@ double statistic(record::Cell const& cell, char const* name) {
     return found == cell.statistics.end() ? 0 : found->second;
 }
 
+std::string communication_of(record::Cell const& cell) {
+    record::CellIdentity const& identity = cell.identity;
+    std::string text = fmt::format("{} {} {} {}", identity.preset, identity.backend, identity.method, identity.memory);
+    for (auto const& [name, value] : identity.parameters) {
+        if (name.rfind("compute", 0) != 0) {
+            text += fmt::format(" {}={}", name, value);
+        }
+    }
+    return text;
+}
+
 }  // namespace
 
-void add_overlap(record::Cell& cell) {
-    double const compute_us = statistic(cell, "compute_us");
-    if (cell.result.status != measure::Status::ok || !(compute_us > 0)) {
+void Overlap::add(record::Cell& cell) {
+    double const iteration_us = cell.result.time.median / nanoseconds_per_microsecond;
+    if (cell.result.status != measure::Status::ok || !(iteration_us > 0)) {
         return;
     }
-    double const iteration_us = cell.result.time.median / nanoseconds_per_microsecond;
+    double const compute_us = statistic(cell, "compute_us");
+    if (!(compute_us > 0)) {
+        communication_us_[communication_of(cell)] = iteration_us;
+        return;
+    }
     cell.statistics["exposed_us"] = iteration_us - compute_us;
     cell.statistics["bubble_ratio"] = 1 - compute_us / iteration_us;
+    if (auto const alone = communication_us_.find(communication_of(cell)); alone != communication_us_.end()) {
+        double const makespan_us = statistic(cell, "ideal_makespan_us");
+        double const without_communication_us = makespan_us > 0 ? makespan_us : compute_us;
+        cell.statistics["communication_us"] = alone->second;
+        cell.statistics["overlap_ratio"] = 1 - (iteration_us - without_communication_us) / alone->second;
+    }
 }
 
 std::string overlap_line(record::Cell const& cell) {
@@ -36,6 +57,10 @@ std::string overlap_line(record::Cell const& cell) {
     if (cell.statistics.count("ideal_makespan_us") > 0) {
         text += fmt::format("; without communication makespan {:.3f} us, bubble ratio {:.3f}",
                             statistic(cell, "ideal_makespan_us"), statistic(cell, "ideal_bubble_ratio"));
+    }
+    if (cell.statistics.count("overlap_ratio") > 0) {
+        text += fmt::format("; communication alone {:.3f} us, overlap ratio {:.3f}",
+                            statistic(cell, "communication_us"), statistic(cell, "overlap_ratio"));
     }
     return text + "\n";
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/app/options.hpp"
+#include "common/app/overlap.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/traffic_setup.hpp"
@@ -39,6 +40,7 @@ struct LaunchContext {
     Throttling const* throttling;     // of that device; nullptr: there is none
     Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
     std::vector<int> numa_nodes;      // of the processing units that this rank may run on
+    Overlap overlap = {};
 };
 
 /// Collective. nullptr with a reason unless every rank has this memory.

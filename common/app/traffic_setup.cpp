@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace dlmb::app {
@@ -124,6 +125,15 @@ std::int64_t unchecked_steps(Plan const& plan) {
     });
 }
 
+Nanoseconds computed_ns(Plan const& plan) {
+    Nanoseconds sum = 0;
+    for (Step const& step : plan.steps) {
+        auto const* const compute = std::get_if<Compute>(&step.operation);
+        sum += compute == nullptr ? 0 : compute->busy_ns;
+    }
+    return sum;
+}
+
 }  // namespace
 
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
@@ -146,10 +156,13 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         return mean(summaries);
     };
     traffic.total = over_draws("");
-    std::vector<std::int64_t> unchecked{unchecked_steps(traffic.plans.front())};
-    bootstrap.all_reduce(unchecked, Fold::max);
-    if (unchecked[0] > 0) {
-        traffic.statistics["unchecked_steps"] = static_cast<double>(unchecked[0]);
+    std::array<std::int64_t, 2> most{unchecked_steps(traffic.plans.front()), computed_ns(traffic.plans.front())};
+    bootstrap.all_reduce(most, Fold::max);
+    if (most[0] > 0) {
+        traffic.statistics["unchecked_steps"] = static_cast<double>(most[0]);
+    }
+    if (most[1] > 0) {
+        traffic.statistics["compute_us"] = static_cast<double>(most[1]) / nanoseconds_per_microsecond;
     }
     for (std::string_view const phase : phases_of_any_rank(bootstrap, traffic.plans.front(), phases)) {
         traffic.phases.push_back({std::string(phase), over_draws(phase)});

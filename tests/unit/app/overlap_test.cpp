@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/overlap.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlmb::app {
+namespace {
+
+record::Cell cell_of(char const* compute, double iteration_us, std::map<std::string, double> statistics) {
+    record::Cell cell;
+    cell.identity.backend = "mpi";
+    cell.identity.method = "isend_irecv";
+    cell.identity.memory = "host";
+    cell.identity.parameters = {{"compute", compute}, {"schedule", "1f1b"}};
+    cell.result.time.median = iteration_us * 1000;
+    cell.statistics = std::move(statistics);
+    return cell;
+}
+
+// 100 us of computation in 120 us: 20 us are exposed, 20/120 of the iteration.
+TEST(Overlap, WhatIsNotComputationIsExposed) {
+    Overlap overlap;
+    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    overlap.add(cell);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("exposed_us"), 20);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("bubble_ratio"), 1.0 / 6);
+    EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U) << "what communication takes alone was not measured";
+}
+
+// Alone it takes 40 us, of which 20 us are seen beside the computation: half is hidden.
+TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
+    Overlap overlap;
+    record::Cell alone = cell_of("none", 40, {});
+    overlap.add(alone);
+    EXPECT_TRUE(alone.statistics.empty());
+    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    overlap.add(cell);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("communication_us"), 40);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.5);
+    EXPECT_THAT(overlap_line(cell), testing::HasSubstr("communication alone 40.000 us, overlap ratio 0.500\n"));
+}
+
+// The schedule itself takes 110 us: communication adds 10 of its 40 us.
+TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
+    Overlap overlap;
+    record::Cell alone = cell_of("none", 40, {});
+    overlap.add(alone);
+    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}, {"ideal_makespan_us", 110}});
+    overlap.add(cell);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.75);
+}
+
+TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
+    Overlap overlap;
+    record::Cell alone = cell_of("none", 40, {});
+    overlap.add(alone);
+    record::Cell cell = cell_of("gemm", 160, {{"compute_us", 100}});
+    overlap.add(cell);
+    EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), -0.5);
+}
+
+TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
+    Overlap overlap;
+    record::Cell failed = cell_of("none", 40, {});
+    failed.result.status = measure::Status::invalid;
+    record::Cell other_backend = cell_of("none", 40, {});
+    other_backend.identity.backend = "ucx";
+    record::Cell other_schedule = cell_of("none", 40, {});
+    other_schedule.identity.parameters["schedule"] = "gpipe";
+    for (record::Cell* const alone : {&failed, &other_backend, &other_schedule}) {
+        overlap.add(*alone);
+    }
+    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    overlap.add(cell);
+    EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U);
+}
+
+}  // namespace
+}  // namespace dlmb::app
