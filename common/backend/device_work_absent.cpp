@@ -5,6 +5,7 @@
 #include "common/backend/device_compute.hpp"
 #include "common/backend/device_reduce.hpp"
 #include "common/backend/device_reduction_check.hpp"
+#include "common/backend/device_reduction_input.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb {
@@ -18,6 +19,12 @@ namespace {
 
 void device_reduce(DeviceQueue const& /*queue*/, std::byte* /*to*/, std::byte const* /*left*/,
                    std::byte const* /*right*/, Bytes /*bytes*/, Element /*element*/, Reduction /*reduction*/) {
+    no_device();
+}
+
+void device_reduction_input(DeviceQueue const& /*queue*/, std::byte* /*data*/, Bytes /*elements*/,
+                            ReductionPayload const& /*payload*/, PayloadKey /*key*/, int /*member*/,
+                            std::uint64_t /*first*/) {
     no_device();
 }
 

@@ -12,9 +12,6 @@
 namespace dlmb {
 namespace {
 
-/// Host memory that inputs of reductions are generated in, piece by piece. A multiple of every element size.
-constexpr Bytes input_chunk_bytes = Bytes{64} << 10;
-
 /// How far behind the first overwritten guard byte the others are counted.
 constexpr Bytes guard_window = 4096;
 
@@ -57,7 +54,8 @@ Overwritten overwritten(std::span<std::byte const> found, Bytes offset) {
 }  // namespace
 
 PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan)
-    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), reductions_(memory) {
+    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), inputs_(memory),
+      reductions_(memory) {
     if (buffers.base.size() < plan.buffers.size()) {
         throw Error(fmt::format("payload of rank {}: the plan names {} buffers, {} are bound", plan.me,
                                 plan.buffers.size(), buffers.base.size()));
@@ -83,13 +81,8 @@ void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iterati
     PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
     std::vector<Rank> const& members = group_of(plan_, piece.step)->members;
     auto const member = static_cast<int>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
-    std::vector<std::byte> chunk(std::min(input_chunk_bytes, piece.bytes));
-    for (Bytes done = 0; done < piece.bytes; done += chunk.size()) {
-        Bytes const bytes = std::min<Bytes>(chunk.size(), piece.bytes - done);
-        payload.input(key, member, piece.first_element + done / size_of(payload.element()),
-                      std::span(chunk).first(bytes));
-        memory_.copy_in(at(piece.buffer, piece.offset + done), chunk.data(), bytes);
-    }
+    inputs_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key, member,
+                 piece.first_element);
 }
 
 std::vector<std::string> PlanPayload::verify(std::uint32_t iteration) {

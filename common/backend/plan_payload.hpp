@@ -8,6 +8,7 @@
 #include "common/backend/backend.hpp"
 #include "common/backend/payload_layout.hpp"
 #include "common/backend/reduction_check.hpp"
+#include "common/backend/reduction_input.hpp"
 
 #include <string>
 #include <vector>
@@ -51,6 +52,7 @@ private:
     Buffers const& buffers_;
     Plan const& plan_;
     PayloadLayout layout_;
+    ReductionInput inputs_;
     ReductionCheck reductions_;
     std::uint64_t blocks_checked_ = 0;
 };

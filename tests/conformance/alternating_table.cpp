@@ -23,8 +23,8 @@ Methods const table[] = {
     {TunedOperation::reduce_scatter, "nonblocking", "ring"},
     {TunedOperation::allgather, "nonblocking", "neighbor"},
     {TunedOperation::broadcast, "nonblocking", "knomial"},
-    {TunedOperation::exchange, "pairwise:max_outstanding=2", "pairwise"},
-    {TunedOperation::sendrecv, "persistent", "default"},
+    {TunedOperation::exchange, "pairwise:max_outstanding=2", "pairwise:rndv_thresh=1"},
+    {TunedOperation::sendrecv, "persistent", "linear:rndv_thresh=inf"},
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlmb::conformance {
 namespace {
 
@@ -89,6 +91,19 @@ CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootst
     for (CorpusEntry const& entry : entries) {
         for (MethodInfo const& method : methods_to_run(entry, backend, memory.kind())) {
             run_entry(entry, method.name, bootstrap, backend, memory, result);
+        }
+    }
+    return result;
+}
+
+CorpusResult run_method(std::span<CorpusEntry const> entries, std::string_view choice, Bootstrap& bootstrap,
+                        Backend& backend, MemorySpace& memory) {
+    CorpusResult result;
+    for (CorpusEntry const& entry : entries) {
+        auto const methods = methods_to_run(entry, backend, memory.kind());
+        if (std::any_of(methods.begin(), methods.end(),
+                        [name = parse_method(choice).name](MethodInfo const& method) { return method.name == name; })) {
+            run_entry(entry, choice, bootstrap, backend, memory, result);
         }
     }
     return result;

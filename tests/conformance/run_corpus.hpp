@@ -9,6 +9,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::conformance {
@@ -34,6 +35,9 @@ struct CorpusResult {
 /// Collective. Every entry with each of its methods_to_run, two iterations each.
 [[nodiscard]] CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
                                        MemorySpace& memory);
+/// Every entry that the method makes a difference to, by this choice of it: "linear:max_outstanding=1".
+[[nodiscard]] CorpusResult run_method(std::span<CorpusEntry const> entries, std::string_view choice,
+                                      Bootstrap& bootstrap, Backend& backend, MemorySpace& memory);
 [[nodiscard]] CorpusResult run_corpus(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory);
 
 }  // namespace dlmb::conformance

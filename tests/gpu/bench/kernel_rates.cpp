@@ -14,6 +14,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
 #include <limits>
 
@@ -47,6 +48,7 @@ void print_rates(MemorySpace& space, Bytes bytes) {
     });
     auto const print = [&](std::string_view name, double rate) {
         fmt::print("{:<14} {:>10.1f} GB/s {:>8.2f} of a copy\n", name, rate, rate / copy);
+        std::fflush(stdout);
     };
     fmt::print("{} B per operand; bytes read and written per second\n", bytes);
     print("copy", copy);
