@@ -57,6 +57,24 @@ class GpuDouble(unittest.TestCase):
         found = self.expect_all_passed()
         self.assertEqual({cell["memory"] for cell in found}, {"cuda", "nccl"})
 
+    def test_algorithms_are_measured_where_the_tuner_plugin_is_told_and_skipped_where_nccl_forbids_them(self):
+        done = run(on_double(2, "env", "NCCL_TUNER_PLUGIN=" + os.environ["DLMB_NCCL_TUNER"], str(BIN / "dlmb_collective"),
+                             "--operation", "allreduce,allgather", "--backend", "nccl", "--memory", "cuda", "-m", "4K:4K", "-i", "4",
+                             "--method", "all", "--results", str(self.results)), timeout=300)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        forced = {cell["method"]: cell for cell in cells(self.results) if cell["method"].startswith("algorithm:")}
+        ran = {method for method, cell in forced.items() if cell["status"] == "ok"}
+        self.assertEqual(ran, {f"algorithm:{pair}" for pair in (
+            "allreduce=tree:protocol=ll", "allreduce=tree:protocol=simple", "allreduce=ring:protocol=ll",
+            "allreduce=ring:protocol=simple", "allgather=ring:protocol=ll", "allgather=ring:protocol=simple",
+            "allgather=pat:protocol=simple")})
+        self.assertEqual({forced[method]["validation"]["verdict"] for method in ran}, {"passed"})
+        self.assertEqual(forced["algorithm:allgather=pat:protocol=simple"]["backend_facts"]["nccl_algorithm.allgather"], "pat")
+        for cell in forced.values():
+            if cell["method"] not in ran:
+                self.assertEqual((cell["status"], cell["reason"][:15]), ("skipped", "not applicable:"))
+        self.assertEqual(validate(self.results).returncode, 0)
+
     def test_every_kind_of_memory_over_mpi(self):
         kinds = {"host", "pinned", "managed", "cuda"}
         for name in PROGRAMS:
@@ -89,7 +107,14 @@ class GpuDouble(unittest.TestCase):
                             "--memory", "cuda", "--shared-gpu", "--results", str(self.results), devices=1)
         done = run(command)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.expect_all_passed()
+        self.assertEqual({cell["shared_gpu"] for cell in self.expect_all_passed()}, {True})
+
+    def test_making_communicators_and_the_first_iteration_are_told_apart(self):
+        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda")
+        for cell in self.expect_all_passed():
+            self.assertGreater(int(cell["backend_facts"]["init_ns"]), 0)
+            self.assertGreater(cell["first_iteration_ns"], 0)
+            self.assertIs(cell["shared_gpu"], False)
 
     def test_a_gate_holds_back_only_what_needs_no_host(self):
         for timing in ("isolated", "stream"):

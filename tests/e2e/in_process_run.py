@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import MOE, cells, lines, run, small, validate
+from programs import BIN, MOE, cells, lines, run, small, validate
 
 
 class InProcessRun(unittest.TestCase):
@@ -68,6 +68,21 @@ class InProcessRun(unittest.TestCase):
     def test_fewer_rows_than_peers_is_normal(self):
         done = self.measure(tokens="1", experts="64", top_k="1", ranks=8)
         self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_what_hides_behind_computation_is_told_by_the_cell_without_it(self):
+        done = run([str(BIN / "dlmb_sequence_parallel"), "--kind", "ring", "--sequence", "240", "--heads", "24", "--head-dim", "8",
+                    "--compute-ns", "0,500000", "-i", "3", "-x", "1", "--backend", "in_process", "--ranks", "2", "--results", str(self.results)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        alone, computing = cells(self.results, "ok")
+        self.assertNotIn("compute_us", alone["statistics"])
+        statistics = computing["statistics"]
+        # Two blocks forward and two backward.
+        self.assertEqual(statistics["compute_us"], 4 * 500)
+        self.assertAlmostEqual(statistics["communication_us"], alone["time_ns"]["median"] / 1000)
+        exposed = computing["time_ns"]["median"] / 1000 - 2000
+        self.assertAlmostEqual(statistics["exposed_us"], exposed)
+        self.assertAlmostEqual(statistics["overlap_ratio"], 1 - exposed / statistics["communication_us"])
+        self.assertIn(f"overlap ratio {statistics['overlap_ratio']:.3f}", done.stdout)
 
     def test_stream_mode_and_no_validation_are_recorded(self):
         self.measure("--timing", "stream", "-c", "off")

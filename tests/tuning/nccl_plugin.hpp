@@ -4,7 +4,6 @@
 // libnccl-tuner-dlmb.so as NCCL uses it: opened with RTLD_LOCAL, asked through its symbols. Stands in for NCCL; no GPU.
 #pragma once
 
-#include "common/tuning/consumers/nccl/control.hpp"
 #include "common/tuning/consumers/nccl/tuner_abi.hpp"
 
 #include <gtest/gtest.h>
@@ -18,14 +17,6 @@
 #include <unistd.h>
 
 namespace dlmb::nccl_tuner {
-
-// Numbers of NCCL's algorithms and protocols.
-inline constexpr int tree = 0;
-inline constexpr int ring = 1;
-inline constexpr int pat = 6;
-inline constexpr int ll = 0;
-inline constexpr int ll128 = 1;
-inline constexpr int simple = 2;
 
 inline constexpr char const* two_rules = "# a comment\n"
                                          "allreduce,1024,65536,tree,ll,-1,-1,8\n"

@@ -88,19 +88,23 @@ TEST(NcclPlugin, HasNoRulesWithoutAFile) {
 TEST(NcclPlugin, ForcesAndClears) {
     Table const table(two_rules);
     Communicator const communicator(8, 2);
-    EXPECT_EQ(control().version, 1U);
+    EXPECT_EQ(control().version, control_version);
     EXPECT_EQ(control().struct_size, sizeof(Control));
-    ASSERT_EQ(control().force(ring, simple, 2), 0);
+    ASSERT_EQ(control().force(all_reduce, ring, simple, 2), 0);
     Costs<7> forced;
     EXPECT_EQ(communicator.ask(forced, all_reduce, 1024), 2);
     EXPECT_EQ(forced.at(ring, simple), 0.0F);
     EXPECT_EQ(forced.at(tree, ll), 10.0F) << "the rule of the file does not act meanwhile";
+    Costs<7> other;
+    EXPECT_EQ(communicator.ask(other, all_gather, 1024), 0);
+    EXPECT_EQ(other, Costs<7>{}) << "another function is not forced";
     control().clear();
     Costs<7> cleared;
     EXPECT_EQ(communicator.ask(cleared, all_reduce, 1024), 0);
     EXPECT_EQ(cleared.at(tree, ll), 0.0F);
-    EXPECT_EQ(control().force(pat + 1, simple, 0), -1);
-    EXPECT_EQ(control().force(ring, -1, 0), -1);
+    EXPECT_EQ(control().force(all_reduce, pat + 1, simple, 0), -1);
+    EXPECT_EQ(control().force(all_reduce, ring, -1, 0), -1);
+    EXPECT_EQ(control().force(function_count, ring, simple, 0), -1);
 }
 
 TEST(NcclPlugin, KeepsTwoCommunicatorsApart) {

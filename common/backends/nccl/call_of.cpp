@@ -75,11 +75,7 @@ private:
         if (element == Element::fp8 && !settings.why_no_fp8.empty()) {
             return Unsupported{settings.why_no_fp8};
         }
-        auto const type = type_of(element);
-        if (!type) {
-            return Unsupported{fmt::format("this build's NCCL has no type for {}", name_of(element))};
-        }
-        return *type;
+        return type_of(element);
     }
 
     [[nodiscard]] MadeItem grouped(Exchange const& exchange) const {

@@ -9,6 +9,8 @@
 #include "common/bootstrap/first_reason.hpp"
 #include "common/plan/packed.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 
@@ -54,11 +56,26 @@ std::string why_not(Plan const& plan, Method const& method, Expected<std::vector
     return items ? why_no_products(plan) : items.error().reason;
 }
 
+/// Collective.
+std::string why_no_algorithm(AlgorithmChoice const& choice, Plan const& plan, Shared const& shared) {
+    if (!shared.tuner.why_not().empty()) {
+        return fmt::format("nccl: algorithms cannot be chosen: {}", shared.tuner.why_not());
+    }
+    auto calls = static_cast<std::int64_t>(calls_of(choice, plan));
+    shared.bootstrap.all_reduce({&calls, 1}, Fold::max);
+    return calls > 0 ? "" : "not applicable: NCCL asks its tuner about collectives of several ranks with data only";
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                              Method const& asked, std::string const& why_no_fp8,
                                                              Shared const& shared) {
+    if (asked.algorithm) {
+        if (std::string reason = why_no_algorithm(*asked.algorithm, plan, shared); !reason.empty()) {
+            return Unsupported{std::move(reason)};
+        }
+    }
     Method const method = on_all_ranks(asked, plan, shared.bootstrap);
     CommunicatorLookup const lookup{shared.communicators.world(),
                                     [&](Group const& group) { return shared.communicators.of(group); }};
@@ -78,8 +95,13 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         }
         registration = register_buffers(way.value(), plan, buffers, shared.bootstrap, shared.communicators);
     }
-    return std::unique_ptr<CompiledPlan>(
-        std::make_unique<QueuedPlan>(plan, std::move(items).value(), method.graph, std::move(registration), shared));
+    auto queued = std::make_unique<QueuedPlan>(plan, std::move(items).value(), method, std::move(registration), shared);
+    if (method.algorithm) {
+        if (std::string reason = first_reason(shared.bootstrap, queued->rehearse()); !reason.empty()) {
+            return Unsupported{std::move(reason)};
+        }
+    }
+    return std::unique_ptr<CompiledPlan>(std::move(queued));
 }
 
 }  // namespace dlmb::nccl

@@ -4,7 +4,7 @@
 
 namespace dlmb::nccl {
 
-std::optional<ncclDataType_t> type_of(Element element) {
+ncclDataType_t type_of(Element element) {
     switch (element) {
     case Element::byte:
         return ncclUint8;
@@ -13,7 +13,7 @@ std::optional<ncclDataType_t> type_of(Element element) {
     case Element::int64:
         return ncclInt64;
     case Element::fp8:
-        return fp8_type();
+        return fp8_type().value();
     case Element::fp16:
         return ncclFloat16;
     case Element::bf16:
@@ -21,9 +21,9 @@ std::optional<ncclDataType_t> type_of(Element element) {
     case Element::fp32:
         return ncclFloat32;
     case Element::fp64:
-        return ncclFloat64;
+        break;
     }
-    return std::nullopt;
+    return ncclFloat64;
 }
 
 ncclRedOp_t operation_of(Reduction reduction) {

@@ -12,11 +12,12 @@
 
 namespace dlmb::nccl {
 
-/// Nothing for fp8 where the library has no such type (before 2.24).
-[[nodiscard]] std::optional<ncclDataType_t> type_of(Element element);
+/// Throws for fp8 where fp8_type() is nothing.
+[[nodiscard]] ncclDataType_t type_of(Element element);
 [[nodiscard]] ncclRedOp_t operation_of(Reduction reduction);
 
-/// E4M3. fp8_native.cpp or fp8_absent.cpp defines it; CMake picks one.
+/// E4M3; nothing where the library has no such type (before 2.24). fp8_native.cpp or fp8_absent.cpp defines it; CMake
+/// picks one.
 [[nodiscard]] std::optional<ncclDataType_t> fp8_type();
 
 }  // namespace dlmb::nccl

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view exchange_knob = "exchange=grouped|native (default grouped)";
 
-constexpr std::array<MethodInfo, 4> table{{
+constexpr std::array<MethodInfo, 5> table{{
     {"grouped",
      "one ncclGroup of ncclSend and ncclRecv per exchange and per run of messages",
      {OperationKind::exchange, OperationKind::send, OperationKind::recv}},
@@ -28,6 +28,8 @@ constexpr std::array<MethodInfo, 4> table{{
     {"graph", "the iteration captured once as a CUDA graph, then one cudaGraphLaunch", every_operation, exchange_knob},
     {"registered", "buffers registered: ncclCommRegister on cuda memory, symmetric windows on nccl memory",
      every_operation, exchange_knob},
+    {algorithm_method, "native, the collectives by an algorithm and a protocol that the tuner plugin forces",
+     tuned_operations, algorithm_knobs},
 }};
 
 bool read_exchange(MethodChoice const& choice, std::string_view value) {
@@ -43,6 +45,10 @@ std::span<MethodInfo const> method_table() {
     return table;
 }
 
+std::span<MethodInfo const> plain_methods() {
+    return std::span(table).first(table.size() - 1);
+}
+
 Method read_method(MethodChoice const& choice) {
     std::string_view const name = choice.name == "default" ? table[0].name : std::string_view(choice.name);
     auto const* const found =
@@ -55,6 +61,11 @@ Method read_method(MethodChoice const& choice) {
         throw UsageError(unknown_name("nccl method", choice.name, known));
     }
     Method method;
+    if (name == algorithm_method) {
+        method.algorithm = read_algorithm(choice);
+        method.all_to_all = method.falls_back = true;
+        return method;
+    }
     method.all_to_all = method.falls_back = name == "native";
     method.graph = name == "graph";
     method.registered = name == "registered";

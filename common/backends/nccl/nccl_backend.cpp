@@ -31,21 +31,32 @@ std::string why_no_fp8(Gpus const& gpus) {
 class NcclBackend final : public Backend {
 public:
     NcclBackend(BackendContext const& context, Gpus gpus)
-        : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)),
-          communicators_(context.bootstrap), shared_{context.bootstrap, communicators_, queues_,
-                                                     Idle(should_yield(context.yield, context.bootstrap)),
-                                                     context.timeout_ns} {}
+        : gpus_(std::move(gpus)), why_no_fp8_(why_no_fp8(gpus_)), communicators_(context.bootstrap),
+          tuner_(context.bootstrap), shared_{context.bootstrap,
+                                             communicators_,
+                                             tuner_,
+                                             queues_,
+                                             Idle(should_yield(context.yield, context.bootstrap)),
+                                             context.timeout_ns} {}
 
     [[nodiscard]] std::string_view name() const override { return "nccl"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const override { return plain_methods(); }
+    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
+                                                     std::span<OperationUse const> uses) const override {
+        return tuner_.why_not().empty() ? algorithm_variants(uses) : std::vector<MethodChoice>{};
+    }
     [[nodiscard]] bool supports(MemoryKind kind) const override {
         return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
     }
     [[nodiscard]] Provenance provenance() const override {
-        return {
-            {"nccl_version", std::to_string(library_version())},   {"nccl_headers", std::to_string(NCCL_VERSION_CODE)},
-            {"device", std::to_string(gpus_.mine.index)},          {"shared_gpu", gpus_.shared ? "yes" : "no"},
-            {"init_ns", std::to_string(communicators_.init_ns())}, {"host_driven", "no"}};
+        return {{"nccl_version", std::to_string(library_version())},
+                {"nccl_headers", std::to_string(NCCL_VERSION_CODE)},
+                {"device", std::to_string(gpus_.mine.index)},
+                {"shared_gpu", gpus_.shared ? "yes" : "no"},
+                {"init_ns", std::to_string(communicators_.init_ns())},
+                {"host_driven", "no"},
+                {"nccl_algorithms", tuner_.why_not().empty() ? "by the tuner plugin" : "none: " + tuner_.why_not()}};
     }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
@@ -66,6 +77,7 @@ private:
     std::string why_no_fp8_;
     Queues queues_;
     Communicators communicators_;
+    Tuner tuner_;
     Shared shared_;
 };
 
@@ -80,7 +92,8 @@ MadeBackend make_backend(BackendContext const& context) {
         return gpus.error();
     }
     if (gpus.value().shared) {
-        apply_shared_gpu_settings(context.bootstrap.rank(), context.bootstrap.local_size() == context.bootstrap.size());
+        bool const one_host = context.bootstrap.local_size() == context.bootstrap.size();
+        apply(shared_gpu_settings(context.bootstrap.rank(), one_host));
     }
     return std::unique_ptr<Backend>(std::make_unique<NcclBackend>(context, std::move(gpus).value()));
 }

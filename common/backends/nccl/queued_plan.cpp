@@ -10,16 +10,17 @@
 
 namespace dlmb::nccl {
 
-QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, bool as_graph, Registration registration,
+QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,
                        Shared const& shared)
     : CompiledPlan(plan.steps.size()), shared_(shared), registration_(std::move(registration)),
-      iteration_(std::move(items), shared.queues, as_graph ? Marking::external : Marking::plain),
-      started_(as_graph ? graph_begin_ : iteration_.begin()) {
+      algorithm_(method.algorithm), forced_calls_(algorithm_ ? calls_of(*algorithm_, plan) : 0),
+      iteration_(std::move(items), shared.queues, method.graph ? Marking::external : Marking::plain),
+      started_(method.graph ? graph_begin_ : iteration_.begin()) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
     ends_.resize(iteration_.entries().size());
-    if (as_graph) {
+    if (method.graph) {
         launched_ns_ = now_ns();
         graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(look_outside_); });
     }
@@ -50,9 +51,35 @@ void QueuedPlan::enqueue() {
         graph_begin_.record(shared_.queues.communication);
         graph_->launch(shared_.queues.communication);
     } else {
-        iteration_.enqueue(look_outside_);
+        enqueue_calls();
     }
     ended_.record(shared_.queues.communication);
+}
+
+void QueuedPlan::enqueue_calls() {
+    if (!algorithm_) {
+        iteration_.enqueue(look_outside_);
+        return;
+    }
+    Forcing const forcing(shared_.tuner.control(), *algorithm_);
+    iteration_.enqueue(look_outside_);
+    seen_ = forcing.seen();
+}
+
+std::string QueuedPlan::rehearse() {
+    launch();
+    finish();
+    if (seen_.forbidden > 0) {
+        return "not applicable: NCCL cannot run this algorithm with this protocol here, or its settings forbid it";
+    }
+    return seen_.honoured == forced_calls_
+               ? ""
+               : fmt::format("not applicable: NCCL asked its tuner about {} of {} collectives", seen_.honoured,
+                             forced_calls_);
+}
+
+Provenance QueuedPlan::provenance() const {
+    return algorithm_ ? facts_of(*algorithm_) : Provenance{};
 }
 
 void QueuedPlan::finish() {
@@ -108,6 +135,9 @@ void QueuedPlan::give_up() {
 
 /// Counted back from the end, which the host saw: behind a gate the start is long after the launch.
 void QueuedPlan::refine_marks() {
+    if (seen_.honoured != forced_calls_) {
+        throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
+    }
     auto const& entries = iteration_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         ends_[i] = {ended_ns_ - ended_.since(entries[i].mark), i};

@@ -9,7 +9,9 @@
 #include "common/backends/nccl/communicators.hpp"
 #include "common/backends/nccl/graph.hpp"
 #include "common/backends/nccl/iteration.hpp"
+#include "common/backends/nccl/methods.hpp"
 #include "common/backends/nccl/registration.hpp"
+#include "common/backends/nccl/tuner.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +24,7 @@ namespace dlmb::nccl {
 struct Shared {
     Bootstrap& bootstrap;
     Communicators& communicators;
+    Tuner const& tuner;
     Queues const& queues;
     Idle idle;
     Nanoseconds timeout_ns = 0;  // for one iteration; 0: none
@@ -29,8 +32,8 @@ struct Shared {
 
 class QueuedPlan final : public CompiledPlan {
 public:
-    /// `as_graph`: captured here, replayed by launch().
-    QueuedPlan(Plan const& plan, std::vector<Item> items, bool as_graph, Registration registration,
+    /// method.graph: captured here, replayed by launch().
+    QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,
                Shared const& shared);
     ~QueuedPlan() override;
     QueuedPlan(QueuedPlan const&) = delete;
@@ -40,9 +43,14 @@ public:
     void finish() override;
     [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
     [[nodiscard]] std::optional<Nanoseconds> device_ns() override { return ended_.since(started_); }
+    [[nodiscard]] Provenance provenance() const override;
+
+    /// One iteration, whatever the buffers hold. Why NCCL does not run the method's algorithm; empty: it does.
+    [[nodiscard]] std::string rehearse();
 
 private:
     void enqueue();
+    void enqueue_calls();
     void refine_marks() override;
     void look_around();
     void look_outside();
@@ -53,6 +61,9 @@ private:
     Shared const& shared_;
     std::vector<std::string> labels_;  // by step
     Registration registration_;
+    std::optional<AlgorithmChoice> algorithm_;
+    std::uint64_t forced_calls_ = 0;  // of an iteration
+    nccl_tuner::Counters seen_{};     // in the newest iteration
     Iteration iteration_;
     Meanwhile look_outside_{[this] { look_outside(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;

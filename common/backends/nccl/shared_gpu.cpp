@@ -10,8 +10,8 @@
 
 namespace dlmb::nccl {
 
-std::vector<std::pair<std::string, std::string>> shared_gpu_settings(Rank rank, bool one_host) {
-    std::vector<std::pair<std::string, std::string>> settings{
+EnvironmentSettings shared_gpu_settings(Rank rank, bool one_host) {
+    EnvironmentSettings settings{
         {"NCCL_HOSTID", fmt::format("dlmb-{}", rank)},
         {"NCCL_IB_DISABLE", "1"},
         {"NCCL_P2P_DISABLE", "1"},
@@ -24,9 +24,9 @@ std::vector<std::pair<std::string, std::string>> shared_gpu_settings(Rank rank, 
     return settings;
 }
 
-void apply_shared_gpu_settings(Rank rank, bool one_host) {
+void apply(EnvironmentSettings const& settings) {
     int overwrite = 1;
-    for (auto const& [name, value] : shared_gpu_settings(rank, one_host)) {
+    for (auto const& [name, value] : settings) {
         if (setenv(name.c_str(), value.c_str(), overwrite) != 0) {
             throw Error(fmt::format("setenv {}={} failed", name, value));
         }

@@ -14,11 +14,14 @@
 
 namespace dlmb::nccl {
 
-/// Environment variables of NCCL, as name and value. The first is what makes it work and always set; the others keep
+/// Environment variables of NCCL, as name and value.
+using EnvironmentSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// The first is what makes it work and always set; the others keep
 /// NCCL from taking ways that need a GPU of one's own, and what the user has set wins.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> shared_gpu_settings(Rank rank, bool one_host);
+[[nodiscard]] EnvironmentSettings shared_gpu_settings(Rank rank, bool one_host);
 
 /// Before the first call of NCCL in this process: it reads them once. Throws Error.
-void apply_shared_gpu_settings(Rank rank, bool one_host);
+void apply(EnvironmentSettings const& settings);
 
 }  // namespace dlmb::nccl

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/exporters/nccl_rows.hpp"
 
+#include "common/backend/nccl_tuner_control.hpp"
 #include "common/tuning/size_basis.hpp"
 
 #include <fmt/core.h>
@@ -12,9 +13,6 @@
 namespace dlmb::tuning {
 namespace {
 
-constexpr std::array<std::string_view, 7> nccl_algorithms{
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-constexpr std::array<std::string_view, 3> nccl_protocols{"ll", "ll128", "simple"};
 constexpr CountInterval any_number{1, no_limit};
 constexpr std::uint64_t most_lines = 64;  // of one rule and key
 
@@ -98,8 +96,8 @@ private:
     bool check_choice(Rule const& rule) {
         auto const& algorithm = rule.choose.algorithm;
         ChoiceParams rest = rule.choose.params;
-        if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_algorithms, algorithm->name) ||
-            !is_one_of(nccl_protocols, rest.protocol)) {
+        if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_tuner::algorithm_names, algorithm->name) ||
+            !is_one_of(nccl_tuner::protocol_names, rest.protocol)) {
             lose(rule, LostReason::unknown_algorithm, "names no algorithm with a protocol of NCCL");
             return false;
         }

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/communicator.hpp"
 
+#include "tests/fakes/gpu/settings.hpp"
+
 #include <sched.h>
 
 namespace dlmb::fake_gpu {
-
-constexpr int questions_until_done = 3;
 
 Communicator::Communicator(std::string const& name, int ranks, int rank_, bool blocking)
     : rank(rank_), segment(name, ranks, rank_), blocking_(blocking) {}
@@ -23,7 +23,7 @@ ncclResult_t Communicator::ready() {
 void Communicator::begin(Attempt attempt) {
     std::lock_guard const lock(mutex_);
     attempts_.push_back(std::move(attempt));
-    questions_left_ = blocking_ ? 0 : questions_until_done;
+    questions_left_ = blocking_ ? 0 : questions_until_done();
 }
 
 ncclResult_t Communicator::ask() {

@@ -24,6 +24,8 @@ namespace dlmb::fake_gpu {
 /// Tries to go on; empty: not yet.
 using Attempt = std::function<std::optional<ncclResult_t>()>;
 
+class Tuner;
+
 class Communicator {
 public:
     Communicator(std::string const& name, int ranks, int rank, bool blocking);
@@ -48,6 +50,7 @@ public:
     std::mutex executing;                      // one operation at a time
     std::atomic<std::uint64_t> unfinished{0};  // operations in streams
     std::atomic<int> splits{0};
+    std::shared_ptr<Tuner> tuner;  // from when all ranks are there
 
 private:
     bool blocking_;

@@ -82,6 +82,18 @@ Work reduction_check(void* const* arguments) {
     };
 }
 
+Work reduction_input(void* const* arguments) {
+    auto* const data = argument<std::byte*>(arguments, 0);
+    auto const elements = argument<Bytes>(arguments, 1);
+    auto const payload = argument<ReductionPayload>(arguments, 2);
+    auto const key = argument<PayloadKey>(arguments, 3);
+    auto const member = argument<int>(arguments, 4);
+    auto const first = argument<std::uint64_t>(arguments, 5);
+    Bytes const bytes = elements * size_of(payload.element());
+    require_reachable_memory(data, bytes, "dlmb_reduction_input, data");
+    return [=] { payload.input(key, member, first, std::span(view(data), bytes)); };
+}
+
 /// A cycle of this device is a nanosecond.
 Work spin(void* const* arguments) {
     std::chrono::nanoseconds const duration(argument<long long>(arguments, 0));
@@ -117,6 +129,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_payload_check", payload_check},
     {"dlmb_reduce", reduce},
     {"dlmb_reduction_check", reduction_check},
+    {"dlmb_reduction_input", reduction_input},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},
 };

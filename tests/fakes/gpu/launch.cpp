@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/launch.hpp"
 
+#include "tests/fakes/gpu/tuner.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 
 #include <fmt/core.h>
@@ -69,6 +70,9 @@ void begin(Launch const& launch) {
     }
     require_both_ends(*transfers, communicator.rank);
     communicator.begin([launch, transfers]() -> std::optional<ncclResult_t> {
+        for (Operation const& operation : launch.operations) {
+            launch.communicator->tuner->choose(operation);
+        }
         put_into_streams(launch, transfers);
         return ncclSuccess;
     });

@@ -3,6 +3,7 @@
 #include "tests/fakes/gpu/group.hpp"
 #include "tests/fakes/gpu/group_depth.hpp"
 #include "tests/fakes/gpu/set_up.hpp"
+#include "tests/fakes/gpu/settings.hpp"
 #include "tests/fakes/gpu/wrong_use.hpp"
 
 #include <nccl.h>
@@ -22,7 +23,7 @@ bool is_blocking(ncclConfig_t const* config) {
 }  // namespace
 
 ncclResult_t ncclGetVersion(int* version) {
-    *version = NCCL_VERSION_CODE;
+    *version = nccl_version();
     return ncclSuccess;
 }
 

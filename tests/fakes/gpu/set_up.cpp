@@ -3,11 +3,13 @@
 #include "tests/fakes/gpu/set_up.hpp"
 
 #include "tests/fakes/gpu/thread_device.hpp"
+#include "tests/fakes/gpu/tuner.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 
 namespace dlmb::fake_gpu {
@@ -22,6 +24,14 @@ std::uint64_t machine() {
 ncclResult_t check_devices(std::vector<Given> given) {
     std::sort(given.begin(), given.end());
     return std::adjacent_find(given.begin(), given.end()) == given.end() ? ncclSuccess : ncclInvalidUsage;
+}
+
+std::size_t nodes_of(std::vector<Given> const& given) {
+    std::set<std::uint64_t> machines;
+    for (Given const& each : given) {
+        machines.insert(each[1]);
+    }
+    return machines.size();
 }
 
 struct Place {
@@ -56,6 +66,7 @@ std::shared_ptr<Communicator> join(std::string const& name, int ranks, int rank,
             return std::nullopt;
         }
         raw->segment.remove_name();
+        raw->tuner = std::make_shared<Tuner>(given->size(), nodes_of(*given));
         return check_devices(*given);
     });
     return communicator;

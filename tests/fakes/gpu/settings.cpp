@@ -4,7 +4,10 @@
 
 #include "tests/fakes/gpu/wrong_use.hpp"
 
+#include <nccl.h>
+
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 namespace dlmb::fake_gpu {
@@ -28,6 +31,19 @@ int number(char const* name, int otherwise, int most) {
 int device_count() {
     static int const count = number("DLMB_FAKE_GPU_DEVICES", default_devices, default_devices);
     return count;
+}
+
+int nccl_version() {
+    return number("DLMB_FAKE_NCCL_VERSION", NCCL_VERSION_CODE, std::numeric_limits<int>::max());
+}
+
+int questions_until_done() {
+    constexpr int some = 3;
+    return number("DLMB_FAKE_NCCL_QUESTIONS", some, std::numeric_limits<int>::max());
+}
+
+bool asks_tuner() {
+    return number("DLMB_FAKE_NCCL_ASKS_TUNER", 1, 1) == 1;
 }
 
 bool memory_is_protected() {

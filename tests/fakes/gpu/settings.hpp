@@ -13,6 +13,12 @@ inline constexpr std::size_t device_bytes = std::size_t{8} << 30;  // of each de
 
 /// DLMB_FAKE_GPU_DEVICES. Throws nothing: a value that is no number ends the process.
 [[nodiscard]] int device_count();
+/// DLMB_FAKE_NCCL_VERSION, as ncclGetVersion tells it. Read at every call, as the next one: a test changes them.
+[[nodiscard]] int nccl_version();
+/// DLMB_FAKE_NCCL_QUESTIONS: how often the state of a non-blocking communicator is asked for until it goes on.
+[[nodiscard]] int questions_until_done();
+/// DLMB_FAKE_NCCL_ASKS_TUNER=0: collectives are done without asking the tuner plugin.
+[[nodiscard]] bool asks_tuner();
 /// DLMB_FAKE_GPU_PROTECT=1: the program itself cannot read or write device memory, as on a machine with a GPU.
 [[nodiscard]] bool memory_is_protected();
 

@@ -31,11 +31,42 @@ TEST(NcclDeclines, RaggedBlocksByTheLibrarysAllToAll) {
     EXPECT_THAT(rank.refusal(std::move(builder).finish(), "native"), HasSubstr("needs equal packed blocks"));
 }
 
+TEST(NcclDeclines, AlgorithmsWithoutTheTunerPlugin) {
+    RankOnDouble rank;
+    OperationUse const use{OperationKind::all_reduce, false};
+    EXPECT_TRUE(rank.backend().variants(MemoryKind::cuda, {&use, 1}).empty());
+    EXPECT_THAT(rank.backend().provenance().at("nccl_algorithms"), HasSubstr("NCCL_TUNER_PLUGIN is not set"));
+    EXPECT_THAT(rank.refusal(all_reduce_plan(rank), "algorithm:allreduce=ring:protocol=simple"),
+                HasSubstr("NCCL_TUNER_PLUGIN is not set"));
+}
+
+TEST(NcclDeclines, AlgorithmsWithAnotherTuner) {
+    DoubleSetting const plugin("NCCL_TUNER_PLUGIN", "libc.so.6");
+    RankOnDouble rank;
+    EXPECT_THAT(rank.refusal(all_reduce_plan(rank), "algorithm:allreduce=ring:protocol=simple"),
+                HasSubstr("NCCL_TUNER_PLUGIN=libc.so.6 is another tuner"));
+}
+
+TEST(NcclDeclines, AlgorithmsWithATunerThatCannotBeLoaded) {
+    DoubleSetting const plugin("NCCL_TUNER_PLUGIN", "libnothing.so");
+    RankOnDouble rank;
+    EXPECT_THAT(rank.backend().provenance().at("nccl_algorithms"), HasSubstr("NCCL_TUNER_PLUGIN=libnothing.so: "));
+}
+
 TEST(NcclDeclines, ProductsWithoutCublas) {
     RankOnDouble rank;
     PlanBuilder builder(rank.me());
     builder.compute(1000, "compute", {}, ProductShape{64, 64, 64});
     EXPECT_THAT(rank.refusal(std::move(builder).finish(), "default"), HasSubstr("cuBLAS"));
+}
+
+TEST(NcclDeclines, Fp8ReductionsByALibraryThatIsOlderThanTheBuild) {
+    DoubleSetting const older("DLMB_FAKE_NCCL_VERSION", "22304");
+    RankOnDouble rank;
+    PlanBuilder builder(rank.me());
+    builder.all_reduce(builder.group(rank.world()), 1024, Element::fp8, Reduction::sum, "gradients");
+    EXPECT_EQ(rank.refusal(std::move(builder).finish(), "default"),
+              "nccl: \"gradients\": fp8 reductions came with NCCL 2.24");
 }
 
 // The receiver takes channel 0 before the allreduce and channel 1 behind it, the sender has them the other way round.

@@ -4,16 +4,30 @@
 // This process as a rank with a GPU: the test double of the CUDA runtime and NCCL (tests/fakes/gpu) is preloaded.
 #pragma once
 
+#include "common/backend/plan_payload.hpp"
 #include "common/backend/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/memory/devices.hpp"
 #include "common/plan/builder.hpp"
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 namespace dlmb::nccl {
+
+/// A setting of the double for as long as it lives.
+class DoubleSetting {
+public:
+    DoubleSetting(char const* name, char const* value) : name_(name) { setenv(name, value, 1); }
+    DoubleSetting(DoubleSetting const&) = delete;
+    DoubleSetting& operator=(DoubleSetting const&) = delete;
+    ~DoubleSetting() { unsetenv(name_); }
+
+private:
+    char const* name_;
+};
 
 class RankOnDouble {
 public:
@@ -39,12 +53,7 @@ public:
 
     /// Collective, in new buffers.
     [[nodiscard]] auto try_compile(Plan const& plan, char const* method) {
-        Buffers buffers{MemoryKind::cuda, {}};
-        for (Buffer const& buffer : plan.buffers) {
-            memory_.push_back(space_->allocate(buffer.bytes));
-            buffers.base.push_back(memory_.back().data());
-        }
-        return backend_->compile(plan, buffers, parse_method(method));
+        return backend_->compile(plan, new_buffers(plan), parse_method(method));
     }
     [[nodiscard]] std::unique_ptr<CompiledPlan> compile(Plan const& plan, char const* method) {
         return std::move(try_compile(plan, method)).value();
@@ -54,7 +63,27 @@ public:
         return made ? "compiled" : made.error().reason;
     }
 
+    /// Collective. Of one iteration: what arrived and should not have, or did not.
+    [[nodiscard]] std::vector<std::string> problems(Plan const& plan, char const* method) {
+        Buffers const buffers = new_buffers(plan);
+        PlanPayload payload(*space_, buffers, plan);
+        payload.prepare(0);
+        auto const compiled = backend_->compile(plan, buffers, parse_method(method)).value();
+        compiled->launch();
+        compiled->finish();
+        return payload.verify(0);
+    }
+
 private:
+    [[nodiscard]] Buffers new_buffers(Plan const& plan) {
+        Buffers buffers{MemoryKind::cuda, {}};
+        for (Buffer const& buffer : plan.buffers) {
+            memory_.push_back(space_->allocate(buffer.bytes));
+            buffers.base.push_back(memory_.back().data());
+        }
+        return buffers;
+    }
+
     std::unique_ptr<Bootstrap> bootstrap_;
     std::unique_ptr<Backend> backend_;
     std::unique_ptr<MemorySpace> space_;

@@ -38,6 +38,37 @@ TEST_P(NcclFault, ARankThatNeverComesIsGivenUp) {
     rank.bootstrap().barrier();
 }
 
+TEST_P(NcclFault, TheStepThatIsNotCompleteIsNamedAndThoseBeforeItAreCounted) {
+    RankOnDouble rank(short_timeout_ns);
+    PlanBuilder builder(rank.me());
+    StepId const computed = builder.compute(100'000, "compute");
+    builder.all_reduce(builder.group(rank.world()), 1024, Element::fp32, Reduction::sum, "gradients", {computed});
+    auto const compiled = rank.compile(std::move(builder).finish(), GetParam());
+    compiled->launch();
+    compiled->finish();
+
+    rank.bootstrap().barrier();
+    if (rank.me() == 0) {
+        compiled->launch();
+        EXPECT_THAT([&] { compiled->finish(); }, ThrowsMessage<TimeoutError>(HasSubstr("step 1 \"gradients\"")));
+        EXPECT_EQ(compiled->steps_done(), 1U);
+    }
+    rank.bootstrap().barrier();
+}
+
+// As NCCL is while it connects to a rank that is late: in a graph, in the middle of the capture.
+TEST_P(NcclFault, AnEnqueueThatDoesNotEndIsGivenUp) {
+    RankOnDouble rank(short_timeout_ns);
+    Plan const plan = all_reduce_plan(rank);
+    auto const connected = rank.compile(plan, "native");
+    DoubleSetting const forever("DLMB_FAKE_NCCL_QUESTIONS", "2147483647");
+    EXPECT_THAT([&] { rank.compile(plan, GetParam())->launch(); },
+                ThrowsMessage<TimeoutError>(HasSubstr("step 0 \"gradients\" is not complete after 0.3 s")));
+    EXPECT_THAT([&] { (void)rank.try_compile(plan, GetParam()); },
+                ThrowsMessage<Error>(HasSubstr("cannot be used again")))
+        << "memory can be allocated: no capture was left open";
+}
+
 INSTANTIATE_TEST_SUITE_P(Methods, NcclFault, testing::Values("native", "graph", "registered"));
 
 Plan message_plan(RankOnDouble const& rank, Rank from, Rank to) {

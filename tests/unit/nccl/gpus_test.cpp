@@ -5,6 +5,7 @@
 #include "common/backend/registry.hpp"
 #include "common/backends/nccl/gpus.hpp"
 #include "common/backends/nccl/shared_gpu.hpp"
+#include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 
 #include <gmock/gmock.h>
@@ -30,6 +31,14 @@ TEST(SharedGpu, LoopbackIsNoWayToAnotherHost) {
     auto const loopback = testing::Contains(testing::Pair("NCCL_SOCKET_IFNAME", "lo"));
     EXPECT_THAT(shared_gpu_settings(0, true), loopback);
     EXPECT_THAT(shared_gpu_settings(0, false), testing::Not(loopback));
+}
+
+TEST(SharedGpu, ASettingThatTheSystemRefusesIsAnError) {
+    EXPECT_THAT(
+        [] {
+            apply({{"NOT=A_NAME", "1"}});
+        },
+        testing::ThrowsMessage<Error>(testing::HasSubstr("setenv NOT=A_NAME=1 failed")));
 }
 
 TEST(NcclMemory, IsServedOrTheReasonSaysWhy) {

@@ -12,11 +12,6 @@
 namespace dlmb::nccl_tuner {
 namespace {
 
-constexpr int collnet_direct = 2;
-constexpr int collnet_chain = 3;
-constexpr int nvls_algorithm = 4;
-constexpr int nvls_tree = 5;
-
 void count(std::atomic<std::uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
 }
@@ -45,7 +40,9 @@ Chooser::Chooser(std::size_t ranks, std::size_t nodes, Logger logger)
 
 Chooser::Choice Chooser::choose(Call& call) const {
     count(calls);
-    if (Forced const now = forced.load(std::memory_order_acquire); now.algorithm >= 0) {
+    if (forcing.load(std::memory_order_acquire)) {
+        bool const known = call.function >= 0 && call.function < function_count;
+        Forced const now = known ? forced[static_cast<std::size_t>(call.function)].load() : Forced{};
         return {now.algorithm, now.protocol, now.channels};
     }
     call.ranks = ranks_;
@@ -74,15 +71,15 @@ void Chooser::write(Call call, float* costs, int algorithms, int protocols, int*
     count(honoured);
 }
 
-void Chooser::write(Call call, bool collnet, bool nvls, int* algorithm, int* protocol, int* channels) const {
+void Chooser::write(Call call, bool has_collnet, bool has_nvls, int* algorithm, int* protocol, int* channels) const {
     Choice const choice = choose(call);
     if (choice.algorithm < 0) {
         return;
     }
     bool const needs_collnet = choice.algorithm == collnet_direct || choice.algorithm == collnet_chain;
-    bool const needs_nvls = choice.algorithm == nvls_algorithm || choice.algorithm == nvls_tree;
+    bool const needs_nvls = choice.algorithm == nvls || choice.algorithm == nvls_tree;
     // pat came with version 3.
-    if ((needs_collnet && !collnet) || (needs_nvls && !nvls) || choice.algorithm > nvls_tree) {
+    if ((needs_collnet && !has_collnet) || (needs_nvls && !has_nvls) || choice.algorithm > nvls_tree) {
         return count(refused);
     }
     *algorithm = choice.algorithm;

@@ -5,7 +5,6 @@
 // pure function of what all ranks know, so that they agree.
 #pragma once
 
-#include "common/tuning/consumers/nccl/control.hpp"
 #include "common/tuning/consumers/nccl/rules.hpp"
 #include "common/tuning/consumers/nccl/tuner_abi.hpp"
 
@@ -24,7 +23,7 @@ public:
     /// Versions 3 and later. A cost of 0 is the lowest, so it decides. What NCCL forbids is left, and counted.
     void write(Call call, float* costs, int algorithms, int protocols, int* channels) const;
     /// Version 2: no costs, so what NCCL can run is known only as far as the two flags say.
-    void write(Call call, bool collnet, bool nvls, int* algorithm, int* protocol, int* channels) const;
+    void write(Call call, bool has_collnet, bool has_nvls, int* algorithm, int* protocol, int* channels) const;
 
 private:
     struct Choice {

@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The choice that is forced on all communicators of the process, and the counters.
+// The choices that are forced on all communicators of the process, and the counters.
 #pragma once
 
-#include "common/tuning/consumers/nccl/control.hpp"
+#include "common/backend/nccl_tuner_control.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -19,7 +20,8 @@ struct Forced {
 };
 static_assert(std::atomic<Forced>::is_always_lock_free);
 
-inline std::atomic<Forced> forced{};
+inline std::array<std::atomic<Forced>, function_count> forced{};  // by Function
+inline std::atomic<bool> forcing{false};                          // any
 inline std::atomic<std::uint64_t> calls{0};
 inline std::atomic<std::uint64_t> honoured{0};
 inline std::atomic<std::uint64_t> refused{0};

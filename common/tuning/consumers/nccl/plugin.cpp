@@ -37,10 +37,10 @@ Result destroy(void* context) {
     return success;
 }
 
-Result get_v2(void* context, int function, std::size_t bytes, int collnet, int nvls, int pipe_ops, int* algorithm,
-              int* protocol, int* channels) {
+Result get_v2(void* context, int function, std::size_t bytes, int has_collnet, int has_nvls, int pipe_ops,
+              int* algorithm, int* protocol, int* channels) {
     if (context != nullptr) {
-        static_cast<Chooser const*>(context)->write(call_of(function, bytes, pipe_ops), collnet != 0, nvls != 0,
+        static_cast<Chooser const*>(context)->write(call_of(function, bytes, pipe_ops), has_collnet != 0, has_nvls != 0,
                                                     algorithm, protocol, channels);
     }
     return success;
@@ -60,17 +60,22 @@ Result get_v3(void* context, int function, std::size_t bytes, int pipe_ops, floa
     return get_v4(context, function, bytes, pipe_ops, costs, algorithms, protocols, 0, channels);
 }
 
-int force(int algorithm, int protocol, int channels) {
-    if (algorithm < 0 || algorithm >= algorithm_count || protocol < 0 || protocol >= protocol_count || channels < 0) {
+int force(int function, int algorithm, int protocol, int channels) {
+    if (function < 0 || function >= function_count || algorithm < 0 || algorithm >= algorithm_count || protocol < 0 ||
+        protocol >= protocol_count || channels < 0) {
         return -1;
     }
-    forced.store({static_cast<std::int16_t>(algorithm), static_cast<std::int16_t>(protocol), channels},
-                 std::memory_order_release);
+    forced[static_cast<std::size_t>(function)].store(
+        {static_cast<std::int16_t>(algorithm), static_cast<std::int16_t>(protocol), channels});
+    forcing.store(true, std::memory_order_release);
     return 0;
 }
 
 void clear() {
-    forced.store({}, std::memory_order_release);
+    forcing.store(false, std::memory_order_release);
+    for (std::atomic<Forced>& each : forced) {
+        each.store({});
+    }
 }
 
 Counters counters() {
@@ -96,6 +101,7 @@ tuner::PluginV3 const ncclTunerPlugin_v3{tuner::plugin_name, tuner::init_v2, tun
 tuner::PluginV4 const ncclTunerPlugin_v4{tuner::plugin_name, tuner::init_v2, tuner::get_v4, tuner::destroy};
 tuner::PluginV5 const ncclTunerPlugin_v5{tuner::plugin_name, tuner::init_v5, tuner::get_v4, tuner::destroy};
 tuner::PluginV6 const ncclTunerPlugin_v6{tuner::plugin_name, tuner::init_v5, tuner::get_v4, tuner::destroy, nullptr};
-tuner::Control const dlmb_nccl_tuner_control{1, sizeof(tuner::Control), tuner::force, tuner::clear, tuner::counters};
+tuner::Control const dlmb_nccl_tuner_control{tuner::control_version, sizeof(tuner::Control), tuner::force, tuner::clear,
+                                             tuner::counters};
 // NOLINTEND(readability-identifier-naming)
 }

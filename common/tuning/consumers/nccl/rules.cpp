@@ -17,9 +17,6 @@ namespace {
 // By number, see tuner_abi.hpp.
 constexpr std::array<std::string_view, function_count> functions{"broadcast", "reduce", "allgather", "reducescatter",
                                                                  "allreduce"};
-constexpr std::array<std::string_view, algorithm_count> algorithms{
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-constexpr std::array<std::string_view, protocol_count> protocols{"ll", "ll128", "simple"};
 
 std::vector<std::string_view> columns_of(std::string_view line) {
     std::vector<std::string_view> columns;
@@ -66,8 +63,8 @@ Rule parse_rule(std::string_view line) {
     rule.function = index_of(columns[0], functions);
     rule.min_bytes = number<std::uint64_t>(columns[1], 0, most_bytes);
     rule.max_bytes = number<std::uint64_t>(columns[2], rule.min_bytes, most_bytes);
-    rule.algorithm = index_of(columns[3], algorithms);
-    rule.protocol = index_of(columns[4], protocols);
+    rule.algorithm = index_of(columns[3], algorithm_names);
+    rule.protocol = index_of(columns[4], protocol_names);
     rule.channels = number<int>(columns[5], -1, std::numeric_limits<int>::max());
     rule.nodes = count_or_any(columns[6]);
     rule.ranks = count_or_any(columns[7]);

@@ -6,6 +6,8 @@
 // src/include/plugin/tuner of NCCL 2.21 to 2.30 (facts only; the names of versions 2 to 6 are NCCL's).
 #pragma once
 
+#include "common/backend/nccl_tuner_control.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -19,11 +21,6 @@ using Logger = void (*)(int level, unsigned long subsystem, char const* file, in
 inline constexpr int log_warning = 2;
 inline constexpr int log_information = 3;
 inline constexpr unsigned long log_tuning = 64;
-
-/// ncclFunc_t of those that are tuned.
-enum Function : int { broadcast, reduce, all_gather, reduce_scatter, all_reduce, function_count };
-inline constexpr int algorithm_count = 7;  // tree, ring, collnet_direct, collnet_chain, nvls, nvls_tree, pat (2.23)
-inline constexpr int protocol_count = 3;   // ll, ll128, simple
 
 /// In a cost table: the library cannot or may not run this pair.
 inline constexpr float forbidden = -1.0F;

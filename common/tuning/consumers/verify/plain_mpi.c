@@ -3,15 +3,17 @@
 //
 // A program of plain MPI with nothing of DLMB in it: what an exported table is tried on. Errors of MPI are fatal.
 //
-// usage: dlmb_plain_mpi COLLECTIVE BYTES CALLS    prints the median time of a call on rank 0 in nanoseconds
-//        dlmb_plain_mpi                           prints the path of the MPI library and its version
+// usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS    prints, per size, median and mean time of a call on rank 0
+//        dlmb_plain_mpi                                      prints the path of the MPI library and its version
 //
 // BYTES: the vector of allreduce and bcast, all shares together of the others. MPI_Pcontrol(1) and (0) enclose the
-// calls, for tools.
+// calls of a size, for tools. The calls of a size follow each other without anything between them but a clock read.
 #define _GNU_SOURCE
 #include <mpi.h>
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,23 +75,81 @@ static int print_library(void) {
     return EXIT_SUCCESS;
 }
 
-static double median_ns(void (*call)(struct Buffers const*), struct Buffers const* buffers, int calls) {
-    double* const times = calloc((size_t)calls + 1, sizeof(double));
-    if (times == NULL) {
+static void* zeroed(size_t count, size_t size) {
+    void* const memory = calloc(count + 1, size);
+    if (memory == NULL) {
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
+    return memory;
+}
+
+struct Times {
+    double median_ns;
+    double mean_ns; /* of calls back to back: from the first one's begin to the last one's end */
+};
+
+static struct Times times_of(void (*call)(struct Buffers const*), struct Buffers const* buffers, int calls) {
+    double* const times = zeroed((size_t)calls, sizeof(double));
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Pcontrol(1);
+    double const first = MPI_Wtime();
+    double last = first;
     for (int i = 0; i < calls; ++i) {
-        double const begin = MPI_Wtime();
         call(buffers);
-        times[i] = MPI_Wtime() - begin;
+        double const now = MPI_Wtime();
+        times[i] = now - last;
+        last = now;
     }
     MPI_Pcontrol(0);
     qsort(times, (size_t)calls, sizeof(double), by_value);
-    double const median = times[calls / 2] * 1e9;
+    struct Times const result = {times[calls / 2] * 1e9, (last - first) * 1e9 / calls};
     free(times);
-    return median;
+    return result;
+}
+
+/// The number that `text` begins with; `*end` is behind it, or `text` itself where there is none below 2^31.
+static size_t number_of(char const* text, char** end) {
+    errno = 0;
+    unsigned long long const value = strtoull(text, end, 10);
+    if (errno != 0 || *text < '0' || *text > '9' || value > INT_MAX) {
+        *end = (char*)text;
+    }
+    return (size_t)value;
+}
+
+static int is_list_of_sizes(char const* text) {
+    char* end = NULL;
+    for (;;) {
+        number_of(text, &end);
+        if (end == text || *end == '\0') {
+            return end != text;
+        }
+        if (*end != ',') {
+            return 0;
+        }
+        text = end + 1;
+    }
+}
+
+static struct Times times_of_size(void (*call)(struct Buffers const*), size_t bytes, int calls) {
+    int ranks = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    struct Buffers buffers = {zeroed(bytes, 1),
+                              zeroed(bytes, 1),
+                              bytes,
+                              ranks,
+                              zeroed((size_t)ranks, sizeof(int)),
+                              zeroed((size_t)ranks, sizeof(int))};
+    for (int peer = 0; peer < ranks; ++peer) {
+        buffers.counts[peer] = (int)(bytes / (size_t)ranks);
+        buffers.offsets[peer] = peer * buffers.counts[peer];
+    }
+    struct Times const times = times_of(call, &buffers, calls);
+    free(buffers.send);
+    free(buffers.recv);
+    free(buffers.counts);
+    free(buffers.offsets);
+    return times;
 }
 
 int main(int argc, char** argv) {
@@ -100,37 +160,22 @@ int main(int argc, char** argv) {
     for (size_t i = 0; argc == 4 && i < sizeof(collectives) / sizeof(collectives[0]); ++i) {
         call = strcmp(argv[1], collectives[i].name) == 0 ? collectives[i].call : call;
     }
-    if (call == NULL) {
-        fprintf(stderr, "usage: dlmb_plain_mpi COLLECTIVE BYTES CALLS\n");
+    if (call == NULL || !is_list_of_sizes(argv[2]) || atoi(argv[3]) < 1) {
+        fprintf(stderr,
+                "usage: dlmb_plain_mpi COLLECTIVE BYTES[,BYTES...] CALLS (sizes below 2 GiB, one call or more)\n");
         return exit_usage;
     }
+    int const calls = atoi(argv[3]);
     MPI_Init(&argc, &argv);
     int rank = 0;
-    int ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    size_t const bytes = strtoull(argv[2], NULL, 10);
-    struct Buffers buffers = {calloc(bytes + 1, 1),
-                              calloc(bytes + 1, 1),
-                              bytes,
-                              ranks,
-                              calloc((size_t)ranks, sizeof(int)),
-                              calloc((size_t)ranks, sizeof(int))};
-    if (buffers.send == NULL || buffers.recv == NULL || buffers.counts == NULL || buffers.offsets == NULL) {
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    for (char* sizes = argv[2]; *sizes != '\0'; sizes += *sizes == ',') {
+        size_t const bytes = number_of(sizes, &sizes);
+        struct Times const times = times_of_size(call, bytes, calls);
+        if (rank == 0) {
+            printf("bytes %zu median_ns %.0f mean_ns %.0f\n", bytes, times.median_ns, times.mean_ns);
+        }
     }
-    for (int peer = 0; peer < ranks; ++peer) {
-        buffers.counts[peer] = (int)(bytes / (size_t)ranks);
-        buffers.offsets[peer] = peer * buffers.counts[peer];
-    }
-    double const median = median_ns(call, &buffers, atoi(argv[3]));
-    if (rank == 0) {
-        printf("median_ns %.0f\n", median);
-    }
-    free(buffers.send);
-    free(buffers.recv);
-    free(buffers.counts);
-    free(buffers.offsets);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }
