@@ -66,6 +66,7 @@ public:
     void run_checked(std::uint32_t iteration) {
         prepare(iteration);
         bootstrap_.barrier();
+        compiled_->activate();
         run();
         verify(iteration);
     }

@@ -90,7 +90,12 @@ void agree(Bootstrap& bootstrap, std::optional<std::string> const& problem) {
 }  // namespace
 
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                             ChosenMethods const& methods, Transport& transport) {
+                                                             ChosenMethods const& methods, Transports& transports) {
+    auto const made = transports.with(methods.context_settings());
+    if (!made) {
+        return made.error();
+    }
+    Transport& transport = *made.value();
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
@@ -108,7 +113,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         transport.connect(shared_peers(plan, ways.value()));
         if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
             transport.share_no_memory(std::move(reason));
-            return compile(plan, buffers, methods, transport);  // by messages
+            return compile(plan, buffers, methods, transports);  // by messages
         }
     }
     MatchedTags const matched = match(bootstrap, plan, steps, *first);
@@ -122,7 +127,8 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     if (windows) {
         holdings.shared = std::move(*windows).mappings();
     }
-    return std::unique_ptr<CompiledPlan>(std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport));
+    return std::unique_ptr<CompiledPlan>(
+        std::make_unique<Schedule>(std::move(tasks), std::move(holdings), transport, transports));
 }
 
 }  // namespace dlmb::ucx

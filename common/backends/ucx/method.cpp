@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace dlmb::ucx {
@@ -22,6 +23,29 @@ int read_number(MethodChoice const& choice, std::string_view knob, std::string_v
     return number;
 }
 
+/// UCX's name without "UCX_": rndv_thresh is RNDV_THRESH.
+std::string setting_named(std::string_view knob) {
+    std::string name(knob);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char each) { return std::toupper(each); });
+    return name;
+}
+
+/// One text for one value, so that methods with equal settings share a context.
+std::string read_threshold(std::string_view text, std::string const& what) {
+    if (text == "inf") {
+        return std::string(text);
+    }
+    try {
+        return fmt::format("{}", parse_bytes(text, what));
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("{}; or write inf", error.what()));
+    }
+}
+
+bool has_knob(std::string_view knobs, std::string const& knob) {
+    return knobs.starts_with(knob + "=") || knobs.find(", " + knob + "=") != std::string_view::npos;
+}
+
 }  // namespace
 
 void rotate_by_rank(LanePlan& lane) {
@@ -33,7 +57,7 @@ void rotate_by_rank(LanePlan& lane) {
 Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
     Knobs knobs;
     for (auto const& [knob, text] : choice.knobs) {
-        if (info.knobs.rfind(knob + "=", 0) != 0) {  // a method has one knob at most
+        if (!has_knob(info.knobs, knob)) {
             throw UsageError(fmt::format("--method {}: unknown knob '{}'; ucx {} has {}", to_string(choice), knob,
                                          info.name, info.knobs.empty() ? "none" : info.knobs));
         }
@@ -41,6 +65,9 @@ Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
             knobs.max_outstanding = static_cast<std::size_t>(read_number(choice, knob, text, 1));
         } else if (knob == "radix") {
             knobs.algorithm.radix = read_number(choice, knob, text, 2);
+        } else if (has_knob(context_knobs, knob)) {
+            knobs.context[setting_named(knob)] =
+                read_threshold(text, fmt::format("--method {}: {}", to_string(choice), knob));
         } else {
             knobs.algorithm.segment = parse_bytes(text, fmt::format("--method {}: {}", to_string(choice), knob));
             if (knobs.algorithm.segment == 0) {

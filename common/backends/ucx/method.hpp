@@ -7,6 +7,7 @@
 
 #include "common/backend/algorithms/algorithms.hpp"
 #include "common/backends/ucx/lane.hpp"
+#include "common/backends/ucx/settings.hpp"
 
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@ namespace dlmb::ucx {
 struct Knobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
+    ContextSettings context;
 };
 
 /// Whether steps whose ranks share memory are done there by loads and stores.
@@ -43,6 +45,9 @@ inline constexpr OperationSet arranged_operations{OperationKind::exchange, Opera
 
 /// Rank r's first message goes to r + 1, the second to r + 2 ...: no rank is hit by all others at once.
 void rotate_by_rank(LanePlan& lane);
+
+/// Knobs of every method whose steps are messages: thresholds of a UCX context of its own. As MethodInfo::knobs.
+inline constexpr std::string_view context_knobs = "rndv_thresh=SIZE|inf, zcopy_thresh=SIZE|inf";
 
 /// The knobs of a choice of this method. Throws UsageError for a knob that it has not and for a wrong value.
 [[nodiscard]] Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info);

@@ -5,6 +5,8 @@
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 namespace dlmb::ucx {
@@ -102,7 +104,13 @@ MethodTable::MethodTable(int peers) : methods_(all_methods()) {
     if (peers > few_peers) {
         std::swap(methods_[1], methods_[2]);
     }
-    for (Method const& method : methods_) {
+    knob_texts_.reserve(methods_.size());  // the infos refer to them
+    for (Method& method : methods_) {
+        if (method.in_shared_memory == InSharedMemory::never) {
+            std::string_view const own = method.info.knobs;
+            method.info.knobs =
+                knob_texts_.emplace_back(fmt::format("{}{}{}", own, own.empty() ? "" : ", ", context_knobs));
+        }
         infos_.push_back(method.info);
         if (method.in_shared_memory != InSharedMemory::always) {
             infos_of_messages_.push_back(method.info);
@@ -110,7 +118,7 @@ MethodTable::MethodTable(int peers) : methods_(all_methods()) {
     }
 }
 
-std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> uses) const {
+std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> uses, bool by_messages) const {
     std::vector<MethodChoice> variants;
     for (MethodInfo const& info : methods_for(infos_, uses)) {
         auto const method = std::find_if(methods_.begin(), methods_.end(),
@@ -118,6 +126,15 @@ std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> us
         std::string_view const knob = info.knobs.substr(0, info.knobs.find('='));
         for (std::string_view const value : method->worth_measuring) {
             variants.push_back({std::string(info.name), {{std::string(knob), std::string(value)}}});
+        }
+    }
+    Method const& messages = ChosenMethods(methods_, nullptr, {}).lane_method();
+    if (std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) {
+            bool const shares = use.kind != OperationKind::send && use.kind != OperationKind::recv;
+            return messages.info.operations.has(use.kind) && (by_messages || !shares);
+        })) {
+        for (char const* const threshold : {"1", "inf"}) {
+            variants.push_back({std::string(messages.info.name), {{"rndv_thresh", threshold}}});
         }
     }
     return variants;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/schedule.hpp"
 
+#include "common/backends/ucx/provenance.hpp"
 #include "common/backends/ucx/tag.hpp"
 
 namespace dlmb::ucx {
@@ -12,9 +13,9 @@ constexpr Bytes quick_work = Bytes{16} << 10;
 
 }  // namespace
 
-Schedule::Schedule(Tasks tasks, Holdings holdings, Transport& transport)
+Schedule::Schedule(Tasks tasks, Holdings holdings, Transport& transport, Transports& transports)
     : CompiledPlan(tasks.step_names.size()), holdings_(std::move(holdings)), tasks_(std::move(tasks)),
-      transport_(transport), queue_(tasks_.precedence) {
+      transport_(transport), transports_(transports), queue_(tasks_.precedence) {
     open_.reserve(tasks_.all.size());
     tasks_.precedence = {};
 }
@@ -25,6 +26,10 @@ Schedule::~Schedule() {
             holdings_.messages->cancel(each.request);
         }
     }
+}
+
+Provenance Schedule::provenance() const {
+    return provenance_of(transport_);
 }
 
 void Schedule::launch() {

@@ -7,6 +7,7 @@
 
 #include "common/backends/ucx/shared_memory.hpp"
 #include "common/backends/ucx/tasks.hpp"
+#include "common/backends/ucx/transports.hpp"
 #include "common/plan/ready_queue.hpp"
 
 #include <memory>
@@ -25,7 +26,7 @@ struct Holdings {
 
 class Schedule final : public CompiledPlan {
 public:
-    Schedule(Tasks tasks, Holdings holdings, Transport& transport);
+    Schedule(Tasks tasks, Holdings holdings, Transport& transport, Transports& transports);
     Schedule(Schedule const&) = delete;
     Schedule& operator=(Schedule const&) = delete;
     /// Requests left over by an exception are cancelled.
@@ -33,6 +34,8 @@ public:
 
     void launch() override;
     void finish() override;
+    void activate() override { transports_.switch_to(transport_); }
+    [[nodiscard]] Provenance provenance() const override;
 
 private:
     struct Open {
@@ -52,6 +55,7 @@ private:
     Holdings holdings_;  // outlives the lanes
     Tasks tasks_;
     Transport& transport_;
+    Transports& transports_;
     ReadyQueue queue_;
     std::vector<Open> open_;  // started and not complete
     ucp_tag_t iteration_bits_ = 0;

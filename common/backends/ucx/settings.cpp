@@ -5,6 +5,8 @@
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/memory_stream.hpp"
 
+#include <fmt/core.h>
+
 #include <cstdlib>
 #include <sstream>
 
@@ -22,6 +24,20 @@ std::string setting(ucp_config_t const& config, std::string_view name) {
     for (std::string line; std::getline(listing, line);) {
         if (line.rfind(wanted, 0) == 0) {
             return line.substr(wanted.size());
+        }
+    }
+    return {};
+}
+
+std::string set(ucp_config_t& config, ContextSettings const& settings) {
+    for (auto const& [name, value] : settings) {
+        if (setting(config, name).empty()) {
+            return fmt::format("UCX {} has no setting UCX_{}", ucp_get_version_string(), name);
+        }
+        ucs_status_t const status = ucp_config_modify(&config, name.c_str(), value.c_str());
+        if (status != UCS_OK) {
+            return fmt::format("UCX {} does not take {} for UCX_{}: {}", ucp_get_version_string(), value, name,
+                               ucs_status_string(status));
         }
     }
     return {};
@@ -52,14 +68,15 @@ void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
         check(ucp_config_modify(&config, "RNDV_THRESH", "768k"), "ucp_config_modify");
     }
     if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
-        set_receive_segment(config, cores_are_shared ? "256k" : "132k");
+        set_receive_segment(config, cores_are_shared ? "256k" : "100k");
     }
 }
 
 std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config) {
     return {{"ucx_tls", setting(config, "TLS")},
             {"ucx_rndv_scheme", setting(config, "RNDV_SCHEME")},
-            {"ucx_rndv_thresh", setting(config, "RNDV_THRESH")}};
+            {"ucx_rndv_thresh", setting(config, "RNDV_THRESH")},
+            {"ucx_zcopy_thresh", setting(config, "ZCOPY_THRESH")}};
 }
 
 }  // namespace dlmb::ucx

@@ -4,24 +4,17 @@
 
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/memory_stream.hpp"
-#include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/bootstrap/oversubscription.hpp"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <exception>
 
 namespace dlmb::ucx {
 namespace {
 
-ContextHandle make_context(Bootstrap const& bootstrap, bool cores_are_shared, Provenance& settings) {
-    ConfigHandle const config = read_config();
-    prefer_for_tcp(*config, cores_are_shared);
-    settings = settings_of_interest(*config);
+ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& config) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                         UCP_PARAM_FIELD_ESTIMATED_NUM_PPN | UCP_PARAM_FIELD_NAME;
@@ -30,7 +23,7 @@ ContextHandle make_context(Bootstrap const& bootstrap, bool cores_are_shared, Pr
     params.estimated_num_ppn = static_cast<std::size_t>(bootstrap.local_size());
     params.name = "dlmb";
     ucp_context_h context = nullptr;
-    check(ucp_init(&params, config.get(), &context), "ucp_init");
+    check(ucp_init(&params, &config, &context), "ucp_init");
     return ContextHandle(context);
 }
 
@@ -82,29 +75,19 @@ Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
 
 }  // namespace
 
-Transport::Transport(BackendContext const& context)
+Transport::Transport(BackendContext const& context, ConfigHandle config)
     : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
-      exceptions_at_start_(std::uncaught_exceptions()), context_(make_context(bootstrap_, idle_.yields(), settings_)),
+      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
-      wires_(agree_on_wires(context_.get(), bootstrap_)), sharing_(wires_.on_this_node) {
-    bootstrap_.set_progress([worker = worker_.get()] { ucp_worker_progress(worker); });
-}
+      wires_(agree_on_wires(context_.get(), bootstrap_)), sharing_(wires_.on_this_node) {}
 
-Transport::~Transport() {
-    bool const orderly = std::uncaught_exceptions() == exceptions_at_start_;
-    try {
-        if (orderly) {
-            flush();
-            bootstrap_.barrier();  // nobody closes while a peer may still need this side
-            close_endpoints();
-            bootstrap_.barrier();  // nobody leaves while a peer is still closing
-        }
-    } catch (std::exception const& error) {
-        fmt::print(stderr, "dlmb: warning: rank {}: closing ucx: {}\n", bootstrap_.rank(), error.what());
-    }
-    bootstrap_.set_progress(nullptr);
+void Transport::close() {
+    flush();
+    bootstrap_.barrier();  // nobody closes while a peer may still need this side
+    close_endpoints();
+    bootstrap_.barrier();  // nobody leaves while a peer is still closing
 }
 
 void Transport::share_no_memory(std::string reason) {

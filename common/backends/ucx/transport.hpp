@@ -9,6 +9,7 @@
 #include "common/backends/ucx/handles.hpp"
 #include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/operation_ids.hpp"
+#include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/wires.hpp"
 
 #include <cstdint>
@@ -20,12 +21,13 @@ namespace dlmb::ucx {
 
 class Transport {
 public:
-    /// Collective: ranks learn each other's worker addresses.
-    explicit Transport(BackendContext const& context);
+    /// Collective: ranks learn each other's worker addresses. `config` is as prefer_for_tcp() and set() left it.
+    Transport(BackendContext const& context, ConfigHandle config);
     Transport(Transport const&) = delete;
     Transport& operator=(Transport const&) = delete;
-    /// Collective, unless an exception is on its way: then nothing is waited for.
-    ~Transport();
+    ~Transport() = default;
+    /// Collective. Nothing may be in flight afterwards, and no endpoint is left.
+    void close();
 
     /// Makes endpoints to new peers and sends a first message both ways, so that no connection is made inside an
     /// iteration. Both sides of a pair must call it.
@@ -67,8 +69,7 @@ private:
 
     Bootstrap& bootstrap_;
     Idle idle_;
-    int exceptions_at_start_;
-    Provenance settings_;  // as context_ was made with
+    Provenance settings_;  // what context_ was made with
     ContextHandle context_;
     WorkerHandle worker_;
     MemoryTypes memory_types_;

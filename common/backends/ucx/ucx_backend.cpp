@@ -9,38 +9,45 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlmb::ucx {
 namespace {
 
 class UcxBackend final : public Backend {
 public:
-    explicit UcxBackend(BackendContext const& context) : transport_(context), methods_(context.bootstrap.size() - 1) {}
+    explicit UcxBackend(BackendContext const& context) : transports_(context), methods_(context.bootstrap.size() - 1) {}
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
     [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
         return works_on_device(kind) ? methods_.infos_of_messages() : methods_.infos();
     }
-    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
+    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind kind,
                                                      std::span<OperationUse const> uses) const override {
-        return methods_.variants(uses);
+        return methods_.variants(uses, goes_by_messages(kind));
     }
-    [[nodiscard]] bool supports(MemoryKind kind) const override { return transport_.memory_types().has(kind); }
-    [[nodiscard]] std::string why_no(MemoryKind kind) const override { return transport_.why_no(kind); }
-    [[nodiscard]] Provenance provenance() const override { return provenance_of(transport_); }
+    [[nodiscard]] bool supports(MemoryKind kind) const override {
+        return transports_.standard().memory_types().has(kind);
+    }
+    [[nodiscard]] std::string why_no(MemoryKind kind) const override { return transports_.standard().why_no(kind); }
+    [[nodiscard]] Provenance provenance() const override { return provenance_of(transports_.standard()); }
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
-        return ucx::compile(plan, buffers, methods_.choose(choice), transport_);
+        return ucx::compile(plan, buffers, methods_.choose(choice), transports_);
     }
 
-    void quiesce() override {
-        transport_.flush();
-        transport_.bootstrap().barrier();  // makes progress while it waits: a peer's flush may need this worker
-    }
+    void quiesce() override { transports_.quiesce(); }
 
 private:
-    Transport transport_;
+    /// Also where a rank could load and store instead.
+    [[nodiscard]] bool goes_by_messages(MemoryKind kind) const {
+        std::vector<bool> const& sharing = transports_.standard().sharing();
+        return works_on_device(kind) || std::find(sharing.begin(), sharing.end(), false) != sharing.end();
+    }
+
+    Transports transports_;
     MethodTable methods_;
 };
 

@@ -42,6 +42,26 @@ TEST_P(UcxOverThreads, EveryEntryRunsAndEveryByteIsRightAndNothingIsDeclined) {
     });
 }
 
+TEST(UcxContexts, TheCorpusRunsInContextsOfOtherThresholds) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        auto const backend = make_backend({bootstrap, YieldPolicy::always});
+        std::string why_not;
+        auto const memory = make_memory_space(MemoryKind::host, why_not);
+        auto const entries = conformance::corpus(bootstrap.size());
+        for (char const* const method : {"linear:rndv_thresh=1", "linear:rndv_thresh=inf:zcopy_thresh=inf",
+                                         "knomial:rndv_thresh=1", "ring:rndv_thresh=inf:segment=4K"}) {
+            auto const result = conformance::run_method(entries, method, bootstrap, *backend.value(), *memory);
+            EXPECT_GT(result.blocks_checked, 0U) << method;
+            for (std::string const& problem : result.problems) {
+                ADD_FAILURE() << problem;
+            }
+            for (conformance::Declined const& declined : result.declined) {
+                ADD_FAILURE() << declined.method << " declines " << declined.entry << ": " << declined.reason;
+            }
+        }
+    });
+}
+
 std::string name_of_case(testing::TestParamInfo<std::tuple<MemoryKind, int>> const& test) {
     return std::string(name_of(std::get<0>(test.param))) + "_" + std::to_string(std::get<1>(test.param));
 }

@@ -4,6 +4,7 @@
 // by hand, as a fault in matching or in the library would leave them.
 #include "common/backends/ucx/lane.hpp"
 #include "common/backends/ucx/tag.hpp"
+#include "common/backends/ucx/transports.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 
@@ -25,7 +26,8 @@ void run(LanePlan plan, Transport& transport) {
 std::string text_of_mismatch(Bytes sent, Bytes expected) {
     std::string text;
     in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
-        Transport transport({bootstrap, YieldPolicy::always});
+        Transports transports({bootstrap, YieldPolicy::always});
+        Transport& transport = transports.standard();
         Rank const other = 1 - bootstrap.rank();
         transport.connect({&other, 1});
         std::vector<std::byte> data(std::max(sent, expected));
@@ -68,7 +70,8 @@ TEST(UcxLane, AShortMessageIsNamedWithBothLengths) {
 
 TEST(UcxLane, LocalCopiesLargerThanOnePieceAreWhole) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
-        Transport transport({bootstrap, YieldPolicy::always});
+        Transports transports({bootstrap, YieldPolicy::always});
+        Transport& transport = transports.standard();
         std::vector<std::byte> from((Bytes{5} << 19) + 3);  // two and a half pieces of 1 MiB, and a bit
         for (std::size_t i = 0; i < from.size(); ++i) {
             from[i] = static_cast<std::byte>(i % 251);

@@ -75,6 +75,10 @@ TEST(MethodTable, ReadsTheKnobsThatAMethodHas) {
     EXPECT_EQ(knobs_of("linear:max_outstanding=12").max_outstanding, 12U);
     EXPECT_EQ(knobs_of("knomial:radix=8").algorithm.radix, 8);
     EXPECT_EQ(knobs_of("ring:segment=256K").algorithm.segment, Bytes{256} << 10);
+    EXPECT_EQ(knobs_of("ring:segment=256K:zcopy_thresh=inf").context, (ContextSettings{{"ZCOPY_THRESH", "inf"}}));
+    EXPECT_EQ(knobs_of("linear:max_outstanding=2:rndv_thresh=64K").max_outstanding, 2U);
+    EXPECT_EQ(knobs_of("linear:rndv_thresh=64K").context, knobs_of("pairwise:rndv_thresh=65536").context);
+    EXPECT_TRUE(knobs_of("linear").context.empty());
 }
 
 TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
@@ -82,6 +86,7 @@ TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
     for (char const* const wrong :
          {"linear:max_outstanding=0", "linear:max_outstanding=-1", "linear:max_outstanding=4x", "linear:outstanding=1",
           "knomial:radix=1", "ring:segment=0", "ring:segment=1MB", "ring:radix=2", "auto:radix=2", "default:radix=2",
+          "linear:rndv_tresh=1", "linear:rndv_thresh=1MB", "linear:rndv_thresh=auto", "shared_memory:rndv_thresh=1",
           "linaer"}) {
         EXPECT_THROW(static_cast<void>(table.choose(parse_method(wrong))), UsageError) << wrong;
     }
@@ -116,12 +121,32 @@ TEST(Method, VariantsAreMethodsOfTheOperationWithAKnobThatTheyHave) {
     MethodTable const table(3);
     OperationUse const use{OperationKind::broadcast, false};
     std::vector<std::string> names;
-    for (MethodChoice const& choice : table.variants({&use, 1})) {
+    for (MethodChoice const& choice : table.variants({&use, 1}, true)) {
         EXPECT_NO_THROW((void)table.choose(choice)) << to_string(choice);
         names.push_back(to_string(choice));
     }
     EXPECT_EQ(names, (std::vector<std::string>{"knomial:radix=2", "knomial:radix=8", "chain:segment=64K",
                                                "chain:segment=1M"}));
+}
+
+std::vector<std::string> threshold_variants(OperationKind kind, bool by_messages) {
+    MethodTable const table(3);
+    OperationUse const use{kind, false};
+    std::vector<std::string> names;
+    for (MethodChoice const& choice : table.variants({&use, 1}, by_messages)) {
+        if (!table.choose(choice).context_settings().empty()) {
+            names.push_back(to_string(choice));
+        }
+    }
+    return names;
+}
+
+TEST(Method, ThresholdsAreVariantsWhereMessagesDoTheWork) {
+    std::vector<std::string> const both{"linear:rndv_thresh=1", "linear:rndv_thresh=inf"};
+    EXPECT_EQ(threshold_variants(OperationKind::send, false), both);
+    EXPECT_EQ(threshold_variants(OperationKind::exchange, true), both);
+    EXPECT_TRUE(threshold_variants(OperationKind::exchange, false).empty()) << "done in shared memory";
+    EXPECT_TRUE(threshold_variants(OperationKind::all_reduce, true).empty());
 }
 
 }  // namespace

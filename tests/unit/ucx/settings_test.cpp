@@ -22,6 +22,17 @@ TEST(Settings, TheRecordShowsTheValueInEffect) {
     EXPECT_EQ(settings_of_interest(*config).at("ucx_rndv_scheme"), "am");
 }
 
+TEST(Settings, AreSetByNamesThatThisUcxHasAndOtherNamesAreNotTakenInSilence) {
+    ConfigHandle const config = read_config();
+    EXPECT_EQ(set(*config, {{"RNDV_THRESH", "4096"}, {"ZCOPY_THRESH", "inf"}}), "");
+    EXPECT_EQ(setting(*config, "ZCOPY_THRESH"), "inf");
+    for (char const* const name : {"NO_SUCH_SETTING", "UCX_RNDV_THRESH"}) {
+        EXPECT_NE(set(*config, {{name, "4096"}}).find(std::string("has no setting UCX_") + name), std::string::npos);
+    }
+    EXPECT_NE(set(*config, {{"RNDV_THRESH", "some"}}).find("does not take some for UCX_RNDV_THRESH"),
+              std::string::npos);
+}
+
 /// The threshold that is in effect with these settings; empty: not changed.
 std::string threshold_for(char const* transports, char const* threshold) {
     ConfigHandle const config = read_config();
