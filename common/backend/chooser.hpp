@@ -23,7 +23,7 @@ struct StepTraits {
     std::optional<Reduction> reduction = std::nullopt;
     std::optional<bool> in_place = std::nullopt;
     std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal
-    std::optional<double> imbalance = std::nullopt;  // exchange: max / mean over ranks of bytes sent
+    std::optional<double> imbalance = std::nullopt;  // exchange: largest total that a rank sends or receives / mean
     std::optional<bool> same_node = std::nullopt;    // message: both ends are on one node
 };
 

@@ -32,7 +32,7 @@ struct When {
     std::optional<bool> registered;
     std::optional<bool> in_place;
     std::optional<bool> uniform;                  // exchange: all blocks equal
-    std::optional<RatioInterval> imbalance;       // exchange: max / mean over ranks of bytes sent, 1 or more
+    std::optional<RatioInterval> imbalance;       // exchange: largest total that a rank sends or receives / mean
     std::optional<CountInterval> group_ops;       // operations that are issued as one group
     std::optional<CountInterval> group_pipe_ops;  // of them, those that NCCL pipelines (its numPipeOps)
     std::optional<Link> link;                     // sendrecv

@@ -15,6 +15,7 @@ namespace {
 struct Share {
     MeetingKey meeting = no_meeting;
     Bytes bytes = 0;  // sent, to itself too
+    Bytes received = 0;
     Bytes smallest = 0;
     Bytes largest = 0;  // block, those of no bytes included
 };
@@ -22,14 +23,14 @@ struct Share {
 /// Of all ranks of one exchange.
 struct Sum {
     Bytes bytes = 0;
-    Bytes most = 0;  // of one rank
+    Bytes most = 0;  // that a rank sends or receives
     Bytes smallest = 0;
     Bytes largest = 0;
     std::uint64_t ranks = 0;
 
     void add(Share const& share) {
         bytes += share.bytes;
-        most = std::max(most, share.bytes);
+        most = std::max({most, share.bytes, share.received});
         smallest = ranks == 0 ? share.smallest : std::min(smallest, share.smallest);
         largest = std::max(largest, share.largest);
         ++ranks;
@@ -40,11 +41,14 @@ struct Sum {
 };
 
 Share share_of(Exchange const& exchange, std::size_t members, MeetingKey meeting) {
-    Share share{meeting, 0, 0, 0};
+    Share share{meeting, 0, 0, 0, 0};
     for (Block const& block : exchange.send) {
         share.bytes += block.bytes;
         share.largest = std::max(share.largest, block.bytes);
         share.smallest = share.smallest == 0 ? block.bytes : std::min(share.smallest, block.bytes);
+    }
+    for (Block const& block : exchange.recv) {
+        share.received += block.bytes;
     }
     if (exchange.send.size() < members) {
         share.smallest = 0;

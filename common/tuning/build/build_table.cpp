@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/build/build_table.hpp"
 
+#include "common/base/error.hpp"
 #include "common/tuning/build/select.hpp"
 
 #include <fmt/format.h>
@@ -9,9 +10,20 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace dlmb::tuning {
 namespace {
+
+/// Rules know the imbalance and not what made it. Places that differ in that alone follow each other.
+void require_one_skew(std::vector<Series> const& all, std::string const& scope, Place place) {
+    std::string const skew = std::exchange(place.skew, all.empty() ? "" : all.back().place.skew);
+    if (!all.empty() && all.back().scope == scope && all.back().place == place && place.skew != skew) {
+        throw UsageError(fmt::format("exchanges of --skew {} and --skew {} are about as uneven as each other ({:.2f}), "
+                                     "so that one rule would be for both; build from one of them",
+                                     place.skew, skew, place.imbalance->min));
+    }
+}
 
 std::vector<Series> series_of(std::vector<Heat> const& heats, std::vector<Decision> const& decisions) {
     std::map<std::pair<std::string, Place>, std::vector<Point>> points;
@@ -20,6 +32,7 @@ std::vector<Series> series_of(std::vector<Heat> const& heats, std::vector<Decisi
     }
     std::vector<Series> all;
     for (auto& [key, of_key] : points) {
+        require_one_skew(all, key.first, key.second);
         std::sort(of_key.begin(), of_key.end(), [](Point const& a, Point const& b) { return a.bytes < b.bytes; });
         all.push_back({key.first, key.second, std::move(of_key)});
     }
@@ -37,6 +50,7 @@ When when_of(Place const& place, ByteInterval bytes) {
     when.reduction = place.reduction;
     when.in_place = place.in_place ? std::optional(true) : std::nullopt;
     when.uniform = place.uniform;
+    when.imbalance = place.imbalance;
     return when;
 }
 

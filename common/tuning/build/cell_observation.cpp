@@ -3,15 +3,16 @@
 #include "common/tuning/build/cell_observation.hpp"
 
 #include "common/base/error.hpp"
+#include "common/tuning/library_variables.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace dlmb::tuning {
 namespace {
-
-constexpr std::string_view algorithm_fact = "mpi_algorithm.";
 
 std::string const& parameter(record::Cell const& cell, std::string const& name) {
     auto const found = cell.identity.parameters.find(name);
@@ -42,6 +43,11 @@ Place place_of(record::Cell const& cell) {
     if (is_exchange) {
         place.uniform = name == "alltoall";
     }
+    if (name == "alltoallv") {
+        auto const mean = static_cast<double>(cell.traffic.payload_bytes) / static_cast<double>(place.ranks);
+        place.imbalance = imbalance_class(static_cast<double>(cell.traffic.largest_total_bytes) / std::max(mean, 1.0));
+        place.skew = parameter(cell, "skew");
+    }
     return place;
 }
 
@@ -52,19 +58,18 @@ Bytes bytes_of(record::Cell const& cell, Place const& place) {
     return per_rank ? message * place.ranks : message;
 }
 
-std::optional<Algorithm> algorithm_of(Provenance const& facts) {
-    auto const family = facts.find("mpi_algorithm_family");
-    if (family == facts.end()) {
-        return std::nullopt;
-    }
-    Algorithm algorithm;
-    algorithm.family = family->second;
+/// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL; the family is a fact as well where a backend has
+/// several libraries.
+std::optional<Algorithm> algorithm_of(std::string const& backend, Provenance const& facts) {
+    std::string const fact = backend + "_algorithm.";
+    std::optional<Algorithm> algorithm;
     for (auto const& [name, value] : facts) {
-        if (name.starts_with(algorithm_fact)) {
-            algorithm.name = value;
-            auto const id = facts.find("mpi_algorithm_id." + name.substr(algorithm_fact.size()));
+        if (name.starts_with(fact)) {
+            auto const family = facts.find(backend + "_algorithm_family");
+            algorithm = {family == facts.end() ? backend : family->second, value, std::nullopt, "", ""};
+            auto const id = facts.find(backend + "_algorithm_id." + name.substr(fact.size()));
             if (id != facts.end()) {
-                algorithm.id = static_cast<std::int64_t>(whole_number(id->second, id->first));
+                algorithm->id = static_cast<std::int64_t>(whole_number(id->second, id->first));
             }
         }
     }
@@ -84,6 +89,12 @@ ChoiceParams params_of(MethodChoice const& method) {
             params.max_outstanding = whole_number(value, knob);
         } else if (knob == "radix") {
             params.radix = whole_number(value, knob);
+        } else if (knob == "protocol") {
+            params.protocol = value;
+        } else if (knob == "channels") {
+            params.channels = whole_number(value, knob);
+        } else if (auto variable = variable_of(knob)) {
+            params.knobs.emplace(std::move(*variable), value);
         }
     }
     return params;
@@ -105,7 +116,8 @@ Observation observation_from(record::Cell const& cell, std::string const& launch
     seen.place = place_of(cell);
     seen.bytes = bytes_of(cell, seen.place);
     seen.contender = {cell.identity.backend, cell.identity.method};
-    seen.choice = {seen.contender.backend, seen.contender.method, algorithm_of(cell.backend_facts),
+    seen.choice = {seen.contender.backend, seen.contender.method,
+                   algorithm_of(cell.identity.backend, cell.backend_facts),
                    params_of(parse_method(seen.contender.method))};
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;

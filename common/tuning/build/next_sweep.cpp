@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -38,6 +39,17 @@ std::string operation_option(Place const& place) {
         return place.uniform.value_or(true) ? "alltoall" : "alltoallv";
     }
     return std::string(name_of(place.operation));
+}
+
+/// What makes exchanges as uneven as these. Where nobody says what did: a rank that gets R times as much as each other,
+/// which is x = R * ranks / (R + ranks - 1) times the mean. Empty: what --skew is when left out, or it is not possible.
+std::string skew_option(Place const& place) {
+    if (!place.skew.empty() || !place.imbalance || place.imbalance->min <= 1) {
+        return place.skew;
+    }
+    double const wanted = std::sqrt(place.imbalance->min * place.imbalance->max);
+    auto const ranks = static_cast<double>(place.ranks);
+    return wanted < ranks ? fmt::format("hot_rank:{:.2f}", wanted * (ranks - 1) / (ranks - wanted)) : "";
 }
 
 /// --method of a backend's default is the word default.
@@ -131,6 +143,9 @@ std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs
                             fmt::join(job.methods, ","), job.place.memory, fmt::join(sizes, ","));
         if (!job.place.dtype.empty()) {
             text += fmt::format("element = \"{}\"\nreduction = \"{}\"\n", job.place.dtype, job.place.reduction);
+        }
+        if (std::string const skew = skew_option(job.place); !skew.empty()) {
+            text += fmt::format("skew = \"{}\"\n", skew);
         }
         if (job.place.in_place) {
             text += "in-place = \"on\"\n";

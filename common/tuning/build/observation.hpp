@@ -4,6 +4,7 @@
 // What one launch says about one way of doing one operation: the input of a tuning table.
 #pragma once
 
+#include "common/tuning/interval.hpp"
 #include "common/tuning/query.hpp"
 
 #include <compare>
@@ -22,10 +23,16 @@ struct Place {
     std::string dtype;      // empty where the operation moves bytes only
     std::string reduction;  // empty where it does not reduce
     bool in_place = false;
-    std::optional<bool> uniform;  // of an exchange
+    std::optional<bool> uniform;                  // of an exchange
+    std::optional<RatioInterval> imbalance = {};  // of an exchange of unequal blocks: its imbalance_class()
+    std::string skew = {};  // what made these blocks, as --skew takes it; empty: not known. No condition
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Place const&) const = default;
 };
+
+/// The imbalances that a measurement at this one speaks for, from 2^(k/2) to below 2^((k+1)/2): iterations of one
+/// workload route anew and differ by less than workloads do.
+[[nodiscard]] RatioInterval imbalance_class(double imbalance);
 
 /// What a program that does this asks a table. The views are of the arguments.
 [[nodiscard]] Query query_of(Place const& place, Bytes bytes, std::string_view backend);

@@ -13,6 +13,10 @@ bool counts(Decision const& decision, bool accept_unconfirmed) {
     return decision.standing == Standing::chosen || (accept_unconfirmed && decision.standing == Standing::unconfirmed);
 }
 
+bool far_apart(Point const& left, Point const& right) {
+    return (right.bytes - 1) / widest_gap >= std::max<Bytes>(left.bytes, 1);
+}
+
 /// What holds at each point; runs of unconfirmed choices that are too short fall back to the default.
 Choices choices_at(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
     Choices choices;
@@ -22,7 +26,7 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
     for (std::size_t first = 0; first < choices.size();) {
         std::size_t end = first + 1;
         bool confirmed = points[first].decision.standing == Standing::chosen;
-        while (end < choices.size() && choices[end] == choices[first]) {
+        while (end < choices.size() && choices[end] == choices[first] && !far_apart(points[end - 1], points[end])) {
             confirmed = confirmed || points[end].decision.standing == Standing::chosen;
             ++end;
         }
@@ -35,13 +39,18 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
     return choices;
 }
 
-/// First and last size of the gap between two neighbours that goes to the left one.
+/// The last size of the gap between two neighbours that goes to the left one.
 Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> const& a,
                    std::optional<Choice> const& b) {
     if (!a) {
         return right.bytes - 1;
     }
     return b ? geometric_middle(left.bytes, right.bytes) : left.bytes;
+}
+
+/// Whether no rule holds between the points i - 1 and i.
+bool gap_before(std::size_t i, std::span<Point const> points, Choices const& choices) {
+    return choices[i - 1] && choices[i] && far_apart(points[i - 1], points[i]);
 }
 
 }  // namespace
@@ -61,13 +70,14 @@ std::vector<Region> regions_of(std::span<Point const> points, Policy const& poli
     Choices const choices = choices_at(points, policy, accept_unconfirmed);
     std::vector<Region> regions;
     for (std::size_t i = 0; i < points.size(); ++i) {
-        if (i > 0 && choices[i] == choices[i - 1]) {
+        bool const joins = i > 0 && !gap_before(i, points, choices);
+        if (joins && choices[i] == choices[i - 1]) {
             regions.back().bytes.max = points[i].bytes;
             regions.back().points.push_back(points[i]);
             continue;
         }
         Bytes begin = points[i].bytes;
-        if (i > 0) {
+        if (joins) {
             regions.back().bytes.max = last_of_left(points[i - 1], points[i], choices[i - 1], choices[i]);
             begin = regions.back().bytes.max + 1;
         }
@@ -82,7 +92,8 @@ std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& po
     for (std::size_t i = 1; i < points.size(); ++i) {
         auto const ratio =
             static_cast<double>(points[i].bytes) / static_cast<double>(std::max<Bytes>(points[i - 1].bytes, 1));
-        if (choices[i] != choices[i - 1] && ratio > policy.cut) {
+        bool const differ = choices[i] != choices[i - 1] && ratio > policy.cut;
+        if (differ || gap_before(i, points, choices)) {
             sizes.push_back(geometric_middle(points[i - 1].bytes, points[i].bytes));
         }
     }

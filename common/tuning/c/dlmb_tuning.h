@@ -47,7 +47,7 @@ typedef struct dlmb_tuning_query {
     char const* reduction;    /* sum, prod, min, max, user */
     char const* distribution; /* one_per_node, single_node */
     char const* link;         /* sendrecv: intra, inter */
-    double imbalance;         /* exchange: max / mean over ranks of bytes sent */
+    double imbalance;         /* exchange: largest total that a rank sends or receives / mean */
     int64_t group_ops;        /* operations issued as one group */
     int64_t group_pipe_ops;   /* of them, those that NCCL pipelines */
     int32_t commutative;      /* 0 or 1, as the following */

@@ -3,6 +3,7 @@
 #include "common/tuning/chooser/table_chooser.hpp"
 
 #include "common/base/error.hpp"
+#include "common/tuning/library_variables.hpp"
 #include "common/tuning/provenance/digest.hpp"
 
 #include <fmt/core.h>
@@ -72,11 +73,16 @@ std::string beyond_method(Choice const& choice, MethodChoice const& method) {
         return fmt::format("it names algorithm '{}' beside method '{}'; a method that takes it is written {}:CALL={}",
                            choice.algorithm->name, choice.method, algorithm_method, choice.algorithm->name);
     }
-    ChoiceParams const& params = choice.params;
+    ChoiceParams params = choice.params;
+    for (auto const& [knob, value] : method.knobs) {
+        params.knobs.erase(variable_of(knob).value_or(""));
+    }
     if (!params.knobs.empty()) {
         return fmt::format("it sets {}, which a library that runs already does not read", params.knobs.begin()->first);
     }
-    if (!params.protocol.empty() || params.channels || params.chunk_bytes) {
+    bool const forces = method.name == algorithm_method && method.knobs.contains("protocol") &&
+                        method.knobs.contains("channels") == params.channels.has_value();
+    if (params.chunk_bytes || (!forces && (!params.protocol.empty() || params.channels))) {
         return "it sets protocol, channels or chunk_bytes, which only a tuner plugin can (dlmb_tune export --to nccl)";
     }
     return "";

@@ -25,6 +25,7 @@ struct Keys {
     bool memory = false;
     bool nodes = false;  // with it: ranks per node and distribution
     bool pipe_ops = false;
+    bool imbalance = false;  // the exporter finds one choice for all of it (rules_of)
 };
 
 struct Selection {

@@ -15,7 +15,7 @@ void lose_all(std::vector<Carried> const& winners, std::string const& detail, st
     }
 }
 
-/// One choice for all sizes of a segment, or nothing.
+/// One choice for all sizes and imbalances of a segment, or nothing.
 std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Lost>& lost) {
     std::vector<Carried> winners;
     std::copy_if(segment.rules.begin(), segment.rules.end(), std::back_inserter(winners),
@@ -28,13 +28,15 @@ std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Los
         return one.keeps_default() ? one.rule->status == RuleStatus::tie : one.rule->choose == first.rule->choose;
     });
     if (!one_choice) {
-        lose_all(winners, "alltoallv is chosen without its size, and no one choice is best at all measured sizes",
+        lose_all(winners,
+                 "alltoallv is chosen without its size and imbalance, and no one choice is best at all measured ones",
                  lost);
         return std::nullopt;
     }
     ByteInterval const all{0, no_limit};
-    if (first.bytes != all) {
-        lose_all(winners, "alltoallv is chosen without its size, so this holds for sizes that were not measured, too",
+    if (first.bytes != all || first.rule->when.imbalance) {
+        lose_all(winners,
+                 "alltoallv is chosen without its size and imbalance, so this holds for others than were measured, too",
                  lost);
     }
     return Carried{first.rule, segment.ranks, all};

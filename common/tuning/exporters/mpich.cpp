@@ -95,7 +95,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     if (!tree.is_object()) {
         throw UsageError(fmt::format("{}: its selection tree is no JSON", info.origin));
     }
-    Selection selection = select_rules(table, "mpi", slice, {});
+    Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     lose_other_operations(selection.rules, selection.lost);
     for (MpiCollective const which : every_mpi_collective) {
         auto const rules = rules_of(which, selection.rules, selection.lost);

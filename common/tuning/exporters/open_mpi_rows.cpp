@@ -91,7 +91,7 @@ private:
 
 OpenMpiRows open_mpi_rows(TuningTable const& table, Slice const& slice, LibraryVersion version, Bytes most_bytes,
                           bool max_requests) {
-    Selection selection = select_rules(table, "mpi", slice, {});
+    Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     OpenMpiRows result;
     lose_other_operations(selection.rules, selection.lost);
     for (MpiCollective const which : every_mpi_collective) {

@@ -65,7 +65,9 @@ private:
         check_key(when_.commutative && !(*when_.commutative && known_commutative), "commutative");
         check_key(when_.registered.has_value(), "registered");
         check_key(when_.in_place.has_value(), "in_place");
-        check_key(when_.imbalance.has_value(), "imbalance");
+        bool const one_for_all =
+            keys_.imbalance && when_.operation == TunedOperation::exchange && !when_.uniform.value_or(false);
+        check_key(!one_for_all && when_.imbalance.has_value(), "imbalance");
         check_key(when_.overlap.has_value(), "overlap");
         check_key(when_.group_ops.has_value(), "group.ops");
         check_key(!keys_.pipe_ops && when_.group_pipe_ops.has_value(), "group.pipe_ops");

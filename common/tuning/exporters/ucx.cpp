@@ -24,6 +24,12 @@ std::optional<std::string> threshold_text(ChoiceParams params) {
     return std::nullopt;
 }
 
+/// What the messages of a rule travel over; nothing: either.
+std::optional<Link> link_of(Rule const& rule) {
+    bool const one_node = rule.when.nodes == CountInterval{1, 1} || rule.when.distribution == Distribution::single_node;
+    return rule.when.link || !one_node ? rule.when.link : Link::intra;
+}
+
 class Thresholds {
 public:
     explicit Thresholds(Selection selection) : lost_(std::move(selection.lost)) {
@@ -38,7 +44,8 @@ public:
     std::optional<std::string> value(std::optional<Link> link) {
         std::vector<ThresholdRule> rules;
         for (ThresholdRule const& one : rules_) {
-            if (!link || !one.rule->when.link || one.rule->when.link == link) {
+            auto const own = link_of(*one.rule);
+            if (!link || !own || own == link) {
                 rules.push_back(one);
             }
         }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -29,10 +30,19 @@ std::uint64_t nodes_of(std::vector<std::uint64_t> const& group, std::uint64_t ra
 struct Exchange {
     Place place;
     Bytes sent = 0;  // by all ranks
+    Bytes most = 0;  // that a rank sends or receives
     std::set<Bytes> blocks;
     std::uint64_t block_count = 0;
 };
 using ExchangeKey = std::pair<std::vector<std::uint64_t>, std::size_t>;
+
+Bytes total(Json const& blocks) {
+    Bytes bytes = 0;
+    for (Json const& block : blocks) {
+        bytes += block.at("bytes").get<Bytes>();
+    }
+    return bytes;
+}
 
 class Reader {
 public:
@@ -65,8 +75,10 @@ private:
         if (operation == "exchange") {
             Exchange& all = exchanges_[{group, exchanges[group]++}];
             all.place = place;
+            Bytes const sent = total(step.at("send"));
+            all.sent += sent;
+            all.most = std::max({all.most, sent, total(step.at("recv"))});
             for (Json const& block : step.at("send")) {
-                all.sent += block.at("bytes").get<Bytes>();
                 all.blocks.insert(block.at("bytes").get<Bytes>());
                 ++all.block_count;
             }
@@ -81,6 +93,10 @@ private:
         for (auto& [key, all] : exchanges_) {
             std::uint64_t const ranks = all.place.ranks;
             all.place.uniform = all.blocks.size() <= 1 && all.block_count == ranks * ranks;
+            if (!*all.place.uniform && all.sent > 0) {
+                all.place.imbalance = imbalance_class(static_cast<double>(all.most) * static_cast<double>(ranks) /
+                                                      static_cast<double>(all.sent));
+            }
             add(all.place, all.sent / ranks, static_cast<double>(ranks));
         }
     }

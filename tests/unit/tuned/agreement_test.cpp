@@ -161,6 +161,20 @@ std::vector<std::vector<StepTraits>> asked(int ranks, int ranks_per_node,
     return all;
 }
 
+TEST(TunedQuestions, AnExchangeIsAsUnevenAsWhatRanksSendOrReceive) {
+    // Every rank sends 1000 bytes; rank 0 receives 4 * 400 of 4000: 1600 against a mean of 1000.
+    auto const all = asked(4, 4, [](Rank me) {
+        PlanBuilder builder(me);
+        std::vector<Bytes> const to{400, 200, 200, 200};
+        std::vector<Bytes> const from(4, me == 0 ? 400 : 200);
+        builder.exchange(builder.group(everyone(4)), to, from, "hot");
+        return std::move(builder).finish();
+    });
+    for (auto const& mine : all) {
+        EXPECT_DOUBLE_EQ(mine.at(0).imbalance.value(), 1.6);
+    }
+}
+
 TEST(TunedQuestions, AnExchangeIsAskedAboutByWhatAllRanksSend) {
     // Rank r sends 100 (r + 1) bytes to each of 4 ranks: 400, 800, 1200, 1600; mean 1000, most 1600.
     auto const all = asked(4, 2, [](Rank me) {

@@ -128,9 +128,16 @@ TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
     table = small_table();
     table.rules[0].choose.params.knobs = {{"UCX_RNDV_THRESH", "1024"}};
     EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("UCX_RNDV_THRESH"));
+    table.rules[0].choose.method = "ring:rndv_thresh=1024";
+    EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "the method sets it";
     table = small_table();
     table.rules[0].choose.params.channels = 4;
     EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("tuner plugin"));
+    table.rules[0].choose = {
+        "nccl", "algorithm:allreduce=ring:protocol=ll:channels=4", Algorithm{"nccl", "ring", 1, "", ""}, {}};
+    table.rules[0].choose.params.protocol = "ll";
+    table.rules[0].choose.params.channels = 4;
+    EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "the method has the plugin force it";
 }
 
 TEST(TableChooser, NamesEveryBackendThatItCanAnswer) {

@@ -30,8 +30,7 @@ record::Cell good_cell() {
     return cell;
 }
 
-Observations observe(record::Cell const& cell, Accepted accepted = {}) {
-    record::Launch launch;
+Observations observe(record::Cell const& cell, Accepted accepted = {}, record::Launch launch = {}) {
     launch.launch_id = "launch";
     launch.world = {4, 4};
     record::ResultFile file;
@@ -57,12 +56,61 @@ TEST(Observations, LeaveOutMethodsThatAreNotToCompete) {
     EXPECT_EQ(observe(cell, algorithms).kept().size(), 1U);
 }
 
+TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {
+    record::Cell cell = good_cell();
+    cell.identity.parameters["operation"] = "alltoallv";
+    cell.identity.parameters["skew"] = "hot_rank:3";
+    cell.traffic.payload_bytes = Bytes{4} * 16384;
+    cell.traffic.largest_total_bytes = 32768;  // received by one rank
+    Observation const seen = observe(cell).kept().at(0);
+    EXPECT_EQ(seen.place.uniform, false);
+    EXPECT_EQ(seen.place.imbalance, imbalance_class(2.0));
+    EXPECT_EQ(seen.place.skew, "hot_rank:3");
+}
+
+TEST(Observations, AThresholdOfUcxIsTheVariableThatOtherProgramsSet) {
+    record::Cell cell = good_cell();
+    cell.identity.backend = "ucx";
+    cell.identity.method = "linear:max_outstanding=2:rndv_thresh=inf";
+    ChoiceParams const params = observe(cell).kept().at(0).choice.params;
+    EXPECT_EQ(params.knobs, (std::map<std::string, std::string>{{"UCX_RNDV_THRESH", "inf"}}));
+    EXPECT_EQ(params.max_outstanding, 2U);
+}
+
+TEST(Observations, AForcedAlgorithmOfNcclIsOneThatItsTunerCanBeTold) {
+    record::Cell cell = good_cell();
+    cell.identity.backend = "nccl";
+    cell.identity.method = "algorithm:allreduce=ring:channels=4:protocol=ll";
+    cell.backend_facts = {
+        {"nccl_algorithm.allreduce", "ring"}, {"nccl_algorithm_id.allreduce", "1"}, {"nccl_protocol", "ll"}};
+    Choice const choice = observe(cell).kept().at(0).choice;
+    EXPECT_EQ(choice.algorithm, (Algorithm{"nccl", "ring", 1, "", ""}));
+    EXPECT_EQ(choice.params.protocol, "ll");
+    EXPECT_EQ(choice.params.channels, 4U);
+}
+
 TEST(Observations, LeaveOutWhatRanByATable) {
     record::Cell cell = good_cell();
     cell.identity.backend = "tuned";
     Observations const observations = observe(cell);
     EXPECT_TRUE(observations.kept().empty());
     EXPECT_EQ(observations.refused().count("is of backend tuned, which hands on to the others"), 1U);
+}
+
+TEST(Observations, LeaveOutRanksThatTookTurnsOnOneGpu) {
+    record::Cell cell = good_cell();
+    cell.shared_gpu = true;
+    Observations const observations = observe(cell);
+    EXPECT_TRUE(observations.kept().empty());
+    EXPECT_EQ(observations.refused().count("ran on a shared GPU or on a test double"), 1U);
+}
+
+TEST(Observations, LeaveOutWhatRanOnATestDouble) {
+    record::Launch launch;
+    launch.environment.identity["gpus"] = std::string(record::test_double_prefix) + " (no GPU), 1 per node";
+    Observations const observations = observe(good_cell(), {}, launch);
+    EXPECT_TRUE(observations.kept().empty());
+    EXPECT_EQ(observations.refused().count("ran on a shared GPU or on a test double"), 1U);
 }
 
 TEST(Observations, KeepACellOfAGpuAtItsFullClocks) {

@@ -17,19 +17,42 @@ Point point(Bytes bytes, char const* method, Standing standing = Standing::chose
 }
 
 TEST(RegionsOf, EqualNeighboursJoinAndOthersMeetInTheGeometricMiddle) {
-    std::vector<Point> const points{point(64, "a"), point(256, "a"), point(1024, "b"), point(4096, "b")};
+    std::vector<Point> const points{point(512, "a"), point(1024, "a"), point(2048, "b"), point(4096, "b")};
     auto const regions = regions_of(points, {}, false);
     ASSERT_EQ(regions.size(), 2U);
-    EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 512}));
-    EXPECT_EQ(regions[1].bytes, (ByteInterval{513, 4096}));
+    EXPECT_EQ(regions[0].bytes, (ByteInterval{512, 1448}));
+    EXPECT_EQ(regions[1].bytes, (ByteInterval{1449, 4096}));
+}
+
+TEST(RegionsOf, ChoicesAcrossAWideGapSayNothingOfIt) {
+    for (char const* const right : {"a", "b"}) {
+        std::vector<Point> const points{point(4096, "a"), point(8192, "a"), point(16385, right), point(32768, right)};
+        auto const regions = regions_of(points, {}, false);
+        ASSERT_EQ(regions.size(), 2U);
+        EXPECT_EQ(regions[0].bytes, (ByteInterval{4096, 8192}));
+        EXPECT_EQ(regions[1].bytes, (ByteInterval{16385, 32768}));
+        EXPECT_EQ(regions[1].points.size(), 2U) << "its evidence is its own";
+        EXPECT_EQ(sizes_between(points, {}, false), (std::vector<Bytes>{11585})) << "measured next";
+    }
+}
+
+TEST(RegionsOf, TheDefaultHoldsAlikeOnBothSidesOfAWideGap) {
+    std::vector<Point> const points{point(4096, ""), point(32768, "")};
+    EXPECT_EQ(regions_of(points, {}, false).size(), 1U);
+    EXPECT_TRUE(sizes_between(points, {}, false).empty());
+}
+
+TEST(RegionsOf, TheSmallestSizesAreNeighbours) {
+    std::vector<Point> const points{point(0, "a"), point(1, "a"), point(2, "a")};
+    EXPECT_EQ(regions_of(points, {}, false).size(), 1U);
 }
 
 TEST(RegionsOf, AGapBesideTheDefaultIsTheDefaults) {
-    std::vector<Point> const points{point(64, ""), point(256, "a"), point(1024, "a"), point(4096, "")};
+    std::vector<Point> const points{point(64, ""), point(512, "a"), point(1024, "a"), point(4096, "")};
     auto const regions = regions_of(points, {}, false);
     ASSERT_EQ(regions.size(), 3U);
-    EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 255}));
-    EXPECT_EQ(regions[1].bytes, (ByteInterval{256, 1024}));
+    EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 511}));
+    EXPECT_EQ(regions[1].bytes, (ByteInterval{512, 1024}));
     EXPECT_EQ(regions[2].bytes, (ByteInterval{1025, 4096}));
     EXPECT_FALSE(regions[2].choice);
 }
@@ -38,9 +61,12 @@ TEST(RegionsOf, AnUnconfirmedChoiceNeedsANeighbour) {
     std::vector<Point> const points{point(64, ""), point(256, "a", Standing::unconfirmed), point(1024, "")};
     EXPECT_EQ(regions_of(points, {}, true).size(), 1U);
     std::vector<Point> const two{point(64, ""), point(256, "a", Standing::unconfirmed),
-                                 point(1024, "a", Standing::unconfirmed)};
+                                 point(512, "a", Standing::unconfirmed)};
     EXPECT_EQ(regions_of(two, {}, true).size(), 2U);
     EXPECT_EQ(regions_of(two, {}, false).size(), 1U);
+    std::vector<Point> const far{point(64, ""), point(256, "a", Standing::unconfirmed),
+                                 point(1024, "a", Standing::unconfirmed)};
+    EXPECT_EQ(regions_of(far, {}, true).size(), 1U) << "a neighbour is near";
 }
 
 TEST(GeometricMiddle, IsExactUpToTheLargestSizes) {

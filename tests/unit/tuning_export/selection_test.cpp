@@ -103,6 +103,21 @@ TEST(Selection, TakesOneChoiceForRaggedExchangesIfItNeverLoses) {
     EXPECT_FALSE(exported({ragged("r0", {0, 65536}, "pairwise"), ragged("r1", {65537, 131072}, "basic_linear")}));
 }
 
+TEST(Selection, OneChoiceForEveryImbalanceIsExportedAndSaysSo) {
+    auto const uneven = [](std::string id, RatioInterval imbalance, std::string const& algorithm) {
+        Rule rule = ragged(std::move(id), {0, no_limit}, algorithm);
+        rule.when.imbalance = imbalance;
+        return rule;
+    };
+    auto const alike = lost_of({uneven("r0", {1, 1.4}, "pairwise"), uneven("r1", {2, 2.8}, "pairwise")});
+    ASSERT_EQ(alike.size(), 2U);
+    EXPECT_EQ(alike[0].why, LostReason::size_ignored);
+    EXPECT_NE(alike[0].detail.find("holds for others than were measured"), std::string::npos) << alike[0].detail;
+    auto const different = lost_of({uneven("r0", {1, 1.4}, "pairwise"), uneven("r1", {2, 2.8}, "basic_linear")});
+    ASSERT_EQ(different.size(), 2U);
+    EXPECT_NE(different[0].detail.find("no one choice is best"), std::string::npos) << different[0].detail;
+}
+
 TEST(Slice, IsCompletedByTheOnlyValueThatRulesName) {
     TuningTable table;
     table.rules = {ring(), ring()};

@@ -82,6 +82,21 @@ TEST(UcxExport, SeparatesLinksFrom117On) {
     EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000") << "one node has one kind of link";
 }
 
+TEST(UcxExport, ARuleOfOneNodeIsOfTheLinksInside) {
+    TuningTable table = table_of({message_rule("one", {0, 99999}, "inf")});
+    table.rules[0].when.nodes = CountInterval{1, 1};
+    EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.17.0"})), "intra:100000,inter:auto");
+    EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000");
+}
+
+TEST(UcxExport, TheCrossoverIsWhereMeasuredEagerMessagesEnd) {
+    TuningTable table =
+        table_of({message_rule("eager", {8192, 46340}, "inf"), message_rule("late", {131072, 1 << 20}, "1")});
+    table.rules[0].choose.method = "linear:rndv_thresh=inf";
+    table.rules[1].choose.method = "linear:rndv_thresh=1";
+    EXPECT_EQ(setting(to_ucx(table, {}, {"1.13.1"})), "46341");
+}
+
 TEST(UcxExport, LosesCollectivesAndOtherKnobs) {
     TuningTable table = table_of({message_rule("r0", {0, 100}, "inf"), message_rule("r1", {101, 200}, "inf")});
     table.rules[0].when.operation = TunedOperation::allreduce;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace dlmb::tuning {
 namespace {
 
@@ -38,20 +40,27 @@ TEST(Traffic, CountsAMessageAtItsSender) {
     EXPECT_EQ(traffic.begin()->second, 0.5);  // one of two ranks
 }
 
-std::string exchange(std::string const& to_first, std::string const& to_second) {
-    return R"({"operation":"exchange","group":[0,1],"send":[{"peer":0,"bytes":)" + to_first +
-           R"(},{"peer":1,"bytes":)" + to_second + "}]}";
+std::string blocks(std::pair<int, int> bytes) {
+    return R"([{"peer":0,"bytes":)" + std::to_string(bytes.first) + R"(},{"peer":1,"bytes":)" +
+           std::to_string(bytes.second) + "}]";
+}
+
+std::string exchange(std::pair<int, int> send, std::pair<int, int> recv) {
+    return R"({"operation":"exchange","group":[0,1],"send":)" + blocks(send) + R"(,"recv":)" + blocks(recv) + "}";
 }
 
 TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
-    Traffic const even = traffic_of(exchange("10", "10"), exchange("10", "10"));
+    Traffic const even = traffic_of(exchange({10, 10}, {10, 10}), exchange({10, 10}, {10, 10}));
     ASSERT_EQ(even.size(), 1U);
     EXPECT_EQ(even.begin()->first.bytes, 20U);
     EXPECT_EQ(even.begin()->first.place.uniform, true);
     EXPECT_EQ(even.begin()->second, 1);
-    Traffic const uneven = traffic_of(exchange("10", "30"), exchange("0", "10"));
+    Traffic const uneven = traffic_of(exchange({10, 30}, {10, 0}), exchange({0, 10}, {30, 10}));
     EXPECT_EQ(uneven.begin()->first.bytes, 25U);  // (40 + 10) / 2
     EXPECT_EQ(uneven.begin()->first.place.uniform, false);
+    // Rank 0 sends and rank 1 receives 40: 1.6 times the mean.
+    EXPECT_TRUE(uneven.begin()->first.place.imbalance->contains(1.6));
+    EXPECT_FALSE(even.begin()->first.place.imbalance);
 }
 
 TEST(Traffic, LeavesOutComputation) {

@@ -58,7 +58,8 @@ public:
         parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
         parser.add_option("--distribution", distribution_, "one_per_node, single_node");
         parser.add_option("--link", link_, "sendrecv: intra, inter");
-        parser.add_option("--imbalance", query_.imbalance, "exchange: max / mean over ranks of bytes sent");
+        parser.add_option("--imbalance", query_.imbalance,
+                          "exchange: largest total that a rank sends or receives / mean over ranks");
         parser.add_option("--uniform", query_.uniform, "exchange, all blocks are equal: true, false");
         parser.add_option("--in-place", query_.in_place, "true, false");
         parser.add_option("--registered", query_.registered, "true, false");

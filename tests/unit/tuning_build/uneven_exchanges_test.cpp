@@ -1,0 +1,73 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/tuning/build/next_sweep.hpp"
+#include "tests/unit/tuning_build/made_observations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace dlmb::tuning {
+namespace {
+
+double constant_time(Bytes /*bytes*/) {
+    return 10'000;
+}
+
+TEST(ImbalanceClass, CoversEachImbalanceOnceInStepsOfHalfAnOctave) {
+    EXPECT_EQ(imbalance_class(1).min, 1.0);
+    EXPECT_EQ(imbalance_class(0.999).min, 1.0) << "rounded shares";
+    EXPECT_EQ(imbalance_class(2).min, 2.0);
+    for (double imbalance = 1; imbalance < 100; imbalance *= 1.001) {
+        RatioInterval const own = imbalance_class(imbalance);
+        EXPECT_TRUE(own.contains(imbalance)) << imbalance;
+        RatioInterval const next = imbalance_class(std::nextafter(own.max, 200.0));
+        EXPECT_FALSE(own.meets(next)) << imbalance;
+        EXPECT_NEAR(next.min / own.min, std::sqrt(2.0), 1e-9);
+    }
+}
+
+/// Observations of an exchange, made uneven so.
+std::vector<Observation> uneven(std::vector<Observation> all, double imbalance, std::string const& skew) {
+    for (Observation& one : all) {
+        one.place.operation = TunedOperation::exchange;
+        one.place.dtype = one.place.reduction = "";
+        one.place.uniform = false;
+        one.place.imbalance = imbalance_class(imbalance);
+        one.place.skew = skew;
+    }
+    return all;
+}
+
+TEST(UnevenExchanges, OfOtherImbalancesHaveRulesOfTheirOwn) {
+    Truth const even{{"blocking", constant_time}, {"pairwise", [](Bytes) { return 20'000.0; }}};
+    Truth const hot{{"blocking", constant_time}, {"pairwise", [](Bytes) { return 5'000.0; }}};
+    auto search = uneven(observe_truth(even, {{4096}}), 1, "balanced");
+    auto const more = uneven(observe_truth(hot, {{4096}}), 2.5, "hot_rank:5");
+    search.insert(search.end(), more.begin(), more.end());
+    Built const built = build_rules(search, search, test_policy(), false);
+    ASSERT_EQ(built.rules.size(), 2U);
+    EXPECT_EQ(built.rules[0].choose.method, default_method);
+    EXPECT_EQ(built.rules[1].choose.method, "pairwise");
+    EXPECT_EQ(built.rules[1].when.imbalance, imbalance_class(2.5));
+    Built const unconfirmed = build_rules(search, {}, test_policy(), false);
+    EXPECT_NE(sweep_file("again", confirmations(unconfirmed), 8).find("skew = \"hot_rank:5\"\n"), std::string::npos);
+
+    auto const alike = uneven(observe_truth(hot, {{4096}}), 2.6, "zipf:1");
+    search.insert(search.end(), alike.begin(), alike.end());
+    EXPECT_THROW((void)build_rules(search, {}, test_policy(), false), UsageError);
+}
+
+TEST(UnevenExchanges, OfATrafficAreMadeByAHotRank) {
+    Observation const seen = uneven(observe_truth({{"blocking", constant_time}}, {{4096}}), 2, "").front();
+    std::string const text = sweep_file("search", {{seen.place, {4096}, {"all"}, "mpi"}}, 8);
+    std::size_t const at = text.find("skew = \"hot_rank:");
+    ASSERT_NE(at, std::string::npos) << text;
+    double const factor = std::stod(text.substr(at + std::string("skew = \"hot_rank:").size()));
+    // A hot rank gets `factor` of factor + 3 shares, and a mean rank one of 4.
+    EXPECT_TRUE(seen.place.imbalance->contains(4 * factor / (factor + 3))) << factor;
+}
+
+}  // namespace
+}  // namespace dlmb::tuning
