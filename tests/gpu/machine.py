@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/gpu/run finds on the GPU machine and in the folder that tests/gpu/prepare made."""
+"""What tests/gpu/run finds on the GPU machine. Nothing is where it is on other machines, so every place is looked at."""
 
 from __future__ import annotations
 
@@ -8,102 +8,120 @@ import ctypes
 import importlib.util
 import os
 import shutil
+import subprocess
+from dataclasses import dataclass
 from pathlib import Path
+
+DRIVER_FOLDERS = ("/usr/local/nvidia/lib64", "/usr/local/nvidia/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/local/cuda/compat")
+OLDEST_GXX = 12
 
 
 class Unusable(Exception):
     """This machine or the folder lacks something; the text says what."""
 
 
-def count_gpus() -> int:
-    """As the driver counts them; 0 without a driver."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return 0
-    count = ctypes.c_int(0)
-    works = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
-    return count.value if works else 0
+@dataclass
+class Driver:
+    gpus: int = 0
+    compute_capability: str = "90"  # of the first GPU
+    folder: Path | None = None  # of libcuda.so.1, where the loader does not find it by itself
 
 
-def find_nccl() -> Path:
-    """The folder with include/nccl.h and lib/libnccl.so.2: $NCCL_ROOT, or Python's package nvidia-nccl-cu13."""
-    if os.environ.get("NCCL_ROOT"):
-        return Path(os.environ["NCCL_ROOT"])
+def find_driver() -> Driver:
+    """Without a driver there are no GPUs."""
+    for folder in (None, *map(Path, DRIVER_FOLDERS)):
+        try:
+            library = ctypes.CDLL(str(folder / "libcuda.so.1") if folder else "libcuda.so.1")
+        except OSError:
+            continue
+        count, device, major, minor = (ctypes.c_int(0) for _ in range(4))
+        if library.cuInit(0) != 0 or library.cuDeviceGetCount(ctypes.byref(count)) != 0:
+            return Driver()
+        driver = Driver(gpus=count.value, folder=folder)
+        if count.value > 0 and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
+            major_and_minor = ((75, major), (76, minor))  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+            if all(library.cuDeviceGetAttribute(ctypes.byref(value), number, device) == 0 for number, value in major_and_minor):
+                driver.compute_capability = f"{major.value}{minor.value}"
+        return driver
+    return Driver()
+
+
+def site_packages(*parts: str) -> list[Path]:
+    """Folders of this name in Python's NVIDIA packages: this Python's, and those of virtual environments beside it."""
     try:
-        package = importlib.util.find_spec("nvidia.nccl")
-    except ModuleNotFoundError:
+        package = importlib.util.find_spec("nvidia")
+    except (ModuleNotFoundError, ValueError):
         package = None
-    for folder in (package.submodule_search_locations or []) if package else []:
-        if (Path(folder) / "include" / "nccl.h").exists():
-            return Path(folder)
-    raise Unusable("NCCL with its header was not found: set NCCL_ROOT, or run this with a Python that has nvidia-nccl-cu13")
+    bases = [Path(folder) for folder in (package.submodule_search_locations or [])] if package else []
+    for pattern in ("opt/*/.venv/lib/python3*", "opt/*/lib/python3*", "usr/local/lib/python3*", "usr/lib/python3*"):
+        for python in sorted(Path("/").glob(pattern)):
+            bases += [python / "site-packages" / "nvidia", python / "dist-packages" / "nvidia"]
+    return [folder for base in bases for folder in sorted(base.glob("/".join(parts))) if folder.is_dir()]
 
 
-def find_nvcc() -> str:
-    nvcc = os.environ.get("CUDACXX") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    if not Path(nvcc).exists():
-        raise Unusable("nvcc was not found: set CUDACXX to it")
-    return nvcc
+def find_nvcc() -> Path:
+    known = [os.environ.get("CUDACXX"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"]
+    known += [str(file) for pattern in ("usr/local/cuda-*/bin/nvcc", "opt/*/bin/nvcc") for file in sorted(Path("/").glob(pattern))]
+    known += [str(folder / "nvcc") for folder in site_packages("*", "bin")]
+    for file in known:
+        if file and Path(file).exists():
+            return Path(file)
+    raise Unusable("nvcc was not found: set CUDACXX to it")
 
 
-def is_loadable(library: str) -> bool:
+def find_nccl(nvcc: Path) -> Path | None:
+    """The folder with include/nccl.h and the library: $NCCL_ROOT, Python's package, the toolkit, the system."""
+    known = [Path(os.environ["NCCL_ROOT"])] if os.environ.get("NCCL_ROOT") else []
+    known += [*site_packages("nccl"), *site_packages("cu13"), nvcc.resolve().parents[1], nvcc.parents[1], Path("/usr/local"), Path("/usr")]
+    for folder in known:
+        libraries = (file for part in ("lib", "lib64", "lib/x86_64-linux-gnu") for file in (folder / part).glob("libnccl.so*"))
+        if (folder / "include" / "nccl.h").exists() and any(libraries):
+            return folder
+    return None
+
+
+def cuda_library_folders(nvcc: Path) -> list[Path]:
+    """Of cuBLAS and the CUDA runtime, which UCX and the programs load at run time."""
+    roots = {nvcc.parents[1]: None, nvcc.resolve().parents[1]: None}
+    folders = [root / part for root in roots for part in ("lib64", "lib", "targets/x86_64-linux/lib")]
+    folders += [*site_packages("cu13", "lib"), *site_packages("cublas", "lib"), *site_packages("cuda_runtime", "lib")]
+    return [folder for folder in folders if any(folder.glob("libcudart.so*")) or any(folder.glob("libcublas.so*"))]
+
+
+def major_version(compiler: str) -> int:
     try:
-        ctypes.CDLL(library)
+        text = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True, check=True).stdout
+        return int(text.split(".")[0])
+    except (OSError, ValueError, subprocess.CalledProcessError):
+        return 0
+
+
+def find_gxx() -> str:
+    """The system's own where it is new enough."""
+    names = [name for name in ("g++", "g++-12", "g++-13", "g++-14", "g++-15") if shutil.which(name)]
+    for name in names:
+        if major_version(name) >= OLDEST_GXX:
+            return shutil.which(name) or name
+    raise Unusable(f"g++ {OLDEST_GXX} or later was not found" + (f", only {', '.join(names)}" if names else ""))
+
+
+def find_generator() -> str:
+    if shutil.which("cmake") is None:
+        raise Unusable("cmake was not found")
+    if shutil.which("ninja"):
+        return "Ninja"
+    if shutil.which("make"):
+        return "Unix Makefiles"
+    raise Unusable("neither ninja nor make was found")
+
+
+def shared_memory_settings() -> dict[str, str]:
+    """Where /dev/shm is missing or small, Open MPI and UCX take files in a temporary folder."""
+    enough = 512 << 20
+    try:
+        if shutil.disk_usage("/dev/shm").free >= enough:
+            return {}
     except OSError:
-        return False
-    return True
-
-
-class Kit:
-    """The prepared folder: where its tools and libraries are, and the environment in which they work from there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.usr = folder / "root" / "usr"
-        self.ucx = folder / "ucx"
-        self.fallback = folder / "fallback"  # libraries that most systems have
-        if not (self.ucx / "lib" / "cmake").is_dir():
-            raise Unusable(f"{folder} is no folder of tests/gpu/prepare")
-        self.mpirun = str(self.usr / "bin" / "mpirun.openmpi")
-
-    def config(self, package: str) -> Path:
-        """The folder of a package's CMake configuration."""
-        for base in (self.usr, self.ucx):
-            for file in sorted(base.glob(f"**/{package}*onfig.cmake")):
-                return file.parent
-        raise Unusable(f"the prepared folder has no CMake configuration of {package}")
-
-    def environment(self) -> dict[str, str]:
-        libraries = [self.ucx / "lib", *sorted(self.usr.glob("lib/*-linux-gnu")), *sorted(self.usr.glob("lib/*/openmpi/lib"))]
-        if not all(is_loadable(file.name) for file in self.fallback.glob("lib*.so.[0-9]")):
-            libraries.append(self.fallback)
-        known = os.environ.get("LD_LIBRARY_PATH")
-        return os.environ | {
-            "LD_LIBRARY_PATH": ":".join([*map(str, libraries), *([known] if known else [])]),
-            "OPAL_PREFIX": str(self.usr),
-            "OPAL_SYSCONFDIR": str(self.usr.parent / "etc" / "openmpi"),
-            "PMIX_MCA_pcompress_base_silence_warning": "1",
-            "PMIX_PREFIX": ":".join(map(str, self.usr.glob("lib/*/pmix2"))),
-            "PKG_CONFIG_LIBDIR": ":".join(map(str, sorted(self.usr.glob("lib/*/pkgconfig")))),
-            "PKG_CONFIG_SYSROOT_DIR": str(self.usr.parent),
-            "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1",
-            "GTEST_COLOR": "no",
-            "OMPI_MCA_plm": "isolated",  # this node only: the usual one looks for ssh
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1",
-            "OMPI_MCA_hwloc_base_binding_policy": "none",
-        }
-
-    def cmake_options(self) -> list[str]:
-        packages = {"fmt_DIR": "fmt-", "CLI11_DIR": "CLI11", "nlohmann_json_DIR": "nlohmann_json", "GTest_DIR": "GTest", "ucx_DIR": "ucx-"}
-        options = {name: self.config(package) for name, package in packages.items()}
-        options |= {
-            "MPI_CXX_COMPILER": self.usr / "bin" / "mpicxx.openmpi",
-            "MPIEXEC_EXECUTABLE": self.mpirun,
-            "OPENSSL_ROOT_DIR": self.usr,
-            "PKG_CONFIG_EXECUTABLE": self.usr / "bin" / "pkgconf",
-            "CMAKE_CUDA_COMPILER": find_nvcc(),
-            "NCCL_ROOT": find_nccl(),
-        }
-        return [f"-D{name}={value}" for name, value in options.items()]
+        pass
+    folder = os.environ.get("TMPDIR", "/tmp")
+    return {"OMPI_MCA_btl_vader_backing_directory": folder, "UCX_POSIX_DIR": folder}

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tests/gpu/run does, in order. Limits are several times what a stage should take."""
+"""What tests/gpu/run does, in order: what no other machine can show comes first. Limits are several times what a stage should take."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import re
 import sys
 from pathlib import Path
 
-from machine import Kit
+from kit import Kit
 from stage import Stage
 
 SOURCE = Path(__file__).resolve().parents[2]
-TARGETS = ["conformance_mpi", "gpu_kernels_test", "gpu_kernel_rates", "gpu_plan_overhead", "dlmb_info"]
+FEATURES = ("CUDA", "NCCL", "MPI", "UCX")
 BACKENDS = ("nccl", "mpi", "ucx")
-RANKS = (1, 2, 4)
+RANKS = (2, 4, 1)  # one shows least
 LARGE = "64M"
+FACTS = """
+uname -a; nproc; free -g; df -h . /tmp /dev/shm; ulimit -a; cat /proc/sys/kernel/yama/ptrace_scope; ip -brief address
+g++ --version; cmake --version; ninja --version; nvcc --version; ldd --version; python3 --version; nvidia-smi; nvidia-smi topo -m
+ldconfig -p | grep -E 'libcuda|libcudart|libcublas|libnccl|libnvidia-ml'; env | grep -E 'CUDA|NCCL|NVIDIA|LD_LIBRARY' | sort
+"""
 
 
 def programs() -> dict[str, list[str]]:
@@ -29,16 +34,30 @@ def programs() -> dict[str, list[str]]:
     return PROGRAMS
 
 
-def build_stages(kit: Kit, build: Path) -> list[Stage]:
-    configure = ["cmake", "-S", str(SOURCE), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CUDA_ARCHITECTURES=90-real"]
-    configure += [f"-DDLMB_WITH_{name}=ON" for name in ("CUDA", "NCCL", "MPI", "UCX")] + kit.cmake_options()
-    targets = [*TARGETS, *(f"dlmb_{name}" for name in programs())]
-    return [Stage("configure", configure, 90), Stage("build", ["cmake", "--build", str(build), "--target", *targets], 300)]
+def build_stages(kit: Kit, build: Path, limit_s: float) -> list[Stage]:
+    """A library that is not found costs what needs it, and a file that does not compile the programs that hold it."""
+    configure = ["cmake", "-S", str(SOURCE), "-B", str(build), "-G", kit.generator, "-DCMAKE_BUILD_TYPE=Release",
+                 "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=8", *kit.cmake_options()]
+    keep_going = ["-k", "0"] if kit.generator == "Ninja" else ["-k"]
+    command = ["cmake", "--build", str(build), "--parallel", str(len(os.sched_getaffinity(0))), "--target", "gpu_run", "--", *keep_going]
+    return [Stage("configure", configure, 90, everything_found), Stage("build", command, limit_s)]
+
+
+def machine_stages(kit: Kit) -> list[Stage]:
+    return [
+        Stage("facts about the machine", ["sh", "-c", f"{FACTS}\ntrue"], 20),
+        Stage("mpirun starts processes", [kit.mpirun, "-np", "2", "true"], 20),
+    ]
 
 
 def starts_without_gpu(build: Path) -> list[Stage]:
     """What a build can show where there is no GPU."""
     return [Stage("dlmb_info starts", [str(build / "bin" / "dlmb_info")], 60, figures=True)]
+
+
+def everything_found(output: str) -> str:
+    missing = [name for name in FEATURES if not re.search(rf"^-- +{name} +ON\b", output, re.MULTILINE)]
+    return f"without {', '.join(missing)}" if missing else ""
 
 
 def nothing_skipped(output: str) -> str:
@@ -50,12 +69,39 @@ def no_memory_errors(output: str) -> str:
     return "" if "ERROR SUMMARY: 0 errors" in output else "compute-sanitizer reports errors, or did not run"
 
 
+def final_line(output: str) -> str:
+    return "" if re.search(r"^Final:", output, re.MULTILINE) else "no result"
+
+
+def an_answer(output: str) -> str:
+    return "" if "MPI takes device memory: " in output else "no answer"
+
+
 def kernel_stages(build: Path) -> list[Stage]:
-    kernels = str(build / "bin" / "gpu_kernels_test")
-    few = "--gtest_filter=PayloadKernels.CheckNames*:Elements/*TakesOperandsAtAnyAddress*:Elements/DeviceReductionCheckOf.*"
     return [
-        Stage("kernels", [kernels], 90, nothing_skipped),
-        Stage("kernels under memcheck", ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9", kernels, few], 120, no_memory_errors),
+        Stage("kernels", [str(build / "bin" / "gpu_kernels_test")], 90, nothing_skipped),
+        Stage("rates of the kernels", [str(build / "bin" / "gpu_kernel_rates")], 30, nothing_skipped, figures=True),
+    ]
+
+
+def memory_check_stages(build: Path) -> list[Stage]:
+    few = "--gtest_filter=PayloadKernels.CheckNames*:Elements/*TakesOperandsAtAnyAddress*:Elements/DeviceReduction*Of.*"
+    command = ["compute-sanitizer", "--tool", "memcheck", "--error-exitcode", "9", str(build / "bin" / "gpu_kernels_test"), few]
+    return [Stage("kernels under memcheck", command, 100, no_memory_errors)]
+
+
+def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+    overhead = str(build / "bin" / "gpu_plan_overhead")
+    ping_pong = ["--operation", "sendrecv", "--route", "ping_pong", "--message-size", f"8:{LARGE}", "--element", "byte", "--time-limit", "0.5"]
+    perftest = str(kit.ucx / "bin" / "ucx_perftest")
+    options = f"-p 13470 -t tag_bw -m cuda -s {64 << 20} -n 200"
+    return [
+        Stage("plan against bare NCCL, 1 rank", [kit.mpirun, "-np", "1", overhead], 40, nothing_skipped, figures=True),
+        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 60, nothing_skipped, figures=True),
+        Stage("ping-pong over ucx, 2 processes",
+              [kit.mpirun, "-np", "2", str(build / "bin" / "dlmb_collective"), *ping_pong, "--backend", "ucx", "--memory", "cuda",
+               "--results", str(results)], 60, nothing_skipped, figures=True),
+        Stage(f"ucx_perftest, {LARGE}B, 2 processes", ["sh", "-c", f"{perftest} {options} & sleep 2; {perftest} 127.0.0.1 {options}; wait"], 30, final_line, figures=True),
     ]
 
 
@@ -63,31 +109,26 @@ def conformance_stages(kit: Kit, build: Path) -> list[Stage]:
     program = str(build / "bin" / "conformance_mpi")
     return [
         Stage(f"conformance {backend}, {ranks} ranks",
-              [kit.mpirun, "-np", str(ranks), program, f"--gtest_filter=*/{backend}_*"], 60, nothing_skipped)
-        for backend in BACKENDS for ranks in RANKS
+              [kit.mpirun, "-np", str(ranks), program, f"--gtest_filter=*/{backend}_*"], 75, nothing_skipped, alike=f"conformance {backend}")
+        for ranks in RANKS for backend in BACKENDS
     ]
 
 
 def program_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+    """nccl apart, which ranks on one GPU try hardest."""
+    def stage(name: str, ranks: int, options: list[str], backends: str, more: str = "") -> Stage:
+        command = [kit.mpirun, "-np", str(ranks), str(build / "bin" / f"dlmb_{name}"), *options, "--backend", backends,
+                   "--memory", "cuda", "--shared-gpu", "--timeout", "20", "--results", str(results)]
+        return Stage(f"{name}{more} over {backends}, {ranks} ranks", command, 45, nothing_skipped, may_not_fit=True, alike=f"programs over {backends}")
+
+    gemm = ["--preset", "quick", "--schedule", "1f1b", "--mode", "separate", "--compute", "none,busy,gemm", "-i", "5", "-x", "1"]
     return [
-        Stage(f"{name}, {ranks} ranks",
-              [kit.mpirun, "-np", str(ranks), str(build / "bin" / f"dlmb_{name}"), *options, "--backend", ",".join(BACKENDS),
-               "--memory", "cuda", "--shared-gpu", "--timeout", "20", "--results", str(results)], 45, nothing_skipped, may_not_fit=True)
-        for name, options in programs().items() for ranks in RANKS
+        *(stage(name, ranks, options, backends) for ranks in RANKS for name, options in programs().items() for backends in ("nccl", "mpi,ucx")),
+        *(stage("pipeline_p2p", 2, gemm, backends, " with gemm") for backends in ("nccl", "mpi,ucx")),
     ]
 
 
-def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
-    overhead = str(build / "bin" / "gpu_plan_overhead")
-    ping_pong = ["--operation", "sendrecv", "--route", "ping_pong", "--message-size", f"8:{LARGE}", "--element", "byte", "--time-limit", "1"]
-    perftest = str(kit.ucx / "bin" / "ucx_perftest")
-    options = f"-p 13470 -t tag_bw -m cuda -s {64 << 20} -n 200"
-    return [
-        Stage("rates of the kernels", [str(build / "bin" / "gpu_kernel_rates")], 30, nothing_skipped, figures=True),
-        Stage("plan against bare NCCL, 1 rank", [kit.mpirun, "-np", "1", overhead], 40, nothing_skipped, figures=True),
-        Stage("plan against bare NCCL, 2 ranks on one GPU", [kit.mpirun, "-np", "2", overhead, "--shared-gpu"], 60, nothing_skipped, figures=True),
-        Stage("ping-pong over ucx, 2 processes",
-              [kit.mpirun, "-np", "2", str(build / "bin" / "dlmb_collective"), *ping_pong, "--backend", "ucx", "--memory", "cuda",
-               "--results", str(results)], 60, nothing_skipped, figures=True),
-        Stage(f"ucx_perftest, {LARGE}B, 2 processes", ["sh", "-c", f"{perftest} {options} & sleep 2; {perftest} localhost {options}; wait"], 30, figures=True),
-    ]
+def probe_stages(kit: Kit, build: Path) -> list[Stage]:
+    """Either answer is right: what is tried is that there is one, and no hang."""
+    command = f"{kit.mpirun} -np 2 {build / 'bin' / 'dlmb_info'} --probe-mpi-device; true"
+    return [Stage("does MPI take device memory", ["sh", "-c", command], 70, an_answer, figures=True)]
