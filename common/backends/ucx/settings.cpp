@@ -45,14 +45,20 @@ std::string set(ucp_config_t& config, ContextSettings const& settings) {
 
 namespace {
 
-/// A setting of one transport: 1.13 knows it without the name of the transport, newer ones with it only.
 void set_receive_segment(ucp_config_t& config, char const* bytes) {
-    if (ucp_config_modify(&config, "RX_SEG_SIZE", bytes) != UCS_OK) {
-        check(ucp_config_modify(&config, "TCP_RX_SEG_SIZE", bytes), "ucp_config_modify");
-    }
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucp_get_version(&major, &minor, &release);
+    check(ucp_config_modify(&config, receive_segment_name(major, minor), bytes), "ucp_config_modify");
 }
 
 }  // namespace
+
+char const* receive_segment_name(unsigned major, unsigned minor) {
+    constexpr unsigned first_with_transport = 17;
+    return major == 1 && minor < first_with_transport ? "RX_SEG_SIZE" : "TCP_RX_SEG_SIZE";
+}
 
 void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
     std::istringstream transports(setting(config, "TLS"));

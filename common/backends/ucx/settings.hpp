@@ -32,6 +32,10 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 /// costs a turn.
 void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared);
 
+/// What ucp_config_modify() calls UCX_TCP_RX_SEG_SIZE: up to 1.16 settings of transports have no transport in their
+/// name. The other name is taken without a word and warned of when a worker is made (tried with 1.13 to 1.18 and 1.22).
+[[nodiscard]] char const* receive_segment_name(unsigned major, unsigned minor);
+
 /// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config);
 

@@ -44,6 +44,13 @@ std::string threshold_for(char const* transports, char const* threshold) {
     return after == before ? "" : after;
 }
 
+TEST(Settings, OfATransportHaveItsNameFromUcx117On) {
+    EXPECT_STREQ(receive_segment_name(1, 13), "RX_SEG_SIZE");
+    EXPECT_STREQ(receive_segment_name(1, 16), "RX_SEG_SIZE");
+    EXPECT_STREQ(receive_segment_name(1, 17), "TCP_RX_SEG_SIZE");
+    EXPECT_STREQ(receive_segment_name(2, 0), "TCP_RX_SEG_SIZE");
+}
+
 TEST(Settings, TcpAloneGetsALaterRendezvousUnlessTheUserHasChosenOne) {
     for (char const* const alone : {"self,tcp", "tcp"}) {
         EXPECT_NE(threshold_for(alone, "auto"), "") << alone;
