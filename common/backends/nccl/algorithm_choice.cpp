@@ -157,7 +157,10 @@ std::uint64_t calls_of(AlgorithmChoice const& choice, Plan const& plan) {
 Forcing::Forcing(nccl_tuner::Control const& control, AlgorithmChoice const& choice)
     : control_(control), before_(control.counters()) {
     for (auto const& [function, algorithm] : choice.algorithms) {
-        control.force(function, algorithm, choice.protocol, choice.channels);
+        if (control.force(function, algorithm, choice.protocol, choice.channels) != 0) {
+            control.clear();
+            throw Error("nccl: the tuner plugin does not know the algorithm or the protocol; use that of this build");
+        }
     }
 }
 

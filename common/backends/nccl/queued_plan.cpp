@@ -64,11 +64,15 @@ void QueuedPlan::enqueue_calls() {
     Forcing const forcing(shared_.tuner.control(), *algorithm_);
     iteration_.enqueue(look_outside_);
     seen_ = forcing.seen();
+    if (rehearsed_ && seen_.honoured != forced_calls_) {
+        throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
+    }
 }
 
 std::string QueuedPlan::rehearse() {
     launch();
     finish();
+    rehearsed_ = true;
     if (seen_.forbidden > 0) {
         return "not applicable: NCCL cannot run this algorithm with this protocol here, or its settings forbid it";
     }
@@ -135,9 +139,6 @@ void QueuedPlan::give_up() {
 
 /// Counted back from the end, which the host saw: behind a gate the start is long after the launch.
 void QueuedPlan::refine_marks() {
-    if (seen_.honoured != forced_calls_) {
-        throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
-    }
     auto const& entries = iteration_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
         ends_[i] = {ended_ns_ - ended_.since(entries[i].mark), i};

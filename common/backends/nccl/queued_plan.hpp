@@ -64,6 +64,7 @@ private:
     std::optional<AlgorithmChoice> algorithm_;
     std::uint64_t forced_calls_ = 0;  // of an iteration
     nccl_tuner::Counters seen_{};     // in the newest iteration
+    bool rehearsed_ = false;          // from then on every iteration must be forced
     Iteration iteration_;
     Meanwhile look_outside_{[this] { look_outside(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/app/tune/consumers/verification.hpp"
+#include "common/backend/nccl_tuner_control.hpp"
 
 #include <fmt/core.h>
 
@@ -13,14 +14,11 @@
 namespace dlmb::app::tune {
 namespace {
 
-// By number in NCCL's log.
-constexpr std::array<std::string_view, 7> algorithms{"tree",      "ring", "collnet_direct", "collnet_chain", "nvls",
-                                                     "nvls_tree", "pat"};
-constexpr std::array<std::string_view, 3> protocols{"ll", "ll128", "simple"};
 constexpr int exit_nothing_ran = 77;
 constexpr Bytes most_announced_bytes = Bytes{1} << 30;
 
 template <std::size_t count>
+// NCCL's log has names or numbers.
 std::string name_or_number(std::string const& text, std::array<std::string_view, count> const& names) {
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -37,9 +35,9 @@ std::string chosen(std::string const& output, tuning::Rule const& rule) {
                                                                                                  : "Broadcast";
     std::smatch match;
     std::regex const line(function + R"(: \d+ Bytes -> Algo (\w+) proto (\w+))", std::regex::icase);
-    return std::regex_search(output, match, line)
-               ? name_or_number(match[1], algorithms) + " " + name_or_number(match[2], protocols)
-               : "nothing";
+    return std::regex_search(output, match, line) ? name_or_number(match[1], nccl_tuner::algorithm_names) + " " +
+                                                        name_or_number(match[2], nccl_tuner::protocol_names)
+                                                  : "nothing";
 }
 
 class NcclVerification {
