@@ -98,8 +98,9 @@ public:
     [[nodiscard]] virtual std::optional<Nanoseconds> device_ns() { return std::nullopt; }
 
     /// Before launch() where another plan of the backend may have run since: settings of the library that this plan
-    /// needs and others do not. All ranks do so at the same point. Outside the timed region.
-    virtual void activate() {}
+    /// needs and others do not. All ranks do so at the same point. Outside the timed region, but for plans of several
+    /// parts (backends/tuned). False: nothing had to be done.
+    virtual bool activate() { return false; }
     /// Facts of this plan, beside those of its backend.
     [[nodiscard]] virtual Provenance provenance() const { return {}; }
 

@@ -135,10 +135,10 @@ Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const
     return communicators;
 }
 
-void Algorithms::activate(AlgorithmChoice const& choice, bool strictly) {
+bool Algorithms::activate(AlgorithmChoice const& choice, bool strictly) {
     bool const in_force = choice == active_ && !strictly;
     if (catalogue_.takes_effect != TakesEffect::at_the_next_call || in_force) {
-        return;
+        return false;
     }
     release();
     write(choice);
@@ -146,6 +146,7 @@ void Algorithms::activate(AlgorithmChoice const& choice, bool strictly) {
         written_.write(*catalogue_.strictness, catalogue_.strict);
     }
     active_ = choice;
+    return true;
 }
 
 void Algorithms::release() {

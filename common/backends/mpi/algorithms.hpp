@@ -27,9 +27,9 @@ public:
 
     /// Collective: communicators for the collective steps of `plan` that obey `choice`, kept with this.
     [[nodiscard]] Communicators const& prepare(Plan const& plan, AlgorithmChoice const& choice);
-    /// From now on calls obey `choice`, where the library looks at each call; elsewhere prepare() did it. Not for the
-    /// timed region. `strictly`: a call that the algorithm cannot do fails.
-    void activate(AlgorithmChoice const& choice, bool strictly = false);
+    /// From now on calls obey `choice`, where the library looks at each call; elsewhere prepare() did it (false: or
+    /// they do already). Not for the timed region. `strictly`: a call that the algorithm cannot do fails.
+    bool activate(AlgorithmChoice const& choice, bool strictly = false);
     void release();
 
     /// For the record; what prepare() or activate() read back is among them.

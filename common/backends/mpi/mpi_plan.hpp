@@ -29,7 +29,7 @@ public:
     /// `mirror`: what staged tasks point into.
     MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle,
             PlanAlgorithms algorithms);
-    void activate() override { algorithms_.all->activate(algorithms_.choice); }
+    bool activate() override { return algorithms_.all->activate(algorithms_.choice); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.all->facts(algorithms_.choice); }
     void launch() override;
     void finish() override {}  // launch() returns when the last step is complete

@@ -34,8 +34,7 @@ bool TunedPlan::launch_behind(DeviceGate& gate) {
     CompiledPart& only = parts_.front();
     begin();
     done_ = 0;
-    take_turn(*only.backend);
-    only.plan->activate();
+    take_turn(only);
     bool const launched = only.plan->launch_behind(gate);
     iterations_ += launched ? 1 : 0;
     return launched;
@@ -45,17 +44,18 @@ std::optional<Nanoseconds> TunedPlan::device_ns() {
     return parts_.size() > 1 ? std::nullopt : parts_.front().plan->device_ns();
 }
 
-void TunedPlan::take_turn(Backend& backend) {
+void TunedPlan::take_turn(CompiledPart& part) {
     Nanoseconds const start_ns = now_ns();
-    if (turn_.pass_to(backend)) {
+    bool const passed = turn_.pass_to(*part.backend);
+    bool const changed = part.plan->activate();  // quiesce() and other parts may have undone it
+    if (passed || changed) {
         quiesce_ns_ += now_ns() - start_ns;
         ++switches_;
     }
 }
 
 void TunedPlan::start(CompiledPart& part) {
-    take_turn(*part.backend);
-    part.plan->activate();  // quiesce() and other parts may have undone it
+    take_turn(part);
     part.plan->launch();
 }
 

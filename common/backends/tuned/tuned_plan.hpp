@@ -29,7 +29,7 @@ public:
 
 private:
     void refine_marks() override;
-    void take_turn(Backend& backend);
+    void take_turn(CompiledPart& part);
     void start(CompiledPart& part);
     void complete(CompiledPart& part);
 

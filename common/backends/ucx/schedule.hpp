@@ -34,7 +34,7 @@ public:
 
     void launch() override;
     void finish() override;
-    void activate() override { transports_.switch_to(transport_); }
+    bool activate() override { return transports_.switch_to(transport_); }
     [[nodiscard]] Provenance provenance() const override;
 
 private:

@@ -28,12 +28,14 @@ public:
     [[nodiscard]] Expected<Transport*, Unsupported> with(ContextSettings const& settings);
 
     /// Before plans of `next` run where those of another one may have: a waiting plan progresses its own worker only,
-    /// so nothing that a peer still needs may be left in another.
-    void switch_to(Transport& next) {
-        if (active_ != &next) {
-            quiesce();
-            active_ = &next;
+    /// so nothing that a peer still needs may be left in another. False: it is active already.
+    bool switch_to(Transport& next) {
+        if (active_ == &next) {
+            return false;
         }
+        quiesce();
+        active_ = &next;
+        return true;
     }
     /// Waits until every posted operation of all ranks has reached its peer.
     void quiesce();

@@ -67,6 +67,12 @@ Query query_of(TunedOperation operation, StepTraits const& step) {
     return query;
 }
 
+/// Whether a parameter that is there says something else than the method.
+bool contradicts(MethodChoice const& method, std::string const& knob, std::string const& parameter) {
+    auto const found = method.knobs.find(knob);
+    return found != method.knobs.end() && !parameter.empty() && found->second != parameter;
+}
+
 /// What of a choice no --method says; empty: all of it is in the method.
 std::string beyond_method(Choice const& choice, MethodChoice const& method) {
     if (choice.algorithm && method.name != algorithm_method) {
@@ -74,8 +80,15 @@ std::string beyond_method(Choice const& choice, MethodChoice const& method) {
                            choice.algorithm->name, choice.method, algorithm_method, choice.algorithm->name);
     }
     ChoiceParams params = choice.params;
-    for (auto const& [knob, value] : method.knobs) {
-        params.knobs.erase(variable_of(knob).value_or(""));
+    for (auto const& [knob, unused] : method.knobs) {
+        auto const variable = params.knobs.extract(variable_of(knob).value_or(""));
+        if (variable && contradicts(method, knob, variable.mapped())) {
+            return fmt::format("method '{}' contradicts {}={}", choice.method, variable.key(), variable.mapped());
+        }
+    }
+    if (contradicts(method, "protocol", params.protocol) ||
+        (params.channels && contradicts(method, "channels", fmt::format("{}", *params.channels)))) {
+        return fmt::format("method '{}' contradicts its protocol or channels", choice.method);
     }
     if (!params.knobs.empty()) {
         return fmt::format("it sets {}, which a library that runs already does not read", params.knobs.begin()->first);
