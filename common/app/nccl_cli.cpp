@@ -13,13 +13,14 @@
 namespace dlmb::app {
 namespace {
 
-enum class Meaning { option, parameter, check, min_bytes, max_bytes, factor, none };
+enum class Meaning { option, parameter, check, min_bytes, max_bytes, factor, only, none };
 
 struct Word {
     std::string_view letter;
     std::string_view name;
     Meaning meaning;
-    std::string_view ours;  // option, parameter: its name; none: why it means nothing here
+    std::string_view ours;       // option, parameter: its name; only, none: why it means nothing here
+    std::string_view only = {};  // the one value that changes nothing
 };
 
 constexpr std::string_view size_parameter = "message-size";
@@ -39,9 +40,9 @@ constexpr Word words[] = {
     {"-r", "--root", Meaning::parameter, "root"},
     {"-i", "--stepbytes", Meaning::none, "sizes double (-f 2)"},
     {"-m", "--agg_iters", Meaning::none, "iterations are timed one by one"},
-    {"-g", "--ngpus", Meaning::none, one_gpu},
-    {"-t", "--nthreads", Meaning::none, one_gpu},
-    {"-G", "--cudagraph", Meaning::none, "graph replay is a method of the nccl backend"},
+    {"-g", "--ngpus", Meaning::only, one_gpu, "1"},
+    {"-t", "--nthreads", Meaning::only, one_gpu, "1"},
+    {"-G", "--cudagraph", Meaning::only, "graph replay is --method graph of the nccl backend", "0"},
     {"-J", "--output_file", Meaning::none, "write --results FILE"},
 };
 
@@ -60,7 +61,8 @@ void check_meaning(PatternType const& type, Word const& word) {
     if (word.meaning == Meaning::none) {
         throw UsageError(fmt::format("{}: has no meaning here: {}", word.letter, word.ours));
     }
-    bool const of_pattern = word.meaning != Meaning::option && word.meaning != Meaning::check;
+    bool const of_pattern =
+        word.meaning != Meaning::option && word.meaning != Meaning::check && word.meaning != Meaning::only;
     if (of_pattern && !has_parameter(type, word.ours)) {
         throw UsageError(fmt::format("{}: has no meaning here: {}", word.letter,
                                      word.ours == size_parameter
@@ -99,6 +101,10 @@ public:
         } else if (word.meaning == Meaning::factor) {
             if (value != "2") {
                 throw UsageError(fmt::format("-f {}: sizes double here, only -f 2 is understood", value));
+            }
+        } else if (word.meaning == Meaning::only) {
+            if (value != word.only) {
+                throw UsageError(fmt::format("{} {}: {}", word.letter, value, word.ours));
             }
         } else {
             bool const checked = word.meaning == Meaning::check;

@@ -45,6 +45,10 @@ TEST(NcclCli, ValuesMayBeGluedAsGetoptAllows) {
               (NcclWords{"--iterations", "3", "--message-size", "8:64"}));
 }
 
+TEST(NcclCli, WhatOneProcessOnOneGpuDoesAnywayMayBeSaid) {
+    EXPECT_EQ(translate({"-g", "1", "-t", "1", "-G", "0", "-n", "3"}), (NcclWords{"--iterations", "3"}));
+}
+
 TEST(NcclCli, OurLongOptionsStayAsTheyAre) {
     EXPECT_EQ(translate({"--operation", "alltoall", "--results=x.jsonl"}),
               (NcclWords{"--operation", "alltoall", "--results=x.jsonl"}));
@@ -53,7 +57,8 @@ TEST(NcclCli, OurLongOptionsStayAsTheyAre) {
 TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
     EXPECT_EQ(nccl_refusal({"-f", "3"}), "-f 3: sizes double here, only -f 2 is understood");
     EXPECT_EQ(nccl_refusal({"-b", "8"}), "-b MIN and -e MAX: one of them is missing; sizes run from MIN to MAX");
-    EXPECT_EQ(nccl_refusal({"-g", "1"}), "-g: has no meaning here: one process drives one GPU; start more with mpirun");
+    EXPECT_EQ(nccl_refusal({"-g", "8"}), "-g 8: one process drives one GPU; start more with mpirun");
+    EXPECT_EQ(nccl_refusal({"-G", "20"}), "-G 20: graph replay is --method graph of the nccl backend");
     EXPECT_EQ(nccl_refusal({"-n"}), "-n: its value is missing");
     EXPECT_EQ(nccl_refusal({"-n", "-w", "5"}), "-n: its value is missing");
 }
