@@ -105,6 +105,19 @@ def benchmark_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     ]
 
 
+def forced_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+    """NCCL loads our plugin and obeys it: each pair that it takes is a method of its own, one that it forbids has no cell."""
+    plugin = next(build.rglob("libnccl-tuner-dlmb.so"), "not built")
+    command = [kit.mpirun, "-np", "2", "-x", f"NCCL_TUNER_PLUGIN={plugin}", str(build / "bin" / "dlmb_collective"),
+               "--operation", "allreduce,allgather", "--message-size", "1K:1M", "--backend", "nccl", "--method", "all", "--memory", "cuda",
+               "--shared-gpu", "--time-limit", "0.05", "--timeout", "20", "--results", str(results)]
+    return [Stage("algorithms forced on nccl, 2 ranks on one GPU", command, 60, an_algorithm, figures=True)]
+
+
+def an_algorithm(output: str) -> str:
+    return "" if re.search(r"^(?!#).*algorithm:\w+=\w+:protocol=\w+", output, re.MULTILINE) else "no algorithm was measured"
+
+
 def conformance_stages(kit: Kit, build: Path) -> list[Stage]:
     program = str(build / "bin" / "conformance_mpi")
     return [
