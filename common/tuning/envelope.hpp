@@ -79,6 +79,7 @@ struct Policy {
     double cut = 1.25;             // ratio of neighbouring measured sizes at which a cut between choices is fine enough
     std::uint64_t hysteresis = 2;  // adjacent measured sizes that a choice must hold for
     std::map<std::string, std::string> baseline;  // memory kind -> backend that runs what has no rule
+    std::string cache = {};                       // --cache of all measurements; empty: not told (before 1.1)
     bool operator==(Policy const&) const = default;
 };
 

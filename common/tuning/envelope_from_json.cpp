@@ -66,6 +66,7 @@ public:
         policy.cut = object.number("cut");
         policy.hysteresis = object.whole("hysteresis");
         policy.baseline = object.text_map("baseline");
+        policy.cache = object.text_or_empty("cache");
         end(object);
         return policy;
     }

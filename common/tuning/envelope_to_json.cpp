@@ -46,14 +46,18 @@ Json stack_json(Stack const& stack) {
 }
 
 Json policy_json(Policy const& policy) {
-    return {{"metric", policy.metric},
-            {"min_gain", {{"small", policy.min_gain_small}, {"large", policy.min_gain_large}}},
-            {"fdr_q", policy.fdr_q},
-            {"launches", policy.launches},
-            {"confirm_launches", policy.confirm_launches},
-            {"cut", policy.cut},
-            {"hysteresis", policy.hysteresis},
-            {"baseline", policy.baseline}};
+    Json object{{"metric", policy.metric},
+                {"min_gain", {{"small", policy.min_gain_small}, {"large", policy.min_gain_large}}},
+                {"fdr_q", policy.fdr_q},
+                {"launches", policy.launches},
+                {"confirm_launches", policy.confirm_launches},
+                {"cut", policy.cut},
+                {"hysteresis", policy.hysteresis},
+                {"baseline", policy.baseline}};
+    if (!policy.cache.empty()) {
+        object["cache"] = policy.cache;
+    }
+    return object;
 }
 
 }  // namespace

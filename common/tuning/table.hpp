@@ -13,7 +13,7 @@
 
 namespace dlmb::tuning {
 
-inline constexpr char const* table_schema = "dlmb.tuning-table/1.0";
+inline constexpr char const* table_schema = "dlmb.tuning-table/1.1";
 
 struct TuningTable {
     std::string created;  // UTC, ISO 8601

@@ -68,5 +68,5 @@ def check_policy(policy: Fields, end: Any) -> None:
         policy.number(name)
     for name in ("launches", "confirm_launches", "hysteresis"):
         policy.whole(name)
-    policy.text_map("baseline")
+    policy.text_map("baseline"), policy.text_or_empty("cache")
     end(policy)

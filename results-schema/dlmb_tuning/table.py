@@ -16,7 +16,7 @@ from .fields import Fields
 from .parse import parse
 from .rules import OPERATIONS, Rule, rule_from
 
-OUR_MINOR = 0
+OUR_MINOR = 1
 KEYS = ("ranks", "nodes", "ppn", "memory", "dtype", "reduction", "distribution", "link", "imbalance", "group_ops")
 KEYS += ("group_pipe_ops", "commutative", "registered", "in_place", "uniform", "overlap")
 

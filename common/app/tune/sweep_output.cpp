@@ -6,12 +6,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <fstream>
 
 namespace dlmb::app::tune {
+namespace {
 
-void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
-                 std::uint64_t launches, std::string const& timing) {
+std::string sweep_name(std::string const& path) {
+    std::string name = "tuning-" + std::filesystem::path(path).stem().string();
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0 && c != '-' && c != '_'; }, '-');
+    return name;
+}
+
+}  // namespace
+
+void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how) {
     if (path.empty()) {
         return;
     }
@@ -20,7 +32,7 @@ void write_sweep(std::string const& path, char const* name, std::vector<tuning::
         return;
     }
     std::ofstream file(path);
-    file << sweep_file(name, jobs, launches, timing);
+    file << sweep_file(sweep_name(path), jobs, how);
     file.close();
     if (!file) {
         throw OutputError(fmt::format("{}: cannot be written", path));

@@ -11,8 +11,8 @@
 
 namespace dlmb::app::tune {
 
-/// Says how to run it, or that nothing is left. Nothing for an empty path. Throws OutputError.
-void write_sweep(std::string const& path, char const* name, std::vector<tuning::NextJob> const& jobs,
-                 std::uint64_t launches, std::string const& timing);
+/// Says how to run it, or that nothing is left. Nothing for an empty path. The sweep is named after the file, so that
+/// another file has another folder of results. Throws OutputError.
+void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how);
 
 }  // namespace dlmb::app::tune

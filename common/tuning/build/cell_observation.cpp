@@ -33,7 +33,8 @@ Place place_of(record::Cell const& cell) {
     }
     place.operation = *operation;
     place.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
-    place.nodes = place.ranks / static_cast<std::uint64_t>(cell.identity.world.ranks_per_node);
+    auto const per_node = static_cast<std::uint64_t>(cell.identity.world.ranks_per_node);
+    place.nodes = (place.ranks + per_node - 1) / per_node;
     place.memory = cell.identity.memory;
     if (place.operation == TunedOperation::allreduce || place.operation == TunedOperation::reduce_scatter) {
         place.dtype = parameter(cell, "element");
@@ -58,22 +59,36 @@ Bytes bytes_of(record::Cell const& cell, Place const& place) {
     return per_rank ? message * place.ranks : message;
 }
 
-/// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL; the family is a fact as well where a backend has
-/// several libraries.
-std::optional<Algorithm> algorithm_of(std::string const& backend, Provenance const& facts) {
-    std::string const fact = backend + "_algorithm.";
-    std::optional<Algorithm> algorithm;
-    for (auto const& [name, value] : facts) {
-        if (name.starts_with(fact)) {
-            auto const family = facts.find(backend + "_algorithm_family");
-            algorithm = {family == facts.end() ? backend : family->second, value, std::nullopt, "", ""};
-            auto const id = facts.find(backend + "_algorithm_id." + name.substr(fact.size()));
-            if (id != facts.end()) {
-                algorithm->id = static_cast<std::int64_t>(whole_number(id->second, id->first));
-            }
-        }
+/// What libraries call the operation: MPI's names and NCCL's.
+std::vector<std::string> calls_of(Place const& place) {
+    switch (place.operation) {
+    case TunedOperation::exchange:
+        return {place.uniform.value_or(true) ? "alltoall" : "alltoallv"};
+    case TunedOperation::broadcast:
+        return {"broadcast", "bcast"};
+    case TunedOperation::reduce_scatter:
+        return {"reduce_scatter", "reduce_scatter_block"};
+    default:
+        return {std::string(name_of(place.operation))};
     }
-    return algorithm;
+}
+
+/// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL, for every call that the method names; the family
+/// is a fact as well where a backend has several libraries.
+std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& place, Provenance const& facts) {
+    for (std::string const& call : calls_of(place)) {
+        auto const name = facts.find(backend + "_algorithm." + call);
+        if (name == facts.end()) {
+            continue;
+        }
+        auto const family = facts.find(backend + "_algorithm_family");
+        Algorithm algorithm{family == facts.end() ? backend : family->second, name->second, std::nullopt, "", ""};
+        if (auto const id = facts.find(backend + "_algorithm_id." + call); id != facts.end()) {
+            algorithm.id = static_cast<std::int64_t>(whole_number(id->second, id->first));
+        }
+        return algorithm;
+    }
+    return std::nullopt;
 }
 
 ChoiceParams params_of(MethodChoice const& method) {
@@ -117,7 +132,7 @@ Observation observation_from(record::Cell const& cell, std::string const& launch
     seen.bytes = bytes_of(cell, seen.place);
     seen.contender = {cell.identity.backend, cell.identity.method};
     seen.choice = {seen.contender.backend, seen.contender.method,
-                   algorithm_of(cell.identity.backend, cell.backend_facts),
+                   algorithm_of(cell.identity.backend, seen.place, cell.backend_facts),
                    params_of(parse_method(seen.contender.method))};
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;

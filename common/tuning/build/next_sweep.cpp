@@ -47,8 +47,8 @@ std::string skew_option(Place const& place) {
     if (!place.skew.empty() || !place.imbalance || place.imbalance->min <= 1) {
         return place.skew;
     }
-    double const wanted = std::sqrt(place.imbalance->min * place.imbalance->max);
     auto const ranks = static_cast<double>(place.ranks);
+    double const wanted = std::sqrt(place.imbalance->min * std::min(place.imbalance->max, ranks));
     return wanted < ranks ? fmt::format("hot_rank:{:.2f}", wanted * (ranks - 1) / (ranks - wanted)) : "";
 }
 
@@ -87,6 +87,10 @@ std::vector<NextJob> winners_again(Built const& built, Standing standing) {
 
 }  // namespace
 
+bool can_be_made(Place const& place) {
+    return !place.skew.empty() || !place.imbalance || place.imbalance->min < static_cast<double>(place.ranks);
+}
+
 std::vector<NextJob> confirmations(Built const& built) {
     return winners_again(built, Standing::unconfirmed);
 }
@@ -98,9 +102,14 @@ std::vector<NextJob> repetitions(Built const& built) {
 std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
-        std::vector<Bytes> sizes = sizes_between(series.points, policy, accept_unconfirmed);
-        std::transform(sizes.begin(), sizes.end(), sizes.begin(),
-                       [&](Bytes bytes) { return rounded(series.place, bytes); });
+        std::set<Bytes> between;
+        for (Bytes const bytes : sizes_between(series.points, policy, accept_unconfirmed)) {
+            between.insert(rounded(series.place, bytes));
+        }
+        for (Point const& point : series.points) {
+            between.erase(point.bytes);  // no finer by whole elements
+        }
+        std::vector<Bytes> const sizes(between.begin(), between.end());
         if (series.scope == select_scope || sizes.empty()) {
             continue;
         }
@@ -116,13 +125,15 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
     return jobs;
 }
 
-std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches,
-                       std::string_view timing) {
+std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, NextLaunches const& how) {
     if (jobs.empty()) {
         return {};
     }
     std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\ntime-limit = 1\n", name,
-                                   launches, timing);
+                                   how.launches, how.timing);
+    if (!how.cache.empty()) {
+        text += fmt::format("cache = \"{}\"\n", how.cache);
+    }
     std::set<std::pair<std::uint64_t, std::uint64_t>> worlds;
     for (NextJob const& job : jobs) {
         worlds.emplace(job.place.ranks, job.place.nodes);

@@ -7,6 +7,7 @@
 
 #include "common/tuning/build/build_table.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,18 @@ struct NextJob {
 /// Cuts that are coarser than policy.cut, by all methods that hold beside them.
 [[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);
 
-/// `launches` of each. `timing` as --timing takes it. Empty text for no jobs.
-[[nodiscard]] std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs, std::uint64_t launches,
-                                     std::string_view timing = "isolated");
+/// Whether dlmb_collective has exchanges as uneven as these: not where one rank gets or sends everything.
+[[nodiscard]] bool can_be_made(Place const& place);
+
+/// How all jobs are measured.
+struct NextLaunches {
+    std::uint64_t launches;
+    std::string timing = "isolated";  // as --timing takes it
+    std::string cache = {};           // as --cache takes it; empty: as programs do by default
+};
+
+/// Empty text for no jobs.
+[[nodiscard]] std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs,
+                                     NextLaunches const& how);
 
 }  // namespace dlmb::tuning

@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/tuning/build/cell_observation.hpp"
+#include "common/tuning/build/software.hpp"
 #include "common/tuning/provenance/system_key.hpp"
 
 #include <fmt/format.h>
@@ -34,6 +35,9 @@ std::string Observations::why_not(record::Cell const& cell, record::Launch const
     }
     if (cell.identity.backend == "tuned") {
         return "is of backend tuned, which hands on to the others";
+    }
+    if (cell.identity.world.ranks_per_node < 1) {
+        return "ran on nodes with unequal numbers of ranks";
     }
     if (cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
@@ -78,7 +82,7 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
         system_.key = key;
         system_.cpu = cpu == identity.end() ? "" : cpu->second;
         if (mpi != identity.end() && !mpi->second.empty()) {
-            stack_.mpi = MpiLibrary{mpi->second.substr(0, mpi->second.find(',')), "", {}};
+            stack_.mpi = mpi_library(mpi->second);
         }
         stack_.environment = launch.environment.variables;
     }
@@ -87,6 +91,15 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
             fmt::format("{}: launch {} ran on another system ({} instead of {}); one table is for one system", name,
                         launch.launch_id, key, system_.key));
     }
+}
+
+void Observations::add_versions(record::Cell const& cell, std::string const& name) {
+    Versions versions = library_versions(cell);
+    if (std::string const other = other_version(versions, stack_.versions); !other.empty()) {
+        throw UsageError(
+            fmt::format("{}: cell {} ran with {}; build a table from one version", name, cell.cell_id, other));
+    }
+    stack_.versions.merge(versions);
 }
 
 void Observations::require_one_cache_mode(record::Cell const& cell, std::string const& name) {
@@ -109,6 +122,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
         std::string const reason = why_not(stored.cell, *launches.at(stored.launch_id));
         if (reason.empty()) {
             require_one_cache_mode(stored.cell, name);
+            add_versions(stored.cell, name);
             kept_.push_back(observation_from(stored.cell, stored.launch_id));
         } else {
             ++refused_[reason];

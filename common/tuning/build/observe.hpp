@@ -29,7 +29,8 @@ class Observations {
 public:
     explicit Observations(Accepted accepted) : accepted_(std::move(accepted)) {}
 
-    /// Throws UsageError when the launches of `file` ran on another system than those before, or with another --cache.
+    /// Throws UsageError when the launches of `file` ran on another system than those before, with another --cache or
+    /// another version of a library.
     void add(record::ResultFile const& file, std::string const& name);
 
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
@@ -38,9 +39,12 @@ public:
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
+    /// Nothing: no cell was kept.
+    [[nodiscard]] std::optional<measure::CacheMode> cache() const { return cache_; }
 
 private:
     void require_one_cache_mode(record::Cell const& cell, std::string const& name);
+    void add_versions(record::Cell const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     [[nodiscard]] bool competes(record::Cell const& cell) const;
     [[nodiscard]] std::string why_not(record::Cell const& cell, record::Launch const& launch) const;

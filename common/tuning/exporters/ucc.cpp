@@ -132,7 +132,7 @@ std::string section_file(Tokens const& tokens, std::uint64_t nodes) {
 }  // namespace
 
 Export to_ucc(TuningTable const& table, Slice const& slice) {
-    Selection selection = select_rules(table, "ucc", slice, {.memory = true});
+    Selection selection = select_rules(table, "ucc", slice, {.memory = true, .imbalance = true});
     auto& lost = selection.lost;
     lose_other_operations(selection.rules, lost);
     bool const sections = slice.nodes && std::any_of(selection.rules.begin(), selection.rules.end(), speaks_of_nodes);

@@ -27,7 +27,7 @@ ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std
 std::vector<NextJob> searches(ExpectedGain const& gain, std::string const& backend) {
     std::map<Place, NextJob> jobs;
     for (ExpectedStep const& step : gain.steps) {
-        if (step.rule == nullptr) {
+        if (step.rule == nullptr && can_be_made(step.demand.place)) {
             NextJob& job = jobs[step.demand.place];
             job.place = step.demand.place;
             job.bytes.push_back(step.demand.bytes);

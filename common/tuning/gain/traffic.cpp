@@ -49,6 +49,10 @@ public:
     explicit Reader(Json const& document)
         : ranks_per_node_(document.at("world").at("ranks_per_node").get<std::uint64_t>()),
           ranks_(document.at("plans").size()) {
+        if (ranks_per_node_ == 0) {
+            throw UsageError(
+                "world.ranks_per_node is 0: nodes have unequal numbers of ranks, for which no table holds");
+        }
         for (Json const& plan : document.at("plans")) {
             std::map<std::vector<std::uint64_t>, std::size_t> exchanges;
             for (Json const& step : plan.at("steps")) {

@@ -108,6 +108,7 @@ TuningTable sample_table() {
                    {{"nccl", "2.28.9"}, {"ucx", "1.13.1"}},
                    {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}}};
     table.policy.baseline = {{"cuda", "nccl"}, {"host", "mpi"}};
+    table.policy.cache = "rotate";
     table.rules = {
         select_ucx(),    ring_in_open_mpi(), tie_in_ucx(), every_other_condition(), rendezvous_between_nodes(),
         user_reduction()};

@@ -123,6 +123,25 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     EXPECT_EQ(confirmations(decided).size(), 1U);
 }
 
+TEST(BuildTable, RefiningEndsWhereNoElementIsBetweenTwoSizes) {
+    Truth const truth{{"blocking", constant}, {"ring", [](Bytes bytes) { return bytes > 8 ? 5'000.0 : 20'000.0; }}};
+    auto const seen = observe_truth(truth, {{8, 16}});
+    Built const built = build_rules(seen, seen, test_policy(), false);
+    ASSERT_EQ(chosen(built), 1U);
+    EXPECT_TRUE(refinements(built, test_policy(), false).empty());
+}
+
+TEST(BuildTable, WhatIsMeasuredNextIsMeasuredAsBefore) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
+    auto const jobs = confirmations(build_rules(observe_truth(planted, {{4096}}), {}, test_policy(), false));
+    ASSERT_EQ(jobs.size(), 1U);
+    std::string const text = sweep_file("tuning-confirm", jobs, {8, "stream", "warm"});
+    for (char const* line : {"name = \"tuning-confirm\"", "launches = 8", "timing = \"stream\"", "cache = \"warm\"",
+                             "method = \"default,ring\"", "message-size = \"4096:4096\""}) {
+        EXPECT_NE(text.find(std::string(line) + '\n'), std::string::npos) << line << " in\n" << text;
+    }
+}
+
 TEST(BuildTable, LaunchesThatDisagreeWithThemselvesNeedALargerGain) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
     auto const standing_with = [&](double aa_ratio) {

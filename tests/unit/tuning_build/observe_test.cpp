@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
 #include "common/tuning/build/observe.hpp"
 
 #include <gtest/gtest.h>
@@ -87,6 +88,42 @@ TEST(Observations, AForcedAlgorithmOfNcclIsOneThatItsTunerCanBeTold) {
     EXPECT_EQ(choice.algorithm, (Algorithm{"nccl", "ring", 1, "", ""}));
     EXPECT_EQ(choice.params.protocol, "ll");
     EXPECT_EQ(choice.params.channels, 4U);
+}
+
+TEST(Observations, OfAMethodForSeveralCallsKnowTheAlgorithmOfTheirOwn) {
+    record::Cell cell = good_cell();
+    cell.backend_facts = {{"mpi_algorithm_family", "open_mpi.tuned"},
+                          {"mpi_algorithm.allreduce", "ring"},
+                          {"mpi_algorithm_id.allreduce", "4"},
+                          {"mpi_algorithm.reduce_scatter_block", "recursive_doubling"},
+                          {"mpi_algorithm_id.reduce_scatter_block", "2"}};
+    EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, (Algorithm{"open_mpi.tuned", "ring", 4, "", ""}));
+    cell.backend_facts.erase("mpi_algorithm.allreduce");
+    EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, std::nullopt);
+}
+
+TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
+    record::Cell cell = good_cell();
+    cell.identity.world.ranks_per_node = 0;
+    Observations const observations = observe(cell);
+    EXPECT_EQ(observations.refused().count("ran on nodes with unequal numbers of ranks"), 1U);
+    cell.identity.world.ranks_per_node = 3;
+    EXPECT_EQ(observe(cell).kept().at(0).place.nodes, 2U);
+}
+
+TEST(Observations, AreOfOneVersionOfALibrary) {
+    record::Cell cell = good_cell();
+    cell.identity.backend = "ucx";
+    cell.identity.method = "linear";
+    cell.backend_facts = {{"ucx_version", "1.13.1"}};
+    Observations observations = observe(cell);
+    EXPECT_EQ(observations.stack().versions.at("ucx"), "1.13.1");
+    record::ResultFile other;
+    other.launches.emplace_back();
+    other.launches.front().launch_id = "launch";
+    cell.backend_facts["ucx_version"] = "1.15.0";
+    other.cells.push_back({"launch", cell});
+    EXPECT_THROW(observations.add(other, "other.jsonl"), UsageError);
 }
 
 TEST(Observations, LeaveOutWhatRanByATable) {

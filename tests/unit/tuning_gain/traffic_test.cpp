@@ -69,6 +69,9 @@ TEST(Traffic, LeavesOutComputation) {
 
 TEST(Traffic, RefusesWhatIsNoPlan) {
     EXPECT_THROW((void)parse_traffic("{", "plan.json"), UsageError);
+    EXPECT_THROW(
+        (void)parse_traffic(R"({"schema":"dlmb.plan/1.0","world":{"ranks_per_node":0},"plans":[]})", "plan.json"),
+        UsageError);
     EXPECT_THROW((void)parse_traffic(R"({"schema":"dlmb.result/1.0"})", "plan.json"), UsageError);
     EXPECT_THROW((void)traffic_of(R"({"operation":"gossip","group":[0,1],"bytes":1})", ""), UsageError);
     EXPECT_THROW((void)read_traffic("no/such/plan.json"), UsageError);

@@ -8,6 +8,7 @@
 #include "common/app/tune/sweep_output.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
+#include "common/tuning/build/software.hpp"
 #include "common/tuning/write_table.hpp"
 
 #include <fmt/chrono.h>
@@ -50,6 +51,13 @@ public:
         if (!confirm_.empty() && confirm.system().key != search.system().key) {
             throw UsageError("--confirm: these launches ran on another system");
         }
+        if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
+            throw UsageError("--confirm: these launches are of another --cache");
+        }
+        if (std::string const other = tuning::other_version(confirm.stack().versions, search.stack().versions);
+            !other.empty()) {
+            throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
+        }
         for (tuning::Observation const& seen : search.kept()) {
             policy_.baseline[seen.place.memory] = baseline_;
         }
@@ -64,7 +72,7 @@ public:
             write_table(table_path_, table);
             fmt::print("table     {}\n", table_path_);
         }
-        write_next(built);
+        write_next(built, table.policy.cache);
         if (table.rules.empty()) {
             throw UsageError("no rule: nothing of these results can carry one; the reasons are above");
         }
@@ -81,6 +89,9 @@ private:
         table.policy = policy_;
         if (accept_.timing == "stream") {
             table.policy.metric = "median time of a call among calls back to back";
+        }
+        if (search.cache()) {
+            table.policy.cache = name_of(*search.cache());
         }
         table.policy.confirm_launches = confirm_.empty() ? 0 : policy_.confirm_launches;
         table.rules = built.rules;
@@ -115,12 +126,11 @@ private:
         fmt::print("rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
     }
 
-    void write_next(tuning::Built const& built) const {
-        std::string const& timing = accept_.timing;
-        write_sweep(confirm_sweep_, "tuning-confirm", confirmations(built), policy_.confirm_launches, timing);
-        write_sweep(repeat_sweep_, "tuning-repeat", repetitions(built), policy_.launches, timing);
-        write_sweep(refine_sweep_, "tuning-refine", refinements(built, policy_, accept_.has("unconfirmed")),
-                    policy_.launches, timing);
+    void write_next(tuning::Built const& built, std::string const& cache) const {
+        tuning::NextLaunches const how{policy_.launches, accept_.timing, cache};
+        write_sweep(confirm_sweep_, confirmations(built), {policy_.confirm_launches, accept_.timing, cache});
+        write_sweep(repeat_sweep_, repetitions(built), how);
+        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how);
     }
 
     std::vector<std::string> results_;

@@ -8,6 +8,7 @@
 #include "common/app/tune/result_input.hpp"
 #include "common/app/tune/sweep_output.hpp"
 #include "common/base/error.hpp"
+#include "common/tuning/build/software.hpp"
 #include "common/tuning/read_table.hpp"
 
 #include <fmt/format.h>
@@ -53,8 +54,8 @@ public:
             fmt::print("{}", expected_text(plan, expected_gain(table, traffic, backend_, memory_)));
             all.insert(traffic.begin(), traffic.end());
         }
-        write_sweep(search_sweep_, "tuning-search", searches(expected_gain(table, all, backend_, memory_), backend_),
-                    table.policy.launches, accept_.timing);
+        write_sweep(search_sweep_, searches(expected_gain(table, all, backend_, memory_), backend_),
+                    {table.policy.launches, accept_.timing, table.policy.cache});
         return exit_ok;
     }
 
@@ -67,6 +68,14 @@ private:
         if (fresh.system().key != table.system.key) {
             throw UsageError(fmt::format("--measured: these launches ran on another system ({} instead of {})",
                                          fresh.system().key, table.system.key));
+        }
+        if (fresh.cache() && !table.policy.cache.empty() && name_of(*fresh.cache()) != table.policy.cache) {
+            throw UsageError(fmt::format("--measured: these cells are of --cache {}, the table is of {}",
+                                         name_of(*fresh.cache()), table.policy.cache));
+        }
+        if (std::string const other = tuning::other_version(fresh.stack().versions, table.stack.versions);
+            !other.empty()) {
+            throw UsageError(fmt::format("--measured: these launches ran with {}", other));
         }
         print_refused(fresh);
         if (fresh.kept().empty()) {

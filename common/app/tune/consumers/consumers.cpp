@@ -5,6 +5,7 @@
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
+#include "common/tuning/build/software.hpp"
 #include "common/tuning/exporters/mpich.hpp"
 #include "common/tuning/exporters/nccl.hpp"
 #include "common/tuning/exporters/open_mpi.hpp"
@@ -22,12 +23,6 @@ namespace {
 using tuning::Export;
 using tuning::Slice;
 using tuning::TuningTable;
-
-std::string first_number(std::string_view text) {
-    std::size_t const begin = std::min(text.find_first_of("0123456789"), text.size());
-    std::size_t const end = text.find_first_not_of("0123456789.", begin);
-    return std::string(text.substr(begin, end - begin));
-}
 
 std::string open_mpi_version(TuningTable const& table, ExportRequest const& request) {
     if (!request.library_version.empty()) {
@@ -58,9 +53,8 @@ Export export_mpich(TuningTable const& table, ExportRequest const& request) {
 
 Export export_ucx(TuningTable const& table, ExportRequest const& request) {
     auto const found = table.stack.versions.find("ucx");
-    std::string const version = !request.library_version.empty()      ? request.library_version
-                                : found != table.stack.versions.end() ? found->second
-                                                                      : "";
+    std::string const in_table = found == table.stack.versions.end() ? "" : found->second;
+    std::string const version = request.library_version.empty() ? in_table : request.library_version;
     if (version.empty()) {
         throw UsageError("the table names no version of UCX; give it with --library-version, as 1.13.1");
     }
@@ -136,10 +130,8 @@ MpiLibraryFound find_mpi_library() {
     if (finished.exit_code != 0 || !std::getline(lines, path) || !std::getline(lines, version)) {
         throw Error(fmt::format("{} does not say which MPI library it runs with", program.string()));
     }
-    std::string const name = version.starts_with("Open MPI") ? "Open MPI"
-                             : version.starts_with("MPICH")  ? "MPICH"
-                                                             : version;
-    return {path, name, first_number(version)};
+    tuning::MpiLibrary const library = tuning::mpi_library(version);
+    return {path, library.name, library.version};
 }
 
 std::string default_mpiexec() {

@@ -1,0 +1,27 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Libraries and their versions, out of what records say of them.
+#pragma once
+
+#include "common/record/record.hpp"
+#include "common/tuning/envelope.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dlmb::tuning {
+
+/// "Open MPI" 4.1.4 of what MPI_Get_library_version says: "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0.2".
+[[nodiscard]] MpiLibrary mpi_library(std::string_view told);
+
+using Versions = std::map<std::string, std::string>;
+
+/// By "nccl" and "ucx": the versions that the backend of a cell told.
+[[nodiscard]] Versions library_versions(record::Cell const& cell);
+
+/// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
+[[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
+
+}  // namespace dlmb::tuning
