@@ -55,6 +55,8 @@ function(dlmb_add_pattern name)
     set(PATTERN ${name})
     configure_file(${PROJECT_SOURCE_DIR}/cmake/presets.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/presets.cpp @ONLY)
     dlmb_add_library(pattern_${name} SOURCES ${arg_SOURCES} ${CMAKE_CURRENT_BINARY_DIR}/presets.cpp LINK dlmb::patterns ${arg_LINK})
+    # Its path is one of this build: a batch that names it is new to ccache in every other build.
+    set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/presets.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # Writes the backend and pattern tables and makes dlmb::backends and dlmb::all_patterns.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/benchmark.hpp"
 
-#include "common/app/launcher.hpp"
+#include "common/app/launcher/launcher.hpp"
 #include "common/app/options.hpp"
 #include "common/app/plan_printout.hpp"
 #include "common/app/rank.hpp"

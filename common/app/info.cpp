@@ -3,7 +3,7 @@
 #include "common/app/info.hpp"
 
 #include "common/app/info_facts.hpp"
-#include "common/app/launcher.hpp"
+#include "common/app/launcher/launcher.hpp"
 #include "common/app/noise_floor.hpp"
 #include "common/app/probe.hpp"
 #include "common/app/reporter.hpp"

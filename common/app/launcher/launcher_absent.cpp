@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/launcher.hpp"
+#include "common/app/launcher/launcher.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb::app {
