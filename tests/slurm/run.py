@@ -86,8 +86,12 @@ class Sweeps(unittest.TestCase):
             self.assertGreater(len(ids), 0)
 
     def test_the_quick_sweep_by_srun(self):
-        self.assert_ends_well(self.submit(ROOT / "launch" / "sweeps" / "quick.toml"))
-        self.assert_every_cell_once(launches=5)
+        shipped = (ROOT / "launch" / "sweeps" / "quick.toml").read_text(encoding="utf-8")
+        quicker = self.folder / "quick.toml"
+        quicker.write_text(shipped.replace("time-limit = 1\n", "time-limit = 0.1\n"), encoding="utf-8")
+        self.assertNotEqual(quicker.read_text(encoding="utf-8"), shipped)
+        self.assert_ends_well(self.submit(quicker))
+        self.assert_every_cell_once(launches=7)
         states = [json.loads(f.read_text(encoding="utf-8")) for f in self.folder.glob("out/state/results/*.json")]
         for state in states:
             self.assertRegex(" ".join(state["command"][:2]), "srun --mpi=pmix")

@@ -55,7 +55,8 @@ def main(arguments: list[str] | None = None) -> int:
         if options.again:
             sweep = again.only(sweep, options.again)
         folder = Folder(options.output or default_folder)
-        driver = Driver(sweep, machine_file.read(options.machine), folder, options.build or _default_build())
+        machine = machine_file.read(options.machine)
+        driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
         if options.dry_run:
             driver.dry_run()
             return faults.OK

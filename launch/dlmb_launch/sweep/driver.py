@@ -88,7 +88,7 @@ class Driver:
             print(f"    | {line}")
 
     def _build(self, side: Side) -> Path:
-        return Path(side.build or self.machine.build or self.default_build).expanduser()
+        return Path(side.build or self.default_build).expanduser()
 
     def _launcher(self, side: Side) -> Launcher:
         build = self._build(side)
