@@ -56,6 +56,18 @@ class Driver(unittest.TestCase):
         for file in self.launch_files():
             self.assertEqual(sorted(doubles.cells(file)), [(cell, "ok") for cell in doubles.CELLS])
 
+    def test_the_folder_of_programs_on_the_command_line_wins(self):
+        machine = self.folder / "machine.toml"
+        machine.write_text('build = "/no/such/folder"\n', encoding="utf-8")
+        done = self.run_sweep("", "--machine", str(machine), "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(str(self.folder / "bin" / "dlmb_collective"), done.stdout)
+
+    def test_a_reader_that_goes_away_is_no_error(self):
+        done = subprocess.run(["sh", "-c", '"$@" | true', "sh", *self.command("--dry-run")], env=self.environment(""),
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_all_done(self):
         done = self.run_sweep()
         self.assertEqual((done.returncode, done.stderr), (0, ""))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -61,6 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
             driver.dry_run()
             return faults.OK
         return driver.run()
+    except BrokenPipeError:  # the reader of --dry-run has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return faults.OK
     except tuple(_EXITS) as error:
         print(f"dlmb_sweep: error: {error}", file=sys.stderr)
         return _EXITS[type(error)]
