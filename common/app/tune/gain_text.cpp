@@ -46,7 +46,9 @@ Row expected_row(tuning::ExpectedStep const& step) {
             exact_bytes(step.demand.bytes),
             fmt::format("{}", step.demand.place.ranks),
             fmt::format("{:g}", step.count),
-            known ? human_us(step.rule->evidence->default_ns) : "not measured",
+            known                            ? human_us(step.rule->evidence->default_ns)
+            : can_be_made(step.demand.place) ? "not measured"
+                                             : "one rank has all: no search",
             known ? fmt::format("{:.1f} %", 100 * step.rule->evidence->gain) : "-",
             known ? step.rule->choose.method : "-",
             known ? step.rule->id : "-"};

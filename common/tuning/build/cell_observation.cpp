@@ -3,13 +3,12 @@
 #include "common/tuning/build/cell_observation.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/library_variables.hpp"
+#include "common/tuning/method_params.hpp"
+#include "common/tuning/whole_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <utility>
 
 namespace dlmb::tuning {
 namespace {
@@ -91,40 +90,7 @@ std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& p
     return std::nullopt;
 }
 
-ChoiceParams params_of(MethodChoice const& method) {
-    ChoiceParams params;
-    for (auto const& [knob, value] : method.knobs) {
-        if (knob == "segment") {
-            params.segment_bytes = parse_bytes(value, knob);
-        } else if (knob == "tree_fanout" || knob == "chain_fanout") {
-            params.fanout = whole_number(value, knob);
-        } else if (knob == "max_requests") {
-            params.max_requests = whole_number(value, knob);
-        } else if (knob == "max_outstanding") {
-            params.max_outstanding = whole_number(value, knob);
-        } else if (knob == "radix") {
-            params.radix = whole_number(value, knob);
-        } else if (knob == "protocol") {
-            params.protocol = value;
-        } else if (knob == "channels") {
-            params.channels = whole_number(value, knob);
-        } else if (auto variable = variable_of(knob)) {
-            params.knobs.emplace(std::move(*variable), value);
-        }
-    }
-    return params;
-}
-
 }  // namespace
-
-std::uint64_t whole_number(std::string_view text, std::string_view what) {
-    std::uint64_t value = 0;
-    auto const [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failed != std::errc{} || end != text.data() + text.size()) {
-        throw UsageError(fmt::format("{} '{}' is no whole number", what, text));
-    }
-    return value;
-}
 
 Observation observation_from(record::Cell const& cell, std::string const& launch_id) {
     Observation seen;
@@ -133,7 +99,7 @@ Observation observation_from(record::Cell const& cell, std::string const& launch
     seen.contender = {cell.identity.backend, cell.identity.method};
     seen.choice = {seen.contender.backend, seen.contender.method,
                    algorithm_of(cell.identity.backend, seen.place, cell.backend_facts),
-                   params_of(parse_method(seen.contender.method))};
+                   params_of(parse_method(seen.contender.method).knobs)};
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;
     seen.samples = cell.result.time.samples;

@@ -6,10 +6,12 @@
 #include "common/tuning/build/cell_observation.hpp"
 #include "common/tuning/build/software.hpp"
 #include "common/tuning/provenance/system_key.hpp"
+#include "common/tuning/whole_number.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace dlmb::tuning {
 namespace {
@@ -120,13 +122,19 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
     for (record::StoredCell const& stored : file.cells) {
         ++cells_;
         std::string const reason = why_not(stored.cell, *launches.at(stored.launch_id));
-        if (reason.empty()) {
-            require_one_cache_mode(stored.cell, name);
-            add_versions(stored.cell, name);
-            kept_.push_back(observation_from(stored.cell, stored.launch_id));
-        } else {
+        if (!reason.empty()) {
             ++refused_[reason];
+            continue;
         }
+        Observation seen = observation_from(stored.cell, stored.launch_id);
+        if (!accepted_.methods.empty() && !seen.is_default && !seen.choice.algorithm &&
+            parse_method(seen.choice.method).name == algorithm_method) {
+            ++refused_["names an algorithm of another call than the operation's, which no file can say"];
+            continue;
+        }
+        require_one_cache_mode(stored.cell, name);
+        add_versions(stored.cell, name);
+        kept_.push_back(std::move(seen));
     }
 }
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/build/software.hpp"
 
-#include "common/tuning/build/cell_observation.hpp"
+#include "common/tuning/whole_number.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace dlmb::tuning {
 namespace {
@@ -19,7 +20,11 @@ std::string dotted(std::uint64_t code) {
 }  // namespace
 
 MpiLibrary mpi_library(std::string_view told) {
-    std::size_t const begin = std::min(told.find_first_of("0123456789"), told.size());
+    std::size_t begin = 0;  // behind a blank or a "v": MVAPICH2 has a digit in its name
+    while (begin < told.size() && (std::isdigit(static_cast<unsigned char>(told[begin])) == 0 || begin == 0 ||
+                                   (told[begin - 1] != ' ' && told[begin - 1] != 'v'))) {
+        ++begin;
+    }
     std::size_t const end = std::min(told.find_first_not_of("0123456789.", begin), told.size());
     std::string_view name = told.substr(0, begin);
     for (std::string_view const known : {"Open MPI", "MPICH"}) {

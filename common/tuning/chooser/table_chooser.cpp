@@ -3,11 +3,12 @@
 #include "common/tuning/chooser/table_chooser.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/library_variables.hpp"
+#include "common/tuning/method_params.hpp"
 #include "common/tuning/provenance/digest.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 namespace dlmb::tuning {
@@ -67,29 +68,22 @@ Query query_of(TunedOperation operation, StepTraits const& step) {
     return query;
 }
 
-/// Whether a parameter that is there says something else than the method.
-bool contradicts(MethodChoice const& method, std::string const& knob, std::string const& parameter) {
-    auto const found = method.knobs.find(knob);
-    return found != method.knobs.end() && !parameter.empty() && found->second != parameter;
-}
-
 /// What of a choice no --method says; empty: all of it is in the method.
 std::string beyond_method(Choice const& choice, MethodChoice const& method) {
     if (choice.algorithm && method.name != algorithm_method) {
         return fmt::format("it names algorithm '{}' beside method '{}'; a method that takes it is written {}:CALL={}",
                            choice.algorithm->name, choice.method, algorithm_method, choice.algorithm->name);
     }
+    if (choice.algorithm && std::none_of(method.knobs.begin(), method.knobs.end(),
+                                         [&](auto const& knob) { return knob.second == choice.algorithm->name; })) {
+        return fmt::format("method '{}' contradicts its algorithm {}", choice.method, choice.algorithm->name);
+    }
+    ChoiceParams const said = params_of(method.knobs);
+    if (std::string const name = contradiction(said, choice.params); !name.empty()) {
+        return fmt::format("method '{}' contradicts its {}", choice.method, name);
+    }
     ChoiceParams params = choice.params;
-    for (auto const& [knob, unused] : method.knobs) {
-        auto const variable = params.knobs.extract(variable_of(knob).value_or(""));
-        if (variable && contradicts(method, knob, variable.mapped())) {
-            return fmt::format("method '{}' contradicts {}={}", choice.method, variable.key(), variable.mapped());
-        }
-    }
-    if (contradicts(method, "protocol", params.protocol) ||
-        (params.channels && contradicts(method, "channels", fmt::format("{}", *params.channels)))) {
-        return fmt::format("method '{}' contradicts its protocol or channels", choice.method);
-    }
+    std::erase_if(params.knobs, [&](auto const& knob) { return said.knobs.contains(knob.first); });
     if (!params.knobs.empty()) {
         return fmt::format("it sets {}, which a library that runs already does not read", params.knobs.begin()->first);
     }

@@ -48,6 +48,15 @@ def _default_build() -> Path:
     return Path(__file__).resolve().parents[3] / "build" / "release" / "bin"
 
 
+def _show(driver: Driver) -> int:
+    try:
+        driver.dry_run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return faults.OK
+
+
 def main(arguments: list[str] | None = None) -> int:
     try:
         options = _parse(arguments)
@@ -59,12 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
         machine = machine_file.read(options.machine)
         driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
         if options.dry_run:
-            driver.dry_run()
-            return faults.OK
+            return _show(driver)
         return driver.run()
-    except BrokenPipeError:  # the reader of --dry-run has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return faults.OK
     except tuple(_EXITS) as error:
         print(f"dlmb_sweep: error: {error}", file=sys.stderr)
         return _EXITS[type(error)]

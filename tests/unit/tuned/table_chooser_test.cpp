@@ -130,8 +130,10 @@ TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
     EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("UCX_RNDV_THRESH"));
     table.rules[0].choose.method = "ring:rndv_thresh=1024";
     EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "the method sets it";
+    table.rules[0].choose.method = "ring:rndv_thresh=1K";
+    EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "as many bytes";
     table.rules[0].choose.method = "ring:rndv_thresh=1";
-    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts UCX_RNDV_THRESH=1024"));
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its UCX_RNDV_THRESH"));
     table = small_table();
     table.rules[0].choose.params.channels = 4;
     EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("tuner plugin"));
@@ -141,10 +143,13 @@ TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
     table.rules[0].choose.params.channels = 4;
     EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "the method has the plugin force it";
     table.rules[0].choose.params.channels = 8;
-    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its protocol or channels"));
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its channels"));
     table.rules[0].choose.params.channels = 4;
     table.rules[0].choose.params.protocol = "simple";
-    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its protocol or channels"));
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its protocol"));
+    table.rules[0].choose.params.protocol = "ll";
+    table.rules[0].choose.algorithm->name = "tree";
+    EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("contradicts its algorithm tree"));
 }
 
 TEST(TableChooser, NamesEveryBackendThatItCanAnswer) {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace dlmb::tuned::testing {
 
@@ -23,8 +24,11 @@ using Protocol = std::vector<std::string>;
 /// Forwards to a plan of in_process and writes down its launches, the storage for which is there before.
 class WatchedPlan final : public CompiledPlan {
 public:
-    WatchedPlan(std::unique_ptr<CompiledPlan> plan, std::string const& launched, Protocol& protocol)
-        : CompiledPlan(plan->marks().size()), plan_(std::move(plan)), launched_(launched), protocol_(protocol) {}
+    WatchedPlan(std::unique_ptr<CompiledPlan> plan, std::string const& launched, Protocol& protocol,
+                std::string context, std::string& active_context)
+        : CompiledPlan(plan->marks().size()), plan_(std::move(plan)), launched_(launched), protocol_(protocol),
+          context_(std::move(context)), active_context_(active_context) {}
+    bool activate() override { return std::exchange(active_context_, context_) != context_; }
     void launch() override {
         begin();
         protocol_.push_back(launched_);
@@ -45,8 +49,11 @@ private:
     std::unique_ptr<CompiledPlan> plan_;
     std::string const& launched_;
     Protocol& protocol_;
+    std::string context_;
+    std::string& active_context_;
 };
 
+/// Knob `context` of every method: plans of another one than that of the last plan have something to activate.
 class WatchedBackend final : public Backend {
 public:
     WatchedBackend(std::string name, Bootstrap& bootstrap, Protocol& protocol)
@@ -59,9 +66,12 @@ public:
     [[nodiscard]] Provenance provenance() const override { return {{"double", name_}}; }
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {
-        auto made = backend_->compile(plan, buffers, method);
+        MethodChoice without = method;
+        auto const context = without.knobs.extract("context");
+        auto made = backend_->compile(plan, buffers, without);
         return std::unique_ptr<CompiledPlan>(
-            std::make_unique<WatchedPlan>(std::move(made).value(), launched_, protocol_));
+            std::make_unique<WatchedPlan>(std::move(made).value(), launched_, protocol_,
+                                          context ? context.mapped() : std::string(), active_context_));
     }
     void quiesce() override {
         protocol_.push_back(quiesced_);
@@ -73,6 +83,7 @@ private:
     std::string launched_;
     std::string quiesced_;
     Protocol& protocol_;
+    std::string active_context_;
     std::unique_ptr<Backend> backend_;
 };
 

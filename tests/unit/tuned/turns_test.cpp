@@ -141,5 +141,25 @@ TEST(TunedTurns, TheRecordSaysRulesSwitchesAndDigest) {
     });
 }
 
+TEST(TunedTurns, AChangeOfContextInsideABackendIsCountedAndTimed) {
+    auto const by_context = [](StepTraits const& step) {
+        MethodChoice method;
+        method.knobs["context"] = step.bytes < 1024 ? "" : "late";
+        return StepChoice{"first", method, "rule"};
+    };
+    run_tuned_ranks(2, by_context, [](TunedRank& rank) {
+        auto const compiled = std::move(rank.compile(three_turns(rank.rank(), 2))).value();
+        rank.backend().quiesce();
+        for (int iteration = 0; iteration < 4; ++iteration) {
+            compiled->launch();
+            compiled->finish();
+        }
+        Provenance const facts = compiled->provenance();
+        EXPECT_EQ(facts.at("tuned_parts"), "3");
+        EXPECT_EQ(facts.at("tuned_switches_per_iteration"), "2.00");
+        EXPECT_NE(facts.at("tuned_quiesce_ns_per_iteration"), "0");
+    });
+}
+
 }  // namespace
 }  // namespace dlmb::tuned::testing

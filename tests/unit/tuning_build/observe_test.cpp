@@ -54,7 +54,11 @@ TEST(Observations, LeaveOutMethodsThatAreNotToCompete) {
     EXPECT_EQ(observe(cell, algorithms).kept().size(), 1U);
     cell.is_default = false;
     cell.identity.method = "algorithm:allreduce=ring";
+    cell.backend_facts = {{"mpi_algorithm.allreduce", "ring"}};
     EXPECT_EQ(observe(cell, algorithms).kept().size(), 1U);
+    cell.identity.method = "algorithm:reduce=ring";
+    cell.backend_facts = {{"mpi_algorithm.reduce", "ring"}};
+    EXPECT_EQ(observe(cell, algorithms).refused().size(), 1U) << "of a call that does other operations";
 }
 
 TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {

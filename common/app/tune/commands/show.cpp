@@ -60,6 +60,8 @@ void print_head(tuning::TuningTable const& table) {
                table.inputs.size());
     fmt::print("system    {} (key {})\n", system_text(table.system), table.system.key);
     fmt::print("software  {}\n", stack_text(table.stack));
+    fmt::print("measured  {}{}\n", table.policy.metric,
+               table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache));
     for (auto const& [memory, backend] : table.policy.baseline) {
         fmt::print("without a rule on {} memory: {}\n", memory, backend);
     }
