@@ -52,10 +52,14 @@ std::string skew_option(Place const& place) {
     return wanted < ranks ? fmt::format("hot_rank:{:.2f}", wanted * (ranks - 1) / (ranks - wanted)) : "";
 }
 
-/// --method of a backend's default is the word default.
-std::vector<std::string> with_default(std::set<std::string> methods) {
+/// What others are compared with (Observations::is_default). --method of a backend's default is the word default.
+std::vector<std::string> with_default(Series const& series, std::set<std::string> methods) {
     methods.erase(default_method);
     std::vector<std::string> all{default_method};
+    if (series.scope == "mpi" && series.place.operation == TunedOperation::exchange &&
+        series.place.uniform.value_or(true)) {
+        methods.insert(mpi_alltoall);
+    }
     all.insert(all.end(), methods.begin(), methods.end());
     return all;
 }
@@ -74,7 +78,7 @@ std::vector<NextJob> winners_again(Built const& built, Standing standing) {
                 NextJob& job = by_winner[method];
                 job.place = series.place;
                 job.backend = series.scope;
-                job.methods = with_default({method});
+                job.methods = with_default(series, {method});
                 job.bytes.push_back(point.bytes);
             }
         }
@@ -120,7 +124,7 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
                 methods.insert(point.decision.winner->method);
             }
         }
-        jobs.push_back({series.place, sizes, with_default(methods), series.scope});
+        jobs.push_back({series.place, sizes, with_default(series, methods), series.scope});
     }
     return jobs;
 }

@@ -30,6 +30,9 @@ struct Place {
     auto operator<=>(Place const&) const = default;
 };
 
+/// The method of backend mpi that calls MPI_Alltoall.
+inline constexpr char const* mpi_alltoall = "alltoall";
+
 /// The imbalances that a measurement at this one speaks for, from 2^(k/2) to below 2^((k+1)/2): iterations of one
 /// workload route anew and differ by less than workloads do.
 [[nodiscard]] RatioInterval imbalance_class(double imbalance);

@@ -23,11 +23,23 @@ std::uint64_t processing_units(record::Launch const& launch) {
     return found == launch.environment.identity.end() ? 0 : whole_number(found->second, "processing_units");
 }
 
+/// Whether the cell is MPI's alltoall of equal blocks, which method mpi_alltoall does by MPI_Alltoall.
+bool has_equal_blocks(record::Cell const& cell) {
+    auto const operation = cell.identity.parameters.find("operation");
+    return cell.identity.backend == "mpi" && operation != cell.identity.parameters.end() &&
+           operation->second == "alltoall";
+}
+
 }  // namespace
+
+bool Observations::is_default(record::Cell const& cell) const {
+    bool const for_files = !accepted_.methods.empty();
+    return for_files && has_equal_blocks(cell) ? cell.identity.method == mpi_alltoall : cell.is_default;
+}
 
 bool Observations::competes(record::Cell const& cell) const {
     auto const& methods = accepted_.methods;
-    return cell.is_default || methods.empty() ||
+    return is_default(cell) || methods.empty() ||
            std::find(methods.begin(), methods.end(), parse_method(cell.identity.method).name) != methods.end();
 }
 
@@ -127,6 +139,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
             continue;
         }
         Observation seen = observation_from(stored.cell, stored.launch_id);
+        seen.is_default = is_default(stored.cell);
         if (!accepted_.methods.empty() && !seen.is_default && !seen.choice.algorithm &&
             parse_method(seen.choice.method).name == algorithm_method) {
             ++refused_["names an algorithm of another call than the operation's, which no file can say"];

@@ -106,6 +106,19 @@ TEST(Observations, OfAMethodForSeveralCallsKnowTheAlgorithmOfTheirOwn) {
     EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, std::nullopt);
 }
 
+TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
+    record::Cell cell = good_cell();
+    cell.identity.parameters["operation"] = "alltoall";
+    cell.identity.method = "alltoall";
+    Accepted const algorithms{false, false, "isolated", {"algorithm"}};
+    EXPECT_TRUE(observe(cell, algorithms).kept().at(0).is_default);
+    EXPECT_FALSE(observe(cell).kept().at(0).is_default);
+    cell.identity.method = "alltoallv";
+    cell.is_default = true;
+    EXPECT_TRUE(observe(cell, algorithms).kept().empty());
+    EXPECT_TRUE(observe(cell).kept().at(0).is_default);
+}
+
 TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     record::Cell cell = good_cell();
     cell.identity.world.ranks_per_node = 0;
