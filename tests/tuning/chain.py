@@ -20,7 +20,7 @@ CONSUMER = sys.argv.pop(1)  # openmpi or mpich
 RANKS = {"openmpi": ["-n", "4"], "mpich": ["-n", "2", "-bind-to", "core"]}[CONSUMER]
 TIME_S = {"openmpi": "0.02", "mpich": "0.04"}  # of a cell; two ranks take several times as long to show a winner
 LAUNCHES = 8  # fewer cannot be significant among eight cells
-SIZES = {"openmpi": "32K:64K", "mpich": "16K:32K"}[CONSUMER]  # two neighbours: what is not confirmed must hold at both
+SIZES = {"openmpi": "1K:2K", "mpich": "16K:32K"}[CONSUMER]  # two neighbours: what is not confirmed must hold at both
 OPERATIONS = "allreduce,allgather,broadcast,alltoall"
 
 
