@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/nccl/algorithm_choice.hpp"
 #include "common/backends/nccl/methods.hpp"
 #include "common/base/error.hpp"
 
@@ -73,6 +74,17 @@ TEST(NcclMethods, WhatIsUnknownIsNamed) {
               "--method grouped:exchange=native: unknown knob 'exchange'; nccl grouped has none");
     EXPECT_EQ(refusal("graph:exchange=fast"),
               "--method graph:exchange=fast: exchange=fast: expected grouped or native");
+}
+
+bool cleared = false;  // by the plugin below, which is functions without state
+
+TEST(Forcing, EndsTheLaunchWhereAnOlderPluginDoesNotKnowTheAlgorithm) {
+    nccl_tuner::Control const older{nccl_tuner::control_version, sizeof(nccl_tuner::Control),
+                                    [](int, int, int, int) { return -1; }, [] { cleared = true; },
+                                    [] { return nccl_tuner::Counters{}; }};
+    AlgorithmChoice const choice = read_algorithm(parse_method("algorithm:allreduce=ring:protocol=ll"));
+    EXPECT_THROW(Forcing(older, choice), Error);
+    EXPECT_TRUE(cleared);
 }
 
 }  // namespace
