@@ -3,10 +3,10 @@
 #include "common/backends/mpi/algorithm_choice.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <limits>
 
 namespace dlmb::mpi {
@@ -23,9 +23,8 @@ std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
         }
         return static_cast<std::int64_t>(bytes);
     }
-    std::int32_t number = 0;
-    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || stop != text.data() + text.size() || number < 0) {
+    std::int32_t const number = parse_whole<std::int32_t>(text).value_or(-1);
+    if (number < 0) {
         throw UsageError(fmt::format("{}={}: expected a whole number from 0 up", option, text));
     }
     return number;

@@ -4,13 +4,13 @@
 
 #include "common/backends/mpi/persistent_api.hpp"
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 #include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 
 namespace dlmb::mpi {
@@ -50,9 +50,8 @@ constexpr Bytes default_chunk = Bytes{2} << 20;
 constexpr Bytes smallest_chunk = 4096;
 
 int read_window(std::string_view text) {
-    int value = 0;
-    auto const [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || stop != text.data() + text.size() || value < 1) {
+    int const value = parse_whole<int>(text).value_or(0);
+    if (value < 1) {
         throw UsageError(fmt::format("--method pairwise:max_outstanding={}: expected a whole number from 1 up", text));
     }
     return value;

@@ -3,12 +3,12 @@
 #include "common/backends/nccl/algorithm_choice.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 #include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace dlmb::nccl {
 namespace {
@@ -54,9 +54,8 @@ int number_of(Names const& names, std::string_view name, std::string const& what
 }
 
 int read_channels(std::string_view text, std::string const& what) {
-    int channels = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), channels);
-    if (error != std::errc{} || end != text.data() + text.size() || channels < 1) {
+    int const channels = parse_whole<int>(text).value_or(0);
+    if (channels < 1) {
         throw UsageError(fmt::format("{}: channels={}: expected a whole number from 1 up", what, text));
     }
     return channels;
