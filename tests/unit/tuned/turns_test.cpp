@@ -123,15 +123,19 @@ TEST(TunedTurns, StepsAreMarkedWhenTheyAreCompleteAndInOrderOfTurns) {
     });
 }
 
+Provenance facts_of_four_iterations(TunedRank& rank) {
+    auto const compiled = std::move(rank.compile(three_turns(rank.rank(), 2))).value();
+    rank.backend().quiesce();
+    for (int iteration = 0; iteration < 4; ++iteration) {
+        compiled->launch();
+        compiled->finish();
+    }
+    return compiled->provenance();
+}
+
 TEST(TunedTurns, TheRecordSaysRulesSwitchesAndDigest) {
     run_tuned_ranks(2, by_size, [](TunedRank& rank) {
-        auto const compiled = std::move(rank.compile(three_turns(rank.rank(), 2))).value();
-        rank.backend().quiesce();
-        for (int iteration = 0; iteration < 4; ++iteration) {
-            compiled->launch();
-            compiled->finish();
-        }
-        Provenance const facts = compiled->provenance();
+        Provenance const facts = facts_of_four_iterations(rank);
         EXPECT_EQ(facts.at("tuned_steps"), "0-1:first/default:small 2:second/default:large 3:first/default:small");
         EXPECT_EQ(facts.at("tuned_switches_per_iteration"), "2.00");
         EXPECT_NE(facts.at("tuned_quiesce_ns_per_iteration"), "0");
@@ -148,13 +152,7 @@ TEST(TunedTurns, AChangeOfContextInsideABackendIsCountedAndTimed) {
         return StepChoice{"first", method, "rule"};
     };
     run_tuned_ranks(2, by_context, [](TunedRank& rank) {
-        auto const compiled = std::move(rank.compile(three_turns(rank.rank(), 2))).value();
-        rank.backend().quiesce();
-        for (int iteration = 0; iteration < 4; ++iteration) {
-            compiled->launch();
-            compiled->finish();
-        }
-        Provenance const facts = compiled->provenance();
+        Provenance const facts = facts_of_four_iterations(rank);
         EXPECT_EQ(facts.at("tuned_parts"), "3");
         EXPECT_EQ(facts.at("tuned_switches_per_iteration"), "2.00");
         EXPECT_NE(facts.at("tuned_quiesce_ns_per_iteration"), "0");
