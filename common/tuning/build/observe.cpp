@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/tuning/build/cell_observation.hpp"
 #include "common/tuning/build/software.hpp"
+#include "common/tuning/mpi_library.hpp"
 #include "common/tuning/provenance/system_key.hpp"
 #include "common/tuning/whole_number.hpp"
 

@@ -6,9 +6,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cctype>
-
 namespace dlmb::tuning {
 namespace {
 
@@ -18,21 +15,6 @@ std::string dotted(std::uint64_t code) {
 }
 
 }  // namespace
-
-MpiLibrary mpi_library(std::string_view told) {
-    std::size_t begin = 0;  // behind a blank or a "v": MVAPICH2 has a digit in its name
-    while (begin < told.size() && (std::isdigit(static_cast<unsigned char>(told[begin])) == 0 || begin == 0 ||
-                                   (told[begin - 1] != ' ' && told[begin - 1] != 'v'))) {
-        ++begin;
-    }
-    std::size_t const end = std::min(told.find_first_not_of("0123456789.", begin), told.size());
-    std::string_view name = told.substr(0, begin);
-    for (std::string_view const known : {"Open MPI", "MPICH"}) {
-        name = told.starts_with(known) ? known : name;
-    }
-    name = name.substr(0, name.find_last_not_of(" :") + 1);
-    return {std::string(name), std::string(told.substr(begin, end - begin)), {}};
-}
 
 Versions library_versions(record::Cell const& cell) {
     Versions versions;

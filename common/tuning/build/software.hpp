@@ -1,20 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Libraries and their versions, out of what records say of them.
+// Versions of libraries, out of what records say of them.
 #pragma once
 
 #include "common/record/record.hpp"
-#include "common/tuning/envelope.hpp"
 
 #include <map>
 #include <string>
-#include <string_view>
 
 namespace dlmb::tuning {
-
-/// "Open MPI" 4.1.4 of what MPI_Get_library_version says: "Open MPI v4.1.4, package: ...", "MPICH Version: 4.0.2".
-[[nodiscard]] MpiLibrary mpi_library(std::string_view told);
 
 using Versions = std::map<std::string, std::string>;
 

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/build/software.hpp"
+#include "common/tuning/mpi_library.hpp"
 
 #include <gtest/gtest.h>
 

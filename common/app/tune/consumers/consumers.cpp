@@ -5,12 +5,12 @@
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
-#include "common/tuning/build/software.hpp"
 #include "common/tuning/exporters/mpich.hpp"
 #include "common/tuning/exporters/nccl.hpp"
 #include "common/tuning/exporters/open_mpi.hpp"
 #include "common/tuning/exporters/ucc.hpp"
 #include "common/tuning/exporters/ucx.hpp"
+#include "common/tuning/mpi_library.hpp"
 
 #include <fmt/core.h>
 
