@@ -45,6 +45,17 @@ std::vector<measure::ExchangeFloor> exchanges(Bootstrap& bootstrap, Options cons
     return floors;
 }
 
+/// `what`: "a round trip takes".
+void add_slow_links(std::vector<std::string>& warnings, measure::LinkFloor const& links,
+                    measure::LinkFloor::Times const& times, std::string_view what) {
+    for (measure::LinkFloor::Link const& link : times.slow) {
+        warnings.push_back(fmt::format("the link between the nodes of ranks {} and {} is slow: {} {} us, {} us is the "
+                                       "median of {} links",
+                                       link.ranks[0], link.ranks[1], what, human_us(link.ns), human_us(times.median_ns),
+                                       links.count));
+    }
+}
+
 std::vector<std::string> disturbed_ranks(measure::Calibration const& calibration) {
     auto const& spread = calibration.quanta.p99_over_min;
     auto const worst = std::max_element(spread.begin(), spread.end());
@@ -78,7 +89,7 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
     watchdog.touch();
     calibration.barrier = measure::calibrate_barrier(bootstrap, times.barriers_ns);
     watchdog.touch();
-    calibration.links = measure::calibrate_links(bootstrap, times.link_nodes);
+    calibration.links = measure::calibrate_links(bootstrap, times.link_nodes, watchdog);
     watchdog.touch();
     if (std::any_of(options.memory.begin(), options.memory.end(), on_device)) {
         std::int64_t const have = device.device ? 1 : 0;
@@ -95,14 +106,10 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
 
 std::vector<std::string> quiet_warnings(measure::Calibration const& calibration) {
     std::vector<std::string> warnings = disturbed_ranks(calibration);
-    if (calibration.links) {
-        for (measure::LinkFloor::Link const& link : calibration.links->slow) {
-            warnings.push_back(
-                fmt::format("the link between the nodes of ranks {} and {} is slow: a round trip takes {} us, "
-                            "{} us is the median of {} links",
-                            link.ranks[0], link.ranks[1], human_us(link.round_trip_ns),
-                            human_us(calibration.links->median_ns), calibration.links->count));
-        }
+    if (auto const& links = calibration.links) {
+        add_slow_links(warnings, *links, links->round_trips, "a round trip takes");
+        add_slow_links(warnings, *links, links->transfers, "256 KiB there and back take beyond that");
+        static_assert(measure::link_block_bytes == Bytes{256} << 10);
     }
     return warnings;
 }

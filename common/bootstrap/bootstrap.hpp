@@ -57,10 +57,17 @@ public:
     /// Root's content on every rank; sizes may differ before the call.
     virtual void broadcast(Blob& blob, Rank root) = 0;
 
-    /// From one rank to another, not collective: `peer` calls receive_word(rank()). Words of one sender to one receiver
-    /// keep their order. Sending may wait until the peer receives, so two ranks must not send to each other at once.
-    virtual void send_word(Rank peer, std::int64_t word) = 0;
-    [[nodiscard]] virtual std::int64_t receive_word(Rank peer) = 0;
+    /// From one rank to another, not collective: `peer` receives from rank() as many bytes. Messages of one sender to
+    /// one receiver keep their order. Sending may wait until the peer receives, so two ranks must not send to each
+    /// other at once.
+    virtual void send(Rank peer, std::span<std::byte const> bytes) = 0;
+    virtual void receive(Rank peer, std::span<std::byte> bytes) = 0;
+    void send_word(Rank peer, std::int64_t word) { send(peer, std::as_bytes(std::span(&word, 1))); }
+    [[nodiscard]] std::int64_t receive_word(Rank peer) {
+        std::int64_t word = 0;
+        receive(peer, std::as_writable_bytes(std::span(&word, 1)));
+        return word;
+    }
 
     /// Called repeatedly while a call above waits. Not collective. nullptr: nothing to progress.
     void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }

@@ -57,19 +57,27 @@ struct ExchangeFloor {
     double median_ns = 0;  // as a cell's
 };
 
-/// Round trips of a word between the first ranks of every two nodes, the least of some on each link: what the network
-/// takes, not what a busy processor adds. A link that only has less bandwidth than others is not seen.
+/// Between the first ranks of every two nodes, the least of some round trips on each link: what the network takes, not
+/// what a busy processor adds.
 struct LinkFloor {
     struct Link {
         std::array<Rank, 2> ranks{};
-        double round_trip_ns = 0;
+        double ns = 0;
+    };
+    struct Times {
+        double median_ns = 0;    // over links
+        std::vector<Link> slow;  // slowest first, at most slow_links_named
     };
     std::uint64_t count = 0;  // of links
-    double median_ns = 0;     // of their round trips
-    std::vector<Link> slow;   // slowest first, at most slow_links_named
+    Times round_trips;        // of a word: latency
+    Times transfers;          // what a round trip of link_block_bytes takes beyond that: bandwidth
 };
-/// Above this multiple of the median a link is slow. Paths through more switches stay below it.
-inline constexpr double slow_link_ratio = 2;
+inline constexpr Bytes link_block_bytes = Bytes{256} << 10;
+/// Above these multiples of the median a link is slow. The latency of paths through more switches stays below the first
+/// one; half the bandwidth is above the second one (a network card with half its lanes: from five nodes on, where not
+/// half of all links end at its node).
+inline constexpr double slow_round_trip_ratio = 2;
+inline constexpr double slow_transfer_ratio = 1.6;
 inline constexpr std::size_t slow_links_named = 8;
 
 /// The worst of all ranks.

@@ -14,21 +14,37 @@ Json exit_skew_json(std::optional<measure::BarrierFloor::ExitSkew> const& skew) 
     return {{"p50", finite(skew->p50_ns, "exit_skew_ns.p50")}, {"p99", finite(skew->p99_ns, "exit_skew_ns.p99")}};
 }
 
+/// `field`: what the time of a link is called.
+Json link_times_json(measure::LinkFloor::Times const& times, std::string const& field) {
+    Json slow = Json::array();
+    for (measure::LinkFloor::Link const& link : times.slow) {
+        slow.push_back({{"ranks", link.ranks}, {field, finite(link.ns, "slow." + field)}});
+    }
+    return {{"median_ns", finite(times.median_ns, "links.median_ns")}, {"slow", slow}};
+}
+
+measure::LinkFloor::Times link_times_from(Json const& object, std::string const& field) {
+    measure::LinkFloor::Times times{object.at("median_ns"), {}};
+    for (Json const& link : object.at("slow")) {
+        times.slow.push_back({link.at("ranks").get<std::array<Rank, 2>>(), link.at(field)});
+    }
+    return times;
+}
+
 Json links_json(std::optional<measure::LinkFloor> const& links) {
     if (!links) {
         return nullptr;
     }
-    Json slow = Json::array();
-    for (measure::LinkFloor::Link const& link : links->slow) {
-        slow.push_back({{"ranks", link.ranks}, {"round_trip_ns", finite(link.round_trip_ns, "slow.round_trip_ns")}});
-    }
-    return {{"count", links->count}, {"median_ns", finite(links->median_ns, "links.median_ns")}, {"slow", slow}};
+    Json object = link_times_json(links->round_trips, "round_trip_ns");
+    object["count"] = links->count;
+    object["transfers"] = link_times_json(links->transfers, "transfer_ns");
+    return object;
 }
 
 measure::LinkFloor links_from(Json const& object) {
-    measure::LinkFloor links{object.at("count"), object.at("median_ns"), {}};
-    for (Json const& link : object.at("slow")) {
-        links.slow.push_back({link.at("ranks").get<std::array<Rank, 2>>(), link.at("round_trip_ns")});
+    measure::LinkFloor links{object.at("count"), link_times_from(object, "round_trip_ns"), {}};
+    if (auto const transfers = object.find("transfers"); transfers != object.end()) {
+        links.transfers = link_times_from(*transfers, "transfer_ns");
     }
     return links;
 }

@@ -22,7 +22,7 @@
 
 namespace dlmb::record {
 
-inline constexpr char const* result_schema = "dlmb.result/1.2";
+inline constexpr char const* result_schema = "dlmb.result/1.3";
 
 /// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
 /// key).

@@ -73,6 +73,20 @@ TEST_F(MpiBootstrapTest, WordsOfEachSenderKeepTheirOrder) {
     }
 }
 
+TEST_F(MpiBootstrapTest, MessagesOfMoreThanAWordArriveWhole) {
+    Rank const next = (world().rank() + 1) % world().size();
+    constexpr std::size_t large = 1 << 20;  // by rendezvous: the sender waits for the receiver
+    for (std::size_t const bytes : {std::size_t{0}, std::size_t{3}, large}) {
+        if (world().rank() == 0 && next != 0) {
+            world().send(next, Blob(bytes, std::byte{42}));
+        } else if (world().rank() == 1) {
+            Blob received(bytes);
+            world().receive(0, received);
+            EXPECT_EQ(received, Blob(bytes, std::byte{42}));
+        }
+    }
+}
+
 TEST_F(MpiBootstrapTest, GathersNothingFromAll) {
     for (Blob const& blob : world().all_gather({})) {
         EXPECT_TRUE(blob.empty());

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
 """Several nodes on one machine: namespaces with a host name, an IP address and a clock of their own, joined by a
-network whose delays are chosen for each direction. Packets go through a process of this test and wait there, as few
+network whose delays and rates are chosen for each direction. Packets go through a process of this test and wait there, as few
 kernels in containers have netem. Needs root."""
 
 import ctypes
@@ -57,12 +57,14 @@ def open_tun(namespace):
     return tun
 
 
-def carry(namespaces, delay_ms, ready):
-    """Takes packets from node to node, each delay_ms[from][to] late; the last byte of an IPv4 address is the node."""
+def carry(namespaces, delay_ms, megabytes_per_s, ready):
+    """Takes packets from node to node, delay_ms[from][to] after they have passed the link, one at a time, at
+    megabytes_per_s[from][to]; the last byte of an IPv4 address is the node."""
     tuns = [open_tun(namespace) for namespace in namespaces]
     ready.set()
     waiting = []
     count = 0
+    free = {}  # when the last packet has passed a link
     while True:
         timeout = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
         for tun in select.select(tuns, [], [], timeout)[0]:
@@ -70,7 +72,9 @@ def carry(namespaces, delay_ms, ready):
             source, target = tuns.index(tun), packet[19] - 1
             if packet[0] >> 4 == 4 and target < len(tuns):
                 count += 1
-                due = time.monotonic() + delay_ms[source][target] / 1000
+                passing_s = len(packet) / 1e6 / megabytes_per_s[source][target]
+                free[source, target] = max(time.monotonic(), free.get((source, target), 0)) + passing_s
+                due = free[source, target] + delay_ms[source][target] / 1000
                 heapq.heappush(waiting, (due, count, target, packet))
         while waiting and waiting[0][0] <= time.monotonic():
             _, _, target, packet = heapq.heappop(waiting)
@@ -78,17 +82,19 @@ def carry(namespaces, delay_ms, ready):
 
 
 class DelayedNodes:
-    """`delay_ms[i][j]`: from node i to node j. Use with `with`."""
+    """`delay_ms[i][j]`, `megabytes_per_s[i][j]`: from node i to node j. Use with `with`."""
 
-    def __init__(self, delay_ms):
+    def __init__(self, delay_ms, megabytes_per_s=None):
         self.names = [f"dlmb-{os.getpid()}-{node + 1}" for node in range(len(delay_ms))]
         self.delay_ms = delay_ms
+        self.megabytes_per_s = megabytes_per_s or [[float("inf")] * len(delay_ms) for _ in delay_ms]
 
     def __enter__(self):
         for name in self.names:
             subprocess.run(["ip", "netns", "add", name], check=True)
         ready = multiprocessing.Event()
-        self.carrier = multiprocessing.Process(target=carry, args=(self.names, self.delay_ms, ready), daemon=True)
+        self.carrier = multiprocessing.Process(target=carry, args=(self.names, self.delay_ms, self.megabytes_per_s, ready),
+                                               daemon=True)
         self.carrier.start()
         assert ready.wait(30), "no network devices in the namespaces"
         for node, name in enumerate(self.names):

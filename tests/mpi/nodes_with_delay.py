@@ -62,6 +62,18 @@ class NodesWithDelay(unittest.TestCase):
             self.assertEqual([link["ranks"] for link in links["slow"]], expected, links)
             self.assertGreaterEqual(links["median_ns"], 4e6)
 
+    def test_a_link_with_less_bandwidth_is_named_in_the_record(self):
+        even_ms = [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+        even = [[4, 4, 4], [4, 4, 4], [4, 4, 4]]
+        one_way = [[4, 4, 1], [4, 4, 4], [4, 4, 4]]  # from node 1 to node 3
+        for megabytes_per_s, expected in ((even, []), (one_way, [[0, 2]])):
+            with DelayedNodes(even_ms, megabytes_per_s) as nodes:
+                links = lines_of_an_exchange(nodes)["launch"]["calibration"]["links"]
+            transfers = links["transfers"]
+            self.assertEqual([link["ranks"] for link in transfers["slow"]], expected, links)
+            self.assertEqual(links["slow"], [], links)
+            self.assertGreaterEqual(transfers["median_ns"], 0.9 * 2 * 262144 / 4e6 * 1e9)  # there and back
+
 
 if __name__ == "__main__":
     reason = why_not()

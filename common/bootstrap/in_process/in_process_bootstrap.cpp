@@ -142,17 +142,22 @@ void InProcessBootstrap::broadcast(Blob& blob, Rank root) {
     meet(std::move(slot), [&] { blob = world_.slot(root).blob; });
 }
 
-void InProcessBootstrap::send_word(Rank peer, std::int64_t word) {
-    check_rank(peer, "send_word", "destination");
-    world_.inbox(peer).put(rank_, word);
+void InProcessBootstrap::send(Rank peer, std::span<std::byte const> bytes) {
+    check_rank(peer, "send", "destination");
+    world_.inbox(peer).put(rank_, bytes);
 }
 
-std::int64_t InProcessBootstrap::receive_word(Rank peer) {
-    check_rank(peer, "receive_word", "source");
+void InProcessBootstrap::receive(Rank peer, std::span<std::byte> bytes) {
+    check_rank(peer, "receive", "source");
     for (;;) {
         world_.leave_if_failed();
-        if (std::optional<std::int64_t> const word = world_.inbox(rank_).take(peer)) {
-            return *word;
+        if (std::optional<Blob> const blob = world_.inbox(rank_).take(peer)) {
+            if (blob->size() != bytes.size()) {
+                throw Error(fmt::format("bootstrap receive: {} bytes expected of rank {}, {} came", bytes.size(), peer,
+                                        blob->size()));
+            }
+            std::copy(blob->begin(), blob->end(), bytes.begin());
+            return;
         }
         make_progress();
         idle_();

@@ -29,8 +29,8 @@ public:
     [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override;
     void all_reduce(std::span<std::int64_t> values, Fold fold) override;
     void broadcast(Blob& blob, Rank root) override;
-    void send_word(Rank peer, std::int64_t word) override;
-    [[nodiscard]] std::int64_t receive_word(Rank peer) override;
+    void send(Rank peer, std::span<std::byte const> bytes) override;
+    void receive(Rank peer, std::span<std::byte> bytes) override;
     [[noreturn]] void abort(int exit_code) override;
 
     /// Collective. Rank 0's object, on every rank: ranks that are threads can share more than blobs.

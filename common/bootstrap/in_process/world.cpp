@@ -49,21 +49,21 @@ std::int64_t BarrierFlags::word(Rank me, int round, std::uint64_t barrier) const
     return flags_[index(me, round)].words[barrier % 2];
 }
 
-void WordInbox::put(Rank from, std::int64_t word) {
+void Inbox::put(Rank from, std::span<std::byte const> bytes) {
     std::lock_guard const lock(mutex_);
-    words_.emplace_back(from, word);
+    letters_.push_back({from, {bytes.begin(), bytes.end()}});
 }
 
-std::optional<std::int64_t> WordInbox::take(Rank from) {
+std::optional<Blob> Inbox::take(Rank from) {
     std::lock_guard const lock(mutex_);
     auto const found =
-        std::find_if(words_.begin(), words_.end(), [from](auto const& each) { return each.first == from; });
-    if (found == words_.end()) {
+        std::find_if(letters_.begin(), letters_.end(), [from](Letter const& letter) { return letter.peer == from; });
+    if (found == letters_.end()) {
         return std::nullopt;
     }
-    std::int64_t const word = found->second;
-    words_.erase(found);
-    return word;
+    Blob blob = std::move(found->blob);
+    letters_.erase(found);
+    return blob;
 }
 
 World::World(int ranks, int ranks_per_node)

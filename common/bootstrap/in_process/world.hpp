@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -60,16 +61,16 @@ private:
     std::vector<Flag> flags_;
 };
 
-/// Words that other ranks sent to one rank and that it has not taken yet.
-class WordInbox {
+/// What other ranks sent to one rank and it has not taken yet.
+class Inbox {
 public:
-    void put(Rank from, std::int64_t word);
+    void put(Rank from, std::span<std::byte const> bytes);
     /// The oldest of that sender.
-    [[nodiscard]] std::optional<std::int64_t> take(Rank from);
+    [[nodiscard]] std::optional<Blob> take(Rank from);
 
 private:
     std::mutex mutex_;
-    std::deque<std::pair<Rank, std::int64_t>> words_;
+    std::deque<Letter> letters_;
 };
 
 class World {
@@ -80,7 +81,7 @@ public:
     [[nodiscard]] std::string const& host() const { return host_; }
     [[nodiscard]] BarrierFlags& flags() { return flags_; }
     [[nodiscard]] Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] WordInbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
 
     /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
     void fail(Rank rank, std::exception_ptr reason) noexcept;
@@ -93,7 +94,7 @@ private:
     std::string host_;
     BarrierFlags flags_;
     std::vector<Slot> slots_;
-    std::vector<WordInbox> inboxes_;
+    std::vector<Inbox> inboxes_;
     mutable std::mutex mutex_;
     std::exception_ptr first_failure_;
     std::atomic<Rank> failed_rank_{-1};

@@ -23,9 +23,9 @@ namespace {
 
 using mpi::check;
 
-// Messages of exchange(), and words; the barrier uses its round number, which stays below 31.
+// Messages of exchange(), and of send(); the barrier uses its round number, which stays below 31.
 constexpr int letter_tag = 64;
-constexpr int word_tag = 65;
+constexpr int message_tag = 65;
 
 int to_count(std::uint64_t bytes, std::string_view call) {
     if (bytes > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) {
@@ -176,18 +176,20 @@ public:
         wait({&request, 1});
     }
 
-    void send_word(Rank peer, std::int64_t word) override {
+    void send(Rank peer, std::span<std::byte const> bytes) override {
         MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Isend(&word, 1, MPI_INT64_T, peer, word_tag, world_.get(), &request), "MPI_Isend");
+        check(MPI_Isend(bytes.data(), to_count(bytes.size(), "send"), MPI_BYTE, peer, message_tag, world_.get(),
+                        &request),
+              "MPI_Isend");
         wait({&request, 1});
     }
 
-    [[nodiscard]] std::int64_t receive_word(Rank peer) override {
-        std::int64_t word = 0;
+    void receive(Rank peer, std::span<std::byte> bytes) override {
         MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Irecv(&word, 1, MPI_INT64_T, peer, word_tag, world_.get(), &request), "MPI_Irecv");
+        check(MPI_Irecv(bytes.data(), to_count(bytes.size(), "receive"), MPI_BYTE, peer, message_tag, world_.get(),
+                        &request),
+              "MPI_Irecv");
         wait({&request, 1});
-        return word;
     }
 
     void progress() override {

@@ -40,11 +40,15 @@ TEST(LaunchCalibration, OneWarningNamesTheWorstOfTheDisturbedRanks) {
 
 TEST(LaunchCalibration, AWarningNamesEachSlowLink) {
     measure::Calibration quiet = calibration({1.0});
-    quiet.links = measure::LinkFloor{6, 4'000, {{{0, 4}, 19'000}}};
+    quiet.links = measure::LinkFloor{6, {4'000, {{{0, 4}, 19'000}}}, {50'000, {{{2, 4}, 110'000}}}};
     std::vector<std::string> const warnings = quiet_warnings(quiet);
-    ASSERT_EQ(warnings.size(), 1U);
-    for (char const* part : {"ranks 0 and 4", "19", "4.000 us is the median of 6 links"}) {
+    ASSERT_EQ(warnings.size(), 2U);
+    for (char const* part : {"ranks 0 and 4", "a round trip takes 19", "4.000 us is the median of 6 links"}) {
         EXPECT_THAT(warnings[0], HasSubstr(part));
+    }
+    for (char const* part :
+         {"ranks 2 and 4", "256 KiB there and back take beyond that 110", "50.000 us is the median"}) {
+        EXPECT_THAT(warnings[1], HasSubstr(part));
     }
 }
 

@@ -71,6 +71,23 @@ TEST_P(InProcess, WordsOfEachSenderKeepTheirOrder) {
     });
 }
 
+TEST(InProcessMessages, ArriveWholeAndOfTheExpectedSizeOnly) {
+    Blob const sent{std::byte{7}, std::byte{0}, std::byte{255}};
+    auto const send_three = [&](std::size_t expected) {
+        run_ranks(2, [&](Bootstrap& bootstrap) {
+            Blob received(expected);
+            if (bootstrap.rank() == 0) {
+                bootstrap.send(1, sent);
+            } else {
+                bootstrap.receive(0, received);
+                EXPECT_EQ(received, sent);
+            }
+        });
+    };
+    send_three(3);
+    EXPECT_THROW(send_three(2), Error);
+}
+
 TEST(InProcessNodes, EveryRankKnowsTheFirstOneOfItsNode) {
     run_ranks(5, 2, [](Bootstrap& bootstrap) { EXPECT_EQ(bootstrap.node_leader(), bootstrap.rank() / 2 * 2); });
 }

@@ -111,28 +111,47 @@ TEST(Calibration, EveryEffortHasItsWord) {
 }
 
 TEST(Calibration, EveryTwoNodesTryTheirLinkOnce) {
-    auto const links = [](Bootstrap& bootstrap) { return calibrate_links(bootstrap, 7); };
+    auto const links = [](Bootstrap& bootstrap) {
+        Watchdog watchdog([](Stuck const&) {});
+        return calibrate_links(bootstrap, 7, watchdog);
+    };
     for (int const nodes : {3, 4, 7}) {
         constexpr int ranks_per_node = 2;
         std::optional<LinkFloor> const floor = on_ranks(nodes * ranks_per_node, ranks_per_node, links);
         ASSERT_TRUE(floor.has_value()) << nodes;
         EXPECT_EQ(floor->count, static_cast<std::uint64_t>(nodes * (nodes - 1) / 2));
-        EXPECT_GT(floor->median_ns, 0);
+        EXPECT_GT(floor->round_trips.median_ns, 0);
+        EXPECT_GE(floor->transfers.median_ns, 0);
     }
     EXPECT_FALSE(on_ranks(2, 1, links).has_value());  // one link: nothing to compare it with
     EXPECT_FALSE(on_ranks(8, 1, links).has_value());  // more nodes than asked for
 }
 
-TEST(Calibration, LinksAboveTwiceTheMedianAreNamedSlowestFirst) {
+TEST(Calibration, LinksAboveAMultipleOfTheMedianAreNamedSlowestFirst) {
     std::array<Rank, 4> const leaders{0, 2, 4, 6};
     // Nodes 0 to 3, the upper triangle by rows.
-    std::array<Nanoseconds, 16> const round_trips{0, 10, 10, 21, 0, 0, 10, 20, 0, 0, 0, 90, 0, 0, 0, 0};
-    LinkFloor const floor = link_floor(leaders, round_trips);
-    EXPECT_EQ(floor.count, 6U);
-    EXPECT_EQ(floor.median_ns, 15);
-    ASSERT_EQ(floor.slow.size(), 1U);
-    EXPECT_EQ(floor.slow[0].ranks, (std::array<Rank, 2>{4, 6}));
-    EXPECT_EQ(floor.slow[0].round_trip_ns, 90);
+    std::array<Nanoseconds, 16> const ns{0, 10, 10, 30, 0, 0, 10, 20, 0, 0, 0, 90, 0, 0, 0, 0};
+    LinkFloor::Times const twice = link_times(leaders, ns, 2);
+    EXPECT_EQ(twice.median_ns, 15);
+    ASSERT_EQ(twice.slow.size(), 1U);  // exactly twice is not above it
+    EXPECT_EQ(twice.slow[0].ranks, (std::array<Rank, 2>{4, 6}));
+    EXPECT_EQ(twice.slow[0].ns, 90);
+    LinkFloor::Times const more = link_times(leaders, ns, 1.6);
+    ASSERT_EQ(more.slow.size(), 2U);
+    EXPECT_EQ(more.slow[1].ranks, (std::array<Rank, 2>{0, 6}));
+    EXPECT_TRUE(link_times(leaders, std::array<Nanoseconds, 16>{0, 0, 0, 5}, 2).slow.empty()) << "busy ranks, no link";
+}
+
+TEST(Calibration, ANodeThatIsSlowToAllIsNamedByItsLinks) {
+    std::array<Rank, 5> const leaders{0, 1, 2, 3, 4};
+    // Node 1 has half the bandwidth.
+    std::array<Nanoseconds, 25> const ns{0, 20, 10, 10, 10, 0, 0, 20, 20, 20, 0, 0, 0, 10, 10, 0, 0, 0, 0, 10};
+    LinkFloor::Times const times = link_times(leaders, ns, slow_transfer_ratio);
+    EXPECT_EQ(times.median_ns, 10);
+    ASSERT_EQ(times.slow.size(), 4U);
+    for (LinkFloor::Link const& link : times.slow) {
+        EXPECT_TRUE(link.ranks[0] == 1 || link.ranks[1] == 1);
+    }
 }
 
 }  // namespace

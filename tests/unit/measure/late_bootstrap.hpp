@@ -42,8 +42,8 @@ public:
     }
     void all_reduce(std::span<std::int64_t> values, Fold fold) override { inner_.all_reduce(values, fold); }
     void broadcast(Blob& blob, Rank root) override { inner_.broadcast(blob, root); }
-    void send_word(Rank peer, std::int64_t word) override { inner_.send_word(peer, word); }
-    [[nodiscard]] std::int64_t receive_word(Rank peer) override { return inner_.receive_word(peer); }
+    void send(Rank peer, std::span<std::byte const> bytes) override { inner_.send(peer, bytes); }
+    void receive(Rank peer, std::span<std::byte> bytes) override { inner_.receive(peer, bytes); }
     [[noreturn]] void abort(int exit_code) override { std::_Exit(exit_code); }
 
 private:

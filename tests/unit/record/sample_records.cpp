@@ -99,8 +99,8 @@ Launch sample_launch() {
                                               .timer = {24.5, 20, 27},
                                               .quanta = {20'480, {1.01, 1.02, 1.01, 1.62}, {4100, 3900, 5200, 98'000}},
                                               .barrier = {1000, 2350, measure::BarrierFloor::ExitSkew{310, 1240}}};
-    launch.calibration->links = measure::LinkFloor{3, 4100, {}};
-    launch.calibration->links->slow.push_back({{2, 5}, 18'400});
+    launch.calibration->links =
+        measure::LinkFloor{3, {4100, {{{2, 5}, 18'400}}}, {52'000, {{{0, 5}, 210'000}, {{2, 5}, 101'000}}}};
     return launch;
 }
 
