@@ -16,7 +16,8 @@ constexpr Bytes small_broadcast = Bytes{32} << 10;
 constexpr Bytes small_reduction_by_sockets = Bytes{64} << 10;
 constexpr int radix_by_sockets = 2;
 constexpr int few_places = 32;
-constexpr int few_by_sockets = 4;  // of a broadcast: the tree has two rounds at most
+constexpr int few_by_sockets = 4;                      // of a broadcast: the tree has two rounds at most
+constexpr Bytes least_broadcast_by_sockets = 1 << 10;  // below, a message costs its system calls
 
 /// Whether a chain is done after fewer times of one segment than a tree: it needs one per segment and one more per
 /// place on the way, the tree in each of its rounds radix - 1 per segment.
@@ -31,9 +32,10 @@ bool chain_is_shorter(Shape const& shape) {
     return segments + places < segments * rounds * sends + 2;
 }
 
-/// A place is busy while it sends through a socket. Among three, a chain has as many rounds as a tree.
+/// A place is busy while it sends through a socket. Among three, a chain has as many rounds as a tree, and the root
+/// sends once; where the root and the next one share a core, what the chain copies there twice costs more than that.
 Algorithm broadcast_by_sockets(Shape const& shape) {
-    return shape.places == 3 && shape.bytes < small_broadcast ? chain : knomial_tree;
+    return shape.places == 3 && shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
 }
 
 }  // namespace

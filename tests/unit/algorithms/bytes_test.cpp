@@ -145,7 +145,8 @@ TEST(Choice, BySocketsIsOfFewerMessages) {
     EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65536), knomial);
     EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 8, 65536), knomial);
     EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 33, 65536), ring);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 32767), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1024), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{1} << 20), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 8, Bytes{1} << 27), chain);
 }
