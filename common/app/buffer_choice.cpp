@@ -67,11 +67,14 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
     Bytes const flush = mode == CacheMode::flush ? CacheFlush::bytes_for(cache_bytes) : 0;
     Bytes const least = slot + flush;
     Bytes const wanted = mode == CacheMode::rotate ? measure::slots_wanted(slot, cache_bytes, most_steps(plans)) : 1;
-    std::array<std::int64_t, 4> most{static_cast<std::int64_t>(wanted), static_cast<std::int64_t>(slot),
+    std::array<std::int64_t, 6> most{static_cast<std::int64_t>(wanted),
+                                     static_cast<std::int64_t>(slot),
                                      least > share ? static_cast<std::int64_t>(least) : 0,
-                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part))};
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part)),
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, unlimited)),
+                                     -static_cast<std::int64_t>(share / pool_part)};
     launch.bootstrap.all_reduce(most, Fold::max);
-    auto const [wanted_most, slot_most, lacking, affordable_negated] = most;
+    auto const [wanted_most, slot_most, lacking, affordable_negated, in_any_memory_negated, limit_negated] = most;
     BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
     if (lacking > 0) {
         choice.why_not = fmt::format("needs {} of {} memory per rank, more than is free; make the traffic smaller or "
@@ -87,6 +90,10 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
                                           static_cast<std::uint64_t>(-affordable_negated), plans.size());
     choice.use.pool_bytes = choice.use.slots * static_cast<Bytes>(slot_most);
     choice.use.flush_bytes = flush;
+    choice.shrunk =
+        choice.use.slots < measure::slots_for(static_cast<std::uint64_t>(wanted_most),
+                                              static_cast<std::uint64_t>(-in_any_memory_negated), plans.size());
+    choice.pool_limit = static_cast<Bytes>(-limit_negated);
     bool const covered = slot == 0 || choice.use.slots * slot >= measure::caches_in_pool * cache_bytes;
     std::int64_t covers = cache_bytes > 0 && covered ? 1 : 0;
     launch.bootstrap.all_reduce({&covers, 1}, Fold::min);

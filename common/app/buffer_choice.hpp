@@ -5,13 +5,15 @@
 // the machine decide, never what else is measured.
 #pragma once
 
-#include "common/app/point.hpp"
+#include "common/app/launch_context.hpp"
 
 namespace dlmb::app {
 
 struct BufferChoice {
     std::string why_not;    // not even one slot fits: reason for a skipped record; empty otherwise
     measure::CacheUse use;  // without it
+    bool shrunk = false;    // to what there is memory for
+    Bytes pool_limit = 0;   // what pools may take on any rank
 };
 
 /// Collective, the same on all ranks. Where memory is little the pool shrinks: a quarter of a rank's share of what is

@@ -4,7 +4,8 @@
 // The cells of one point: which (backend, method) pairs are asked for and still to be measured.
 #pragma once
 
-#include "common/app/point.hpp"
+#include "common/app/launch_context.hpp"
+#include "common/app/sweep.hpp"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 // A line at the start of a launch on device memory: how MPI comes to it.
 #pragma once
 
-#include "common/app/point.hpp"
+#include "common/app/launch_context.hpp"
 
 namespace dlmb::app {
 

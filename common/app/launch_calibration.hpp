@@ -4,7 +4,7 @@
 // The calibration of a launch: what is measured before the first cell, and what of it a person should know.
 #pragma once
 
-#include "common/app/point.hpp"
+#include "common/app/launch_context.hpp"
 #include "common/measure/calibration.hpp"
 #include "common/record/device_use.hpp"
 

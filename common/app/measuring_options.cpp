@@ -59,6 +59,12 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->check(CLI::Range(0.0, most_times))
         ->capture_default_str()
         ->group(measuring_group);
+    app.add_option("--rounds-over", rounds_over,
+                   "point: the cells of a point take turns; sweep: those of as many points as fit in memory (rows come "
+                   "late and in no order)")
+        ->check(CLI::IsMember({"point", "sweep"}))
+        ->capture_default_str()
+        ->group(measuring_group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))
         ->capture_default_str()
@@ -130,6 +136,7 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
     options.calibration = calibration == "off"    ? measure::Effort::off
                           : calibration == "full" ? measure::Effort::full
                                                   : measure::Effort::brief;
+    options.rounds_over_sweep = rounds_over == "sweep";
     options.runner.validate = validation == "on";
     options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
     options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);

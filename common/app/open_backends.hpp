@@ -4,8 +4,8 @@
 // The backends that a launch measures.
 #pragma once
 
+#include "common/app/launch_context.hpp"
 #include "common/app/options.hpp"
-#include "common/app/point.hpp"
 #include "common/backend/chooser.hpp"
 #include "common/record/environment.hpp"
 

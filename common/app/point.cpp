@@ -2,94 +2,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/point.hpp"
 
-#include "common/app/buffer_choice.hpp"
-#include "common/app/candidates.hpp"
-#include "common/app/compete.hpp"
-#include "common/backend/registry.hpp"
-#include "common/measure/buffer_pool.hpp"
+#include "common/measure/flags.hpp"
 #include "common/measure/slot_fill.hpp"
-
-#include <fmt/core.h>
 
 namespace dlmb::app {
 namespace {
 
-void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> const& entries,
-              std::string const& reason) {
-    for (Entry const& entry : entries) {
-        report_skipped(launch, variant, entry, reason);
+measure::BufferPool filled_pool(LaunchContext& launch, MemorySpace& space, Traffic const& traffic,
+                                BufferChoice const& choice) {
+    launch.watchdog.activity("preparing buffers");
+    measure::BufferPool pool(space, measure::buffer_sizes(traffic.plans), choice.use.slots);
+    measure::fill_slots(space, pool.slots(), traffic.plans, launch.options.runner.fill);
+    return pool;
+}
+
+void describe(std::vector<Entry>& entries, Traffic const& traffic, BufferChoice const& choice,
+              std::optional<record::HostPages> const& pages) {
+    for (Entry& entry : entries) {
+        record::Cell& cell = entry.cell;
+        cell.traffic = traffic.total;
+        cell.statistics = traffic.statistics;
+        for (PhaseSummary const& phase : traffic.phases) {
+            cell.phases.push_back({phase.label, phase.traffic});
+        }
+        cell.cache = choice.use;
+        cell.host_pages = pages;
     }
 }
 
-void fill_in(record::Cell& cell, Traffic const& traffic) {
-    cell.traffic = traffic.total;
-    cell.statistics = traffic.statistics;
-    for (PhaseSummary const& phase : traffic.phases) {
-        cell.phases.push_back({phase.label, phase.traffic});
+/// The error of the common clock counts where the sample is a span on it.
+bool is_below_floor(measure::CellResult const& result, double timer_ns) {
+    measure::ClockFloor floor{timer_ns};
+    if (result.sync.method == "window") {
+        floor.common_error_ns = static_cast<double>(result.sync.clock_error_ns);
     }
+    return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), floor);
 }
 
 }  // namespace
 
-std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind, std::string& why_not) {
-    std::unique_ptr<MemorySpace> space = make_memory(kind, why_not);
-    std::vector<std::int64_t> have{space == nullptr ? 0 : 1};
-    bootstrap.all_reduce(have, Fold::min);
-    if (have[0] == 0 && space != nullptr) {
-        why_not = fmt::format("another rank has no {} memory", name_of(kind));
+Point::Point(LaunchContext& launch, Variant const& variant, std::unique_ptr<MemorySpace> space, Traffic traffic,
+             BufferChoice const& choice, std::vector<Entry> entries)
+    : launch_(launch), variant_(variant), space_(std::move(space)), traffic_(std::move(traffic)),
+      pool_(filled_pool(launch, *space_, traffic_, choice)), contest_{launch.bootstrap, *space_, pool_.slots(),
+                                                                      traffic_.plans, launch.start} {
+    if (choice.use.flush_bytes > 0) {
+        contest_.flush = &flush_.emplace(*space_, choice.use.cache_bytes);
     }
-    return have[0] == 0 ? nullptr : std::move(space);
+    MemoryKind const memory = space_->kind();
+    if (on_device(memory) || memory == MemoryKind::managed) {
+        contest_.gpu = launch.throttling;
+    }
+    describe(entries, traffic_, choice, look_at_pages(launch, memory, pool_.allocations()));
+    compiled_ = compile_entries(launch, variant, contest_, std::move(entries));
 }
 
-void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory) {
-    std::unique_ptr<Pattern> const pattern = launch.type.make(variant.parameters, launch.world);
-    std::vector<Entry> entries = open_entries(launch, variant, *pattern, memory);
-    if (entries.empty()) {
-        return;
+measure::ContestRun Point::contest_run(std::function<void()> cell_over) {
+    return {contest_, compiled_.candidates,
+            [this, cell_over = std::move(cell_over)](std::size_t index, measure::CellResult const& result) {
+                report(index, result);
+                cell_over();
+            }};
+}
+
+void Point::report(std::size_t index, measure::CellResult const& result) {
+    record::Cell cell = compiled_.entries[index].cell;
+    cell.result = result;
+    if (auto const& calibration = launch_.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
+        cell.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }
-    // From here on ranks wait for each other; a hang before the first cell is compiled is recorded under that cell.
-    launch.reporter.expect(variant.title, entries.front().cell);
-    launch.watchdog.arm(variant.title, launch.options.runner.timeout_ns);
-    launch.watchdog.activity("traffic set-up");
-    std::string reason;
-    std::unique_ptr<MemorySpace> const space = memory_on_all_ranks(launch.bootstrap, memory, reason);
-    if (space == nullptr) {
-        launch.watchdog.disarm();
-        skip_all(launch, variant, entries, reason);
-        return;
-    }
-    launch.reporter.doing("traffic set-up");
-    Traffic const traffic = prepare_traffic(launch.bootstrap, *pattern, launch.type.phases, launch.options.seed,
-                                            draws_of(*pattern, launch.options));
-    BufferChoice const choice = choose_buffers(launch, memory, traffic.plans);
-    if (!choice.why_not.empty()) {
-        launch.watchdog.disarm();
-        skip_all(launch, variant, entries, choice.why_not);
-        return;
-    }
-    launch.watchdog.activity("preparing buffers");
-    measure::BufferPool const pool(*space, measure::buffer_sizes(traffic.plans), choice.use.slots);
-    measure::fill_slots(*space, pool.slots(), traffic.plans, launch.options.runner.fill);
-    std::optional<measure::CacheFlush> flush;
-    if (choice.use.flush_bytes > 0) {
-        flush.emplace(*space, choice.use.cache_bytes);
-    }
-    std::optional<record::HostPages> const pages = look_at_pages(launch, memory, pool.allocations());
-    for (Entry& entry : entries) {
-        fill_in(entry.cell, traffic);
-        entry.cell.cache = choice.use;
-        entry.cell.host_pages = pages;
-    }
-    bool const uses_gpu = on_device(memory) || memory == MemoryKind::managed;
-    measure::Contest const contest{launch.bootstrap,
-                                   *space,
-                                   pool.slots(),
-                                   traffic.plans,
-                                   launch.start,
-                                   flush ? &*flush : nullptr,
-                                   uses_gpu ? launch.throttling : nullptr};
-    compete(launch, variant, contest, entries);
-    launch.watchdog.disarm();
+    cell.backend_facts = compiled_.candidates[index].positions.front()->provenance();  // before what its backend says
+    cell.backend_facts.merge(compiled_.entries[index].backend->provenance());
+    launch_.overlap.add(cell);
+    launch_.reporter.cell(cell, variant_.title);
 }
 
 }  // namespace dlmb::app

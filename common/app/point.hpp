@@ -1,53 +1,48 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Measures one point of a sweep in one memory kind: prepares the traffic once, compiles it for every requested backend
-// and method, and lets them compete on the same bytes in the same buffers.
+// One point of a sweep in one memory kind, ready to be measured: its traffic, its buffers, and every requested backend
+// and method compiled for them.
 #pragma once
 
-#include "common/app/options.hpp"
-#include "common/app/overlap.hpp"
-#include "common/app/reporter.hpp"
-#include "common/app/sweep.hpp"
+#include "common/app/buffer_choice.hpp"
+#include "common/app/compiled_entries.hpp"
 #include "common/app/traffic_setup.hpp"
+#include "common/measure/buffer_pool.hpp"
 
 #include <memory>
-#include <set>
-#include <string>
-#include <vector>
+#include <optional>
 
 namespace dlmb::app {
 
-/// A requested backend: made, or the reason why not.
-struct RequestedBackend {
-    std::string name;
-    std::shared_ptr<Backend> backend;  // nullptr: `why_not` says it
-    std::string why_not;
+class Point {
+public:
+    /// Collective. Cells that cannot run are reported as skipped.
+    Point(LaunchContext& launch, Variant const& variant, std::unique_ptr<MemorySpace> space, Traffic traffic,
+          BufferChoice const& choice, std::vector<Entry> entries);
+
+    Point(Point const&) = delete;
+    Point(Point&&) = delete;
+    Point& operator=(Point const&) = delete;
+    Point& operator=(Point&&) = delete;
+    ~Point() = default;
+
+    [[nodiscard]] Variant const& variant() const { return variant_; }
+    [[nodiscard]] std::size_t cells() const { return compiled_.entries.size(); }
+    /// Lives as long as the point; `cell_over` is called after each cell that was reported.
+    [[nodiscard]] measure::ContestRun contest_run(std::function<void()> cell_over);
+
+private:
+    void report(std::size_t index, measure::CellResult const& result);
+
+    LaunchContext& launch_;
+    Variant const& variant_;
+    std::unique_ptr<MemorySpace> space_;
+    Traffic traffic_;
+    measure::BufferPool pool_;
+    std::optional<measure::CacheFlush> flush_;
+    measure::Contest contest_;
+    CompiledEntries compiled_;
 };
-
-/// What stays the same over all points of a launch.
-struct LaunchContext {
-    Bootstrap& bootstrap;
-    PatternType const& type;
-    Options const& options;
-    WorldShape world;
-    std::vector<RequestedBackend>& backends;
-    std::set<std::string> finished_cells;  // of the results file, with --resume
-    Reporter& reporter;
-    measure::Watchdog& watchdog;
-    measure::CommonStart& start;
-    record::DeviceUse const& device;  // of this rank
-    Throttling const* throttling;     // of that device; nullptr: there is none
-    Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
-    std::vector<int> numa_nodes;      // of the processing units that this rank may run on
-    Overlap overlap = {};
-};
-
-/// Collective. nullptr with a reason unless every rank has this memory.
-[[nodiscard]] std::unique_ptr<MemorySpace> memory_on_all_ranks(Bootstrap& bootstrap, MemoryKind kind,
-                                                               std::string& why_not);
-
-/// Collective.
-void measure_point(LaunchContext& launch, Variant const& variant, MemoryKind memory);
 
 }  // namespace dlmb::app

@@ -4,11 +4,11 @@
 
 #include "common/app/adopt_device.hpp"
 #include "common/app/agree.hpp"
+#include "common/app/batch.hpp"
 #include "common/app/candidates.hpp"
 #include "common/app/device_path_note.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/app/open_backends.hpp"
-#include "common/app/point.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/measure/common_start.hpp"
@@ -180,12 +180,14 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& optio
                           record::parse_cpu_list(record::read_affinity().numa)};
     std::size_t const points = variants.size() * options.memory.size();
     std::size_t number = 0;
+    Batch batch(context);
     for (Variant const& variant : variants) {
         for (MemoryKind const memory : options.memory) {
             reporter->point(++number, points, fmt::format("{} {}", variant.title, name_of(memory)));
-            measure_point(context, variant, memory);
+            batch.add(variant, memory);
         }
     }
+    batch.run();
     watchdog.disarm();
     int const code = reporter->finish();
     // Only rank 0 knows whether the results were saved.

@@ -47,6 +47,7 @@ struct MeasuringOptions {
     std::string calibration = "short";
     std::string cache = "rotate";
     std::string fill = "random";
+    std::string rounds_over = "point";
     int ranks_per_node = 0;
 
     void add(CLI::App& app, Options& options);

@@ -64,6 +64,28 @@ void require_complete(Contest const& contest, std::span<Candidate> candidates) {
     }
 }
 
+/// A candidate among all that take turns.
+struct Turn {
+    CellRun cell;
+    ContestRun const& run;
+    std::size_t index;  // in the run
+
+    [[nodiscard]] Candidate const& candidate() const { return run.candidates[index]; }
+    [[nodiscard]] bool in_league_of(Turn const& other) const {
+        return &run == &other.run && &cell.backend() == &other.cell.backend();
+    }
+};
+
+/// What the cells of one contest share while they run.
+struct Shared {
+    PhaseMap phases;
+    PayloadCheck check;
+
+    Shared(Contest const& contest, Fill fill)
+        : phases(contest.bootstrap, contest.plans),
+          check(contest.bootstrap, contest.memory, contest.slots, contest.plans, fill) {}
+};
+
 /// A transport that gives up by itself leaves the same record as one that the watchdog found standing still.
 void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
     try {
@@ -78,23 +100,21 @@ void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
     }
 }
 
-/// Collective. By cell: how many times slower than the best of its backend, where it shall get no more rounds; else 0.
-std::vector<double> cells_to_drop(Contest const& contest, std::span<Candidate const> candidates,
-                                  std::deque<CellRun> const& cells, double factor) {
+/// Collective. By turn: how many times slower than the best of its backend, where it shall get no more rounds; else 0.
+std::vector<double> turns_to_drop(std::deque<Turn> const& turns, double factor) {
     constexpr double steps = 1000;  // of a ratio that ranks tell each other
     std::vector<Standing> standings;
-    for (CellRun const& cell : cells) {
-        Standing& standing = standings.emplace_back(cell.standing());
-        auto const league = std::find_if(candidates.begin(), candidates.end(), [&](Candidate const& candidate) {
-            return candidate.backend == &cell.backend();
-        });
-        standing.league = static_cast<std::size_t>(league - candidates.begin());
+    for (Turn const& turn : turns) {
+        Standing& standing = standings.emplace_back(turn.cell.standing());
+        auto const league =
+            std::find_if(turns.begin(), turns.end(), [&](Turn const& first) { return turn.in_league_of(first); });
+        standing.league = static_cast<std::size_t>(league - turns.begin());
     }
-    std::vector<std::int64_t> slower(cells.size(), 0);
+    std::vector<std::int64_t> slower(turns.size(), 0);
     for (Hopeless const& cell : hopeless(standings, factor)) {
         slower[cell.index] = std::llround(cell.times_slower * steps);
     }
-    contest.bootstrap.all_reduce(slower, Fold::max);
+    turns.front().run.contest.bootstrap.all_reduce(slower, Fold::max);
     std::vector<double> ratios;
     std::transform(slower.begin(), slower.end(), std::back_inserter(ratios),
                    [](std::int64_t ratio) { return static_cast<double>(ratio) / steps; });
@@ -103,56 +123,47 @@ std::vector<double> cells_to_drop(Contest const& contest, std::span<Candidate co
 
 }  // namespace
 
-void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
-                 Watchdog& watchdog, std::function<void(std::size_t, CellResult const&)> const& finished) {
-    require_complete(contest, candidates);
-    if (candidates.empty()) {
-        return;
-    }
+void run_contests(std::span<ContestRun const> runs, RunnerOptions const& options, Watchdog& watchdog) {
     WatchedContest const watched(watchdog);
-    watchdog.arm(candidates.front().name, options.timeout_ns);
-    PhaseMap const phases(contest.bootstrap, contest.plans);
-    PayloadCheck check(contest.bootstrap, contest.memory, contest.slots, contest.plans, options.fill);
-
-    std::deque<CellRun> cells;
-    for (Candidate& candidate : candidates) {
-        cells.emplace_back(contest, candidate, options, watchdog, phases, check);
+    std::deque<Shared> shared;
+    std::deque<Turn> turns;
+    for (ContestRun const& run : runs) {
+        require_complete(run.contest, run.candidates);
+        if (run.candidates.empty()) {
+            continue;
+        }
+        watchdog.arm(run.candidates.front().name, options.timeout_ns);
+        Shared& of_run = shared.emplace_back(run.contest, options.fill);
+        for (std::size_t index = 0; index < run.candidates.size(); ++index) {
+            turns.push_back(
+                {{run.contest, run.candidates[index], options, watchdog, of_run.phases, of_run.check}, run, index});
+        }
     }
     ActiveBackend active;
-    std::size_t left = cells.size();
-    auto const after_turn = [&](std::size_t index) {
-        if (cells[index].over()) {
+    std::size_t left = turns.size();
+    auto const visit = [&](Turn& turn, auto const& what) {
+        active.use(turn.cell.backend());
+        watchdog.arm(turn.candidate().name, options.timeout_ns);
+        what(turn.cell);
+        if (turn.cell.over()) {
             --left;
-            finished(index, cells[index].result());
+            turn.run.finished(turn.index, turn.cell.result());
         }
     };
-    auto const drop_hopeless = [&] {
-        std::vector<double> const slower = cells_to_drop(contest, candidates, cells, options.drop_slower);
-        for (std::size_t index = 0; index < cells.size(); ++index) {
-            if (slower[index] > 0) {
-                active.use(cells[index].backend());
-                watchdog.arm(candidates[index].name, options.timeout_ns);
-                cells[index].drop(slower[index]);
-                after_turn(index);
+    for (std::uint64_t round = 0; left > 0; ++round) {
+        for (std::size_t const number : round_order(turns.size(), options.order_seed, round)) {
+            if (!turns[number].cell.over()) {
+                visit(turns[number], [&](CellRun& cell) { take_turn(cell, round, watchdog); });
             }
-        }
-    };
-    std::uint64_t round = 0;
-    while (left > 0) {
-        for (std::size_t const index : round_order(cells.size(), options.order_seed, round)) {
-            CellRun& cell = cells[index];
-            if (cell.over()) {
-                continue;
-            }
-            active.use(cell.backend());
-            watchdog.arm(candidates[index].name, options.timeout_ns);
-            take_turn(cell, round, watchdog);
-            after_turn(index);
         }
         if (options.drop_slower > 0 && round > 0 && left > 0) {
-            drop_hopeless();
+            std::vector<double> const slower = turns_to_drop(turns, options.drop_slower);
+            for (std::size_t number = 0; number < turns.size(); ++number) {
+                if (slower[number] > 0) {
+                    visit(turns[number], [&](CellRun& cell) { cell.drop(slower[number]); });
+                }
+            }
         }
-        ++round;
     }
     active.release();
 }

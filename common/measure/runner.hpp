@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs the cells of one contest: the same traffic in the same buffers over several (backend, method) candidates,
-// interleaved in rounds so that drift of the machine hits all of them alike.
+// Runs contests: the same traffic in the same buffers over several (backend, method) candidates. The candidates of all
+// contests are interleaved in rounds, so that drift of the machine hits all of them alike.
 #pragma once
 
 #include "common/backend/backend.hpp"
@@ -13,11 +13,13 @@
 #include "common/measure/watchdog.hpp"
 #include "common/memory/throttling.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::measure {
@@ -63,11 +65,25 @@ struct Contest {
     Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
 };
 
-/// Collective. `finished(index, result)` is called on every rank, in the same order, as soon as a candidate is done;
-/// status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0 only.
+/// A contest and who takes part. `finished(index, result)` is called on every rank, in the same order, as soon as a
+/// candidate is done.
+struct ContestRun {
+    Contest const& contest;
+    std::span<Candidate> candidates;
+    std::function<void(std::size_t, CellResult const&)> finished;
+};
+
+/// Collective. The candidates of all `runs`, of one bootstrap, take turns: a round visits each once, in random order.
+/// Status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0 only.
 /// A fault in a library call throws; a payload mismatch gives Status::invalid and no times. Afterwards every backend is
 /// quiescent and the watchdog disarmed, also when leaving by an exception.
-void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
-                 Watchdog& watchdog, std::function<void(std::size_t, CellResult const&)> const& finished);
+void run_contests(std::span<ContestRun const> runs, RunnerOptions const& options, Watchdog& watchdog);
+
+/// One of them.
+inline void run_contest(Contest const& contest, std::span<Candidate> candidates, RunnerOptions const& options,
+                        Watchdog& watchdog, std::function<void(std::size_t, CellResult const&)> finished) {
+    std::array<ContestRun, 1> const run{{{contest, candidates, std::move(finished)}}};
+    run_contests(run, options, watchdog);
+}
 
 }  // namespace dlmb::measure

@@ -69,9 +69,27 @@ class InProcessRun(unittest.TestCase):
         done = self.measure(tokens="1", experts="64", top_k="1", ranks=8)
         self.assertEqual(done.returncode, 0, done.stdout)
 
+    def test_rounds_over_a_sweep_measure_the_same_cells_in_another_order(self):
+        tokens = "32,64,96,128"
+        self.measure("--rounds-over", "point", tokens=tokens)
+        one_by_one = [cell["cell_id"] for cell in cells(self.results, "ok")]
+        self.results.unlink()
+        done = self.measure("--rounds-over", "sweep", tokens=tokens)
+        together = [cell["cell_id"] for cell in cells(self.results, "ok")]
+        self.assertEqual(sorted(together), sorted(one_by_one))
+        self.assertNotEqual(together, one_by_one)  # their order is a function of the seed
+        self.assertIn("DLMB_RESULT: PASS", done.stdout)
+
     def test_what_hides_behind_computation_is_told_by_the_cell_without_it(self):
+        for rounds_over in ("point", "sweep"):
+            with self.subTest(rounds_over):
+                self.results.unlink(missing_ok=True)
+                self.hide_behind_computation("--rounds-over", rounds_over)
+
+    def hide_behind_computation(self, *arguments):
         done = run([str(BIN / "dlmb_sequence_parallel"), "--kind", "ring", "--sequence", "240", "--heads", "24", "--head-dim", "8",
-                    "--compute-ns", "0,500000", "-i", "3", "-x", "1", "--backend", "in_process", "--ranks", "2", "--results", str(self.results)])
+                    "--compute-ns", "0,500000", "-i", "3", "-x", "1", "--backend", "in_process", "--ranks", "2", "--results", str(self.results),
+                    *arguments])
         self.assertEqual(done.returncode, 0, done.stderr)
         alone, computing = cells(self.results, "ok")
         self.assertNotIn("compute_us", alone["statistics"])

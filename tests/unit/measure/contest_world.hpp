@@ -16,6 +16,7 @@
 #include "common/plan/builder.hpp"
 #include "tests/unit/measure/faulty_backend.hpp"
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct ContestSpec {
     /// One candidate per entry, each with a backend of its own around the same in_process backend.
     std::vector<std::function<Fault(Rank)>> candidates;
     bool one_backend = false;  // the candidates pass for methods of the first one's backend
+    std::size_t contests = 1;  // of equal traffic, in buffers of their own, among which the candidates are split
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
     Throttling const* gpu = nullptr;  // of every rank
     std::function<void(Stuck const&)> stuck = [](Stuck const&) {};
@@ -60,6 +62,12 @@ inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw) {
     return std::move(builder).finish();
 }
 
+inline BufferPool filled_pool(ContestSpec const& spec, MemorySpace& memory, std::span<Plan const> plans) {
+    BufferPool pool(memory, buffer_sizes(plans), spec.slots);
+    fill_slots(memory, pool.slots(), plans, spec.options.fill);
+    return pool;
+}
+
 inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap) {
     Rank const me = bootstrap.rank();
     std::string why_not;
@@ -68,8 +76,11 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
     for (std::uint32_t draw = 0; draw < spec.draws; ++draw) {
         plans.push_back(two_phase_plan(me, spec.ranks, draw));
     }
-    BufferPool const pool(*memory, buffer_sizes(plans), spec.slots);
-    fill_slots(*memory, pool.slots(), plans, spec.options.fill);
+    std::vector<BufferPool> pools;
+    for (std::size_t contest = 0; contest < spec.contests; ++contest) {
+        pools.push_back(filled_pool(spec, *memory, plans));
+    }
+    std::size_t const each = spec.candidates.size() / spec.contests;
     std::optional<CacheFlush> flush;
     if (spec.flushed_cache > 0) {
         flush.emplace(*memory, spec.flushed_cache);
@@ -84,20 +95,28 @@ inline std::vector<Told> run_rank(ContestSpec const& spec, Bootstrap& bootstrap)
         candidate.name = "candidate " + std::to_string(candidates.size() - 1);
         candidate.backend = (spec.one_backend ? backends.front() : backends.back()).get();
         candidate.setup_ns = 1000 + me;
+        std::span<Buffers const> const slots = pools[(candidates.size() - 1) / each].slots();
         for (std::size_t position = 0; position < positions_of(plans.size(), spec.slots); ++position) {
-            candidate.positions.push_back(std::move(backends.back()->compile(plans[position % plans.size()],
-                                                                             pool.slots()[position % spec.slots], {}))
-                                              .value());
+            candidate.positions.push_back(
+                std::move(backends.back()->compile(plans[position % plans.size()], slots[position % spec.slots], {}))
+                    .value());
         }
     }
 
     std::vector<Told> told;
     Watchdog watchdog(spec.stuck);
     CommonStart start(bootstrap, spec.options.start);
-    run_contest({bootstrap, *memory, pool.slots(), plans, start, flush ? &*flush : nullptr, spec.gpu}, candidates,
-                spec.adjust(spec.options, me), watchdog, [&](std::size_t candidate, CellResult const& result) {
-                    told.push_back({candidate, result});
-                });
+    std::deque<Contest> contests;
+    std::vector<ContestRun> runs;
+    for (BufferPool const& pool : pools) {
+        std::size_t const first = contests.size() * each;
+        contests.push_back({bootstrap, *memory, pool.slots(), plans, start, flush ? &*flush : nullptr, spec.gpu});
+        runs.push_back({contests.back(), std::span(candidates).subspan(first, each),
+                        [&told, first](std::size_t candidate, CellResult const& result) {
+                            told.push_back({first + candidate, result});
+                        }});
+    }
+    run_contests(runs, spec.adjust(spec.options, me), watchdog);
     return told;
 }
 

@@ -71,8 +71,8 @@ TEST(Halving, WhatHasNoRoundsIsNotAmongThem) {
 // matter which.
 constexpr double anything = 1e-9;
 
-/// Two alike candidates of one backend; sixty samples in six rounds of ten.
-std::vector<std::vector<testing::Told>> contest_of_two(double drop_slower) {
+/// Two alike candidates of one backend, in one contest or each in its own; sixty samples in six rounds of ten.
+std::vector<std::vector<testing::Told>> contest_of_two(double drop_slower, std::size_t contests = 1) {
     testing::ContestSpec spec{.ranks = 2,
                               .draws = 1,
                               .options = testing::brief(),
@@ -80,6 +80,7 @@ std::vector<std::vector<testing::Told>> contest_of_two(double drop_slower) {
     spec.one_backend = true;
     spec.options.iterations = 60;
     spec.options.drop_slower = drop_slower;
+    spec.contests = contests;
     return testing::run(spec);
 }
 
@@ -98,12 +99,20 @@ TEST(Halving, ADroppedCellKeepsItsSamplesIsCheckedAndIsToldToAllRanks) {
     EXPECT_EQ(told[0][1].result.time.samples, 60U) << "all that it would have had alone";
 }
 
-TEST(Halving, NothingIsDroppedUnlessAskedFor) {
-    auto const told = contest_of_two(0);
+void expect_nothing_dropped(std::vector<std::vector<testing::Told>> const& told) {
+    ASSERT_EQ(told[0].size(), 2U);
     for (testing::Told const& cell : told[0]) {
         EXPECT_FALSE(cell.result.dropped);
         EXPECT_EQ(cell.result.time.samples, 60U);
     }
+}
+
+TEST(Halving, NothingIsDroppedUnlessAskedFor) {
+    expect_nothing_dropped(contest_of_two(0));
+}
+
+TEST(Halving, CellsOfDifferentContestsAreNotCompared) {
+    expect_nothing_dropped(contest_of_two(anything, 2));
 }
 
 }  // namespace

@@ -43,6 +43,35 @@ TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
     EXPECT_LE(result.series->effective_samples, 60);
 }
 
+TEST(Runner, CandidatesOfAllContestsTakeTurns) {
+    std::vector<int> order;  // of iterations on rank 0: which candidate's
+    auto const note = [&order](int candidate) {
+        return [&order, candidate](Rank me) {
+            Fault fault;
+            if (me == 0) {
+                fault.before = [&order, candidate](Iteration const&) { order.push_back(candidate); };
+            }
+            return fault;
+        };
+    };
+    ContestSpec spec{.options = brief(), .candidates = {note(0), note(1), note(2), note(3)}};
+    spec.options.iterations = 60;  // in six rounds
+    spec.contests = 2;
+    auto const told = run(spec);
+    ASSERT_EQ(told[0].size(), 4U);
+    for (auto const& rank : told) {
+        for (std::size_t place = 0; place < rank.size(); ++place) {
+            EXPECT_EQ(rank[place].candidate, told[0][place].candidate);
+            EXPECT_EQ(rank[place].result.status, Status::ok);
+        }
+    }
+    int turns_of_contests = 1;
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        turns_of_contests += order[i] / 2 != order[i - 1] / 2 ? 1 : 0;
+    }
+    EXPECT_GT(turns_of_contests, 6);  // one contest after the other would be two
+}
+
 TEST(Runner, OneRankIsEnough) {
     CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
     EXPECT_EQ(result.status, Status::ok);

@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/compete.hpp"
+#include "common/app/compiled_entries.hpp"
 
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
-#include "common/measure/flags.hpp"
 #include "common/measure/rotation.hpp"
 
 #include <fmt/format.h>
@@ -46,51 +45,24 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
     return candidate;
 }
 
-/// The error of the common clock counts where the sample is a span on it.
-bool is_below_floor(measure::CellResult const& result, double timer_ns) {
-    measure::ClockFloor floor{timer_ns};
-    if (result.sync.method == "window") {
-        floor.common_error_ns = static_cast<double>(result.sync.clock_error_ns);
-    }
-    return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), floor);
-}
-
 }  // namespace
 
-void compete(LaunchContext& launch, Variant const& variant, measure::Contest const& contest,
-             std::vector<Entry> const& entries) {
-    std::vector<measure::Candidate> candidates;
-    std::vector<Entry const*> running;
-    for (Entry const& entry : entries) {
+CompiledEntries compile_entries(LaunchContext& launch, Variant const& variant, measure::Contest const& contest,
+                                std::vector<Entry> entries) {
+    CompiledEntries compiled;
+    for (Entry& entry : entries) {
         std::string const name = candidate_name(variant, entry);
         launch.reporter.expect(name, entry.cell);
         std::string why_not;
         measure::Candidate candidate = compile(launch, contest, entry, name, why_not);
         if (why_not.empty()) {
-            candidates.push_back(std::move(candidate));
-            running.push_back(&entry);
+            compiled.candidates.push_back(std::move(candidate));
+            compiled.entries.push_back(std::move(entry));
         } else {
             report_skipped(launch, variant, entry, why_not);
         }
     }
-    if (candidates.empty()) {
-        return;
-    }
-    std::size_t left = candidates.size();
-    launch.reporter.doing(fmt::format("measuring {} cells in turns", left));
-    auto const finished = [&](std::size_t index, measure::CellResult const& result) {
-        record::Cell cell = running[index]->cell;
-        cell.result = result;
-        if (auto const& calibration = launch.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
-            cell.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
-        }
-        cell.backend_facts = candidates[index].positions.front()->provenance();  // before what its backend says
-        cell.backend_facts.merge(running[index]->backend->provenance());
-        launch.overlap.add(cell);
-        launch.reporter.cell(cell, variant.title);
-        launch.reporter.doing(fmt::format("measuring {} more cells in turns", --left));
-    };
-    measure::run_contest(contest, candidates, launch.options.runner, launch.watchdog, finished);
+    return compiled;
 }
 
 }  // namespace dlmb::app
