@@ -20,7 +20,7 @@ SharedArea input(Shape const& shape, Bytes offset) {
 }  // namespace
 
 SharedPlan shared_all_gather(Shape const& shape, Bytes segment) {
-    SharedPlanner plan(shape.place, shape.places, shape.bytes);
+    SharedPlanner plan(shape.place, shape.places, shape.bytes, least_streamed);
     std::vector<Segment> const segments =
         segments_of(shape.part(), segment / static_cast<Bytes>(shape.places), shape.element);
     Bytes const most = segments.front().bytes;
@@ -49,7 +49,7 @@ SharedPlan shared_all_gather(Shape const& shape, Bytes segment) {
 }
 
 SharedPlan shared_broadcast(Shape const& shape, Bytes segment) {
-    SharedPlanner plan(shape.place, shape.places, shape.bytes);
+    SharedPlanner plan(shape.place, shape.places, shape.bytes, least_streamed);
     std::vector<Segment> const segments = segments_of(shape.bytes, segment, shape.element);
     auto const stages = static_cast<std::uint32_t>(segments.size());
     std::vector<SharedArea> slots;

@@ -29,7 +29,7 @@ public:
     SharedExchange(int place, int places, std::span<SharedBlock const> sent, std::span<SharedBlock const> received,
                    Bytes segment)
         : place_(place), segment_(segment), pairs_(static_cast<std::size_t>(places)),
-          plan_(place, places, total(received)) {
+          plan_(place, places, total(received), least_streamed) {
         for (SharedBlock const& block : sent) {
             pair(block.place).sent = block;
             rounds_ = std::max(rounds_, block.place == place_ ? 0 : rounds_of(block));

@@ -9,13 +9,13 @@ namespace dlmb::algorithms {
 namespace {
 
 constexpr Bytes window_alignment = 64;
-constexpr Bytes more_than_caches_hold = Bytes{4} << 20;  // a core's share
-constexpr Bytes reduced_at_once = Bytes{8} << 10;        // whole elements of every type
+constexpr Bytes reduced_at_once = Bytes{8} << 10;  // whole elements of every type
 
 }  // namespace
 
-SharedPlanner::SharedPlanner(int place, int places, Bytes output_bytes)
-    : place_(place), places_(places), past_caches_(output_bytes >= more_than_caches_hold) {
+SharedPlanner::SharedPlanner(int place, int places, Bytes output_bytes, Bytes streamed_from)
+    : place_(place), places_(places), past_caches_(output_bytes >= more_than_caches_hold),
+      streamed_from_(streamed_from) {
     plan_.offers.resize(static_cast<std::size_t>(places));
     plan_.expected.resize(static_cast<std::size_t>(places));
 }
@@ -37,8 +37,12 @@ void SharedPlanner::publish(std::uint32_t stage) {
 void SharedPlanner::copy(SharedArea to, SharedArea from, Bytes bytes) {
     if (bytes > 0) {
         plan_.steps.push_back(
-            {SharedAction::copy, place_, 0, 0, to, from, {}, bytes, past_caches_ && to.space == SharedSpace::output});
+            {SharedAction::copy, place_, 0, 0, to, from, {}, bytes, goes_past_caches(to.space, bytes)});
     }
+}
+
+bool SharedPlanner::goes_past_caches(SharedSpace to, Bytes bytes) const {
+    return to == SharedSpace::output ? past_caches_ : to == SharedSpace::window && bytes >= streamed_from_;
 }
 
 void SharedPlanner::reduce(SharedArea to, std::vector<SharedArea> const& operands, Bytes bytes) {

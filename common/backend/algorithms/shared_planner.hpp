@@ -6,12 +6,22 @@
 
 #include "common/backend/algorithms/shared_plan.hpp"
 
+#include <limits>
+
 namespace dlmb::algorithms {
+
+/// From how many bytes on a copy to a window goes past the caches. The window's lines lie in the caches of those who
+/// read it last, and to take each of them back costs 3 times (cores that share a cache) to 10 times (others) what a
+/// streaming store costs; who reads then pays for memory instead of a cache. docs/performance.md.
+inline constexpr Bytes least_streamed = Bytes{16} << 10;
+inline constexpr Bytes never_streamed = std::numeric_limits<Bytes>::max();
+/// Larger than a core's share of the caches.
+inline constexpr Bytes more_than_caches_hold = Bytes{4} << 20;
 
 class SharedPlanner {
 public:
     /// `output_bytes`: that the operation writes here.
-    SharedPlanner(int place, int places, Bytes output_bytes);
+    SharedPlanner(int place, int places, Bytes output_bytes, Bytes streamed_from = never_streamed);
 
     void await(int place, std::uint32_t stage, std::uint32_t back = 0);
     /// All other places, the next one first.
@@ -30,9 +40,12 @@ public:
     [[nodiscard]] SharedPlan finish(std::uint32_t stages, int windows) &&;
 
 private:
+    [[nodiscard]] bool goes_past_caches(SharedSpace to, Bytes bytes) const;
+
     int place_;
     int places_;
     bool past_caches_;  // copies to the output are
+    Bytes streamed_from_;
     SharedPlan plan_;
 };
 

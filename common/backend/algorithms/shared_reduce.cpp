@@ -37,7 +37,9 @@ SharedPlan shared_all_reduce_at_once(Shape const& shape) {
 }
 
 SharedPlan shared_all_reduce(Shape const& shape, Bytes segment) {
-    SharedPlanner plan(shape.place, shape.places, shape.bytes);
+    // What is smaller is in the windows of all before the caches are full.
+    SharedPlanner plan(shape.place, shape.places, shape.bytes,
+                       shape.bytes < more_than_caches_hold ? never_streamed : least_streamed);
     std::vector<Segment> const segments = segments_of(shape.bytes, segment, shape.element);
     Bytes const most = segments.front().bytes;
     std::array<SharedArea, 2> const inputs{plan.window(most), plan.window(most)};

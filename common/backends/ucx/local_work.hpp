@@ -18,7 +18,7 @@ struct LocalWork {
     Bytes bytes = 0;
     Element element = Element::byte;
     Reduction reduction = Reduction::sum;
-    bool past_caches = false;  // of a copy on the host: `to` is not read again soon
+    bool past_caches = false;  // of a copy on the host: what it writes does not belong into this core's caches
 };
 
 /// Host memory: does the next piece of `work`, of which `done` bytes are done. True: that was the last.

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <set>
 
 namespace dlmb::algorithms {
 namespace {
@@ -98,6 +100,41 @@ TEST(SharedMemory, CollectivesAreRightForAnyNumberOfPlacesAndAnySizeInPlaceOrNot
                 }
             }
         }
+    }
+}
+
+/// Whether what place 0 writes into its window goes past the caches, of copies: of all or of none.
+bool streams_to_window(SharedPlan const& plan) {
+    std::set<bool> found;
+    for (SharedStep const& step : plan.steps) {
+        if (step.action == SharedAction::copy && step.to.space == SharedSpace::window) {
+            found.insert(step.past_caches);
+        }
+    }
+    EXPECT_EQ(found.size(), 1U);
+    return found.count(true) > 0;
+}
+
+bool streams_to_window(OperationKind kind, Bytes bytes) {
+    Shape shape;
+    shape.kind = kind;
+    shape.places = 4;
+    shape.bytes = bytes;
+    shape.element = Element::fp32;
+    return streams_to_window(shared_memory(shape, 0));
+}
+
+TEST(SharedMemory, CopiesToTheWindowGoPastTheCachesFrom16KiBOnWhereTheyAreNotReducedSoon) {
+    constexpr Bytes kib = 1024;
+    EXPECT_FALSE(streams_to_window(OperationKind::broadcast, 16 * kib - 4));
+    EXPECT_TRUE(streams_to_window(OperationKind::broadcast, 16 * kib));
+    EXPECT_FALSE(streams_to_window(OperationKind::all_gather, 4 * (16 * kib - 4)));
+    EXPECT_TRUE(streams_to_window(OperationKind::all_gather, 4 * 16 * kib));
+    EXPECT_FALSE(streams_to_window(OperationKind::all_reduce, 2048 * kib));
+    EXPECT_TRUE(streams_to_window(OperationKind::all_reduce, 4096 * kib));
+    for (Bytes const bytes : {16 * kib - 1, 16 * kib}) {
+        std::array<SharedBlock, 1> const block{{{1, 0, bytes}}};
+        EXPECT_EQ(streams_to_window(shared_exchange(0, 2, block, block, 0)), bytes == 16 * kib);
     }
 }
 
