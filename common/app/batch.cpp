@@ -8,7 +8,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace dlmb::app {
@@ -31,13 +30,22 @@ Parameters compute_steps_of(Variant const& variant) {
     return found;
 }
 
-Load load_of(std::span<Plan const> plans, BufferChoice const& choice, std::size_t cells) {
+/// Collective.
+Load load_of(Bootstrap& bootstrap, std::span<Plan const> plans, BufferChoice const& choice, std::size_t cells) {
     std::size_t steps = 0;
     for (Plan const& plan : plans) {
         steps = std::max(steps, plan.steps.size());
     }
-    return {choice.use.pool_bytes + choice.use.flush_bytes,
-            cells * measure::positions_of(plans.size(), choice.use.slots) * steps};
+    auto most = static_cast<std::int64_t>(cells * measure::positions_of(plans.size(), choice.use.slots) * steps);
+    bootstrap.all_reduce({&most, 1}, Fold::max);
+    return {choice.use.pool_bytes + choice.use.flush_bytes, static_cast<std::uint64_t>(most)};
+}
+
+/// Collective.
+Bytes least_host_free(Bootstrap& bootstrap) {
+    auto least = static_cast<std::int64_t>(available_host_memory());
+    bootstrap.all_reduce({&least, 1}, Fold::min);
+    return static_cast<Bytes>(least);
 }
 
 }  // namespace
@@ -74,12 +82,15 @@ void Batch::prepare(Variant const& variant, MemoryKind memory, Pattern const& pa
         skip_all(launch_, variant, entries, reason);
         return;
     }
-    Bytes const host_free = available_host_memory();
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, launch_.type.phases, launch_.options.seed,
                                       draws_of(pattern, launch_.options));
     BufferChoice choice = choose_buffers(launch_, memory, traffic.plans);
-    if (!points_.empty() &&
-        (!choice.why_not.empty() || choice.shrunk || !has_room(load_of(traffic.plans, choice, entries.size())))) {
+    auto const fits = [&] {
+        return choice.why_not.empty() && !choice.shrunk &&
+               fits_beside(ready_, load_of(launch_.bootstrap, traffic.plans, choice, entries.size()), room_,
+                           least_host_free(launch_.bootstrap));
+    };
+    if (!points_.empty() && !fits()) {
         run();
         announce();
         choice = choose_buffers(launch_, memory, traffic.plans);
@@ -89,9 +100,9 @@ void Batch::prepare(Variant const& variant, MemoryKind memory, Pattern const& pa
         return;
     }
     if (points_.empty()) {
-        room_ = {choice.pool_limit, host_free};
+        room_ = {choice.pool_limit, least_host_free(launch_.bootstrap)};
     }
-    Load const load = load_of(traffic.plans, choice, entries.size());
+    Load const load = load_of(launch_.bootstrap, traffic.plans, choice, entries.size());
     points_.emplace_back(launch_, variant, std::move(space), std::move(traffic), choice, std::move(entries));
     if (points_.back().cells() == 0) {
         points_.pop_back();
@@ -99,14 +110,6 @@ void Batch::prepare(Variant const& variant, MemoryKind memory, Pattern const& pa
     }
     ready_.pools += load.pools;
     ready_.compiled_steps += load.compiled_steps;
-}
-
-bool Batch::has_room(Load next) const {
-    std::array<std::int64_t, 2> most{static_cast<std::int64_t>(next.compiled_steps),
-                                     -static_cast<std::int64_t>(available_host_memory())};
-    launch_.bootstrap.all_reduce(most, Fold::max);
-    next.compiled_steps = static_cast<std::uint64_t>(most[0]);
-    return fits_beside(ready_, next, room_, static_cast<Bytes>(-most[1]));
 }
 
 void Batch::run() {

@@ -23,8 +23,6 @@ public:
 
 private:
     void prepare(Variant const& variant, MemoryKind memory, Pattern const& pattern, std::vector<Entry> entries);
-    [[nodiscard]] bool has_room(Load next) const;
-
     LaunchContext& launch_;
     std::deque<Point> points_;
     Load ready_;

@@ -150,7 +150,8 @@ void run_contests(std::span<ContestRun const> runs, RunnerOptions const& options
             turn.run.finished(turn.index, turn.cell.result());
         }
     };
-    for (std::uint64_t round = 0; left > 0; ++round) {
+    std::uint64_t round = 0;
+    while (left > 0) {
         for (std::size_t const number : round_order(turns.size(), options.order_seed, round)) {
             if (!turns[number].cell.over()) {
                 visit(turns[number], [&](CellRun& cell) { take_turn(cell, round, watchdog); });
@@ -164,6 +165,7 @@ void run_contests(std::span<ContestRun const> runs, RunnerOptions const& options
                 }
             }
         }
+        ++round;
     }
     active.release();
 }

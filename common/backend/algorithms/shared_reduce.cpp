@@ -81,7 +81,9 @@ SharedPlan shared_all_reduce(Shape const& shape, Bytes segment) {
 }
 
 SharedPlan shared_reduce_scatter(Shape const& shape, Bytes segment) {
-    SharedPlanner plan(shape.place, shape.places, shape.bytes);
+    constexpr Bytes least_gain = Bytes{1} << 20;
+    SharedPlanner plan(shape.place, shape.places, shape.bytes,
+                       shape.bytes < least_gain ? never_streamed : least_streamed);
     std::vector<Segment> const segments =
         segments_of(shape.part(), segment / static_cast<Bytes>(shape.places), shape.element);
     Bytes const most = segments.front().bytes;

@@ -132,6 +132,8 @@ TEST(SharedMemory, CopiesToTheWindowGoPastTheCachesFrom16KiBOnWhereTheyAreNotRed
     EXPECT_TRUE(streams_to_window(OperationKind::all_gather, 4 * 16 * kib));
     EXPECT_FALSE(streams_to_window(OperationKind::all_reduce, 2048 * kib));
     EXPECT_TRUE(streams_to_window(OperationKind::all_reduce, 4096 * kib));
+    EXPECT_FALSE(streams_to_window(OperationKind::reduce_scatter, 512 * kib));
+    EXPECT_TRUE(streams_to_window(OperationKind::reduce_scatter, 1024 * kib));
     for (Bytes const bytes : {16 * kib - 1, 16 * kib}) {
         std::array<SharedBlock, 1> const block{{{1, 0, bytes}}};
         EXPECT_EQ(streams_to_window(shared_exchange(0, 2, block, block, 0)), bytes == 16 * kib);
