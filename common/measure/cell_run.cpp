@@ -100,7 +100,6 @@ void CellRun::set_up_sampling(double iteration_ns) {
     unrecorded_ = shape.unrecorded;
     set_up_start(iteration_ns);
     result_.definition = definition_of(options_.mode, sampler_);
-    result_.sync.spans = sampler_.spans();
     result_.iterations_per_sample = shape.iterations;
     if (decides()) {
         StoppingLimits limits;
