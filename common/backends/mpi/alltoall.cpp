@@ -6,8 +6,7 @@
 
 namespace dlmb::mpi {
 
-void Alltoall::run() {
-    start();
+void Alltoall::wait() {
     if (concurrent_) {
         check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
     }

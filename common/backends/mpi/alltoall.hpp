@@ -15,8 +15,9 @@ public:
     /// `send`, `recv`: first of the packed blocks. `concurrent`: as in alltoallv.hpp.
     Alltoall(std::byte const* send, std::byte* recv, int block_bytes, MPI_Comm comm, bool concurrent)
         : send_(send), recv_(recv), block_bytes_(block_bytes), comm_(comm), concurrent_(concurrent) {}
-    void run();
     void start();
+    void wait();
+    [[nodiscard]] bool blocks() const { return !concurrent_; }
     [[nodiscard]] bool test();
 
 private:

@@ -50,25 +50,22 @@ LargeSide dense_large_side(std::vector<Block> const& blocks, std::byte* base, in
 Alltoallv::Alltoallv(Side send, Side recv, MPI_Comm comm, bool concurrent)
     : send_(std::move(send)), recv_(std::move(recv)), comm_(comm), concurrent_(concurrent) {}
 
-void Alltoallv::run() {
+void Alltoallv::wait() {
     if (concurrent_) {
-        start();
         (void)wait_or_test(request_, true);
+    }
+}
+
+void Alltoallv::start() {
+    if (concurrent_) {
+        check(MPI_Ialltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
+                             recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_, &request_),
+              "MPI_Ialltoallv");
     } else {
         check(MPI_Alltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
                             recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_),
               "MPI_Alltoallv");
     }
-}
-
-void Alltoallv::start() {
-    if (!concurrent_) {
-        run();
-        return;
-    }
-    check(MPI_Ialltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
-                         recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, comm_, &request_),
-          "MPI_Ialltoallv");
 }
 
 bool Alltoallv::test() {
@@ -78,8 +75,7 @@ bool Alltoallv::test() {
 LargeAlltoallv::LargeAlltoallv(LargeSide send, LargeSide recv, MPI_Comm comm, bool concurrent)
     : send_(std::move(send)), recv_(std::move(recv)), comm_(comm), concurrent_(concurrent) {}
 
-void LargeAlltoallv::run() {
-    start();
+void LargeAlltoallv::wait() {
     if (concurrent_) {
         (void)wait_or_test(request_, true);
     }

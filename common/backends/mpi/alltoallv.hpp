@@ -29,8 +29,9 @@ struct Side {
 class Alltoallv {
 public:
     Alltoallv(Side send, Side recv, MPI_Comm comm, bool concurrent);
-    void run();
     void start();
+    void wait();
+    [[nodiscard]] bool blocks() const { return !concurrent_; }
     [[nodiscard]] bool test();
 
 private:
@@ -45,8 +46,9 @@ private:
 class LargeAlltoallv {
 public:
     LargeAlltoallv(LargeSide send, LargeSide recv, MPI_Comm comm, bool concurrent);
-    void run();
     void start();
+    void wait();
+    [[nodiscard]] bool blocks() const { return !concurrent_; }
     [[nodiscard]] bool test();
 
 private:

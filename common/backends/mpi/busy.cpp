@@ -4,14 +4,12 @@
 
 namespace dlmb::mpi {
 
-void Busy::run() {
-    start();
+void Busy::wait() {
     while (!test()) {
     }
 }
 
-void DeviceBusy::run() {
-    start();
+void DeviceBusy::wait() {
     while (!test()) {
         idle_();
     }

@@ -13,8 +13,8 @@ namespace dlmb::mpi {
 class Busy {
 public:
     explicit Busy(Compute const& step) : compute_(step) {}
-    void run();
     void start() { compute_.start(); }
+    void wait();
     [[nodiscard]] bool test() { return compute_.test(); }
 
 private:
@@ -27,8 +27,8 @@ public:
     /// `queue` outlives this.
     DeviceBusy(Compute const& step, DeviceQueue const& queue, Idle idle)
         : compute_(step), queue_(&queue), idle_(idle) {}
-    void run();
     void start();
+    void wait();
     [[nodiscard]] bool test() { return done_.reached(); }
 
 private:

@@ -68,24 +68,21 @@ std::string share_refusal(Bytes bytes, Element element, std::size_t ranks, Limit
 Collective::Collective(std::vector<NativeCall> calls, MPI_Comm comm, bool concurrent)
     : calls_(std::move(calls)), requests_(calls_.size(), MPI_REQUEST_NULL), comm_(comm), concurrent_(concurrent) {}
 
-void Collective::run() {
+void Collective::wait() {
     if (concurrent_) {
-        start();
         check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-        return;
-    }
-    for (NativeCall const& call : std::span(calls_)) {
-        call_blocking(call, comm_);
     }
 }
 
 void Collective::start() {
-    if (!concurrent_) {
-        run();
-        return;
-    }
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-        call_nonblocking(calls_[i], comm_, requests_[i]);
+    if (concurrent_) {
+        for (std::size_t i = 0; i < calls_.size(); ++i) {
+            call_nonblocking(calls_[i], comm_, requests_[i]);
+        }
+    } else {
+        for (NativeCall const& call : std::span(calls_)) {
+            call_blocking(call, comm_);
+        }
     }
 }
 

@@ -30,8 +30,9 @@ struct NativeCall {
 class Collective {
 public:
     Collective(std::vector<NativeCall> calls, MPI_Comm comm, bool concurrent);
-    void run();
     void start();
+    void wait();
+    [[nodiscard]] bool blocks() const { return !concurrent_; }
     [[nodiscard]] bool test();
 
 private:

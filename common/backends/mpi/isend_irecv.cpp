@@ -10,8 +10,7 @@ IsendIrecv::IsendIrecv(std::vector<Message> messages, SelfCopy copy, int tag, MP
     : messages_(std::move(messages)), requests_(messages_.size(), MPI_REQUEST_NULL), copy_(std::move(copy)), tag_(tag),
       comm_(comm) {}
 
-void IsendIrecv::run() {
-    start();
+void IsendIrecv::wait() {
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     copy_.wait();
 }

@@ -14,8 +14,8 @@ namespace dlmb::mpi {
 class IsendIrecv {
 public:
     IsendIrecv(std::vector<Message> messages, SelfCopy copy, int tag, MPI_Comm comm);
-    void run();
     void start();
+    void wait();
     [[nodiscard]] bool test();
 
 private:

@@ -29,7 +29,18 @@ MpiPlan::InOrder MpiPlan::bound(Task& task) {
     return std::visit(
         [](auto& each) -> InOrder {
             using Kind = std::remove_reference_t<decltype(each)>;
-            return {[](void* known) { static_cast<Kind*>(known)->run(); }, &each};
+            auto* const start = +[](void* known) { static_cast<Kind*>(known)->start(); };
+            if constexpr (requires { each.blocks(); }) {
+                if (each.blocks()) {
+                    return {start, nullptr, start, &each};
+                }
+            }
+            return {start, [](void* known) { static_cast<Kind*>(known)->wait(); },
+                    [](void* known) {
+                        static_cast<Kind*>(known)->start();
+                        static_cast<Kind*>(known)->wait();
+                    },
+                    &each};
         },
         task);
 }
@@ -39,29 +50,43 @@ void MpiPlan::launch() {
     ++iteration_;
     try {
         if (in_order_.empty()) {
-            run_as_ready();
+            open_.clear();
+            queue_.begin();
+            start_ready();
         } else {
-            run_in_order();
+            in_order_.front().start(in_order_.front().task);
         }
     } catch (CallFailed const& failure) {
         rethrow_with_place(failure);
     }
 }
 
-void MpiPlan::run_in_order() {
+void MpiPlan::finish() {
+    try {
+        if (in_order_.empty()) {
+            finish_as_ready();
+        } else {
+            finish_in_order();
+        }
+    } catch (CallFailed const& failure) {
+        rethrow_with_place(failure);
+    }
+}
+
+void MpiPlan::finish_in_order() {
+    if (InOrder const& first = in_order_.front(); first.wait != nullptr) {
+        first.wait(first.task);
+    }
     std::size_t const last = in_order_.size() - 1;
     for (StepId step = 0; step < last; ++step) {  // equals steps_done()
-        in_order_[step].run(in_order_[step].task);
         mark(step, step);
+        InOrder const& next = in_order_[step + 1];
+        next.start_and_wait(next.task);
     }
-    in_order_[last].run(in_order_[last].task);
     mark_last(static_cast<StepId>(last));
 }
 
-void MpiPlan::run_as_ready() {
-    open_.clear();
-    queue_.begin();
-    start_ready();
+void MpiPlan::finish_as_ready() {
     while (!queue_.done()) {
         if (collect_finished()) {
             start_ready();

@@ -31,17 +31,19 @@ public:
             PlanAlgorithms algorithms);
     bool activate() override { return algorithms_.all->activate(algorithms_.choice); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.all->facts(algorithms_.choice); }
-    void launch() override;
-    void finish() override {}  // launch() returns when the last step is complete
+    void launch() override;  // posts the first step, or all that wait for none
+    void finish() override;
 
 private:
     struct InOrder {
-        void (*run)(void* task);
+        void (*start)(void* task);
+        void (*wait)(void* task);  // nullptr: complete after start
+        void (*start_and_wait)(void* task);
         void* task;
     };
     [[nodiscard]] static InOrder bound(Task& task);
-    void run_in_order();
-    void run_as_ready();
+    void finish_in_order();
+    void finish_as_ready();
     void start_ready();
     [[nodiscard]] bool collect_finished();
     [[noreturn]] void rethrow_with_place(CallFailed const& failure) const;

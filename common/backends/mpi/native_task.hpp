@@ -16,7 +16,7 @@
 
 namespace dlmb::mpi {
 
-/// run(): start to end. start(), then test() until true: one among others.
+/// start(), then wait() or test() until true; a task that blocks() is complete after start().
 using NativeTask =
     std::variant<Alltoall, Alltoallv, LargeAlltoallv, IsendIrecv, Pairwise, Neighbor, Persistent, Collective>;
 

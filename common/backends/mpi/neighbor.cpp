@@ -43,8 +43,7 @@ Neighbor::Neighbor(Exchange const& exchange, std::byte* send_base, std::byte* re
     : send_(sparse_side(exchange.send, send_base)), recv_(sparse_side(exchange.recv, recv_base)),
       graph_(graph_of(exchange, group)), concurrent_(concurrent) {}
 
-void Neighbor::run() {
-    start();
+void Neighbor::wait() {
     if (concurrent_) {
         check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
     }

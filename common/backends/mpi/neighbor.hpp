@@ -13,8 +13,9 @@ class Neighbor {
 public:
     /// Collective over `group`; every block fits int.
     Neighbor(Exchange const& exchange, std::byte* send_base, std::byte* recv_base, MPI_Comm group, bool concurrent);
-    void run();
     void start();
+    void wait();
+    [[nodiscard]] bool blocks() const { return !concurrent_; }
     [[nodiscard]] bool test();
 
 private:

@@ -46,8 +46,7 @@ void Pairwise::start() {
     copy_.start();
 }
 
-void Pairwise::run() {
-    start();
+void Pairwise::wait() {
     for (; finished_ < rounds_.size(); ++finished_) {
         Round const& oldest = rounds_[finished_];
         check(MPI_Waitall(static_cast<int>(oldest.count), &requests_[oldest.first], MPI_STATUSES_IGNORE),

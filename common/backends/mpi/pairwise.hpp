@@ -16,8 +16,8 @@ public:
     /// `ranks` and `me`: of `comm`.
     Pairwise(Exchange const& exchange, Buffers const& buffers, int me, int ranks, int max_outstanding,
              Limits const& limits, SelfCopy copy, int tag, MPI_Comm comm);
-    void run();
     void start();
+    void wait();
     [[nodiscard]] bool test();
 
 private:

@@ -70,8 +70,7 @@ Persistent::~Persistent() {
     }
 }
 
-void Persistent::run() {
-    start();
+void Persistent::wait() {
     check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     copy_.wait();
 }

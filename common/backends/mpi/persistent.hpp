@@ -27,8 +27,8 @@ public:
     Persistent(Persistent&&) noexcept = default;
     Persistent& operator=(Persistent&&) = delete;
     ~Persistent();
-    void run();
     void start();
+    void wait();
     [[nodiscard]] bool test();
 
 private:

@@ -18,7 +18,12 @@ std::string rehearse(Plan const& plan, std::span<Task> tasks, std::span<StepId c
             continue;
         }
         try {
-            std::visit([](auto& task) { task.run(); }, tasks[step]);
+            std::visit(
+                [](auto& task) {
+                    task.start();
+                    task.wait();
+                },
+                tasks[step]);
         } catch (CallFailed const& error) {
             if (failure.empty()) {
                 failure = fmt::format("\"{}\": {}", plan.steps[step].label, error.summary());

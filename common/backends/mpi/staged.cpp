@@ -10,8 +10,7 @@ Staged::Staged(std::vector<StagedPart> parts, SelfCopy self, DeviceQueues const&
                Idle idle)
     : parts_(std::move(parts)), self_(std::move(self)), queues_(&queues), turn_(std::move(turn)), idle_(idle) {}
 
-void Staged::run() {
-    start();
+void Staged::wait() {
     while (!test()) {
         idle_();
     }

@@ -40,8 +40,8 @@ public:
     /// At least one part. `self`: what stays on the device. `queues` outlive this.
     Staged(std::vector<StagedPart> parts, SelfCopy self, DeviceQueues const& queues, std::shared_ptr<Turn> turn,
            Idle idle);
-    void run();
     void start();
+    void wait();
     [[nodiscard]] bool test();
 
 private:

@@ -12,7 +12,8 @@
 
 namespace dlmb::mpi {
 
-/// run(): the whole step. start(), then test() until true: the step among others.
+/// start(), then wait(): the step alone. start(), then test() until true: the step among others. A task
+/// that blocks() does so in start(), and is complete then.
 using Task = std::variant<Alltoall, Alltoallv, LargeAlltoallv, IsendIrecv, Pairwise, Neighbor, Persistent, Collective,
                           Staged, Busy, DeviceBusy>;
 
