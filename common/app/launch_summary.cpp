@@ -10,6 +10,12 @@
 #include <cmath>
 
 namespace dlmb::app {
+namespace {
+
+// One cell in so many: in a few cells of many the order in which ranks come looks like a delay.
+constexpr std::uint64_t suspicions_told = 10;
+
+}  // namespace
 
 void LaunchSummary::add(record::Cell const& cell) {
     if (cell.result.aa_ratio) {
@@ -17,6 +23,10 @@ void LaunchSummary::add(record::Cell const& cell) {
     }
     for (std::string const& flag : cell.result.flags) {
         ++flagged_[flag];
+    }
+    ok_cells_ += cell.result.status == measure::Status::ok ? 1U : 0U;
+    for (measure::Suspect const& suspect : cell.result.suspects) {
+        ++suspected_[fmt::format("rank {} is {}", suspect.rank, name_of(suspect.kind))];
     }
     below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
     throttled_ += cell.result.throttled.value_or(false) ? 1U : 0U;
@@ -44,6 +54,11 @@ std::string LaunchSummary::text() const {
     }
     for (auto const& [flag, cells] : flagged_) {
         text += fmt::format("# flagged {}: {} cells\n", flag, cells);
+    }
+    for (auto const& [suspicion, cells] : suspected_) {
+        if (cells * suspicions_told >= ok_cells_) {
+            text += fmt::format("# {}: {} of {} cells\n", suspicion, cells, ok_cells_);
+        }
     }
     if (below_floor_ > 0) {
         text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);

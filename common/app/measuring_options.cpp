@@ -65,6 +65,9 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"point", "sweep"}))
         ->capture_default_str()
         ->group(measuring_group);
+    app.add_option("--order-seed", options.order_seed,
+                   "seed of the order in which rounds visit the cells [another one in each launch, recorded]")
+        ->group(measuring_group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))
         ->capture_default_str()
@@ -140,7 +143,6 @@ void MeasuringOptions::take(CLI::App const& app, Options& options) const {
     options.runner.validate = validation == "on";
     options.runner.time_limit_ns = static_cast<Nanoseconds>(time_limit_seconds * nanoseconds_per_second);
     options.runner.timeout_ns = static_cast<Nanoseconds>(timeout_seconds * nanoseconds_per_second);
-    options.runner.order_seed = options.seed;
     // Who fixes a count gets it, and who names methods gets them measured alike.
     bool const sweeps = options.all_methods && !options.runner.iterations;
     options.runner.drop_slower = sweeps ? drop_slower : 0;

@@ -38,7 +38,8 @@ struct Options {
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;
     measure::RunnerOptions runner;
-    bool rounds_over_sweep = false;  // rounds visit the cells of as many points as fit in memory, not of one
+    std::optional<std::uint64_t> order_seed;  // of the rounds; otherwise another one in each launch
+    bool rounds_over_sweep = false;           // rounds visit the cells of as many points as fit in memory, not of one
     measure::Effort calibration = measure::Effort::brief;
     std::optional<std::filesystem::path> results;
     std::string campaign;

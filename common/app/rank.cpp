@@ -11,6 +11,7 @@
 #include "common/app/open_backends.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
+#include "common/measure/agree.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/record/launch_id.hpp"
 #include "common/record/machine.hpp"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <random>
 #include <thread>
 
 namespace dlmb::app {
@@ -68,6 +70,11 @@ std::vector<Variant> checked_sweep(Bootstrap& bootstrap, PatternType const& type
     return variants;
 }
 
+/// Collective. An order that all launches shared would put the same cell in the wake of the same other one in each.
+std::uint64_t order_seed(Bootstrap& bootstrap, Options const& options) {
+    return measure::from_rank(bootstrap, options.order_seed.value_or(std::random_device{}()));
+}
+
 record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Options const& options,
                                WorldShape const& world, record::DeviceUse const& device) {
     record::Launch launch;
@@ -77,6 +84,7 @@ record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Op
     launch.time = record::utc_now();
     launch.program = fmt::format("dlmb_{}", type.name);
     launch.command = options.command;
+    launch.order_seed = options.runner.order_seed;
     launch.world = world;
     return launch;
 }
@@ -135,7 +143,9 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
 
 }  // namespace
 
-int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& options) {
+int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given) {
+    Options options = given;
+    options.runner.order_seed = order_seed(bootstrap, given);
     WorldShape const world = world_of(bootstrap, options);
     std::vector<Variant> const variants = checked_sweep(bootstrap, type, options, world);
     std::set<std::string> const finished = finished_cells(bootstrap, options);

@@ -192,10 +192,10 @@ void CellRun::conclude(Stop stop) {
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
     result_.sync.clock_error_ns = folded(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
     result_.throttled = clocks_.over_ranks(contest_.bootstrap);
-    ranks_.summarize(contest_.bootstrap, result_);
     if (decides()) {
         summarize_samples();
     }
+    ranks_.summarize(contest_.bootstrap, contest_.plans, result_);
     over_ = true;
 }
 

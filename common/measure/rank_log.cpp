@@ -4,9 +4,11 @@
 
 #include "common/measure/agree.hpp"
 #include "common/measure/statistics.hpp"
+#include "common/measure/suspects.hpp"
+#include "common/plan/traffic.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 
 namespace dlmb::measure {
 namespace {
@@ -14,6 +16,19 @@ namespace {
 double quartile_range(std::vector<Nanoseconds> values) {
     std::sort(values.begin(), values.end());
     return static_cast<double>(nearest_rank(values, 75) - nearest_rank(values, 25));
+}
+
+struct OwnFigures {
+    double enter = 0;
+    double done = 0;
+    double spread = 0;
+    RankConduct conduct;
+};
+
+double sent_bytes(std::span<Plan const> draws) {
+    return std::accumulate(draws.begin(), draws.end(), 0.0, [](double sum, Plan const& draw) {
+        return sum + static_cast<double>(traffic_of(draw).send_total);
+    });
 }
 
 }  // namespace
@@ -24,6 +39,7 @@ void RankLog::keep(Chunk const& chunk) {
         SampleTimes const& all = chunk.samples[i];
         enter_.push_back(own.enter - all.first_enter);
         posted_.push_back(own.posted - own.enter);
+        waited_.push_back(own.done - own.posted);
         done_.push_back(own.done - own.enter);
         skew_.push_back(all.skew);
         last_arrival_.push_back(all.last_arrival);
@@ -31,24 +47,30 @@ void RankLog::keep(Chunk const& chunk) {
     }
 }
 
-void RankLog::summarize(Bootstrap& bootstrap, CellResult& result) const {
+void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, CellResult& result) const {
     if (done_.empty()) {
         return;
     }
     auto const iterations = static_cast<double>(result.iterations_per_sample);
-    std::array<double, 4> const mine{median(enter_), median(posted_), median(done_) / iterations,
-                                     quartile_range(done_) / iterations};
-    std::vector<Blob> const all = bootstrap.all_gather(std::as_bytes(std::span(mine)));
+    OwnFigures mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, {}};
+    mine.conduct = {median(posted_), median(waited_), spread_over_draws(posted_, draws.size()),
+                    spread_over_draws(done_, draws.size()), sent_bytes(draws)};
+    std::vector<Blob> const all = bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
     if (bootstrap.rank() != deciding_rank) {
         return;
     }
+    std::vector<RankConduct> conducts;
     for (Blob const& blob : all) {
-        std::array<double, 4> rank{};
-        std::memcpy(rank.data(), blob.data(), sizeof rank);
-        result.ranks.enter_ns.push_back(rank[0]);
-        result.ranks.posted_ns.push_back(rank[1]);
-        result.rank_median_ns.push_back(rank[2]);
-        result.ranks.spread_ns.push_back(rank[3]);
+        OwnFigures rank;
+        std::memcpy(&rank, blob.data(), sizeof rank);
+        result.ranks.enter_ns.push_back(rank.enter);
+        result.ranks.posted_ns.push_back(rank.conduct.posted_ns);
+        result.rank_median_ns.push_back(rank.done);
+        result.ranks.spread_ns.push_back(rank.spread);
+        conducts.push_back(rank.conduct);
+    }
+    if (result.iterations_per_sample == 1) {
+        result.suspects = find_suspects(conducts, result.time.median, done_.size());
     }
     TimeSummary const skew = measure::summarize(skew_);
     result.arrival = {skew.median, skew.p99, median(last_arrival_), median(imbalance_time_)};

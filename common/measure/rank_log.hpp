@@ -7,7 +7,9 @@
 
 #include "common/measure/result.hpp"
 #include "common/measure/sampler.hpp"
+#include "common/plan/plan.hpp"
 
+#include <span>
 #include <vector>
 
 namespace dlmb::measure {
@@ -15,12 +17,14 @@ namespace dlmb::measure {
 class RankLog {
 public:
     void keep(Chunk const& chunk);
-    /// Collective. `result` is filled in on the deciding rank.
-    void summarize(Bootstrap& bootstrap, CellResult& result) const;
+    /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
+    /// plans.
+    void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, CellResult& result) const;
 
 private:
     std::vector<Nanoseconds> enter_;  // after the first rank's
     std::vector<Nanoseconds> posted_;
+    std::vector<Nanoseconds> waited_;
     std::vector<Nanoseconds> done_;
     std::vector<Nanoseconds> skew_;
     std::vector<Nanoseconds> last_arrival_;

@@ -22,4 +22,14 @@ std::string_view name_of(Status status) {
     throw Error("status out of range");
 }
 
+std::string_view name_of(Suspect::Kind kind) {
+    switch (kind) {
+    case Suspect::Kind::delayed:
+        return "delayed";
+    case Suspect::Kind::jittery:
+        return "jittery";
+    }
+    throw Error("kind of a suspect out of range");
+}
+
 }  // namespace dlmb::measure

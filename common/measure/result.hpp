@@ -84,6 +84,16 @@ struct RankTimes {
     std::vector<double> spread_ns;  // interquartile range of (done - enter), per iteration
 };
 
+/// A rank that holds up the others, beside which it stands out (suspects.hpp).
+struct Suspect {
+    enum class Kind : std::uint8_t { delayed, jittery };
+    Rank rank = 0;
+    Kind kind = Kind::delayed;
+    double ns = 0;         // delayed: from its enter until it launched; jittery: from the 5th to the 95th percentile
+    double others_ns = 0;  // median of the ranks that it is compared with
+};
+[[nodiscard]] std::string_view name_of(Suspect::Kind kind);
+
 enum class Verdict { passed, failed, off };
 
 struct Validation {
@@ -129,6 +139,7 @@ struct CellResult {
     Nanoseconds first_iteration_ns = 0;  // first ever iteration, max over ranks
     std::uint64_t warmup_iterations = 0;
     Validation validation;
+    std::vector<Suspect> suspects;  // by rank; none is looked for in samples of several iterations
 };
 
 }  // namespace dlmb::measure

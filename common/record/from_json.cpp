@@ -166,6 +166,9 @@ Launch launch_from(Json const& line) {
     launch.world = world_from(line.at("world"));
     launch.environment = environment_from(line.at("environment"));
     launch.calibration = calibration_from(line.value("calibration", Json(nullptr)));  // none before 1.2
+    if (line.contains("order_seed")) {
+        launch.order_seed = optional_from<std::uint64_t>(line, "order_seed");
+    }
     return launch;
 }
 

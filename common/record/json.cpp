@@ -181,7 +181,8 @@ std::string to_json_line(Launch const& launch) {
                     {"world", world_json(launch.world)},
                     {"test_double", on_test_double(launch.environment)},
                     {"environment", environment_json(launch.environment)},
-                    {"calibration", calibration_json(launch.calibration)}});
+                    {"calibration", calibration_json(launch.calibration)},
+                    {"order_seed", or_null(launch.order_seed)}});
 }
 
 std::string to_json_line(std::string_view launch_id, Cell const& cell) {

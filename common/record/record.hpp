@@ -22,7 +22,7 @@
 
 namespace dlmb::record {
 
-inline constexpr char const* result_schema = "dlmb.result/1.3";
+inline constexpr char const* result_schema = "dlmb.result/1.4";
 
 /// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
 /// key).
@@ -86,6 +86,7 @@ struct Launch {
     WorldShape world;
     Environment environment;
     std::optional<measure::Calibration> calibration = std::nullopt;  // absent with --calibration off
+    std::optional<std::uint64_t> order_seed = std::nullopt;          // of the rounds; absent before result format 1.4
 };
 
 /// How much the cells of a launch differ from themselves: |aa_ratio - 1| over those that have one.

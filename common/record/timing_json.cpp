@@ -2,11 +2,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/timing_json.hpp"
 
+#include "common/base/error.hpp"
+
 namespace dlmb::record {
+namespace {
+
+Json suspects_json(std::vector<measure::Suspect> const& suspects) {
+    Json list = Json::array();
+    for (measure::Suspect const& suspect : suspects) {
+        list.push_back({{"rank", suspect.rank},
+                        {"kind", name_of(suspect.kind)},
+                        {"ns", finite(suspect.ns, "suspects.ns")},
+                        {"others_ns", finite(suspect.others_ns, "suspects.others_ns")}});
+    }
+    return list;
+}
+
+measure::Suspect::Kind suspect_kind_from(std::string const& name) {
+    for (auto const kind : {measure::Suspect::Kind::delayed, measure::Suspect::Kind::jittery}) {
+        if (name_of(kind) == name) {
+            return kind;
+        }
+    }
+    throw Error("suspects.kind is neither delayed nor jittery: " + name);
+}
+
+std::vector<measure::Suspect> suspects_from(Json const& list) {
+    std::vector<measure::Suspect> suspects;
+    for (Json const& each : list) {
+        suspects.push_back({each.at("rank"), suspect_kind_from(each.at("kind")), each.at("ns"), each.at("others_ns")});
+    }
+    return suspects;
+}
+
+}  // namespace
 
 void write_timing(measure::CellResult const& result, Json& line) {
     for (char const* const field :
-         {"sync", "skew_ns", "last_arrival_ns", "imbalance_time", "critical_phase", "rank_times_ns"}) {
+         {"sync", "skew_ns", "last_arrival_ns", "imbalance_time", "critical_phase", "rank_times_ns", "suspects"}) {
         line[field] = nullptr;
     }
     if (result.status != measure::Status::ok) {
@@ -30,6 +63,7 @@ void write_timing(measure::CellResult const& result, Json& line) {
     line["rank_times_ns"] = {{"enter", finite_list(result.ranks.enter_ns, "rank_times_ns.enter")},
                              {"posted", finite_list(result.ranks.posted_ns, "rank_times_ns.posted")},
                              {"spread", finite_list(result.ranks.spread_ns, "rank_times_ns.spread")}};
+    line["suspects"] = suspects_json(result.suspects);
 }
 
 void read_timing(Json const& line, measure::CellResult& result) {
@@ -51,6 +85,9 @@ void read_timing(Json const& line, measure::CellResult& result) {
     Json const& ranks = line.at("rank_times_ns");
     result.ranks = {ranks.at("enter").get<std::vector<double>>(), ranks.at("posted").get<std::vector<double>>(),
                     ranks.at("spread").get<std::vector<double>>()};
+    if (line.contains("suspects")) {
+        result.suspects = suspects_from(line.at("suspects"));
+    }
 }
 
 }  // namespace dlmb::record

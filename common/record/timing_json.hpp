@@ -9,8 +9,8 @@
 
 namespace dlmb::record {
 
-/// Sets sync, skew_ns, last_arrival_ns, imbalance_time, critical_phase and rank_times_ns; all null unless the cell is
-/// ok.
+/// Sets sync, skew_ns, last_arrival_ns, imbalance_time, critical_phase, rank_times_ns and suspects; all null unless the
+/// cell is ok.
 void write_timing(measure::CellResult const& result, Json& line);
 
 /// Of an ok cell; lines without these fields (1.0) leave `result` as it is.

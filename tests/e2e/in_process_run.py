@@ -71,14 +71,23 @@ class InProcessRun(unittest.TestCase):
 
     def test_rounds_over_a_sweep_measure_the_same_cells_in_another_order(self):
         tokens = "32,64,96,128"
-        self.measure("--rounds-over", "point", tokens=tokens)
+        self.measure("--rounds-over", "point", "--order-seed", "1", tokens=tokens)
         one_by_one = [cell["cell_id"] for cell in cells(self.results, "ok")]
         self.results.unlink()
-        done = self.measure("--rounds-over", "sweep", tokens=tokens)
+        done = self.measure("--rounds-over", "sweep", "--order-seed", "1", tokens=tokens)
         together = [cell["cell_id"] for cell in cells(self.results, "ok")]
         self.assertEqual(sorted(together), sorted(one_by_one))
-        self.assertNotEqual(together, one_by_one)  # their order is a function of the seed
+        self.assertNotEqual(together, one_by_one)
+        self.assertEqual(lines(self.results)[0]["order_seed"], 1)
         self.assertIn("DLMB_RESULT: PASS", done.stdout)
+
+    def test_each_launch_visits_its_cells_in_an_order_of_its_own(self):
+        seeds = set()
+        for _ in range(2):
+            self.results.unlink(missing_ok=True)
+            self.measure(tokens="32")
+            seeds.add(lines(self.results)[0]["order_seed"])
+        self.assertEqual(len(seeds), 2)  # one in 2^32 that they agree
 
     def test_what_hides_behind_computation_is_told_by_the_cell_without_it(self):
         for rounds_over in ("point", "sweep"):

@@ -16,8 +16,9 @@ using namespace testing;
 constexpr std::chrono::milliseconds fault_time(20);
 constexpr double fault_ns = 20e6;
 
-CellResult measured(Fault const& fault, StartRequest start = StartRequest::automatic) {
+CellResult measured(Fault const& fault, StartRequest start = StartRequest::automatic, std::uint64_t samples = 6) {
     ContestSpec spec{.options = brief(), .candidates = {with(fault)}};
+    spec.options.iterations = samples;
     spec.options.start = start;
     CellResult result = run(spec).at(0).at(0).result;
     EXPECT_EQ(result.status, Status::ok);
@@ -30,6 +31,12 @@ std::vector<std::size_t> most_first(std::vector<double> const& values) {
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
     std::sort(ranks.begin(), ranks.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
     return ranks;
+}
+
+/// A busy machine delays the other ranks, too.
+Suspect heaviest_charge(CellResult const& result) {
+    return *std::max_element(result.suspects.begin(), result.suspects.end(),
+                             [](Suspect const& a, Suspect const& b) { return a.ns < b.ns; });
 }
 
 Fault sleeps(std::vector<Rank> const& victims, std::uint64_t every, std::chrono::milliseconds time = fault_time) {
@@ -54,6 +61,11 @@ TEST(RankTimes, ARankThatIsSlowToSendStandsOutByWhenItPosted) {
     EXPECT_EQ(most_first(result.ranks.posted_ns)[0], 2U);
     EXPECT_GE(result.ranks.posted_ns[2], fault_ns);
     EXPECT_GE(result.rank_median_ns[0], fault_ns);  // the others wait for it, and their durations name nobody
+    ASSERT_FALSE(result.suspects.empty());
+    Suspect const heaviest = heaviest_charge(result);
+    EXPECT_EQ(heaviest.rank, 2);
+    EXPECT_EQ(heaviest.kind, Suspect::Kind::delayed);
+    EXPECT_GE(heaviest.ns, fault_ns);
 }
 
 TEST(RankTimes, ARankThatIsSlowToFinishIsTheStragglerByAnyStart) {
@@ -70,6 +82,26 @@ TEST(RankTimes, ARankThatIsSlowToFinishIsTheStragglerByAnyStart) {
 TEST(RankTimes, AJitteryRankStandsOutByTheSpreadOfItsDurations) {
     CellResult const result = measured(sleeps({1}, 2, 5 * fault_time));  // far more than a busy machine adds
     EXPECT_EQ(most_first(result.ranks.spread_ns)[0], 1U);
+}
+
+TEST(RankTimes, ARankThatIsSlowNowAndThenIsNamedWhereverItIsSlow) {
+    auto const now_and_then = [](Iteration const& iteration) {
+        if (iteration.plan.me == 1 && iteration.number % 5 == 0) {
+            std::this_thread::sleep_for(2 * fault_time);
+        }
+    };
+    Fault before_launching;
+    before_launching.before = now_and_then;
+    Fault behind_its_work;
+    behind_its_work.after = now_and_then;
+    for (Fault const& fault : {before_launching, behind_its_work}) {
+        CellResult const result = measured(fault, StartRequest::automatic, 40);
+        ASSERT_FALSE(result.suspects.empty());
+        Suspect const heaviest = heaviest_charge(result);
+        EXPECT_EQ(heaviest.rank, 1);
+        EXPECT_EQ(heaviest.kind, Suspect::Kind::jittery);
+        EXPECT_GE(heaviest.ns, 2 * fault_ns);
+    }
 }
 
 TEST(RankTimes, TheTwoEndsOfASlowLinkStandOutByTheirDurationsAndNotByWhenTheyPosted) {

@@ -82,6 +82,7 @@ Launch sample_launch() {
     launch.program = "dlmb_moe_alltoall";
     launch.command = {"dlmb_moe_alltoall", "--preset", "mixtral-8x7b", "--hidden", "2048", "--tokens", "16"};
     launch.world = {ranks, 2};
+    launch.order_seed = 2'718'281'828;
     launch.environment.identity = {{"cpu_model", "Example CPU 2 cores"},
                                    {"mpi_library", "Open MPI v4.1.4"},
                                    {"ranks", "4"},
@@ -143,6 +144,7 @@ Cell sample_cell() {
     result.arrival = {410.5, std::nullopt, 40650, 1.0625};
     result.critical_phase = measure::CriticalPhase{"dispatch", 1};
     result.ranks = {{0, 210.5, 120, 310}, {9100, 9050.5, 9200, 9150}, {800, 950, 820, 790}};
+    result.suspects = {{2, measure::Suspect::Kind::jittery, 21300, 860}};
     result.stop_reason = "fixed";
     result.definition =
         "isolated: one iteration begun at one time on all ranks, from the first rank's enter to the last rank's done";

@@ -1,0 +1,65 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""A rank that a preloaded library delays, always or now and then, is named in the record of the program that users run."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BIN = pathlib.Path(os.environ["DLMB_BIN"])
+MPIEXEC = os.environ["DLMB_MPIEXEC"]
+SLOW_RANK = os.environ["DLMB_SLOW_RANK"]
+RANKS = 4
+SLEEP_US = 5000  # far more than a busy machine adds to most samples
+
+
+def measured(rank, microseconds, one_in, samples):
+    """What a launch says at its end, and its cells."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = pathlib.Path(folder) / "results.jsonl"
+        done = subprocess.run(
+            [MPIEXEC, "-n", str(RANKS), "env", f"LD_PRELOAD={SLOW_RANK}", f"DLMB_TEST_SLOW={rank}:{microseconds}:{one_in}",
+             str(BIN / "dlmb_collective"), "--operation", "allreduce,alltoall,sendrecv", "-m", "8:8", "--backend", "mpi",
+             "--method", "persistent", "-i", str(samples), "-x", "2", "--results", str(results)],
+            capture_output=True, text=True, timeout=240, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    return done.stdout, [line for line in lines if line["kind"] == "cell"]
+
+
+def heaviest(cell):
+    return max(cell["suspects"], key=lambda suspect: suspect["ns"] - suspect["others_ns"])
+
+
+class SlowRank(unittest.TestCase):
+    def test_a_rank_that_is_always_late_is_delayed(self):
+        for rank in range(RANKS):
+            said, cells = measured(rank, SLEEP_US, 1, 10)
+            self.assertEqual(len(cells), 3)
+            for cell in cells:
+                self.assertTrue(cell["suspects"], cell["rank_times_ns"])
+                named = heaviest(cell)
+                self.assertEqual((named["rank"], named["kind"]), (rank, "delayed"), cell["suspects"])
+                self.assertGreaterEqual(named["ns"], 1000 * SLEEP_US)
+            self.assertIn(f"# rank {rank} is delayed: 3 of 3 cells", said)
+
+    def test_a_rank_that_is_late_now_and_then_is_jittery(self):
+        for rank in (0, RANKS - 1):
+            _, cells = measured(rank, SLEEP_US, 4, 60)
+            for cell in cells:
+                self.assertTrue(cell["suspects"], cell["rank_times_ns"])
+                named = heaviest(cell)
+                self.assertEqual((named["rank"], named["kind"]), (rank, "jittery"), cell["suspects"])
+
+    def test_ranks_alike_are_not_named_for_such_a_delay(self):
+        _, cells = measured(0, 0, 1, 60)
+        for cell in cells:
+            delays = [each for each in cell["suspects"] if each["kind"] == "delayed" and each["ns"] >= 1000 * SLEEP_US]
+            self.assertEqual(delays, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
