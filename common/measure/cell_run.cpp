@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace dlmb::measure {
 
@@ -191,12 +192,19 @@ void CellRun::conclude(Stop stop) {
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
     result_.sync.clock_error_ns = folded(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
+    result_.sync.drift_ppm = largest_drift_ppm();
     result_.throttled = clocks_.over_ranks(contest_.bootstrap);
     if (decides()) {
         summarize_samples();
     }
     ranks_.summarize(contest_.bootstrap, contest_.plans, result_);
     over_ = true;
+}
+
+double CellRun::largest_drift_ppm() const {
+    constexpr double steps = 1000;  // of a part per million
+    double const own = std::abs(contest_.start.clock().drift_ppm());
+    return static_cast<double>(folded(contest_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
 }
 
 void CellRun::summarize_samples() {

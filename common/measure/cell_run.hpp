@@ -46,6 +46,7 @@ private:
     void set_up_sampling(double iteration_ns);
     void keep(Chunk const& chunk);
     void conclude(Stop stop);
+    [[nodiscard]] double largest_drift_ppm() const;  // collective
     void summarize_samples();
     void summarize_device();
     void set_up_start(double iteration_ns);

@@ -66,6 +66,8 @@ struct Sync {
     Nanoseconds margin_ns = 0;       // window: from the last arrival to the start, at the end of the cell
     std::uint64_t late = 0;          // samples that were dropped and taken again, as a rank missed their start
     Nanoseconds clock_error_ns = 0;  // bound of what the common clock was wrong by on any rank in any round
+    double drift_ppm =
+        0;  // by which a rank's clock runs faster or slower than the common one, most of any rank; corrected
 };
 
 /// Over samples.

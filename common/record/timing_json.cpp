@@ -48,7 +48,8 @@ void write_timing(measure::CellResult const& result, Json& line) {
     line["sync"] = {{"method", result.sync.method},
                     {"margin_ns", result.sync.margin_ns},
                     {"late", result.sync.late},
-                    {"clock_err_ns", result.sync.clock_error_ns}};
+                    {"clock_err_ns", result.sync.clock_error_ns},
+                    {"drift_ppm", finite(result.sync.drift_ppm, "sync.drift_ppm")}};
     measure::Arrival const& arrival = result.arrival;
     line["skew_ns"] = {{"p50", finite(arrival.skew_median_ns, "skew_ns.p50")}, {"p99", nullptr}};
     if (arrival.skew_p99_ns) {
@@ -71,7 +72,8 @@ void read_timing(Json const& line, measure::CellResult& result) {
         return;
     }
     Json const& sync = line.at("sync");
-    result.sync = {sync.at("method"), sync.at("margin_ns"), sync.at("late"), sync.at("clock_err_ns")};
+    result.sync = {sync.at("method"), sync.at("margin_ns"), sync.at("late"), sync.at("clock_err_ns"),
+                   sync.value("drift_ppm", 0.0)};
     Json const& skew = line.at("skew_ns");
     result.arrival.skew_median_ns = skew.at("p50");
     if (!skew.at("p99").is_null()) {

@@ -140,7 +140,7 @@ Cell sample_cell() {
     result.flags = measure::flags_of(result.samples_ns, 1);
     result.rank_median_ns = {40100.0, 40990.5, 39870.0, 40012.0};
     result.straggler = {1, 0.625};
-    result.sync = {"window", 50000, 1, 0};
+    result.sync = {"window", 50000, 1, 0, 0.375};
     result.arrival = {410.5, std::nullopt, 40650, 1.0625};
     result.critical_phase = measure::CriticalPhase{"dispatch", 1};
     result.ranks = {{0, 210.5, 120, 310}, {9100, 9050.5, 9200, 9150}, {800, 950, 820, 790}};
