@@ -105,7 +105,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         return Unsupported{std::move(reason)};
     }
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
-    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
+    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch, transport.cut());
     std::optional<SharedWindows> windows;
     if (any_shared(bootstrap, ways.value())) {
         windows.emplace(transport, plan, ways.value(), steps);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/backends/ucx/local_work.hpp"
+#include "common/backends/ucx/message_cut.hpp"
 #include "common/backends/ucx/step_way.hpp"
 
 #include <optional>
@@ -43,6 +44,6 @@ struct LoweredStep {
 /// Blocks to oneself are copies. What a step does in shared memory is left out. `scratch`: by StepId, memory of an
 /// algorithm's own.
 [[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
-                                             std::vector<std::byte*> const& scratch);
+                                             std::vector<std::byte*> const& scratch, MessageCut const& cut);
 
 }  // namespace dlmb::ucx

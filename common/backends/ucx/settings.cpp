@@ -60,22 +60,24 @@ char const* receive_segment_name(unsigned major, unsigned minor) {
     return major == 1 && minor < first_with_transport ? "RX_SEG_SIZE" : "TCP_RX_SEG_SIZE";
 }
 
-void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
+bool prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
     std::istringstream transports(setting(config, "TLS"));
     bool has_tcp = false;
     for (std::string each; std::getline(transports, each, ',');) {
         if (each != "tcp" && each != "self") {
-            return;
+            return false;
         }
         has_tcp = has_tcp || each == "tcp";
     }
     std::string const threshold = setting(config, "RNDV_THRESH");
-    if (has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto")) {
+    bool const sets_threshold = has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto");
+    if (sets_threshold) {
         check(ucp_config_modify(&config, "RNDV_THRESH", "768k"), "ucp_config_modify");
     }
     if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
         set_receive_segment(config, cores_are_shared ? "256k" : "100k");
     }
+    return sets_threshold;
 }
 
 std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config) {

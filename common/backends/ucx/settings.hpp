@@ -29,8 +29,8 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 /// larger reads from sockets than of 64 KiB. Messages are cut alike, and a piece is copied out when all of it has been
 /// read: 100 KiB where ranks have cores of their own, so that the copy goes beside the sending of the next piece, and
 /// because the first read of each part of a rendezvous is copied twice; 256 KiB where `cores_are_shared` and each wait
-/// costs a turn.
-void prefer_for_tcp(ucp_config_t& config, bool cores_are_shared);
+/// costs a turn. True: rendezvous begin where DLMB lets them.
+[[nodiscard]] bool prefer_for_tcp(ucp_config_t& config, bool cores_are_shared);
 
 /// What ucp_config_modify() calls UCX_TCP_RX_SEG_SIZE: up to 1.16 settings of transports have no transport in their
 /// name. The other name is taken without a word and warned of when a worker is made (tried with 1.13 to 1.18 and 1.22).

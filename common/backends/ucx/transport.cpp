@@ -7,6 +7,8 @@
 #include "common/backends/ucx/tag.hpp"
 #include "common/bootstrap/oversubscription.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -73,15 +75,22 @@ Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     return {wire(sockets[0]), wire(sockets[1]), ranks_of_this_node(bootstrap)};
 }
 
+Provenance facts_of(ucp_config_t const& config, MessageCut const& cut) {
+    Provenance facts = settings_of_interest(config);
+    facts["pieces"] = cut.piece == 0 ? "none"
+                                     : fmt::format("{} of blocks of {} to {}", human_bytes(cut.piece),
+                                                   human_bytes(cut.from), human_bytes(cut.up_to));
+    return facts;
+}
+
 }  // namespace
 
-Transport::Transport(BackendContext const& context, ConfigHandle config)
-    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
-      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config)),
-      worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
-      addresses_(gather_addresses(worker_.get(), bootstrap_)),
+Transport::Transport(BackendContext const& context, ConfigHandle config, MessageCut const& cut)
+    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), settings_(facts_of(*config, cut)),
+      context_(make_context(bootstrap_, *config)), worker_(make_worker(context_.get())),
+      memory_types_(memory_types_of(context_.get())), addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
-      wires_(agree_on_wires(context_.get(), bootstrap_)), sharing_(wires_.on_this_node) {}
+      wires_(agree_on_wires(context_.get(), bootstrap_)), cut_(cut), sharing_(wires_.on_this_node) {}
 
 void Transport::close() {
     flush();

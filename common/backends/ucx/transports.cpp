@@ -51,10 +51,13 @@ Expected<Transport*, Unsupported> Transports::with(ContextSettings const& settin
 
 std::string Transports::make(ContextSettings const& settings) {
     ConfigHandle config = read_config();
-    prefer_for_tcp(*config, should_yield(context_.yield, context_.bootstrap));
+    bool const shared_cores = should_yield(context_.yield, context_.bootstrap);
+    std::int64_t cuts = prefer_for_tcp(*config, shared_cores) && !shared_cores && !settings.contains("RNDV_THRESH");
+    context_.bootstrap.all_reduce({&cuts, 1}, Fold::min);
     std::string reason = first_reason(context_.bootstrap, set(*config, settings));
     if (reason.empty()) {
-        all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config)));
+        all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config),
+                                                                cuts != 0 ? cut_over_tcp : MessageCut{}));
     }
     return reason;
 }

@@ -39,8 +39,9 @@ std::string threshold_for(char const* transports, char const* threshold) {
     check(ucp_config_modify(config.get(), "TLS", transports), "ucp_config_modify");
     check(ucp_config_modify(config.get(), "RNDV_THRESH", threshold), "ucp_config_modify");
     std::string const before = setting(*config, "RNDV_THRESH");
-    prefer_for_tcp(*config, false);
+    bool const changed = prefer_for_tcp(*config, false);
     std::string const after = setting(*config, "RNDV_THRESH");
+    EXPECT_EQ(changed, after != before);
     return after == before ? "" : after;
 }
 
