@@ -61,11 +61,14 @@ bool felt_by_any(std::span<RankConduct const> ranks, std::size_t cause, Trait ef
 std::vector<Suspect> standing_out(std::span<RankConduct const> ranks, Charge const& charge) {
     std::vector<Suspect> found;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        double const own = ranks[rank].*charge.trait;
+        if (own <= std::max(least_charge_ns, charge.excess_ns)) {
+            continue;  // of thousands of ranks nearly all
+        }
         std::vector<std::size_t> const peers = peers_of(ranks, rank);
         if (peers.empty()) {
             continue;
         }
-        double const own = ranks[rank].*charge.trait;
         double const others = median_of(ranks, peers, charge.trait);
         double const excess = own - others;
         bool const felt = charge.effect == nullptr || felt_by_any(ranks, rank, charge.effect, waited_share * excess);

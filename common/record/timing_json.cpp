@@ -24,7 +24,7 @@ measure::Suspect::Kind suspect_kind_from(std::string const& name) {
             return kind;
         }
     }
-    throw Error("suspects.kind is neither delayed nor jittery: " + name);
+    throw UsageError("suspects.kind is neither delayed nor jittery: " + name);
 }
 
 std::vector<measure::Suspect> suspects_from(Json const& list) {

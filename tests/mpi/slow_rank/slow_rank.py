@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -22,7 +23,7 @@ def measured(rank, microseconds, one_in, samples):
         results = pathlib.Path(folder) / "results.jsonl"
         done = subprocess.run(
             [MPIEXEC, "-n", str(RANKS), "env", f"LD_PRELOAD={SLOW_RANK}", f"DLMB_TEST_SLOW={rank}:{microseconds}:{one_in}",
-             str(BIN / "dlmb_collective"), "--operation", "allreduce,alltoall,sendrecv", "-m", "8:8", "--backend", "mpi",
+             str(BIN / "dlmb_collective"), "--operation", "allreduce,alltoall", "-m", "8:8", "--backend", "mpi",
              "--method", "persistent", "-i", str(samples), "-x", "2", "--results", str(results)],
             capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -38,17 +39,17 @@ class SlowRank(unittest.TestCase):
     def test_a_rank_that_is_always_late_is_delayed(self):
         for rank in range(RANKS):
             said, cells = measured(rank, SLEEP_US, 1, 10)
-            self.assertEqual(len(cells), 3)
+            self.assertEqual(len(cells), 2)
             for cell in cells:
                 self.assertTrue(cell["suspects"], cell["rank_times_ns"])
                 named = heaviest(cell)
                 self.assertEqual((named["rank"], named["kind"]), (rank, "delayed"), cell["suspects"])
                 self.assertGreaterEqual(named["ns"], 1000 * SLEEP_US)
-            self.assertIn(f"# rank {rank} is delayed: 3 of 3 cells", said)
+            self.assertIn(f"# rank {rank} is delayed: {len(cells)} of {len(cells)} cells", said)
 
     def test_a_rank_that_is_late_now_and_then_is_jittery(self):
         for rank in (0, RANKS - 1):
-            _, cells = measured(rank, SLEEP_US, 4, 60)
+            _, cells = measured(rank, SLEEP_US, 6, 60)
             for cell in cells:
                 self.assertTrue(cell["suspects"], cell["rank_times_ns"])
                 named = heaviest(cell)
@@ -62,4 +63,8 @@ class SlowRank(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    version = subprocess.run([MPIEXEC, "--version"], capture_output=True, text=True, check=False).stdout
+    if "Open MPI" not in version and "OpenRTE" not in version:
+        print("skipped: MPICH 4.0 has no persistent collectives, and its ranks that share cores are late by themselves")
+        sys.exit(77)
     unittest.main()
