@@ -25,7 +25,7 @@ public:
 private:
     std::vector<std::pair<double, std::string>> deviations_;  // |aa_ratio - 1| and whose
     std::map<std::string, std::uint64_t> flagged_;            // cells by flag
-    std::map<std::string, std::uint64_t> suspected_;          // cells by "rank 2 delayed"
+    std::map<std::string, std::uint64_t> suspected_;          // cells by "rank 2 is delayed"
     std::uint64_t ok_cells_ = 0;
     std::uint64_t below_floor_ = 0;
     std::uint64_t throttled_ = 0;

@@ -77,9 +77,10 @@ Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
 
 Provenance facts_of(ucp_config_t const& config, MessageCut const& cut) {
     Provenance facts = settings_of_interest(config);
-    facts["pieces"] = cut.piece == 0 ? "none"
-                                     : fmt::format("{} of blocks of {} to {}", human_bytes(cut.piece),
-                                                   human_bytes(cut.from), human_bytes(cut.up_to));
+    facts["pieces"] = cut.piece == 0
+                          ? "none"
+                          : fmt::format("{} of blocks of {} to {}, where no window counts messages",
+                                        human_bytes(cut.piece), human_bytes(cut.from), human_bytes(cut.up_to));
     return facts;
 }
 
