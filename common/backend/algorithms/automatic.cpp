@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of an algorithm by operation, size and wire. Start values after UCC's transport layer for UCP, but for
 // gathering on few places, where the ring was slower at every size on shared memory; a measured table is to replace
-// them. Those for sockets: tests/benchmarks/ucx_vs_mpi over tcp, 2 to 4 ranks.
+// them. Those for sockets: tests/benchmarks/ucx_vs_mpi over tcp, 2 to 8 ranks.
 #include "common/backend/algorithms/algorithms.hpp"
 
 #include <algorithm>
@@ -14,10 +14,9 @@ constexpr Bytes small_reduction = Bytes{4} << 10;
 constexpr Bytes small_gather = Bytes{4} << 10;
 constexpr Bytes small_broadcast = Bytes{32} << 10;
 constexpr Bytes small_reduction_by_sockets = Bytes{64} << 10;
-constexpr int radix_by_sockets = 2;
 constexpr int few_places = 32;
-constexpr int few_by_sockets = 4;                      // of a broadcast: the tree has two rounds at most
-constexpr Bytes least_broadcast_by_sockets = 1 << 10;  // below, a message costs its system calls
+constexpr Bytes least_broadcast_by_sockets = 1 << 10;           // below, a message costs its system calls
+constexpr Bytes large_broadcast_by_sockets = Bytes{768} << 10;  // such messages are sent by rendezvous
 
 /// Whether a chain is done after fewer times of one segment than a tree: it needs one per segment and one more per
 /// place on the way, the tree in each of its rounds radix - 1 per segment.
@@ -33,9 +32,14 @@ bool chain_is_shorter(Shape const& shape) {
 }
 
 /// A place is busy while it sends through a socket. Among three, a chain has as many rounds as a tree, and the root
-/// sends once; where the root and the next one share a core, what the chain copies there twice costs more than that.
+/// sends once; in between, where the root and the next one share a core, what the chain copies there twice costs more
+/// than that. Among more, parts keep all places busy once a message waits for its receiver anyway.
 Algorithm broadcast_by_sockets(Shape const& shape) {
-    return shape.places == 3 && shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
+    bool const large = shape.bytes >= large_broadcast_by_sockets;
+    if (shape.places == 3) {
+        return large || shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
+    }
+    return large && shape.places > 2 ? scatter_allgather : knomial_tree;
 }
 
 }  // namespace
@@ -53,7 +57,7 @@ Algorithm choose(Shape const& shape) {
         }
         return shape.bytes < small_gather ? bruck_all_gather : ring;
     default:
-        if (sockets && shape.places <= few_by_sockets) {
+        if (sockets && shape.places <= few_places) {
             return broadcast_by_sockets(shape);
         }
         return shape.bytes < small_broadcast || !chain_is_shorter(shape) ? knomial_tree : chain;
@@ -61,11 +65,7 @@ Algorithm choose(Shape const& shape) {
 }
 
 MicroPlan automatic(Shape const& shape, Knobs const& knobs) {
-    Knobs chosen = knobs;
-    if (shape.wire == Wire::sockets && shape.kind == OperationKind::broadcast && chosen.radix == 0) {
-        chosen.radix = radix_by_sockets;
-    }
-    return choose(shape)(shape, chosen);
+    return choose(shape)(shape, knobs);
 }
 
 }  // namespace dlmb::algorithms

@@ -82,6 +82,9 @@ std::vector<Method> all_methods() {
          nullptr,
          always<algorithms::chain>,
          segments},
+        {{"scatter_allgather", "a part from the root to each other rank, then the parts among these", broadcast},
+         nullptr,
+         always<algorithms::scatter_allgather>},
     };
 }
 

@@ -95,7 +95,7 @@ TEST(Rounds, OfBruckAreAsManyAsTheDistanceHasBits) {
 
 TEST(SentBytes, OfABroadcastReachEveryOtherPlaceOnce) {
     for (int places = 1; places <= 17; ++places) {
-        for (Algorithm const algorithm : {knomial_tree, chain}) {
+        for (Algorithm const algorithm : {knomial_tree, chain, scatter_allgather}) {
             std::vector<Bytes> const sent = run(algorithm, OperationKind::broadcast, places, 100, {3, 16}).sent;
             EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places - 1) * 100);
         }
@@ -104,6 +104,9 @@ TEST(SentBytes, OfABroadcastReachEveryOtherPlaceOnce) {
     EXPECT_EQ(run(knomial_tree, OperationKind::broadcast, 16, 100, {4, 0}).sent[0], 600U);
     EXPECT_EQ(run(knomial_tree, OperationKind::broadcast, 16, 100, {4, 0}).rounds, 2);
     EXPECT_EQ(run(chain, OperationKind::broadcast, 16, 100, {0, 16}).rounds, 15);
+    // 5 places: four parts of 25; each of the others passes its own on to three.
+    EXPECT_EQ(run(scatter_allgather, OperationKind::broadcast, 5, 100).sent, (std::vector<Bytes>{100, 75, 75, 75, 75}));
+    EXPECT_EQ(run(scatter_allgather, OperationKind::broadcast, 16, 100).rounds, 2);
 }
 
 Shape shape_of(OperationKind kind, int places, Bytes bytes) {
@@ -145,20 +148,13 @@ TEST(Choice, BySocketsIsOfFewerMessages) {
     EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65536), knomial);
     EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 8, 65536), knomial);
     EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 33, 65536), ring);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 2, Bytes{1} << 27), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023), chain);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1024), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{1} << 20), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 8, Bytes{1} << 27), chain);
-}
-
-TEST(Choice, BySocketsSendsABroadcastToHalfTheRestFirst) {
-    Shape shape = shape_of(OperationKind::broadcast, 4, 100);
-    shape.wire = Wire::sockets;
-    std::vector<int> receivers;
-    for (MicroStep const& step : automatic(shape, {}).steps) {
-        receivers.push_back(step.peer);
-    }
-    EXPECT_EQ(receivers, (std::vector<int>{2, 1})) << "from the root of a tree of radix 2; of radix 4: to all three";
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, (Bytes{768} << 10) - 1), knomial_tree);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{768} << 10), scatter_allgather);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 33, Bytes{1} << 27), chain);
 }
 
 }  // namespace

@@ -123,6 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"knomial_tree_2", knomial_tree, OperationKind::broadcast, {2, 0}},
                     Case{"knomial_tree_4", knomial_tree, OperationKind::broadcast, {4, 0}},
                     Case{"chain", chain, OperationKind::broadcast, {0, 7 * word}},
+                    Case{"scatter_allgather", scatter_allgather, OperationKind::broadcast},
                     Case{"bruck_allgather", bruck_all_gather, OperationKind::all_gather},
                     Case{"bruck_exchange", bruck_exchange, OperationKind::exchange},
                     Case{"neighbor", neighbor, OperationKind::all_gather}),

@@ -50,7 +50,8 @@ TEST(UcxCollectives, AChosenMethodLeavesOtherOperationsToTheirDefault) {
         builder.all_reduce(world, 40'000, Element::fp16, Reduction::max, "reduce", {worked});
         Plan const plan = std::move(builder).finish();
         Buffers const buffers = rank.bind(plan);
-        for (char const* const method : {"chain:segment=1000", "knomial:radix=2", "linear", "neighbor"}) {
+        for (char const* const method :
+             {"chain:segment=1000", "scatter_allgather", "knomial:radix=2", "linear", "neighbor"}) {
             auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
             rank.run(*compiled, plan, buffers, 1);
             rank.run(*compiled, plan, buffers, 2);
