@@ -68,12 +68,10 @@ public:
         }
     }
 
-    /// This place's part already lies in the output.
-    void all_gather() {
+    /// `from_input`: this place's part does not lie in the output yet. It is copied once its messages are on their way.
+    void all_gather(bool from_input) {
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
             Range const mine = own(*level);
-            // A gather's own part need not wait for its copy to the output.
-            bool const from_input = shape_.kind == OperationKind::all_gather && mine.size() == 1;
             for (Range const& other : level->ranges) {
                 if (other.begin == mine.begin) {
                     continue;
@@ -83,12 +81,16 @@ public:
                 }
                 plan_.receive(counterpart(other, mine), output(other), bytes(other));
             }
+            if (from_input) {
+                copy_own_input();
+                from_input = false;
+            }
+        }
+        if (from_input) {
+            copy_own_input();
         }
     }
 
-    void copy_own_input() {
-        plan_.copy(shape_.output(parts_.begin(shape_.place)), shape_.input(0), parts_.bytes(shape_.place));
-    }
     /// Fresh memory for the partial results of the first level.
     [[nodiscard]] Area scratch_for_sums() {
         return plan_.scratch(levels_.size() < 2 ? 0 : bytes(own(levels_.front())));
@@ -98,6 +100,10 @@ public:
     [[nodiscard]] MicroPlan finish() && { return std::move(plan_).finish(); }
 
 private:
+    void copy_own_input() {
+        plan_.copy(shape_.output(parts_.begin(shape_.place)), shape_.input(0), parts_.bytes(shape_.place));
+    }
+
     /// to = the partial results that the other ranges have for mine, and my own, in the order of their places.
     void join(Level const& level, Area own_operand, Area to) {
         Range const mine = own(level);
@@ -147,10 +153,9 @@ MicroPlan knomial(Shape const& shape, Knobs const& knobs) {
         tree.reduce_scatter(sums, shape.output(0));
     } else if (shape.kind == OperationKind::all_reduce) {
         tree.reduce_scatter(tree.output_of_first_level(), tree.own_output());
-        tree.all_gather();
+        tree.all_gather(false);
     } else {
-        tree.copy_own_input();
-        tree.all_gather();
+        tree.all_gather(true);
     }
     return std::move(tree).finish();
 }

@@ -19,13 +19,13 @@ Bytes largest_shared_block(int places) {
 }
 
 bool messages_are_faster(algorithms::Shape const& shape) {
-    constexpr Bytes smallest_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead
+    constexpr Bytes smallest_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead of several
     constexpr Bytes largest_broadcast_of_two = Bytes{64} << 10;
     constexpr Bytes largest_gather_of_two = Bytes{64} << 10;
     bool const two = shape.places == 2;
     switch (shape.kind) {
     case OperationKind::broadcast:
-        return shape.bytes < smallest_broadcast || (two && shape.bytes > largest_broadcast_of_two);
+        return two ? shape.bytes > largest_broadcast_of_two : shape.bytes < smallest_broadcast;
     case OperationKind::all_gather:
         return two && shape.bytes > largest_gather_of_two;
     default:
