@@ -87,6 +87,8 @@ public:
     virtual ~CompiledPlan() = default;
     /// Starts one iteration; may already complete it (blocking calls).
     virtual void launch() = 0;
+    /// Whether launch() may wait for other ranks: when it returned then tells nothing of this one.
+    [[nodiscard]] virtual bool launch_blocks() const { return false; }
     /// Returns when this rank's data of the iteration is complete and usable, sent and received.
     virtual void finish() = 0;
 

@@ -197,7 +197,7 @@ void CellRun::conclude(Stop stop) {
     if (decides()) {
         summarize_samples();
     }
-    ranks_.summarize(contest_.bootstrap, contest_.plans, result_);
+    ranks_.summarize(contest_.bootstrap, contest_.plans, candidate_.positions.front()->launch_blocks(), result_);
     over_ = true;
 }
 

@@ -5,10 +5,11 @@
 #include "common/measure/agree.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/measure/suspects.hpp"
+#include "common/plan/precedence.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstring>
 
 namespace dlmb::measure {
 namespace {
@@ -25,10 +26,22 @@ struct OwnFigures {
     RankConduct conduct;
 };
 
-double sent_bytes(std::span<Plan const> draws) {
-    return std::accumulate(draws.begin(), draws.end(), 0.0, [](double sum, Plan const& draw) {
-        return sum + static_cast<double>(traffic_of(draw).send_total);
-    });
+Bytes posted_bytes(Plan const& plan) {
+    Bytes bytes = 0;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        bytes += plan.steps[step].after.empty() ? traffic_of_step(plan, step).send_total : 0;
+    }
+    return bytes;
+}
+
+RankConduct load_of(std::span<Plan const> draws) {
+    RankConduct conduct;
+    for (Plan const& draw : draws) {
+        conduct.sent_bytes += static_cast<double>(traffic_of(draw).send_total);
+        conduct.posted_bytes += static_cast<double>(posted_bytes(draw));
+        conduct.steps_in_turn = std::max(conduct.steps_in_turn, static_cast<double>(longest_chain(draw)));
+    }
+    return conduct;
 }
 
 }  // namespace
@@ -47,14 +60,18 @@ void RankLog::keep(Chunk const& chunk) {
     }
 }
 
-void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, CellResult& result) const {
+void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks,
+                        CellResult& result) const {
     if (done_.empty()) {
         return;
     }
     auto const iterations = static_cast<double>(result.iterations_per_sample);
-    OwnFigures mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, {}};
-    mine.conduct = {median(posted_), median(waited_), spread_over_draws(posted_, draws.size()),
-                    spread_over_draws(done_, draws.size()), sent_bytes(draws)};
+    OwnFigures mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, load_of(draws)};
+    mine.conduct.posted_ns = median(posted_);
+    mine.conduct.waited_ns = median(waited_);
+    mine.conduct.posted_spread_ns = spread_over_draws(posted_, draws.size());
+    mine.conduct.done_spread_ns = spread_over_draws(done_, draws.size());
+    mine.conduct.launch_blocks = launch_blocks;
     std::vector<Blob> const all = bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
     if (bootstrap.rank() != deciding_rank) {
         return;

@@ -18,8 +18,8 @@ class RankLog {
 public:
     void keep(Chunk const& chunk);
     /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
-    /// plans.
-    void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, CellResult& result) const;
+    /// plans. `launch_blocks`: of this rank's.
+    void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks, CellResult& result) const;
 
 private:
     std::vector<Nanoseconds> enter_;  // after the first rank's

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint64_t samples_for_delay = 5;
 constexpr std::uint64_t samples_for_jitter = 20;
-constexpr double peer_share = 0.9;   // of what a rank sends
-constexpr double delay_share = 0.5;  // of the headline, which has the delay in it
+constexpr double peer_share = 0.9;   // of a rank's load
+constexpr double delay_share = 0.5;  // of a step's time, which has the delay in it
 constexpr double times_more = 3;
 constexpr double least_charge_ns = 1000;
 constexpr double waited_share = 0.8;  // of a delay, by a rank that launched before it was over
@@ -24,6 +24,7 @@ using Trait = double RankConduct::*;
 struct Charge {
     Suspect::Kind kind = Suspect::Kind::delayed;
     Trait trait = nullptr;
+    Trait load = nullptr;  // what makes it larger
     double excess_ns = 0;
     Trait effect = nullptr;
 };
@@ -38,10 +39,10 @@ double median_of(std::span<RankConduct const> ranks, std::span<std::size_t const
     return *middle;
 }
 
-std::vector<std::size_t> peers_of(std::span<RankConduct const> ranks, std::size_t rank) {
+std::vector<std::size_t> peers_of(std::span<RankConduct const> ranks, std::size_t rank, Trait load) {
     std::vector<std::size_t> peers;
     for (std::size_t other = 0; other < ranks.size(); ++other) {
-        if (other != rank && ranks[other].sent_bytes >= peer_share * ranks[rank].sent_bytes) {
+        if (other != rank && ranks[other].*load >= peer_share * (ranks[rank].*load)) {
             peers.push_back(other);
         }
     }
@@ -65,7 +66,7 @@ std::vector<Suspect> standing_out(std::span<RankConduct const> ranks, Charge con
         if (own <= std::max(least_charge_ns, charge.excess_ns)) {
             continue;  // of thousands of ranks nearly all
         }
-        std::vector<std::size_t> const peers = peers_of(ranks, rank);
+        std::vector<std::size_t> const peers = peers_of(ranks, rank, charge.load);
         if (peers.empty()) {
             continue;
         }
@@ -111,19 +112,26 @@ double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws) 
 }
 
 std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns, std::uint64_t samples) {
+    double steps_in_turn = 1;
+    double waited_for = headline_ns;
+    bool launches_tell = true;
+    for (RankConduct const& rank : ranks) {
+        steps_in_turn = std::max(steps_in_turn, rank.steps_in_turn);
+        waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
+        launches_tell = launches_tell && !rank.launch_blocks;
+    }
     std::vector<Suspect> found;
-    if (samples >= samples_for_delay) {
-        found = standing_out(ranks, {Suspect::Kind::delayed, &RankConduct::posted_ns, delay_share * headline_ns,
-                                     &RankConduct::waited_ns});
+    if (launches_tell && samples >= samples_for_delay) {
+        found = standing_out(ranks, {Suspect::Kind::delayed, &RankConduct::posted_ns, &RankConduct::posted_bytes,
+                                     delay_share * headline_ns / steps_in_turn, &RankConduct::waited_ns});
+    }
+    if (launches_tell && samples >= samples_for_jitter) {
+        merge(found, standing_out(ranks, {Suspect::Kind::jittery, &RankConduct::posted_spread_ns,
+                                          &RankConduct::posted_bytes, headline_ns, &RankConduct::done_spread_ns}));
     }
     if (samples >= samples_for_jitter) {
-        merge(found, standing_out(ranks, {Suspect::Kind::jittery, &RankConduct::posted_spread_ns, headline_ns,
-                                          &RankConduct::done_spread_ns}));
-        double waited_for = headline_ns;
-        for (RankConduct const& rank : ranks) {
-            waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
-        }
-        merge(found, standing_out(ranks, {Suspect::Kind::jittery, &RankConduct::done_spread_ns, waited_for, nullptr}));
+        merge(found, standing_out(ranks, {Suspect::Kind::jittery, &RankConduct::done_spread_ns,
+                                          &RankConduct::sent_bytes, waited_for, nullptr}));
     }
     std::sort(found.begin(), found.end(), [](Suspect const& a, Suspect const& b) { return a.rank < b.rank; });
     return found;

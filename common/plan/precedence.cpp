@@ -74,6 +74,18 @@ bool is_chain(Plan const& plan) {
     return true;
 }
 
+std::size_t longest_chain(Plan const& plan) {
+    std::vector<std::size_t> up_to;
+    for (Step const& step : plan.steps) {
+        std::size_t before = 0;
+        for (StepId const earlier : step.after) {
+            before = std::max(before, up_to.at(earlier));
+        }
+        up_to.push_back(before + (std::holds_alternative<Compute>(step.operation) ? 0 : 1));
+    }
+    return up_to.empty() ? 0 : *std::max_element(up_to.begin(), up_to.end());
+}
+
 bool waits_for(Plan const& plan, StepId later, StepId earlier) {
     std::vector<StepId> open{later};
     std::vector<bool> seen(later + std::size_t{1}, false);

@@ -24,6 +24,9 @@ struct Precedence {
 /// Every step waits for the one before it: nothing overlaps, and steps run in plan order.
 [[nodiscard]] bool is_chain(Plan const& plan);
 
+/// The most communicating steps that wait for one another by `after`; 0 for a plan without any.
+[[nodiscard]] std::size_t longest_chain(Plan const& plan);
+
 /// Whether `later` starts only after `earlier` is complete, by any path of `after`.
 [[nodiscard]] bool waits_for(Plan const& plan, StepId later, StepId earlier);
 

@@ -43,6 +43,26 @@ TEST(MpiBackend, MovesARaggedDispatchAndItsCombineWithEveryMethod) {
     }
 }
 
+TEST(MpiBackend, SaysOfAPlanWhetherItsFirstStepBlocks) {
+    Rig rig;
+    auto const launch_blocks = [&rig](bool with_counts, std::string_view method) {
+        PlanBuilder builder(rig.me());
+        std::vector<StepId> after;
+        if (with_counts) {
+            GroupId const all = builder.group(rig.world());
+            after = {builder.all_gather(all, 24 * static_cast<Bytes>(rig.ranks()), Element::int64, "count_exchange")};
+        }
+        add_exchange(builder, rig.world(), rig.me(), ragged, "dispatch", after);
+        Plan const plan = std::move(builder).finish();
+        Buffers const buffers = rig.bind(plan);
+        return rig.backend().compile(plan, buffers, parse_method(method)).value()->launch_blocks();
+    };
+    EXPECT_TRUE(launch_blocks(false, "alltoallv"));
+    EXPECT_FALSE(launch_blocks(false, "isend_irecv"));
+    EXPECT_TRUE(launch_blocks(true, "isend_irecv")) << "the gather, which the method does not do, is a blocking call";
+    EXPECT_FALSE(launch_blocks(true, "nonblocking")) << "the gather is not; the exchange behind it blocks";
+}
+
 TEST(MpiBackend, SplitsBlocksIntoMessagesOfTheChunkLimit) {
     Rig rig({.chunk_bytes = 1000});
     for (std::string_view const method : methods) {

@@ -24,6 +24,27 @@ MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::
     open_.reserve(tasks_.size());
 }
 
+namespace {
+
+bool blocks(Task const& task) {
+    return std::visit(
+        [](auto const& each) {
+            if constexpr (requires { each.blocks(); }) {
+                return each.blocks();
+            } else {
+                return false;
+            }
+        },
+        task);
+}
+
+}  // namespace
+
+bool MpiPlan::launch_blocks() const {
+    auto const end = in_order_.empty() ? tasks_.end() : std::next(tasks_.begin());
+    return std::any_of(tasks_.begin(), end, blocks);
+}
+
 // Chosen once, not in each iteration as by std::visit.
 MpiPlan::InOrder MpiPlan::bound(Task& task) {
     return std::visit(

@@ -32,6 +32,7 @@ public:
     bool activate() override { return algorithms_.all->activate(algorithms_.choice); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.all->facts(algorithms_.choice); }
     void launch() override;  // posts the first step, or all that wait for none
+    [[nodiscard]] bool launch_blocks() const override;
     void finish() override;
 
 private:

@@ -23,6 +23,10 @@ void TunedPlan::launch() {
     }
 }
 
+bool TunedPlan::launch_blocks() const {
+    return parts_.size() > 1 || parts_.front().plan->launch_blocks();
+}
+
 void TunedPlan::finish() {
     complete(parts_.back());
 }

@@ -22,6 +22,7 @@ public:
     TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, std::string steps_text, Turn& turn);
 
     void launch() override;
+    [[nodiscard]] bool launch_blocks() const override;
     void finish() override;
     [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
     [[nodiscard]] std::optional<Nanoseconds> device_ns() override;

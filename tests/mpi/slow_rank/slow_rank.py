@@ -17,14 +17,18 @@ RANKS = 4
 SLEEP_US = 5000  # far more than a busy machine adds to most samples
 
 
-def measured(rank, microseconds, one_in, samples):
+COLLECTIVES = ("dlmb_collective", "--operation", "allreduce,alltoall", "-m", "8:8")
+LAYER = ("dlmb_moe_alltoall", "--preset", "mixtral-8x7b", "--tokens", "8")  # three steps, one behind the other
+
+
+def measured(rank, microseconds, one_in, samples, workload=COLLECTIVES):
     """What a launch says at its end, and its cells."""
     with tempfile.TemporaryDirectory() as folder:
         results = pathlib.Path(folder) / "results.jsonl"
         done = subprocess.run(
             [MPIEXEC, "-n", str(RANKS), "env", f"LD_PRELOAD={SLOW_RANK}", f"DLMB_TEST_SLOW={rank}:{microseconds}:{one_in}",
-             str(BIN / "dlmb_collective"), "--operation", "allreduce,alltoall", "-m", "8:8", "--backend", "mpi",
-             "--method", "persistent", "-i", str(samples), "-x", "2", "--results", str(results)],
+             str(BIN / workload[0]), *workload[1:], "--backend", "mpi", "--method", "persistent", "-i", str(samples),
+             "-x", "2", "--results", str(results)],
             capture_output=True, text=True, timeout=240, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
@@ -46,6 +50,15 @@ class SlowRank(unittest.TestCase):
                 self.assertEqual((named["rank"], named["kind"]), (rank, "delayed"), cell["suspects"])
                 self.assertGreaterEqual(named["ns"], 1000 * SLEEP_US)
             self.assertIn(f"# rank {rank} is delayed: {len(cells)} of {len(cells)} cells", said)
+
+    def test_a_rank_that_is_late_in_each_of_several_steps_is_delayed(self):
+        for rank in (0, RANKS - 1):
+            said, (cell,) = measured(rank, SLEEP_US, 1, 10, LAYER)
+            self.assertGreaterEqual(cell["time_ns"]["median"], 2.5 * 1000 * SLEEP_US)  # in more than one step
+            self.assertTrue(cell["suspects"], cell["rank_times_ns"])
+            named = heaviest(cell)
+            self.assertEqual((named["rank"], named["kind"]), (rank, "delayed"), cell["suspects"])
+            self.assertIn(f"# rank {rank} is delayed: 1 of 1 cells", said)
 
     def test_a_rank_that_is_late_now_and_then_is_jittery(self):
         for rank in (0, RANKS - 1):

@@ -67,6 +67,7 @@ private:
             owner_.fault_.before({plan_, buffers_, owner_.iterations_});
             inner_->launch();
         }
+        [[nodiscard]] bool launch_blocks() const override { return inner_->launch_blocks(); }
         void finish() override {
             inner_->finish();
             for (PhaseMark const& done : inner_->marks()) {

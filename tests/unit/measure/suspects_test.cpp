@@ -10,9 +10,20 @@ namespace {
 constexpr std::uint64_t many = 100;
 constexpr double headline = 3000;
 
+/// Sends all that it has at once.
+RankConduct conduct(double posted_ns, double waited_ns, double posted_spread_ns, double done_spread_ns) {
+    RankConduct rank;
+    rank.posted_ns = posted_ns;
+    rank.waited_ns = waited_ns;
+    rank.posted_spread_ns = posted_spread_ns;
+    rank.done_spread_ns = done_spread_ns;
+    rank.sent_bytes = rank.posted_bytes = 4096;
+    return rank;
+}
+
 /// Four ranks that do the same, evenly.
 std::vector<RankConduct> even() {
-    return std::vector<RankConduct>(4, RankConduct{100, 2800, 20, 200, 4096});
+    return std::vector<RankConduct>(4, conduct(100, 2800, 20, 200));
 }
 
 std::vector<Suspect> suspects(std::vector<RankConduct> const& ranks, std::uint64_t samples = many) {
@@ -21,7 +32,7 @@ std::vector<Suspect> suspects(std::vector<RankConduct> const& ranks, std::uint64
 
 TEST(Suspects, EvenRanksAreNone) {
     EXPECT_TRUE(suspects(even()).empty());
-    EXPECT_TRUE(suspects({RankConduct{2000, 0, 9000, 9000, 4096}}).empty());  // alone
+    EXPECT_TRUE(suspects({conduct(2000, 0, 9000, 9000)}).empty());  // alone
 }
 
 TEST(Suspects, ARankThatLaunchesLaterByHalfOfTheHeadlineIsDelayed) {
@@ -51,7 +62,7 @@ TEST(Suspects, NobodyIsDelayedForWhomNobodyWaits) {
 }
 
 TEST(Suspects, WhereLaunchingIsMuchOfTheWorkThreefoldIsNeeded) {
-    std::vector<RankConduct> ranks(4, RankConduct{800, 2800, 0, 0, 4096});
+    std::vector<RankConduct> ranks(4, conduct(800, 2800, 0, 0));
     ranks[0].posted_ns = 2400;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[0].posted_ns = 2401;
@@ -69,10 +80,35 @@ TEST(Suspects, LessThanAMicrosecondIsNothing) {
 TEST(Suspects, SendingMoreIsNoDelay) {
     std::vector<RankConduct> ranks = even();
     ranks[0].posted_ns = 2000;
-    ranks[0].sent_bytes = 4096 / 0.89;
+    ranks[0].posted_bytes = 4096 / 0.89;
     EXPECT_TRUE(suspects(ranks).empty());
-    ranks[0].sent_bytes = 4096 / 0.91;
+    ranks[0].posted_bytes = 4096 / 0.91;
     EXPECT_EQ(suspects(ranks).size(), 1U);
+    ranks[0].sent_bytes = 1e6;  // behind other steps: not posted yet
+    EXPECT_EQ(suspects(ranks).size(), 1U);
+}
+
+TEST(Suspects, OfStepsBehindOneAnotherOnlyTheFirstIsSeenAndEachIsTakenToBeAsLate) {
+    std::vector<RankConduct> ranks = even();
+    ranks[2].posted_ns = 1101;
+    EXPECT_TRUE(suspects(ranks).empty());
+    ranks[0].steps_in_turn = 1.5;
+    ASSERT_EQ(suspects(ranks).size(), 1U);
+    EXPECT_EQ(suspects(ranks)[0].rank, 2);
+    ranks[2].posted_ns = 1100;
+    EXPECT_TRUE(suspects(ranks).empty());
+}
+
+TEST(Suspects, WhereOneLaunchBlocksLaunchesSayNothing) {
+    std::vector<RankConduct> ranks = even();
+    ranks[2].posted_ns = 2000;
+    ranks[1].posted_spread_ns = ranks[0].done_spread_ns = 4000;
+    ASSERT_EQ(suspects(ranks).size(), 2U);
+    ranks[3].launch_blocks = true;
+    EXPECT_TRUE(suspects(ranks).empty());
+    ranks[0].done_spread_ns = 9000;
+    ASSERT_EQ(suspects(ranks).size(), 1U);
+    EXPECT_EQ(suspects(ranks)[0].rank, 0);
 }
 
 TEST(Suspects, UnevenLaunchesThatSpreadTheDurationsOfTheOthersAreJitter) {
@@ -100,9 +136,9 @@ TEST(Suspects, UnevenDurationsAreJitterWhereNoLaunchExplainsThem) {
 }
 
 TEST(Suspects, TheHeavierChargeAgainstARankCounts) {
-    std::vector<RankConduct> ranks(4, RankConduct{100, 9000, 20, 9000, 4096});
-    ranks[1] = {4000, 0, 3500, 9000, 4096};
-    ranks[3] = {2500, 0, 4500, 9000, 4096};
+    std::vector<RankConduct> ranks(4, conduct(100, 9000, 20, 9000));
+    ranks[1] = conduct(4000, 0, 3500, 9000);
+    ranks[3] = conduct(2500, 0, 4500, 9000);
     std::vector<Suspect> const found = suspects(ranks);
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].kind, Suspect::Kind::delayed);
@@ -110,7 +146,7 @@ TEST(Suspects, TheHeavierChargeAgainstARankCounts) {
 }
 
 TEST(Suspects, OfTwoRanksOneCanBe) {
-    std::vector<RankConduct> ranks(2, RankConduct{100, 2800, 20, 200, 4096});
+    std::vector<RankConduct> ranks(2, conduct(100, 2800, 20, 200));
     ranks[1].posted_ns = 2000;
     ASSERT_EQ(suspects(ranks).size(), 1U);
     EXPECT_EQ(suspects(ranks)[0].rank, 1);

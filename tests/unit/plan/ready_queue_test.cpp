@@ -91,5 +91,18 @@ TEST(Precedence, AChainIsAPlanWhereNothingOverlaps) {
     EXPECT_TRUE(is_chain(Plan{}));
 }
 
+TEST(Precedence, TheLongestChainIsOfStepsThatCommunicate) {
+    Plan plan;
+    EXPECT_EQ(longest_chain(plan), 0U);
+    plan.steps.push_back({Compute{1}, {}, "think"});
+    EXPECT_EQ(longest_chain(plan), 0U);
+    plan.steps.push_back({AllReduce{}, {0}, "first"});
+    plan.steps.push_back({AllReduce{}, {0}, "beside it"});
+    EXPECT_EQ(longest_chain(plan), 1U);
+    plan.steps.push_back({Compute{1}, {2}, "think"});
+    plan.steps.push_back({AllReduce{}, {1, 3}, "third"});
+    EXPECT_EQ(longest_chain(plan), 2U);
+}
+
 }  // namespace
 }  // namespace dlmb
