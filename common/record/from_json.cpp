@@ -18,16 +18,6 @@ namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-template <class Enum, std::size_t count, class Name>
-Enum read_name(std::string const& text, std::array<Enum, count> const& values, Name name) {
-    for (Enum const value : values) {
-        if (name(value) == text) {
-            return value;
-        }
-    }
-    throw UsageError(fmt::format("unknown value '{}'", text));
-}
-
 measure::Status status_from(Json const& value) {
     using measure::Status;
     return read_name(value.get<std::string>(),

@@ -4,10 +4,13 @@
 // Pieces of JSON that result lines and the plan document share.
 #pragma once
 
+#include "common/base/error.hpp"
 #include "common/plan/world.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -39,6 +42,16 @@ template <class Map>
 [[nodiscard]] Json finite(double value, std::string_view field);
 
 [[nodiscard]] Json finite_list(std::vector<double> const& values, std::string_view field);
+
+/// The one of `values` whose name(value) is `text`; throws UsageError for another.
+template <class Enum, std::size_t count, class Name>
+[[nodiscard]] Enum read_name(std::string const& text, std::array<Enum, count> const& values, Name name) {
+    auto const found = std::find_if(values.begin(), values.end(), [&](Enum value) { return name(value) == text; });
+    if (found == values.end()) {
+        throw UsageError("unknown value '" + text + "'");
+    }
+    return *found;
+}
 
 /// One line; bytes that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string compact(Json const& value);

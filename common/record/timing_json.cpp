@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/timing_json.hpp"
 
-#include "common/base/error.hpp"
-
 namespace dlmb::record {
 namespace {
 
@@ -18,13 +16,10 @@ Json suspects_json(std::vector<measure::Suspect> const& suspects) {
     return list;
 }
 
-measure::Suspect::Kind suspect_kind_from(std::string const& name) {
-    for (auto const kind : {measure::Suspect::Kind::delayed, measure::Suspect::Kind::jittery}) {
-        if (name_of(kind) == name) {
-            return kind;
-        }
-    }
-    throw UsageError("suspects.kind is neither delayed nor jittery: " + name);
+measure::Suspect::Kind suspect_kind_from(Json const& name) {
+    using Kind = measure::Suspect::Kind;
+    return read_name(name.get<std::string>(), std::array{Kind::delayed, Kind::jittery},
+                     [](Kind kind) { return name_of(kind); });
 }
 
 std::vector<measure::Suspect> suspects_from(Json const& list) {

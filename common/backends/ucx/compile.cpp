@@ -76,7 +76,7 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
 /// Pieces are messages, of which a window would hold fewer blocks. Alike on all ranks, as methods are.
 MessageCut cut_for(ChosenMethods const& methods, Transport const& transport) {
     for (Method const* const method : {&methods.method_for(OperationKind::exchange), &methods.lane_method()}) {
-        if (method->info.name == "pairwise" || methods.knobs_of(*method).max_outstanding) {
+        if (method->counts_messages || methods.knobs_of(*method).max_outstanding) {
             return {};
         }
     }

@@ -26,7 +26,9 @@ Method pairwise() {
              arranged_operations, "max_outstanding=N"},
             post_in_windows,
             nullptr,
-            smaller_windows};
+            smaller_windows,
+            InSharedMemory::never,
+            true};
 }
 
 }  // namespace dlmb::ucx

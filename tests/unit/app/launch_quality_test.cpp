@@ -97,5 +97,21 @@ TEST(LaunchSummary, FlagsAreCounted) {
     EXPECT_THAT(summary.text(), HasSubstr("clocks of a GPU were held down: 1 cells"));
 }
 
+TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
+    auto const summarized = [](int cells) {
+        LaunchSummary summary;
+        for (int i = 0; i < cells; ++i) {
+            record::Cell each = cell("a", std::nullopt);
+            if (i == 0) {
+                each.result.suspects = {{3, measure::Suspect::Kind::delayed, 9000, 100}};
+            }
+            summary.add(each);
+        }
+        return summary.text();
+    };
+    EXPECT_EQ(summarized(10), "# rank 3 is delayed: 1 of 10 cells\n");
+    EXPECT_EQ(summarized(11), "");
+}
+
 }  // namespace
 }  // namespace dlmb::app
