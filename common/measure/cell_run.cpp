@@ -197,7 +197,9 @@ void CellRun::conclude(Stop stop) {
     if (decides()) {
         summarize_samples();
     }
-    ranks_.summarize(contest_.bootstrap, contest_.plans, candidate_.positions.front()->launch_blocks(), result_);
+    bool const launch_blocks = std::any_of(candidate_.positions.begin(), candidate_.positions.end(),
+                                           [](auto const& compiled) { return compiled->launch_blocks(); });
+    ranks_.summarize(contest_.bootstrap, contest_.plans, launch_blocks, result_);
     over_ = true;
 }
 

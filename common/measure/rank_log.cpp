@@ -39,7 +39,7 @@ RankConduct load_of(std::span<Plan const> draws) {
     for (Plan const& draw : draws) {
         conduct.sent_bytes += static_cast<double>(traffic_of(draw).send_total);
         conduct.posted_bytes += static_cast<double>(posted_bytes(draw));
-        conduct.steps_in_turn = std::max(conduct.steps_in_turn, static_cast<double>(longest_chain(draw)));
+        conduct.steps_in_turn = std::max<std::uint64_t>(conduct.steps_in_turn, longest_chain(draw));
     }
     return conduct;
 }
@@ -71,7 +71,7 @@ void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool 
     mine.conduct.waited_ns = median(waited_);
     mine.conduct.posted_spread_ns = spread_over_draws(posted_, draws.size());
     mine.conduct.done_spread_ns = spread_over_draws(done_, draws.size());
-    mine.conduct.launch_blocks = launch_blocks;
+    mine.conduct.launch_blocks = launch_blocks ? 1 : 0;
     std::vector<Blob> const all = bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
     if (bootstrap.rank() != deciding_rank) {
         return;

@@ -112,18 +112,19 @@ double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws) 
 }
 
 std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns, std::uint64_t samples) {
-    double steps_in_turn = 1;
+    std::uint64_t steps_in_turn = 1;
     double waited_for = headline_ns;
     bool launches_tell = true;
     for (RankConduct const& rank : ranks) {
         steps_in_turn = std::max(steps_in_turn, rank.steps_in_turn);
         waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
-        launches_tell = launches_tell && !rank.launch_blocks;
+        launches_tell = launches_tell && rank.launch_blocks == 0;
     }
     std::vector<Suspect> found;
     if (launches_tell && samples >= samples_for_delay) {
-        found = standing_out(ranks, {Suspect::Kind::delayed, &RankConduct::posted_ns, &RankConduct::posted_bytes,
-                                     delay_share * headline_ns / steps_in_turn, &RankConduct::waited_ns});
+        found = standing_out(ranks,
+                             {Suspect::Kind::delayed, &RankConduct::posted_ns, &RankConduct::posted_bytes,
+                              delay_share * headline_ns / static_cast<double>(steps_in_turn), &RankConduct::waited_ns});
     }
     if (launches_tell && samples >= samples_for_jitter) {
         merge(found, standing_out(ranks, {Suspect::Kind::jittery, &RankConduct::posted_spread_ns,

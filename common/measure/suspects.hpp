@@ -13,14 +13,14 @@ namespace dlmb::measure {
 
 /// What one rank did in the samples of a cell that are one iteration long.
 struct RankConduct {
-    double posted_ns = 0;         // median from its enter until it had launched
-    double waited_ns = 0;         // median from then on until its data was complete
-    double posted_spread_ns = 0;  // from the 5th to the 95th percentile, each sample less the median of its draw
-    double done_spread_ns = 0;    // the same of (done - enter)
-    double sent_bytes = 0;        // what it gives to be sent, to itself too, all draws together
-    double posted_bytes = 0;      // of these, what its steps send that wait for none
-    double steps_in_turn = 1;     // the most that wait for one another
-    bool launch_blocks = false;   // its launch waits for others, too
+    double posted_ns = 0;             // median from its enter until it had launched
+    double waited_ns = 0;             // median from then on until its data was complete
+    double posted_spread_ns = 0;      // from the 5th to the 95th percentile, each sample less the median of its draw
+    double done_spread_ns = 0;        // the same of (done - enter)
+    double sent_bytes = 0;            // what it gives to be sent, to itself too, all draws together
+    double posted_bytes = 0;          // of these, what its steps send that wait for none
+    std::uint64_t steps_in_turn = 1;  // the most that wait for one another
+    std::uint64_t launch_blocks = 0;  // not 0: its launch waits for others, too
 };
 
 /// From the 5th to the 95th percentile of `times`, of which every `draws`-th is of one draw, each less the median of

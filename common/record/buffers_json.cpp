@@ -2,27 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/buffers_json.hpp"
 
-#include "common/base/error.hpp"
-
-#include <fmt/core.h>
-
-#include <algorithm>
-
 namespace dlmb::record {
-namespace {
-
-template <class Values>
-auto named(Values const& values, std::string const& text) {
-    auto const found =
-        std::find_if(values.begin(), values.end(), [&](auto value) { return measure::name_of(value) == text; });
-    if (found == values.end()) {
-        throw UsageError(fmt::format("unknown value '{}'", text));
-    }
-    return *found;
-}
-
-}  // namespace
-
 Json cache_json(measure::CacheUse const& cache) {
     return {{"mode", measure::name_of(cache.mode)}, {"slots", cache.slots},
             {"pool_bytes", cache.pool_bytes},       {"cache_bytes", cache.cache_bytes},
@@ -39,7 +19,7 @@ Json pages_json(std::optional<HostPages> const& pages) {
 measure::CacheUse cache_from(Json const& line) {
     measure::CacheUse cache{.mode = measure::CacheMode::warm, .slots = 1};
     if (auto const told = line.find("cache"); told != line.end()) {
-        cache.mode = named(measure::every_cache_mode, told->at("mode").get<std::string>());
+        cache.mode = read_name("cache.mode", told->at("mode"), measure::every_cache_mode);
         cache.slots = told->at("slots");
         cache.pool_bytes = told->at("pool_bytes");
         cache.cache_bytes = told->at("cache_bytes");
@@ -50,7 +30,8 @@ measure::CacheUse cache_from(Json const& line) {
 }
 
 measure::Fill fill_from(Json const& line) {
-    return named(measure::every_fill, line.value("fill", std::string(measure::name_of(measure::Fill::random))));
+    auto const told = line.find("fill");
+    return told == line.end() ? measure::Fill::random : read_name("fill", *told, measure::every_fill);
 }
 
 std::optional<HostPages> pages_from(Json const& line) {

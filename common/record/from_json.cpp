@@ -20,14 +20,13 @@ using Facts = std::map<std::string, std::string>;
 
 measure::Status status_from(Json const& value) {
     using measure::Status;
-    return read_name(value.get<std::string>(),
-                     std::array{Status::ok, Status::skipped, Status::failed, Status::timeout, Status::invalid},
-                     [](Status status) { return measure::name_of(status); });
+    return read_name("status", value,
+                     std::array{Status::ok, Status::skipped, Status::failed, Status::timeout, Status::invalid});
 }
 
 measure::Verdict verdict_from(Json const& value) {
     using measure::Verdict;
-    return read_name(value.get<std::string>(), std::array{Verdict::passed, Verdict::failed, Verdict::off},
+    return read_name("verdict", value, std::array{Verdict::passed, Verdict::failed, Verdict::off},
                      [](Verdict verdict) { return verdict_name(verdict); });
 }
 

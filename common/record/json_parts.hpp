@@ -43,12 +43,16 @@ template <class Map>
 
 [[nodiscard]] Json finite_list(std::vector<double> const& values, std::string_view field);
 
-/// The one of `values` whose name(value) is `text`; throws UsageError for another.
-template <class Enum, std::size_t count, class Name>
-[[nodiscard]] Enum read_name(std::string const& text, std::array<Enum, count> const& values, Name name) {
-    auto const found = std::find_if(values.begin(), values.end(), [&](Enum value) { return name(value) == text; });
+inline constexpr auto by_name_of = [](auto value) { return name_of(value); };
+
+/// The one of `values` whose name is `text`; throws UsageError that names `field` for another.
+template <class Enum, std::size_t count, class Name = decltype(by_name_of)>
+[[nodiscard]] Enum read_name(std::string_view field, Json const& text, std::array<Enum, count> const& values,
+                             Name name = by_name_of) {
+    auto const wanted = text.get<std::string>();
+    auto const found = std::find_if(values.begin(), values.end(), [&](Enum value) { return name(value) == wanted; });
     if (found == values.end()) {
-        throw UsageError("unknown value '" + text + "'");
+        throw UsageError(std::string(field) + ": unknown value '" + wanted + "'");
     }
     return *found;
 }

@@ -16,16 +16,12 @@ Json suspects_json(std::vector<measure::Suspect> const& suspects) {
     return list;
 }
 
-measure::Suspect::Kind suspect_kind_from(Json const& name) {
-    using Kind = measure::Suspect::Kind;
-    return read_name(name.get<std::string>(), std::array{Kind::delayed, Kind::jittery},
-                     [](Kind kind) { return name_of(kind); });
-}
-
 std::vector<measure::Suspect> suspects_from(Json const& list) {
+    using Kind = measure::Suspect::Kind;
     std::vector<measure::Suspect> suspects;
     for (Json const& each : list) {
-        suspects.push_back({each.at("rank"), suspect_kind_from(each.at("kind")), each.at("ns"), each.at("others_ns")});
+        Kind const kind = read_name("suspects.kind", each.at("kind"), std::array{Kind::delayed, Kind::jittery});
+        suspects.push_back({each.at("rank"), kind, each.at("ns"), each.at("others_ns")});
     }
     return suspects;
 }

@@ -36,8 +36,9 @@ using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 [[nodiscard]] MicroPlan chain(Shape const& shape, Knobs const& knobs);
 
 /// broadcast. The root sends each other place a part of S / (P - 1), and these send theirs to each other: two rounds,
-/// at most S sent per place (scatter and collect of Barnett, Gupta, Payne, Shuler, van de Geijn, Watts: Interprocessor
-/// Collective Communication Library, 1994, with direct messages and no part for the root, which has all).
+/// at most S sent per place, but for parts of less than one element (scatter and collect of Barnett, Gupta, Payne,
+/// Shuler, van de Geijn, Watts: Interprocessor Collective Communication Library, 1994, with direct messages and no part
+/// for the root, which has all).
 [[nodiscard]] MicroPlan scatter_allgather(Shape const& shape, Knobs const& knobs);
 
 /// all_gather. ceil(log2 P) rounds of 1, 2, 4 ... parts (Bruck et al.: Efficient Algorithms for All-to-All

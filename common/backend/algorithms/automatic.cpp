@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of an algorithm by operation, size and wire. Start values after UCC's transport layer for UCP, but for
 // gathering on few places, where the ring was slower at every size on shared memory; a measured table is to replace
-// them. Those for sockets: tests/benchmarks/ucx_vs_mpi over tcp, 2 to 8 ranks.
+// them. Those for sockets: tests/benchmarks/ucx_vs_mpi over tcp, 2 to 8 ranks; beyond, they are assumed.
 #include "common/backend/algorithms/algorithms.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr Bytes small_broadcast = Bytes{32} << 10;
 constexpr Bytes small_reduction_by_sockets = Bytes{64} << 10;
 constexpr int few_places = 32;
 constexpr Bytes least_broadcast_by_sockets = 1 << 10;           // below, a message costs its system calls
-constexpr Bytes large_broadcast_by_sockets = Bytes{768} << 10;  // such messages are sent by rendezvous
+constexpr Bytes large_broadcast_by_sockets = Bytes{768} << 10;  // such messages are sent by rendezvous by default
 
 /// Whether a chain is done after fewer times of one segment than a tree: it needs one per segment and one more per
 /// place on the way, the tree in each of its rounds radix - 1 per segment.
@@ -31,7 +31,7 @@ bool chain_is_shorter(Shape const& shape) {
     return segments + places < segments * rounds * sends + 2;
 }
 
-/// A place is busy while it sends through a socket. Among three, a chain has as many rounds as a tree, and the root
+/// A place is busy while it sends through a socket. Among three, a chain has one round more than the tree, and its root
 /// sends once; in between, where the root and the next one share a core, what the chain copies there twice costs more
 /// than that. Among more, parts keep all places busy once a message waits for its receiver anyway.
 Algorithm broadcast_by_sockets(Shape const& shape) {

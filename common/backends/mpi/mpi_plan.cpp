@@ -24,25 +24,9 @@ MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::
     open_.reserve(tasks_.size());
 }
 
-namespace {
-
-bool blocks(Task const& task) {
-    return std::visit(
-        [](auto const& each) {
-            if constexpr (requires { each.blocks(); }) {
-                return each.blocks();
-            } else {
-                return false;
-            }
-        },
-        task);
-}
-
-}  // namespace
-
+// Steps that are no chain are never blocking calls (survey.cpp).
 bool MpiPlan::launch_blocks() const {
-    auto const end = in_order_.empty() ? tasks_.end() : std::next(tasks_.begin());
-    return std::any_of(tasks_.begin(), end, blocks);
+    return !in_order_.empty() && in_order_.front().wait == nullptr;
 }
 
 // Chosen once, not in each iteration as by std::visit.

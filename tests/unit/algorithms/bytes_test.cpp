@@ -138,7 +138,7 @@ TEST(Choice, ByMessagesBetweenTwoPlacesIsOneMessageOfABroadcast) {
     }
 }
 
-TEST(Choice, BySocketsIsOfFewerMessages) {
+TEST(Choice, BySocketsIsOfFewerRounds) {
     auto const by_sockets = [](OperationKind kind, int places, Bytes bytes) {
         Shape shape = shape_of(kind, places, bytes);
         shape.wire = Wire::sockets;
@@ -151,9 +151,11 @@ TEST(Choice, BySocketsIsOfFewerMessages) {
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 2, Bytes{1} << 27), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023), chain);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1024), knomial_tree);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, (Bytes{768} << 10) - 1), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10), chain);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, (Bytes{768} << 10) - 1), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{768} << 10), scatter_allgather);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 32, Bytes{1} << 27), scatter_allgather);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 33, Bytes{1} << 27), chain);
 }
 

@@ -32,6 +32,7 @@ struct Fault {
     std::function<void(Iteration const&)> before = [](Iteration const&) {};
     std::function<void(Iteration const&)> after = [](Iteration const&) {};
     std::function<void()> on_quiesce = [] {};
+    bool launch_blocks = false;  // what compiled plans say of themselves
 };
 
 class FaultyBackend final : public Backend {
@@ -67,7 +68,7 @@ private:
             owner_.fault_.before({plan_, buffers_, owner_.iterations_});
             inner_->launch();
         }
-        [[nodiscard]] bool launch_blocks() const override { return inner_->launch_blocks(); }
+        [[nodiscard]] bool launch_blocks() const override { return owner_.fault_.launch_blocks; }
         void finish() override {
             inner_->finish();
             for (PhaseMark const& done : inner_->marks()) {

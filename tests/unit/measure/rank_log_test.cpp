@@ -93,6 +93,11 @@ TEST(RankTimes, ARankThatIsAlwaysSlowToSendIsNamed) {
     EXPECT_EQ(heaviest.rank, 1);
     EXPECT_EQ(heaviest.kind, Suspect::Kind::delayed);
     EXPECT_GE(heaviest.ns, 4 * fault_ns);
+
+    fault.launch_blocks = true;  // then its end tells nothing
+    for (Suspect const& suspect : measured(fault, StartRequest::automatic, 6, 2).suspects) {
+        EXPECT_NE(suspect.kind, Suspect::Kind::delayed);
+    }
 }
 
 TEST(RankTimes, ARankThatIsSlowNowAndThenIsNamedWhereverItIsSlow) {

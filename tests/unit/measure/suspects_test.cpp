@@ -89,14 +89,16 @@ TEST(Suspects, SendingMoreIsNoDelay) {
 }
 
 TEST(Suspects, OfStepsBehindOneAnotherOnlyTheFirstIsSeenAndEachIsTakenToBeAsLate) {
+    constexpr double of_three_steps = 12000;
     std::vector<RankConduct> ranks = even();
-    ranks[2].posted_ns = 1101;
-    EXPECT_TRUE(suspects(ranks).empty());
-    ranks[0].steps_in_turn = 1.5;
-    ASSERT_EQ(suspects(ranks).size(), 1U);
-    EXPECT_EQ(suspects(ranks)[0].rank, 2);
-    ranks[2].posted_ns = 1100;
-    EXPECT_TRUE(suspects(ranks).empty());
+    ranks[2].posted_ns = 2101;
+    EXPECT_TRUE(find_suspects(ranks, of_three_steps, many).empty());
+    ranks[0].steps_in_turn = 3;
+    std::vector<Suspect> const found = find_suspects(ranks, of_three_steps, many);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].rank, 2);
+    ranks[2].posted_ns = 2100;
+    EXPECT_TRUE(find_suspects(ranks, of_three_steps, many).empty());
 }
 
 TEST(Suspects, WhereOneLaunchBlocksLaunchesSayNothing) {
@@ -104,7 +106,7 @@ TEST(Suspects, WhereOneLaunchBlocksLaunchesSayNothing) {
     ranks[2].posted_ns = 2000;
     ranks[1].posted_spread_ns = ranks[0].done_spread_ns = 4000;
     ASSERT_EQ(suspects(ranks).size(), 2U);
-    ranks[3].launch_blocks = true;
+    ranks[3].launch_blocks = 1;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[0].done_spread_ns = 9000;
     ASSERT_EQ(suspects(ranks).size(), 1U);

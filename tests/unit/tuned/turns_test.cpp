@@ -42,6 +42,16 @@ TEST(TunedTurns, TwoBackendsTakeTurnsAndEveryByteIsRight) {
     });
 }
 
+TEST(TunedTurns, ALaunchThatCompletesTurnsBlocks) {
+    auto const all_first = [](StepTraits const&) { return StepChoice{"first"}; };
+    run_tuned_ranks(2, by_size, [](TunedRank& rank) {
+        EXPECT_TRUE(std::move(rank.compile(three_turns(rank.rank(), 2))).value()->launch_blocks());
+    });
+    run_tuned_ranks(2, all_first, [](TunedRank& rank) {
+        EXPECT_FALSE(std::move(rank.compile(three_turns(rank.rank(), 2))).value()->launch_blocks());
+    });
+}
+
 TEST(TunedTurns, ABackendIsQuiescedBeforeTheNextOneStartsAndNotWithoutNeed) {
     run_tuned_ranks(2, by_size, [](TunedRank& rank) {
         auto const compiled = std::move(rank.compile(three_turns(rank.rank(), 2))).value();

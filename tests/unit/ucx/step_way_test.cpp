@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// In how many pieces a part travels: a host reduces small pieces while they are in its cache, a device few large ones.
+// In how many pieces a part travels (a host reduces small pieces while they are in its cache, a device few large ones),
+// and what goes through shared memory.
 #include "common/backends/ucx/step_way.hpp"
 #include "common/plan/builder.hpp"
 
@@ -69,6 +70,33 @@ TEST(StepWay, NoPieceIsSmallerOnADeviceThanOnTheHost) {
 
 TEST(StepWay, TheUsersSegmentHoldsOnADeviceToo) {
     EXPECT_EQ(pieces_sent(MemoryKind::cuda, 2 * part, "ring:segment=1M"), std::vector<Bytes>(8, Bytes{1} << 20));
+}
+
+/// Whether a broadcast among `ranks` of one node goes through shared memory by default.
+bool shares_broadcast(int ranks, Bytes bytes) {
+    Group world;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        world.members.push_back(rank);
+    }
+    PlanBuilder builder(0);
+    builder.broadcast(builder.group(world), 0, bytes, Element::byte, "cast");
+    Plan const plan = std::move(builder).finish();
+    std::vector<std::byte> nowhere(1);
+    Buffers const buffers{MemoryKind::host, std::vector<std::byte*>(plan.buffers.size(), nowhere.data())};
+    MethodTable const table(1);
+    std::vector<bool> const here(static_cast<std::size_t>(ranks), true);
+    auto const ways =
+        ways_of(plan, buffers, table.choose(parse_method("auto")), here, {Wire::native, Wire::native, here});
+    return ways.value().front().shared.has_value();
+}
+
+TEST(StepWay, BroadcastsBetweenTwoAreSharedUpTo64KiBAndAmongMoreFrom16KiBOn) {
+    EXPECT_TRUE(shares_broadcast(2, 1));
+    EXPECT_TRUE(shares_broadcast(2, Bytes{64} << 10));
+    EXPECT_FALSE(shares_broadcast(2, (Bytes{64} << 10) + 1));
+    EXPECT_FALSE(shares_broadcast(3, (Bytes{16} << 10) - 1));
+    EXPECT_TRUE(shares_broadcast(3, Bytes{16} << 10));
+    EXPECT_FALSE(shares_broadcast(2, 0));
 }
 
 }  // namespace
