@@ -63,7 +63,7 @@ class SlowRank(unittest.TestCase):
 
     def test_a_rank_that_is_late_now_and_then_is_jittery(self):
         for rank in (0, RANKS - 1):
-            _, cells = measured(rank, SLEEP_US, 6, 60)
+            _, cells = measured(rank, SLEEP_US, 4, 60)  # fewer than 4 or more than 29 of 60: once in 10,000 launches
             for cell in cells:
                 self.assertTrue(cell["suspects"], cell["rank_times_ns"])
                 named = heaviest(cell)
