@@ -39,9 +39,22 @@ def height_of(chart: Chart) -> float:
     return POINTS_INCHES if isinstance(chart, Points) else min(LARGEST_HEAT_INCHES, max(2.0, len(chart.rows) * CELL_INCHES))
 
 
+def facts_of(warnings: Sequence[str]) -> list[str]:
+    """What launches warn of, once: "3 of 4 ranks ..." and "4 of 4 ranks ..." become "up to 4 of 4 ranks ..."."""
+    counts: dict[str, set[int]] = {}
+    for warning in warnings:
+        fact = re.split("[;:]", warning)[0]  # what follows is advice
+        count, _, rest = fact.partition(" ")
+        if count.isdecimal():
+            counts.setdefault(rest, set()).add(int(count))
+        else:
+            counts.setdefault(fact, set())
+    return [f"{'up to ' if len(of) > 1 else ''}{max(of)} {rest}" if of else rest for rest, of in counts.items()]
+
+
 def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
     """A picture travels without its files, so what is drawn, left out, and weakens its numbers stands in it."""
-    facts = [re.split("[;:]", warning)[0] for warning in warnings if plot.measured]  # what follows is advice
+    facts = facts_of(warnings) if plot.measured else []
     notes = [plot.caption, plot.left_out, "Note: " + "; ".join(facts) if facts else ""]
     lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]
     heights = [height_of(chart) for chart in plot.charts]

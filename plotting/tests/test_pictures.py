@@ -11,7 +11,7 @@ import matplotlib.image
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.making import MAKERS, plots
-from dlmb_plotting.pictures import picture
+from dlmb_plotting.pictures import facts_of, picture
 from dlmb_plotting.plots import phases
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine
@@ -56,6 +56,10 @@ class PicturesTest(WithFolder):
 
         self.assertIn("Note: not bound", texts(True))
         self.assertNotIn("not bound", texts(False))
+
+    def test_a_warning_that_launches_repeat_is_said_once_with_the_most(self) -> None:
+        warnings = ["3 of 4 ranks are disturbed: of 100", "not bound", "4 of 4 ranks are disturbed: of 100", "2 of 4 ranks wait", "not bound"]
+        self.assertEqual(facts_of(warnings), ["up to 4 of 4 ranks are disturbed", "not bound", "2 of 4 ranks wait"])
 
     def test_bars_have_the_length_of_the_phases_and_axes_name_their_unit(self) -> None:
         figure = picture(phases.plots(read([EXAMPLE]), Limits(12))[0])
