@@ -3,6 +3,7 @@
 #include "common/record/buffers_json.hpp"
 
 namespace dlmb::record {
+
 Json cache_json(measure::CacheUse const& cache) {
     return {{"mode", measure::name_of(cache.mode)}, {"slots", cache.slots},
             {"pool_bytes", cache.pool_bytes},       {"cache_bytes", cache.cache_bytes},

@@ -15,8 +15,7 @@ constexpr Bytes small_gather = Bytes{4} << 10;
 constexpr Bytes small_broadcast = Bytes{32} << 10;
 constexpr Bytes small_reduction_by_sockets = Bytes{64} << 10;
 constexpr int few_places = 32;
-constexpr Bytes least_broadcast_by_sockets = 1 << 10;           // below, a message costs its system calls
-constexpr Bytes large_broadcast_by_sockets = Bytes{768} << 10;  // such messages are sent by rendezvous by default
+constexpr Bytes least_broadcast_by_sockets = 1 << 10;  // below, a message costs its system calls
 
 /// Whether a chain is done after fewer times of one segment than a tree: it needs one per segment and one more per
 /// place on the way, the tree in each of its rounds radix - 1 per segment.
@@ -35,7 +34,7 @@ bool chain_is_shorter(Shape const& shape) {
 /// sends once; in between, where the root and the next one share a core, what the chain copies there twice costs more
 /// than that. Among more, parts keep all places busy once a message waits for its receiver anyway.
 Algorithm broadcast_by_sockets(Shape const& shape) {
-    bool const large = shape.bytes >= large_broadcast_by_sockets;
+    bool const large = shape.bytes >= rendezvous_by_sockets;
     if (shape.places == 3) {
         return large || shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
     }

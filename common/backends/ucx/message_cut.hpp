@@ -4,7 +4,7 @@
 // Blocks of an exchange that go as several messages.
 #pragma once
 
-#include "common/base/units.hpp"
+#include "common/backend/algorithms/shape.hpp"
 
 namespace dlmb::ucx {
 
@@ -21,6 +21,6 @@ struct MessageCut {
 
 /// Over sockets, where ranks have cores of their own: what would be a rendezvous of few megabytes. Each of its round
 /// trips costs as much as it saves in copies, and one long write keeps a rank from reading.
-inline constexpr MessageCut cut_over_tcp{Bytes{768} << 10, Bytes{4} << 20, Bytes{256} << 10};
+inline constexpr MessageCut cut_over_tcp{algorithms::rendezvous_by_sockets, Bytes{4} << 20, Bytes{256} << 10};
 
 }  // namespace dlmb::ucx

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/settings.hpp"
 
+#include "common/backend/algorithms/shape.hpp"
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/memory_stream.hpp"
 
@@ -72,7 +73,8 @@ bool prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
     std::string const threshold = setting(config, "RNDV_THRESH");
     bool const sets_threshold = has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto");
     if (sets_threshold) {
-        check(ucp_config_modify(&config, "RNDV_THRESH", "768k"), "ucp_config_modify");
+        std::string const bytes = fmt::format("{}", algorithms::rendezvous_by_sockets);
+        check(ucp_config_modify(&config, "RNDV_THRESH", bytes.c_str()), "ucp_config_modify");
     }
     if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
         set_receive_segment(config, cores_are_shared ? "256k" : "100k");
