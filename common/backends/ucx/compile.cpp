@@ -73,16 +73,6 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
     return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
 }
 
-/// Pieces are messages, of which a window would hold fewer blocks. Alike on all ranks, as methods are.
-MessageCut cut_for(ChosenMethods const& methods, Transport const& transport) {
-    for (Method const* const method : {&methods.method_for(OperationKind::exchange), &methods.lane_method()}) {
-        if (method->counts_messages || methods.knobs_of(*method).max_outstanding) {
-            return {};
-        }
-    }
-    return transport.cut();
-}
-
 /// Whether any rank has steps in shared memory.
 bool any_shared(Bootstrap& bootstrap, std::vector<StepWay> const& ways) {
     std::int64_t any = std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
@@ -115,7 +105,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         return Unsupported{std::move(reason)};
     }
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
-    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch, cut_for(methods, transport));
+    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
     std::optional<SharedWindows> windows;
     if (any_shared(bootstrap, ways.value())) {
         windows.emplace(transport, plan, ways.value(), steps);

@@ -33,8 +33,7 @@ std::uint64_t fingerprint(Collective const& collective) {
 
 class Lowering {
 public:
-    Lowering(Plan const& plan, Buffers const& buffers, MessageCut const& cut)
-        : plan_(plan), buffers_(buffers), cut_(cut) {}
+    Lowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
 
     LoweredStep lower(StepId id, StepWay const& way, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
@@ -88,22 +87,15 @@ private:
         enter(exchange.group);
         for (Block const& block : exchange.send) {
             if (block.peer != my_place_ && block.bytes > shared_up_to_) {
-                in_pieces(block, at(exchange.send_buffer, block.offset), &Lowering::send);
+                send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
             if (block.peer != my_place_ && block.bytes > shared_up_to_) {
-                in_pieces(block, at(exchange.recv_buffer, block.offset), &Lowering::receive);
+                receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
         copy(own_block(exchange.send), exchange.send_buffer, own_block(exchange.recv), exchange.recv_buffer);
-    }
-
-    void in_pieces(Block const& block, std::byte* data, void (Lowering::*pass)(Rank, std::byte*, Bytes)) {
-        Bytes const each = cut_.piece_of(block.bytes);
-        for (Bytes sent = 0; sent < block.bytes; sent += each) {
-            (this->*pass)(block.peer, data + sent, std::min(each, block.bytes - sent));
-        }
     }
 
     void copy(Block const& from, BufferId from_buffer, Block const& to, BufferId to_buffer) {
@@ -181,7 +173,6 @@ private:
 
     Plan const& plan_;
     Buffers const& buffers_;
-    MessageCut const& cut_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
     Bytes shared_up_to_ = 0;  // blocks of an exchange that are no messages
@@ -191,8 +182,8 @@ private:
 }  // namespace
 
 std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
-                               std::vector<std::byte*> const& scratch, MessageCut const& cut) {
-    Lowering lowering(plan, buffers, cut);
+                               std::vector<std::byte*> const& scratch) {
+    Lowering lowering(plan, buffers);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/backends/ucx/local_work.hpp"
-#include "common/backends/ucx/message_cut.hpp"
 #include "common/backends/ucx/step_way.hpp"
 
 #include <optional>
@@ -44,6 +43,6 @@ struct LoweredStep {
 /// Blocks to oneself are copies. What a step does in shared memory is left out. `scratch`: by StepId, memory of an
 /// algorithm's own.
 [[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
-                                             std::vector<std::byte*> const& scratch, MessageCut const& cut);
+                                             std::vector<std::byte*> const& scratch);
 
 }  // namespace dlmb::ucx

@@ -34,8 +34,6 @@ struct Method {
     /// Values of its knob, besides the default, that are worth a measurement of their own.
     std::span<std::string_view const> worth_measuring = {};
     InSharedMemory in_shared_memory = InSharedMemory::never;
-    /// Its windows count messages also where the user sets none.
-    bool counts_messages = false;
 };
 
 /// What becomes one lane of messages.

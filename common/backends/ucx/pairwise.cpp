@@ -26,9 +26,7 @@ Method pairwise() {
              arranged_operations, "max_outstanding=N"},
             post_in_windows,
             nullptr,
-            smaller_windows,
-            InSharedMemory::never,
-            true};
+            smaller_windows};
 }
 
 }  // namespace dlmb::ucx

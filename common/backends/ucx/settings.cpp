@@ -46,22 +46,7 @@ std::string set(ucp_config_t& config, ContextSettings const& settings) {
 
 namespace {
 
-void set_receive_segment(ucp_config_t& config, char const* bytes) {
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned release = 0;
-    ucp_get_version(&major, &minor, &release);
-    check(ucp_config_modify(&config, receive_segment_name(major, minor), bytes), "ucp_config_modify");
-}
-
-}  // namespace
-
-char const* receive_segment_name(unsigned major, unsigned minor) {
-    constexpr unsigned first_with_transport = 17;
-    return major == 1 && minor < first_with_transport ? "RX_SEG_SIZE" : "TCP_RX_SEG_SIZE";
-}
-
-bool prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
+bool only_tcp(ucp_config_t const& config) {
     std::istringstream transports(setting(config, "TLS"));
     bool has_tcp = false;
     for (std::string each; std::getline(transports, each, ',');) {
@@ -70,16 +55,47 @@ bool prefer_for_tcp(ucp_config_t& config, bool cores_are_shared) {
         }
         has_tcp = has_tcp || each == "tcp";
     }
+    return has_tcp;
+}
+
+bool user_has_set(char const* variable) {
+    return std::getenv(variable) != nullptr;
+}
+
+std::string name_here(std::string_view tcp_setting) {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucp_get_version(&major, &minor, &release);
+    return name_of_tcp_setting(major, minor, tcp_setting);
+}
+
+}  // namespace
+
+std::string name_of_tcp_setting(unsigned major, unsigned minor, std::string_view name) {
+    constexpr unsigned first_with_transport = 17;
+    return major == 1 && minor < first_with_transport ? std::string(name) : fmt::format("TCP_{}", name);
+}
+
+ContextSettings prefer_for_tcp(ucp_config_t& config, SocketUse use) {
+    ContextSettings preferred;
+    if (!only_tcp(config)) {
+        return preferred;
+    }
     std::string const threshold = setting(config, "RNDV_THRESH");
-    bool const sets_threshold = has_tcp && (threshold == "auto" || threshold == "intra:auto,inter:auto");
-    if (sets_threshold) {
-        std::string const bytes = fmt::format("{}", algorithms::rendezvous_by_sockets);
-        check(ucp_config_modify(&config, "RNDV_THRESH", bytes.c_str()), "ucp_config_modify");
+    if (threshold == "auto" || threshold == "intra:auto,inter:auto") {
+        preferred["RNDV_THRESH"] = fmt::format("{}", algorithms::rendezvous_by_sockets);
     }
-    if (has_tcp && std::getenv("UCX_TCP_RX_SEG_SIZE") == nullptr) {
-        set_receive_segment(config, cores_are_shared ? "256k" : "100k");
+    if (!user_has_set("UCX_TCP_RX_SEG_SIZE")) {
+        preferred[name_here("RX_SEG_SIZE")] = use.cores_are_shared ? "256k" : "100k";
     }
-    return sets_threshold;
+    if (use.one_node && !user_has_set("UCX_TCP_SNDBUF")) {
+        preferred[name_here("SNDBUF")] = "512k";
+    }
+    for (auto const& [name, value] : preferred) {
+        check(ucp_config_modify(&config, name.c_str(), value.c_str()), "ucp_config_modify");
+    }
+    return preferred;
 }
 
 std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config) {

@@ -6,10 +6,10 @@
 #include "common/backends/ucx/memory_stream.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/bootstrap/oversubscription.hpp"
+#include "common/bootstrap/ranks_of_this_node.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -55,15 +55,6 @@ std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
     return bootstrap.all_gather(mine);
 }
 
-std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
-    auto const name = std::as_bytes(std::span(bootstrap.host()));
-    std::vector<bool> here;
-    for (Blob const& other : bootstrap.all_gather(name)) {
-        here.push_back(std::equal(other.begin(), other.end(), name.begin(), name.end()));
-    }
-    return here;
-}
-
 /// What all ranks have: they must choose alike.
 Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     TransportNames const mine =
@@ -75,23 +66,27 @@ Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     return {wire(sockets[0]), wire(sockets[1]), ranks_of_this_node(bootstrap)};
 }
 
-Provenance facts_of(ucp_config_t const& config, MessageCut const& cut) {
+Provenance facts_of(ucp_config_t const& config, ContextSettings const& preferred) {
     Provenance facts = settings_of_interest(config);
-    facts["pieces"] = cut.piece == 0
-                          ? "none"
-                          : fmt::format("{} of blocks of {} to {}, where no window counts messages",
-                                        human_bytes(cut.piece), human_bytes(cut.from), human_bytes(cut.up_to));
+    std::string& text = facts["ucx_set_by_dlmb"];
+    for (auto const& [name, value] : preferred) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+    }
+    if (text.empty()) {
+        text = "none";
+    }
     return facts;
 }
 
 }  // namespace
 
-Transport::Transport(BackendContext const& context, ConfigHandle config, MessageCut const& cut)
-    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), settings_(facts_of(*config, cut)),
-      context_(make_context(bootstrap_, *config)), worker_(make_worker(context_.get())),
-      memory_types_(memory_types_of(context_.get())), addresses_(gather_addresses(worker_.get(), bootstrap_)),
+Transport::Transport(BackendContext const& context, ConfigHandle config, ContextSettings const& preferred)
+    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
+      settings_(facts_of(*config, preferred)), context_(make_context(bootstrap_, *config)),
+      worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
+      addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit),
-      wires_(agree_on_wires(context_.get(), bootstrap_)), cut_(cut), sharing_(wires_.on_this_node) {}
+      wires_(agree_on_wires(context_.get(), bootstrap_)), sharing_(wires_.on_this_node) {}
 
 void Transport::close() {
     flush();

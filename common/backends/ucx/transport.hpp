@@ -8,7 +8,6 @@
 #include "common/backend/backend.hpp"
 #include "common/backends/ucx/handles.hpp"
 #include "common/backends/ucx/memory_types.hpp"
-#include "common/backends/ucx/message_cut.hpp"
 #include "common/backends/ucx/operation_ids.hpp"
 #include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/wires.hpp"
@@ -22,8 +21,9 @@ namespace dlmb::ucx {
 
 class Transport {
 public:
-    /// Collective: ranks learn each other's worker addresses. `config` is as prefer_for_tcp() and set() left it.
-    Transport(BackendContext const& context, ConfigHandle config, MessageCut const& cut);
+    /// Collective: ranks learn each other's worker addresses. `config` is as prefer_for_tcp() and set() left it;
+    /// `preferred`: what the former changed and the latter did not, for the record.
+    Transport(BackendContext const& context, ConfigHandle config, ContextSettings const& preferred);
     Transport(Transport const&) = delete;
     Transport& operator=(Transport const&) = delete;
     ~Transport() = default;
@@ -53,7 +53,6 @@ public:
     [[nodiscard]] std::string const& why_no_shared_memory() const { return why_no_shared_memory_; }
 
     [[nodiscard]] Wires const& wires() const { return wires_; }
-    [[nodiscard]] MessageCut const& cut() const { return cut_; }
     [[nodiscard]] MemoryTypes const& memory_types() const { return memory_types_; }
     /// Why memory of this kind cannot be used; empty when it can.
     [[nodiscard]] std::string why_no(MemoryKind kind) const;
@@ -79,7 +78,6 @@ private:
     std::vector<ucp_ep_h> endpoints_;
     OperationIds operation_ids_;
     Wires wires_;
-    MessageCut cut_;
     std::vector<bool> sharing_;
     std::string why_no_shared_memory_;  // empty: nothing speaks against it so far
 };

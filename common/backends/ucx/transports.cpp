@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/bootstrap/oversubscription.hpp"
+#include "common/bootstrap/ranks_of_this_node.hpp"
 
 #include <fmt/core.h>
 
@@ -51,13 +52,14 @@ Expected<Transport*, Unsupported> Transports::with(ContextSettings const& settin
 
 std::string Transports::make(ContextSettings const& settings) {
     ConfigHandle config = read_config();
-    bool const shared_cores = should_yield(context_.yield, context_.bootstrap);
-    std::int64_t cuts = prefer_for_tcp(*config, shared_cores) && !shared_cores && !settings.contains("RNDV_THRESH");
-    context_.bootstrap.all_reduce({&cuts, 1}, Fold::min);
+    std::vector<bool> const here = ranks_of_this_node(context_.bootstrap);
+    ContextSettings preferred =
+        prefer_for_tcp(*config, {.cores_are_shared = should_yield(context_.yield, context_.bootstrap),
+                                 .one_node = std::find(here.begin(), here.end(), false) == here.end()});
+    std::erase_if(preferred, [&](auto const& each) { return settings.contains(each.first); });
     std::string reason = first_reason(context_.bootstrap, set(*config, settings));
     if (reason.empty()) {
-        all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config),
-                                                                cuts != 0 ? cut_over_tcp : MessageCut{}));
+        all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config), preferred));
     }
     return reason;
 }

@@ -39,17 +39,17 @@ std::string threshold_for(char const* transports, char const* threshold) {
     check(ucp_config_modify(config.get(), "TLS", transports), "ucp_config_modify");
     check(ucp_config_modify(config.get(), "RNDV_THRESH", threshold), "ucp_config_modify");
     std::string const before = setting(*config, "RNDV_THRESH");
-    bool const changed = prefer_for_tcp(*config, false);
+    bool const changed = prefer_for_tcp(*config, {}).contains("RNDV_THRESH");
     std::string const after = setting(*config, "RNDV_THRESH");
     EXPECT_EQ(changed, after != before);
     return after == before ? "" : after;
 }
 
 TEST(Settings, OfATransportHaveItsNameFromUcx117On) {
-    EXPECT_STREQ(receive_segment_name(1, 13), "RX_SEG_SIZE");
-    EXPECT_STREQ(receive_segment_name(1, 16), "RX_SEG_SIZE");
-    EXPECT_STREQ(receive_segment_name(1, 17), "TCP_RX_SEG_SIZE");
-    EXPECT_STREQ(receive_segment_name(2, 0), "TCP_RX_SEG_SIZE");
+    EXPECT_EQ(name_of_tcp_setting(1, 13, "RX_SEG_SIZE"), "RX_SEG_SIZE");
+    EXPECT_EQ(name_of_tcp_setting(1, 16, "SNDBUF"), "SNDBUF");
+    EXPECT_EQ(name_of_tcp_setting(1, 17, "SNDBUF"), "TCP_SNDBUF");
+    EXPECT_EQ(name_of_tcp_setting(2, 0, "RX_SEG_SIZE"), "TCP_RX_SEG_SIZE");
 }
 
 TEST(Settings, TcpAloneGetsALaterRendezvousUnlessTheUserHasChosenOne) {

@@ -21,9 +21,9 @@ using Sizes = std::function<Bytes(Rank from, Rank to)>;
 /// One rank: a backend, and plans with buffers of their own.
 class UcxRank {
 public:
-    explicit UcxRank(Bootstrap& bootstrap, MemoryKind kind = MemoryKind::host, YieldPolicy yield = YieldPolicy::always)
+    explicit UcxRank(Bootstrap& bootstrap, MemoryKind kind = MemoryKind::host)
         : bootstrap_(bootstrap), memory_(make_memory_space(kind, why_not_)),
-          backend_(std::move(make_backend({bootstrap, yield})).value()) {}
+          backend_(std::move(make_backend({bootstrap, YieldPolicy::always})).value()) {}
 
     Backend& backend() { return *backend_; }
 
