@@ -62,22 +62,16 @@ bool user_has_set(char const* variable) {
     return std::getenv(variable) != nullptr;
 }
 
-std::string name_here(std::string_view tcp_setting) {
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned release = 0;
-    ucp_get_version(&major, &minor, &release);
-    return name_of_tcp_setting(major, minor, tcp_setting);
-}
-
 }  // namespace
 
-std::string name_of_tcp_setting(unsigned major, unsigned minor, std::string_view name) {
+std::string name_to_modify(std::string_view setting, unsigned major, unsigned minor) {
+    constexpr std::string_view tcp = "TCP_";
     constexpr unsigned first_with_transport = 17;
-    return major == 1 && minor < first_with_transport ? std::string(name) : fmt::format("TCP_{}", name);
+    bool const without = major == 1 && minor < first_with_transport && setting.substr(0, tcp.size()) == tcp;
+    return std::string(without ? setting.substr(tcp.size()) : setting);
 }
 
-ContextSettings prefer_for_tcp(ucp_config_t& config, SocketUse use) {
+ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placement) {
     ContextSettings preferred;
     if (!only_tcp(config)) {
         return preferred;
@@ -87,13 +81,18 @@ ContextSettings prefer_for_tcp(ucp_config_t& config, SocketUse use) {
         preferred["RNDV_THRESH"] = fmt::format("{}", algorithms::rendezvous_by_sockets);
     }
     if (!user_has_set("UCX_TCP_RX_SEG_SIZE")) {
-        preferred[name_here("RX_SEG_SIZE")] = use.cores_are_shared ? "256k" : "100k";
+        preferred["TCP_RX_SEG_SIZE"] = placement.cores_are_shared ? "256k" : "100k";
     }
-    if (use.one_node && !user_has_set("UCX_TCP_SNDBUF")) {
-        preferred[name_here("SNDBUF")] = "512k";
+    if (placement.one_node && !user_has_set("UCX_TCP_SNDBUF")) {
+        preferred["TCP_SNDBUF"] = "512k";
     }
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucp_get_version(&major, &minor, &release);
     for (auto const& [name, value] : preferred) {
-        check(ucp_config_modify(&config, name.c_str(), value.c_str()), "ucp_config_modify");
+        check(ucp_config_modify(&config, name_to_modify(name, major, minor).c_str(), value.c_str()),
+              "ucp_config_modify");
     }
     return preferred;
 }

@@ -6,10 +6,10 @@
 #include "common/backends/ucx/memory_stream.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/bootstrap/oversubscription.hpp"
-#include "common/bootstrap/ranks_of_this_node.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -55,6 +55,15 @@ std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
     return bootstrap.all_gather(mine);
 }
 
+std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
+    auto const name = std::as_bytes(std::span(bootstrap.host()));
+    std::vector<bool> here;
+    for (Blob const& other : bootstrap.all_gather(name)) {
+        here.push_back(std::equal(other.begin(), other.end(), name.begin(), name.end()));
+    }
+    return here;
+}
+
 /// What all ranks have: they must choose alike.
 Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     TransportNames const mine =
@@ -70,7 +79,7 @@ Provenance facts_of(ucp_config_t const& config, ContextSettings const& preferred
     Provenance facts = settings_of_interest(config);
     std::string& text = facts["ucx_set_by_dlmb"];
     for (auto const& [name, value] : preferred) {
-        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+        text += fmt::format("{}UCX_{}={}", text.empty() ? "" : " ", name, value);
     }
     if (text.empty()) {
         text = "none";

@@ -21,8 +21,8 @@ namespace dlmb::ucx {
 
 class Transport {
 public:
-    /// Collective: ranks learn each other's worker addresses. `config` is as prefer_for_tcp() and set() left it;
-    /// `preferred`: what the former changed and the latter did not, for the record.
+    /// Collective: ranks learn each other's worker addresses. `preferred`: what DLMB has set in `config` of itself, for
+    /// the record.
     Transport(BackendContext const& context, ConfigHandle config, ContextSettings const& preferred);
     Transport(Transport const&) = delete;
     Transport& operator=(Transport const&) = delete;

@@ -5,7 +5,6 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
 #include "common/bootstrap/oversubscription.hpp"
-#include "common/bootstrap/ranks_of_this_node.hpp"
 
 #include <fmt/core.h>
 
@@ -51,14 +50,13 @@ Expected<Transport*, Unsupported> Transports::with(ContextSettings const& settin
 }
 
 std::string Transports::make(ContextSettings const& settings) {
+    Bootstrap& bootstrap = context_.bootstrap;
     ConfigHandle config = read_config();
-    std::vector<bool> const here = ranks_of_this_node(context_.bootstrap);
-    ContextSettings preferred =
-        prefer_for_tcp(*config, {.cores_are_shared = should_yield(context_.yield, context_.bootstrap),
-                                 .one_node = std::find(here.begin(), here.end(), false) == here.end()});
-    std::erase_if(preferred, [&](auto const& each) { return settings.contains(each.first); });
-    std::string reason = first_reason(context_.bootstrap, set(*config, settings));
+    std::string reason = first_reason(bootstrap, set(*config, settings));
     if (reason.empty()) {
+        ContextSettings const preferred =
+            prefer_for_tcp(*config, {.cores_are_shared = should_yield(context_.yield, bootstrap),
+                                     .one_node = bootstrap.local_size() == bootstrap.size()});
         all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config), preferred));
     }
     return reason;

@@ -22,7 +22,7 @@ public:
     /// Collective, unless an exception is on its way: then nothing is waited for.
     ~Transports();
 
-    /// As the user's UCX_* variables say.
+    /// As the user's UCX_* variables say, and prefer_for_tcp() where they do not.
     [[nodiscard]] Transport& standard() const { return *all_.front().second; }
     /// Made when these settings are first asked for. Unsupported alike on all ranks.
     [[nodiscard]] Expected<Transport*, Unsupported> with(ContextSettings const& settings);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/settings.hpp"
+#include "tests/unit/ucx/ucx_environment.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,33 +34,49 @@ TEST(Settings, AreSetByNamesThatThisUcxHasAndOtherNamesAreNotTakenInSilence) {
               std::string::npos);
 }
 
-/// The threshold that is in effect with these settings; empty: not changed.
-std::string threshold_for(char const* transports, char const* threshold) {
-    ConfigHandle const config = read_config();
-    check(ucp_config_modify(config.get(), "TLS", transports), "ucp_config_modify");
-    check(ucp_config_modify(config.get(), "RNDV_THRESH", threshold), "ucp_config_modify");
-    std::string const before = setting(*config, "RNDV_THRESH");
-    bool const changed = prefer_for_tcp(*config, {}).contains("RNDV_THRESH");
-    std::string const after = setting(*config, "RNDV_THRESH");
-    EXPECT_EQ(changed, after != before);
-    return after == before ? "" : after;
-}
-
 TEST(Settings, OfATransportHaveItsNameFromUcx117On) {
-    EXPECT_EQ(name_of_tcp_setting(1, 13, "RX_SEG_SIZE"), "RX_SEG_SIZE");
-    EXPECT_EQ(name_of_tcp_setting(1, 16, "SNDBUF"), "SNDBUF");
-    EXPECT_EQ(name_of_tcp_setting(1, 17, "SNDBUF"), "TCP_SNDBUF");
-    EXPECT_EQ(name_of_tcp_setting(2, 0, "RX_SEG_SIZE"), "TCP_RX_SEG_SIZE");
+    EXPECT_EQ(name_to_modify("TCP_SNDBUF", 1, 13), "SNDBUF");
+    EXPECT_EQ(name_to_modify("TCP_SNDBUF", 1, 16), "SNDBUF");
+    EXPECT_EQ(name_to_modify("TCP_SNDBUF", 1, 17), "TCP_SNDBUF");
+    EXPECT_EQ(name_to_modify("TCP_SNDBUF", 2, 0), "TCP_SNDBUF");
+    EXPECT_EQ(name_to_modify("RNDV_THRESH", 1, 13), "RNDV_THRESH");
 }
 
-TEST(Settings, TcpAloneGetsALaterRendezvousUnlessTheUserHasChosenOne) {
+ContextSettings preferred(RankPlacement const& placement) {
+    ConfigHandle const config = read_config();
+    return prefer_for_tcp(*config, placement);
+}
+
+TEST(Settings, OfTcpAloneGoByTheRanksPlaces) {
     for (char const* const alone : {"self,tcp", "tcp"}) {
-        EXPECT_NE(threshold_for(alone, "auto"), "") << alone;
-        EXPECT_EQ(threshold_for(alone, "12345"), "") << alone;
+        UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", alone}});
+        EXPECT_EQ(preferred({.cores_are_shared = false, .one_node = false}),
+                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}}));
+        EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = true}),
+                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "256k"}, {"TCP_SNDBUF", "512k"}}));
     }
     for (char const* const other : {"all", "self", "self,sysv,tcp"}) {
-        EXPECT_EQ(threshold_for(other, "auto"), "") << other;
+        UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", other}});
+        EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = true}), ContextSettings{}) << other;
     }
+}
+
+TEST(Settings, ThatTheUserHasChosenStand) {
+    UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", "self,tcp"},
+                                                            {"UCX_RNDV_THRESH", "12345"},
+                                                            {"UCX_TCP_RX_SEG_SIZE", "64k"},
+                                                            {"UCX_TCP_SNDBUF", "auto"}});
+    ConfigHandle const config = read_config();
+    EXPECT_EQ(prefer_for_tcp(*config, {.cores_are_shared = true, .one_node = true}), ContextSettings{});
+    EXPECT_NE(setting(*config, "RNDV_THRESH").find("12345"), std::string::npos);
+}
+
+TEST(Settings, PreferredOverTcpAreInEffect) {
+    UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", "self,tcp"}});
+    ConfigHandle const config = read_config();
+    EXPECT_EQ(setting(*config, "RNDV_THRESH").find("786432"), std::string::npos);
+    ASSERT_TRUE(prefer_for_tcp(*config, {}).contains("RNDV_THRESH"));
+    EXPECT_NE(setting(*config, "RNDV_THRESH"), setting(*read_config(), "RNDV_THRESH"));
 }
 
 }  // namespace
