@@ -15,6 +15,13 @@ namespace {
 // One cell in so many: in a few cells of many the order in which ranks come looks like a delay.
 constexpr std::uint64_t suspicions_told = 10;
 
+// One page in so many: the kernel puts single ones elsewhere when a node is nearly full, which changes no figure.
+constexpr std::uint64_t pages_told = 10;
+
+bool lies_elsewhere(std::optional<record::HostPages> const& pages) {
+    return pages && pages->where.elsewhere > 0 && pages->where.elsewhere * pages_told >= pages->where.sampled;
+}
+
 }  // namespace
 
 void LaunchSummary::add(record::Cell const& cell) {
@@ -30,6 +37,7 @@ void LaunchSummary::add(record::Cell const& cell) {
     }
     below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
     throttled_ += cell.result.throttled.value_or(false) ? 1U : 0U;
+    memory_elsewhere_ += lies_elsewhere(cell.host_pages) ? 1U : 0U;
 }
 
 std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
@@ -65,6 +73,9 @@ std::string LaunchSummary::text() const {
     }
     if (throttled_ > 0) {
         text += fmt::format("# measured while the clocks of a GPU were held down: {} cells\n", throttled_);
+    }
+    if (memory_elsewhere_ > 0) {
+        text += fmt::format("# buffers on another NUMA node than their rank: {} cells\n", memory_elsewhere_);
     }
     return text;
 }

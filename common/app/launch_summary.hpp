@@ -29,6 +29,7 @@ private:
     std::uint64_t ok_cells_ = 0;
     std::uint64_t below_floor_ = 0;
     std::uint64_t throttled_ = 0;
+    std::uint64_t memory_elsewhere_ = 0;  // cells
 };
 
 }  // namespace dlmb::app

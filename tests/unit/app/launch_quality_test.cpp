@@ -113,5 +113,18 @@ TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
     EXPECT_EQ(summarized(11), "");
 }
 
+TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
+    auto const summarized = [](std::uint64_t elsewhere) {
+        LaunchSummary summary;
+        record::Cell each = cell("a", std::nullopt);
+        each.host_pages = record::HostPages{{elsewhere == 0 ? 0U : 40U, elsewhere}, 0};
+        summary.add(each);
+        return summary.text();
+    };
+    EXPECT_EQ(summarized(4), "# buffers on another NUMA node than their rank: 1 cells\n");
+    EXPECT_EQ(summarized(3), "");
+    EXPECT_EQ(summarized(0), "") << "no page was looked at";
+}
+
 }  // namespace
 }  // namespace dlmb::app
