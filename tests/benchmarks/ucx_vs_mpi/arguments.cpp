@@ -27,6 +27,8 @@ Arguments read_arguments(std::span<char*> words) {
             arguments.only = words[++i];
         } else if (word == "--rounds") {
             arguments.rounds = std::max(1, std::stoi(words[++i]));
+        } else if (word == "--control") {
+            arguments.control = true;
         } else {
             arguments.groups.push_back(word);
         }

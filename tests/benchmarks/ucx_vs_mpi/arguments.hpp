@@ -18,6 +18,7 @@ struct Arguments {
     std::vector<Bytes> sizes;  // empty: those of the group
     std::string only;          // cases whose names have this text
     int rounds = 61;
+    bool control = false;  // MPI takes another turn in each round: its ratio to itself is what no comparison can tell
 };
 
 /// Throws UsageError.

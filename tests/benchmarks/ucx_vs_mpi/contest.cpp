@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <random>
 
 namespace dlmb::benchmark {
 namespace {
@@ -45,9 +47,16 @@ std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> cons
     std::vector<std::vector<std::int64_t>> samples(candidates.size());
     burst_for(bootstrap, candidates);  // the first runs touch memory for the first time
     int const burst = burst_for(bootstrap, candidates);
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::minstd_rand random;  // alike on all ranks
     for (int round = 0; round < rounds; ++round) {
-        for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
-            std::size_t const who = (turn + static_cast<std::size_t>(round)) % candidates.size();
+        if (round % 2 == 0) {
+            std::shuffle(order.begin(), order.end(), random);
+        } else {
+            std::reverse(order.begin(), order.end());
+        }
+        for (std::size_t const who : order) {
             samples[who].push_back(time_burst(bootstrap, *candidates[who], burst));
         }
     }

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Times compiled plans on the same buffers, interleaved: every round runs each of them once, in an order that rotates.
+// Times compiled plans on the same buffers, interleaved: every round runs each of them once, in a random order and then
+// in its reverse, so that none always follows the same other one: what that one leaves in flight changes the next.
 // One sample is a burst of iterations after a barrier, and the time of the slowest rank.
 #pragma once
 

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// ucx_vs_mpi [--method METHOD]... [--size SIZE]... [--only TEXT] [--rounds N] [GROUP]...
+// ucx_vs_mpi [--method METHOD]... [--size SIZE]... [--only TEXT] [--rounds N] [--control] [GROUP]...
 //
 // The ucx backend (its default, and the methods named) against the mpi backend's default, which is the plain MPI call,
-// on the same plans and buffers, interleaved in one launch. Not a test: it prints a table with ratios and decides
-// nothing.
+// on the same plans and buffers, interleaved in one launch. --control: MPI against itself as well. Not a test: it
+// prints a table with ratios and decides nothing.
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
@@ -26,7 +26,7 @@ class Comparison {
 public:
     Comparison(Bootstrap& bootstrap, Arguments const& arguments)
         : bootstrap_(bootstrap), arguments_(arguments), mpi_(mpi::make_backend({bootstrap}).value()),
-          ucx_(ucx::make_backend({bootstrap}).value()), report_(bootstrap, arguments.methods) {}
+          ucx_(ucx::make_backend({bootstrap}).value()), report_(bootstrap, contenders(arguments)) {}
 
     void run() {
         for (std::string const& group : arguments_.groups) {
@@ -54,6 +54,14 @@ public:
     }
 
 private:
+    static std::vector<std::string> contenders(Arguments const& arguments) {
+        std::vector<std::string> labels = arguments.methods;
+        if (arguments.control) {
+            labels.insert(labels.begin(), "mpi again");
+        }
+        return labels;
+    }
+
     void run_case(std::string const& name, Plan const& plan) {
         std::string why_not;
         auto const space = make_memory_space(MemoryKind::host, why_not);
@@ -72,6 +80,9 @@ private:
             backend.quiesce();
         };
         add(*mpi_, "default");
+        if (arguments_.control) {
+            add(*mpi_, "default");
+        }
         for (std::string const& method : arguments_.methods) {
             add(*ucx_, method);
         }
