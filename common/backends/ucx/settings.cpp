@@ -84,7 +84,7 @@ ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placem
         preferred["TCP_RX_SEG_SIZE"] = placement.cores_are_shared ? "256k" : "100k";
     }
     if (placement.one_node && !user_has_set("UCX_TCP_SNDBUF")) {
-        preferred["TCP_SNDBUF"] = "512k";
+        preferred["TCP_SNDBUF"] = placement.cores_are_shared ? "512k" : "256k";
     }
     unsigned major = 0;
     unsigned minor = 0;

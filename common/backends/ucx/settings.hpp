@@ -37,9 +37,9 @@ struct RankPlacement {
 ///   been read: 100 KiB where ranks have cores of their own, so that the copy goes beside the sending of the next one,
 ///   and because the first read of each part of a rendezvous is copied twice; 256 KiB where they share cores and each
 ///   wait costs a turn.
-/// - On one node a send buffer of 512 KiB, which the kernel doubles (and of which it gives no more than
-///   net.core.wmem_max): with the megabytes that it takes of itself, what is written has left the caches before the
-///   peer reads it. Between nodes the network decides how much has to be under way.
+/// - On one node a send buffer of 256 KiB, or 512 KiB where ranks share cores; the kernel doubles it (and gives no more
+///   than net.core.wmem_max): with the megabytes that it takes of itself, what is written has left the caches before
+///   the peer reads it. Between nodes the network decides how much has to be under way.
 /// What was set, by UCX's names without "UCX_".
 [[nodiscard]] ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placement);
 
