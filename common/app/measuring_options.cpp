@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/raw_options.hpp"
+#include "common/app/whole_number_check.hpp"
 #include "common/base/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -67,6 +68,7 @@ void MeasuringOptions::add(CLI::App& app, Options& options) {
         ->group(measuring_group);
     app.add_option("--order-seed", options.order_seed,
                    "seed of the order in which rounds visit the cells [another one in each launch, recorded]")
+        ->check(whole_number_check)
         ->group(measuring_group);
     app.add_option("--timing", mode, "isolated: synchronised start per iteration; stream: back to back")
         ->check(CLI::IsMember({"isolated", "stream"}))

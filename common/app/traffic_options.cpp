@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/raw_options.hpp"
+#include "common/app/whole_number_check.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -45,6 +46,7 @@ void TrafficOptions::add(CLI::App& app, PatternType const& type, Options& option
         add_parameter(app, parameter, options);
     }
     app.add_option("--seed", options.seed, "seed of every random choice of the traffic")
+        ->check(whole_number_check)
         ->capture_default_str()
         ->group(traffic_group);
     app.add_option("--draws", options.draws, "routings compiled ahead; iteration i uses draw i mod K")

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace dlmb::app {
 namespace {
 
@@ -76,6 +78,17 @@ TEST(Options, ANumberOutOfRangeIsRefusedInOneShortLine) {
         std::string const text = parse_refusal(wrong);
         EXPECT_NE(text.find("not in range"), std::string::npos) << text;
         EXPECT_LT(text.size(), 100U) << text;
+    }
+}
+
+TEST(Options, ASeedIsAWholeNumberOf64Bits) {
+    EXPECT_EQ(parse({"--seed", "18446744073709551615"}).seed, std::numeric_limits<std::uint64_t>::max());
+    EXPECT_EQ(parse({"--order-seed", "0"}).order_seed, 0U);
+    for (char const* const option : {"--seed", "--order-seed"}) {
+        for (char const* const wrong : {"-3", "x", "1.5", "18446744073709551616"}) {
+            EXPECT_EQ(parse_refusal({option, wrong}),
+                      std::string(option) + ": '" + wrong + "' is no whole number from 0 to 18446744073709551615");
+        }
     }
 }
 

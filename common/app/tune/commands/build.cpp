@@ -6,6 +6,7 @@
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/result_input.hpp"
 #include "common/app/tune/sweep_output.hpp"
+#include "common/app/whole_number_check.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
 #include "common/tuning/build/software.hpp"
@@ -30,6 +31,7 @@ public:
         parser.add_option("-o,--output", table_path_, "the table to write")->required();
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
+            ->check(whole_number_check)
             ->capture_default_str();
         accept_.add_to(parser);
         parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen");

@@ -5,6 +5,7 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/table_text.hpp"
+#include "common/app/whole_number_check.hpp"
 #include "common/base/suggest.hpp"
 #include "common/plan/element_name.hpp"
 #include "common/tuning/query.hpp"
@@ -50,9 +51,9 @@ public:
                         "reduce_scatter: input; exchange: sent by one rank; sendrecv: message")
             ->required();
         parser.add_option("--backend", backend_, "choose a method of this one (default: the table selects one)");
-        parser.add_option("--ranks", query_.ranks, "ranks of the communicator");
-        parser.add_option("--nodes", query_.nodes, "nodes that it lies on");
-        parser.add_option("--ppn", query_.ranks_per_node, "ranks per node");
+        parser.add_option("--ranks", query_.ranks, "ranks of the communicator")->check(whole_number_check);
+        parser.add_option("--nodes", query_.nodes, "nodes that it lies on")->check(whole_number_check);
+        parser.add_option("--ppn", query_.ranks_per_node, "ranks per node")->check(whole_number_check);
         parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
         parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
@@ -65,8 +66,9 @@ public:
         parser.add_option("--registered", query_.registered, "true, false");
         parser.add_option("--commutative", query_.commutative, "true, false");
         parser.add_option("--overlap", query_.overlap, "concurrent with computation: true, false");
-        parser.add_option("--group-ops", query_.group_ops, "operations issued as one group");
-        parser.add_option("--group-pipe-ops", query_.group_pipe_ops, "of them, those that NCCL pipelines");
+        parser.add_option("--group-ops", query_.group_ops, "operations issued as one group")->check(whole_number_check);
+        parser.add_option("--group-pipe-ops", query_.group_pipe_ops, "of them, those that NCCL pipelines")
+            ->check(whole_number_check);
         parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");
     }
 
