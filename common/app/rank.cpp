@@ -141,6 +141,14 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
     return reporter;
 }
 
+/// Collective. The exit code: only rank 0 knows whether the results were saved.
+int finish(Bootstrap& bootstrap, Reporter& reporter) {
+    int const code = reporter.finish();
+    std::vector<std::int64_t> agreed{bootstrap.rank() == 0 ? code : 0};
+    bootstrap.all_reduce(agreed, Fold::max);
+    return static_cast<int>(agreed[0]);
+}
+
 }  // namespace
 
 int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given) {
@@ -199,11 +207,7 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given
     }
     batch.run();
     watchdog.disarm();
-    int const code = reporter->finish();
-    // Only rank 0 knows whether the results were saved.
-    std::vector<std::int64_t> agreed{bootstrap.rank() == 0 ? code : 0};
-    bootstrap.all_reduce(agreed, Fold::max);
-    return static_cast<int>(agreed[0]);
+    return finish(bootstrap, *reporter);
 }
 
 }  // namespace dlmb::app

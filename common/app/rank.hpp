@@ -10,6 +10,6 @@
 namespace dlmb::app {
 
 /// Collective. Returns the exit code, equal on all ranks. Throws UsageError and OutputError alike on all ranks.
-[[nodiscard]] int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& options);
+[[nodiscard]] int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given);
 
 }  // namespace dlmb::app

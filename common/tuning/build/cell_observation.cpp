@@ -76,13 +76,13 @@ std::vector<std::string> calls_of(Place const& place) {
 /// is a fact as well where a backend has several libraries.
 std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& place, Provenance const& facts) {
     for (std::string const& call : calls_of(place)) {
-        auto const name = facts.find(backend + "_algorithm." + call);
+        auto const name = facts.find(fmt::format("{}_algorithm.{}", backend, call));
         if (name == facts.end()) {
             continue;
         }
         auto const family = facts.find(backend + "_algorithm_family");
         Algorithm algorithm{family == facts.end() ? backend : family->second, name->second, std::nullopt, "", ""};
-        if (auto const id = facts.find(backend + "_algorithm_id." + call); id != facts.end()) {
+        if (auto const id = facts.find(fmt::format("{}_algorithm_id.{}", backend, call)); id != facts.end()) {
             algorithm.id = static_cast<std::int64_t>(whole_number(id->second, id->first));
         }
         return algorithm;
