@@ -141,14 +141,6 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
     return reporter;
 }
 
-/// Collective. The exit code: only rank 0 knows whether the results were saved.
-int finish(Bootstrap& bootstrap, Reporter& reporter) {
-    int const code = reporter.finish();
-    std::vector<std::int64_t> agreed{bootstrap.rank() == 0 ? code : 0};
-    bootstrap.all_reduce(agreed, Fold::max);
-    return static_cast<int>(agreed[0]);
-}
-
 }  // namespace
 
 int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given) {
@@ -207,7 +199,7 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given
     }
     batch.run();
     watchdog.disarm();
-    return finish(bootstrap, *reporter);
+    return measure::from_rank(bootstrap, reporter->finish());  // only rank 0 knows whether the results were saved
 }
 
 }  // namespace dlmb::app
