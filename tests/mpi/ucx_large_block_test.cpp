@@ -10,8 +10,10 @@ TEST(UcxLargeBlock, ABlockAbove2GiBArrivesWhole) {
     auto const backend = std::move(make_backend("ucx", {*bootstrap})).value();
     constexpr Bytes above_int = (Bytes{1} << 31) + 4099;
     auto const one_way = [](Rank from, Rank to) { return from == 0 && to == 1 ? above_int : Bytes{0}; };
-    BoundPlan bound(*bootstrap, *backend, exchange_plan(*bootstrap, one_way));
-    bound.run_checked(1);
+    for (char const* const method : {"linear", "default"}) {  // messages; shared memory
+        BoundPlan bound(*bootstrap, *backend, exchange_plan(*bootstrap, one_way), method);
+        bound.run_checked(1);
+    }
     backend->quiesce();
 }
 

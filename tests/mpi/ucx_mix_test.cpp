@@ -11,11 +11,12 @@ namespace {
 
 constexpr std::uint32_t alternations = 50;
 constexpr auto two_mib = [](Rank, Rank) { return Bytes{2} << 20; };
+constexpr char const* by_messages = "linear";  // in shared memory nobody needs a peer's worker
 
 TEST(UcxMixed, ControlCallsRightAfterAnExchangeNeverHang) {
     auto const bootstrap = make_mpi_bootstrap();
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
-    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib));
+    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
     for (std::uint32_t i = 0; i < alternations; ++i) {
         bound.run_checked(i);
         std::int64_t sum = bootstrap->rank();
@@ -27,7 +28,7 @@ TEST(UcxMixed, ControlCallsRightAfterAnExchangeNeverHang) {
 TEST(UcxMixed, BlockingMpiCallsAfterQuiesceNeverHang) {
     auto const bootstrap = make_mpi_bootstrap();
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
-    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib));
+    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
     for (std::uint32_t i = 0; i < alternations; ++i) {
         bound.run();
         ucx->quiesce();
@@ -42,7 +43,7 @@ TEST(UcxMixed, PlansOfBothBackendsAlternate) {
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
     auto const mpi = std::move(make_backend("mpi", {*bootstrap})).value();
     Plan const plan = exchange_plan(*bootstrap, two_mib);
-    BoundPlan over_ucx(*bootstrap, *ucx, plan);
+    BoundPlan over_ucx(*bootstrap, *ucx, plan, by_messages);
     BoundPlan over_mpi(*bootstrap, *mpi, plan);
     for (std::uint32_t i = 0; i < alternations; ++i) {
         over_ucx.run_checked(i);

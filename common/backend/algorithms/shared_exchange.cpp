@@ -110,7 +110,7 @@ private:
     /// Alike at both ends of a block.
     [[nodiscard]] Bytes segment_of(SharedBlock const& block) const {
         constexpr Bytes least = Bytes{64} << 10;
-        constexpr Bytes most = Bytes{1} << 20;
+        constexpr Bytes most = Bytes{256} << 10;
         return segment_ == 0 ? std::clamp((block.bytes + 1) / 2, least, most) : segment_;
     }
     [[nodiscard]] std::size_t rounds_of(SharedBlock const& block) const {

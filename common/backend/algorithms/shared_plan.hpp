@@ -35,7 +35,7 @@ struct SharedStep {
     SharedArea left;
     SharedArea right;
     Bytes bytes = 0;
-    bool past_caches = false;  // of a copy: what it writes does not belong into this place's caches
+    bool past_caches = false;  // of a copy: what it writes need not stay in this place's caches
 };
 
 /// What another place is told about this place's window, and what it compares with its own idea.

@@ -10,9 +10,9 @@
 
 namespace dlmb::algorithms {
 
-/// From how many bytes on a copy to a window goes past the caches. The window's lines lie in the caches of those who
-/// read it last, and to take each of them back costs 3 times (cores that share a cache) to 10 times (others) what a
-/// streaming store costs; who reads then pays for memory instead of a cache. docs/performance.md.
+/// From how many bytes on a copy to a window may go past the caches. The window's lines lie in the caches of those who
+/// read it last, and to take each of them back costs up to 10 times what a streaming store costs; who reads then pays
+/// for memory instead of a cache. Which is less depends on the machine. docs/performance.md.
 inline constexpr Bytes least_streamed = Bytes{16} << 10;
 inline constexpr Bytes never_streamed = std::numeric_limits<Bytes>::max();
 /// Larger than a core's share of the caches.

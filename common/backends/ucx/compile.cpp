@@ -73,11 +73,15 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
     return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
 }
 
-/// Whether any rank has steps in shared memory.
-bool any_shared(Bootstrap& bootstrap, std::vector<StepWay> const& ways) {
-    std::int64_t any = std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
+/// Whether it is so on any rank.
+bool anywhere(Bootstrap& bootstrap, bool here) {
+    std::int64_t any = here ? 1 : 0;
     bootstrap.all_reduce({&any, 1}, Fold::max);
     return any != 0;
+}
+
+bool any_shared(std::vector<StepWay> const& ways) {
+    return std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
 }
 
 /// Throws what any rank found wrong.
@@ -90,7 +94,8 @@ void agree(Bootstrap& bootstrap, std::optional<std::string> const& problem) {
 }  // namespace
 
 Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
-                                                             ChosenMethods const& methods, Transports& transports) {
+                                                             ChosenMethods const& methods, Transports& transports,
+                                                             WindowTrial& trial) {
     auto const made = transports.with(methods.context_settings());
     if (!made) {
         return made.error();
@@ -107,13 +112,16 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
     std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
     std::optional<SharedWindows> windows;
-    if (any_shared(bootstrap, ways.value())) {
+    if (anywhere(bootstrap, any_shared(ways.value()))) {
         windows.emplace(transport, plan, ways.value(), steps);
         agree(bootstrap, windows->problem());
         transport.connect(shared_peers(plan, ways.value()));
         if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
             transport.share_no_memory(std::move(reason));
-            return compile(plan, buffers, methods, transports);  // by messages
+            return compile(plan, buffers, methods, transports, trial);  // by messages
+        }
+        if (anywhere(bootstrap, windows->undecided())) {
+            windows->decide(trial.faster(transports.standard()));
         }
     }
     MatchedTags const matched = match(bootstrap, plan, steps, *first);
@@ -125,6 +133,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         {plan, steps, ways.value(), methods, matched, *first, windows ? &*windows : nullptr, holdings.device.get()},
         *holdings.messages, transport);
     if (windows) {
+        holdings.window_copies = windows->window_copies();
         holdings.shared = std::move(*windows).mappings();
     }
     return std::unique_ptr<CompiledPlan>(

@@ -40,10 +40,10 @@ public:
         out_ = {};
         out_.step = id;
         out_.kind = operation.index();
-        shared_up_to_ = way.shared ? way.shared->largest_block : 0;
+        in_shared_memory_ = way.shared.has_value();
         if (way.micro) {
             add_micro(*way.collective, *way.micro, scratch);
-        } else if (way.shared && way.collective && !std::holds_alternative<Exchange>(operation)) {
+        } else if (in_shared_memory_ && !std::holds_alternative<Exchange>(operation)) {
             enter(way.shared->group);
             out_.key ^= fingerprint(*way.collective);
         } else {
@@ -85,25 +85,28 @@ private:
 
     void add(Exchange const& exchange) {
         enter(exchange.group);
+        Block const from = own_block(exchange.send);
+        Block const to = own_block(exchange.recv);
+        if (from.bytes != to.bytes) {
+            out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
+        }
+        if (in_shared_memory_) {
+            return;
+        }
         for (Block const& block : exchange.send) {
-            if (block.peer != my_place_ && block.bytes > shared_up_to_) {
+            if (block.peer != my_place_) {
                 send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
-            if (block.peer != my_place_ && block.bytes > shared_up_to_) {
+            if (block.peer != my_place_) {
                 receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
-        copy(own_block(exchange.send), exchange.send_buffer, own_block(exchange.recv), exchange.recv_buffer);
-    }
-
-    void copy(Block const& from, BufferId from_buffer, Block const& to, BufferId to_buffer) {
-        if (from.bytes != to.bytes) {
-            out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
-        } else if (from.bytes > shared_up_to_) {
-            out_.work.push_back(
-                {.to = at(to_buffer, to.offset), .left = at(from_buffer, from.offset), .bytes = from.bytes});
+        if (from.bytes > 0) {
+            out_.work.push_back({.to = at(exchange.recv_buffer, to.offset),
+                                 .left = at(exchange.send_buffer, from.offset),
+                                 .bytes = from.bytes});
         }
     }
 
@@ -175,7 +178,7 @@ private:
     Buffers const& buffers_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
-    Bytes shared_up_to_ = 0;  // blocks of an exchange that are no messages
+    bool in_shared_memory_ = false;
     LoweredStep out_;
 };
 

@@ -42,6 +42,16 @@ std::string read_threshold(std::string_view text, std::string const& what) {
     }
 }
 
+WindowCopies read_window_copies(MethodChoice const& choice, std::string_view text) {
+    for (WindowCopies const copies : {WindowCopies::cached, WindowCopies::streamed}) {
+        if (text == name_of(copies)) {
+            return copies;
+        }
+    }
+    throw UsageError(
+        fmt::format("--method {}: window_copies={}: expected cached or streamed", to_string(choice), text));
+}
+
 bool has_knob(std::string_view knobs, std::string const& knob) {
     return knobs.starts_with(knob + "=") || knobs.find(", " + knob + "=") != std::string_view::npos;
 }
@@ -65,6 +75,8 @@ Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
             knobs.max_outstanding = static_cast<std::size_t>(read_number(choice, knob, text, 1));
         } else if (knob == "radix") {
             knobs.algorithm.radix = read_number(choice, knob, text, 2);
+        } else if (knob == "window_copies") {
+            knobs.window_copies = read_window_copies(choice, text);
         } else if (has_knob(context_knobs, knob)) {
             knobs.context[setting_named(knob)] =
                 read_threshold(text, fmt::format("--method {}: {}", to_string(choice), knob));

@@ -8,6 +8,7 @@
 #include "common/backend/algorithms/algorithms.hpp"
 #include "common/backends/ucx/lane.hpp"
 #include "common/backends/ucx/settings.hpp"
+#include "common/backends/ucx/window_copies.hpp"
 
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@ namespace dlmb::ucx {
 struct Knobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
+    std::optional<WindowCopies> window_copies;
     ContextSettings context;
 };
 

@@ -38,7 +38,8 @@ algorithms::Algorithm knomial_for(OperationKind kind) {
 /// The choice by size comes first: it is the default for what it has.
 std::vector<Method> all_methods() {
     return {
-        {{"auto", "one of the methods below, chosen by operation, size and ranks", collectives},
+        {{"auto", "one of the methods below, chosen by operation, size and ranks", collectives,
+          "window_copies=cached|streamed (default: the faster in a trial)"},
          nullptr,
          always<algorithms::automatic>,
          {},
@@ -46,7 +47,7 @@ std::vector<Method> all_methods() {
         linear(),
         pairwise(),
         {{"shared_memory", "loads and stores in memory that the ranks of a node share, in segments", collectives,
-          "segment=SIZE (default by size)"},
+          "segment=SIZE (default by size), window_copies=cached|streamed (default: the faster in a trial)"},
          nullptr,
          always<algorithms::automatic>,
          {},

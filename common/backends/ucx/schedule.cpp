@@ -29,7 +29,11 @@ Schedule::~Schedule() {
 }
 
 Provenance Schedule::provenance() const {
-    return provenance_of(transport_);
+    Provenance facts = provenance_of(transport_);
+    if (!holdings_.window_copies.empty()) {
+        facts["window_copies"] = holdings_.window_copies;
+    }
+    return facts;
 }
 
 void Schedule::launch() {

@@ -11,6 +11,7 @@
 #include "common/plan/ready_queue.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dlmb::ucx {
@@ -22,6 +23,7 @@ struct Holdings {
     std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
     Allocation scratch;
     SharedMappings shared;
+    std::string window_copies;  // for the record; empty: there are no large ones
 };
 
 class Schedule final : public CompiledPlan {

@@ -5,59 +5,44 @@
 #include "common/backends/ucx/memory_types.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace dlmb::ucx {
 namespace {
 
-// Measured with tests/benchmarks/ucx_vs_mpi on 4 ranks and 2 cores.
+// Measured with tests/benchmarks/ucx_vs_mpi on 2 to 4 ranks and 2 cores.
 constexpr std::size_t most_places = 64;
 
-/// Of an exchange; beyond, the kernel's one copy is as good and waits less. Between two ranks nothing disturbs it.
-Bytes largest_shared_block(int places) {
-    return places == 2 ? Bytes{16} << 10 : Bytes{1} << 20;
-}
-
+/// A message lets the root run ahead of several.
 bool messages_are_faster(algorithms::Shape const& shape) {
-    constexpr Bytes smallest_broadcast = Bytes{16} << 10;  // below, a message lets the root run ahead of several
-    constexpr Bytes largest_broadcast_of_two = Bytes{64} << 10;
-    constexpr Bytes largest_gather_of_two = Bytes{64} << 10;
-    bool const two = shape.places == 2;
-    switch (shape.kind) {
-    case OperationKind::broadcast:
-        return two ? shape.bytes > largest_broadcast_of_two : shape.bytes < smallest_broadcast;
-    case OperationKind::all_gather:
-        return two && shape.bytes > largest_gather_of_two;
-    default:
-        return false;
-    }
+    constexpr Bytes smallest_broadcast = Bytes{16} << 10;
+    return shape.kind == OperationKind::broadcast && shape.places > 2 && shape.bytes < smallest_broadcast;
 }
 
-std::vector<algorithms::SharedBlock> blocks_up_to(Bytes largest, std::vector<Block> const& blocks) {
-    std::vector<algorithms::SharedBlock> chosen;
+std::vector<algorithms::SharedBlock> shared_blocks(std::vector<Block> const& blocks) {
+    std::vector<algorithms::SharedBlock> shared;
     for (Block const& block : blocks) {
-        if (block.bytes > 0 && block.bytes <= largest) {
-            chosen.push_back({block.peer, block.offset, block.bytes});
+        if (block.bytes > 0) {
+            shared.push_back({block.peer, block.offset, block.bytes});
         }
     }
-    return chosen;
+    return shared;
 }
 
 std::optional<SharedWay> exchange_way(Exchange const& exchange, Buffers const& buffers, int place, int places,
                                       SharedChoice choice) {
-    SharedWay way;
-    way.largest_block = choice.always ? std::numeric_limits<Bytes>::max() : largest_shared_block(places);
-    auto const sent = blocks_up_to(way.largest_block, exchange.send);
-    auto const received = blocks_up_to(way.largest_block, exchange.recv);
+    auto const sent = shared_blocks(exchange.send);
+    auto const received = shared_blocks(exchange.recv);
     auto const is_other = [place](algorithms::SharedBlock const& block) { return block.place != place; };
     if (std::none_of(sent.begin(), sent.end(), is_other) && std::none_of(received.begin(), received.end(), is_other)) {
         return std::nullopt;
     }
+    SharedWay way;
     way.plan = algorithms::shared_exchange(place, places, sent, received, choice.segment);
     way.group = exchange.group;
     way.place = place;
     way.input = buffers.base.at(exchange.send_buffer);
     way.output = buffers.base.at(exchange.recv_buffer);
+    way.window_copies = choice.window_copies;
     return way;
 }
 
@@ -105,7 +90,7 @@ std::optional<SharedWay> shared_way(Plan const& plan, Operation const& operation
                      collective->output,
                      shape.element,
                      collective->reduction,
-                     0};
+                     choice.window_copies};
 }
 
 }  // namespace dlmb::ucx

@@ -6,6 +6,7 @@
 
 #include "common/backend/algorithms/shared_algorithms.hpp"
 #include "common/backends/ucx/collective.hpp"
+#include "common/backends/ucx/window_copies.hpp"
 
 #include <optional>
 
@@ -19,12 +20,13 @@ struct SharedWay {
     std::byte* output = nullptr;
     Element element = Element::byte;
     Reduction reduction = Reduction::sum;
-    Bytes largest_block = 0;  // an exchange: larger ones are messages
+    std::optional<WindowCopies> window_copies = std::nullopt;  // the user's; else what is faster
 };
 
 struct SharedChoice {
     bool always = false;  // the user's; else where it is faster than messages
     Bytes segment = 0;    // 0: the algorithm's own
+    std::optional<WindowCopies> window_copies = std::nullopt;
 };
 
 /// Whether the ranks of the step's group can load and store in each other's memory. `sharing`: by world rank.

@@ -4,9 +4,11 @@
 
 #include "common/backends/ucx/shared_letters.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 
 namespace dlmb::ucx {
 namespace {
@@ -28,7 +30,20 @@ void for_each_peer(Plan const& plan, SharedWay const& way, Use const& use) {
     }
 }
 
+bool is_large_window_copy(algorithms::SharedStep const& step) {
+    return step.past_caches && step.to.space == algorithms::SharedSpace::window;
+}
+
+bool has_large_window_copies(StepWay const& way) {
+    return way.shared &&
+           std::any_of(way.shared->plan.steps.begin(), way.shared->plan.steps.end(), is_large_window_copy);
+}
+
 }  // namespace
+
+bool goes_past_caches(algorithms::SharedStep const& step, WindowCopies copies) {
+    return step.past_caches && (copies == WindowCopies::streamed || !is_large_window_copy(step));
+}
 
 SharedWindows::SharedWindows(Transport const& transport, Plan const& plan, std::vector<StepWay> const& ways,
                              std::vector<LoweredStep> const& steps)
@@ -153,8 +168,24 @@ std::byte* SharedWindows::address(StepId step, algorithms::SharedArea area, std:
     return place.window + window * place.stride + area.offset;
 }
 
+bool SharedWindows::undecided() const {
+    return std::any_of(ways_.begin(), ways_.end(),
+                       [](StepWay const& way) { return has_large_window_copies(way) && !way.shared->window_copies; });
+}
+
+std::string SharedWindows::window_copies() const {
+    std::set<std::string_view> names;
+    for (StepWay const& way : ways_) {
+        if (has_large_window_copies(way)) {
+            names.insert(name_of(copies_of(*way.shared)));
+        }
+    }
+    return fmt::format("{}", fmt::join(names, " "));
+}
+
 SharedLane SharedWindows::lane_of(StepId step) const {
     SharedWay const& way = *ways_[step].shared;
+    WindowCopies const copies = copies_of(way);
     std::array<std::vector<SharedInstruction>, 2> programs;
     for (std::size_t window = 0; window < programs.size(); ++window) {
         for (algorithms::SharedStep const& each : way.plan.steps) {
@@ -174,7 +205,7 @@ SharedLane SharedWindows::lane_of(StepId step) const {
                          each.bytes,
                          way.element,
                          way.reduction,
-                         each.past_caches};
+                         goes_past_caches(each, copies)};
         }
     }
     return SharedLane(std::move(programs));

@@ -14,6 +14,9 @@
 
 namespace dlmb::ucx {
 
+/// Whether this copy is written past the caches: a large one into a window only where these are streamed.
+[[nodiscard]] bool goes_past_caches(algorithms::SharedStep const& step, WindowCopies copies);
+
 class SharedWindows {
 public:
     /// Collective: ranks tell each other where their windows lie. Keeps references to all arguments.
@@ -25,6 +28,11 @@ public:
     /// Maps the windows of peers, to whom endpoints exist. Why that cannot be done; empty: it is done. This rank's
     /// view.
     [[nodiscard]] std::string map();
+    /// Whether a step has large copies into a window and the user did not say how.
+    [[nodiscard]] bool undecided() const;
+    void decide(WindowCopies copies) { decided_ = copies; }
+    /// The names of all that steps with such copies use, for the record.
+    [[nodiscard]] std::string window_copies() const;
     /// The lane of a step with a way in shared memory.
     [[nodiscard]] SharedLane lane_of(StepId step) const;
     /// What must outlive the lanes.
@@ -54,6 +62,7 @@ private:
     [[nodiscard]] std::vector<Letter> write_letters() const;
     /// Finds the other side of every step.
     void match();
+    [[nodiscard]] WindowCopies copies_of(SharedWay const& way) const { return way.window_copies.value_or(decided_); }
     [[nodiscard]] std::byte* address(StepId step, algorithms::SharedArea area, std::size_t window) const;
 
     Transport const& transport_;
@@ -65,6 +74,7 @@ private:
     std::vector<Letter> letters_;  // from peers
     std::vector<Unmapped> unmapped_;
     std::optional<std::string> problem_;
+    WindowCopies decided_ = WindowCopies::streamed;
 };
 
 /// Peers, by world rank, of all steps done in shared memory.

@@ -48,18 +48,19 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
         if (method.in_shared_memory != InSharedMemory::never) {
             bool const always = method.in_shared_memory == InSharedMemory::always;
             if (can_share(plan, step.operation, buffers.kind, sharing)) {
+                Knobs const knobs = methods.knobs_of(method);
                 way.shared = shared_way(plan, step.operation, buffers, way.collective,
-                                        {always, methods.knobs_of(method).algorithm.segment});
+                                        {always, knobs.algorithm.segment, knobs.window_copies});
             } else if (always) {
                 return Unsupported{fmt::format("step \"{}\": ucx {} needs memory that all its ranks share: host memory "
                                                "of one node, and transports such as sysv and posix",
                                                step.label, method.info.name)};
             }
-            if (kind == OperationKind::exchange) {
-                way.method = &methods.lane_method();
+            if (way.shared) {
                 continue;
             }
-            if (way.shared) {
+            if (kind == OperationKind::exchange) {
+                way.method = &methods.lane_method();
                 continue;
             }
         }

@@ -17,7 +17,7 @@ struct StepWay {
     Method const* method = nullptr;  // of a lane; else nullptr
     std::optional<Collective> collective;
     std::optional<algorithms::MicroPlan> micro;
-    std::optional<SharedWay> shared;  // of an exchange: the blocks that are no messages
+    std::optional<SharedWay> shared;
 };
 
 /// By StepId. A step that cannot be done so makes the whole Unsupported. `sharing`: by world rank, whether it shares

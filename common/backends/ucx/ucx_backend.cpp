@@ -35,7 +35,7 @@ public:
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
-        return ucx::compile(plan, buffers, methods_.choose(choice), transports_);
+        return ucx::compile(plan, buffers, methods_.choose(choice), transports_, trial_);
     }
 
     void quiesce() override { transports_.quiesce(); }
@@ -49,6 +49,7 @@ private:
 
     Transports transports_;
     MethodTable methods_;
+    WindowTrial trial_;  // its windows end before the transports
 };
 
 }  // namespace

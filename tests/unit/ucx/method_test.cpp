@@ -79,6 +79,9 @@ TEST(MethodTable, ReadsTheKnobsThatAMethodHas) {
     EXPECT_EQ(knobs_of("linear:max_outstanding=2:rndv_thresh=64K").max_outstanding, 2U);
     EXPECT_EQ(knobs_of("linear:rndv_thresh=64K").context, knobs_of("pairwise:rndv_thresh=65536").context);
     EXPECT_TRUE(knobs_of("linear").context.empty());
+    EXPECT_EQ(knobs_of("auto").window_copies, std::nullopt);
+    EXPECT_EQ(knobs_of("auto:window_copies=cached").window_copies, WindowCopies::cached);
+    EXPECT_EQ(knobs_of("shared_memory:segment=64K:window_copies=streamed").window_copies, WindowCopies::streamed);
 }
 
 TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
@@ -87,7 +90,7 @@ TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
          {"linear:max_outstanding=0", "linear:max_outstanding=-1", "linear:max_outstanding=4x", "linear:outstanding=1",
           "knomial:radix=1", "ring:segment=0", "ring:segment=1MB", "ring:radix=2", "auto:radix=2", "default:radix=2",
           "linear:rndv_tresh=1", "linear:rndv_thresh=1MB", "linear:rndv_thresh=auto", "shared_memory:rndv_thresh=1",
-          "linaer"}) {
+          "auto:window_copies=fast", "linear:window_copies=cached", "linaer"}) {
         EXPECT_THROW(static_cast<void>(table.choose(parse_method(wrong))), UsageError) << wrong;
     }
 }

@@ -1,0 +1,90 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// How large copies into windows are written: what the user says, or what is faster in a trial.
+#include "common/backends/ucx/shared_windows.hpp"
+#include "tests/unit/ucx/ucx_rank.hpp"
+
+#include <array>
+
+namespace dlmb::ucx {
+namespace {
+
+constexpr Bytes small = 1'000;
+constexpr Bytes large = 40'000;
+
+std::string recorded(CompiledPlan const& compiled) {
+    Provenance const facts = compiled.provenance();
+    auto const found = facts.find("window_copies");
+    return found == facts.end() ? "nothing" : found->second;
+}
+
+/// What is recorded of an exchange that then delivers what it should.
+std::string exchanged(UcxRank& rank, Bytes bytes, char const* method) {
+    Plan const plan = rank.exchange([bytes](Rank from, Rank to) { return bytes + static_cast<Bytes>(from * 3 + to); });
+    Buffers const buffers = rank.bind(plan);
+    auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+    for (std::uint32_t iteration = 1; iteration <= 3; ++iteration) {
+        rank.run(*compiled, plan, buffers, iteration);
+    }
+    return recorded(*compiled);
+}
+
+TEST(WindowCopies, OnlyLargeCopiesIntoAWindowDependOnTheWay) {
+    for (auto const& [to, past_caches, when_cached] : {std::tuple{algorithms::SharedSpace::window, true, false},
+                                                       std::tuple{algorithms::SharedSpace::window, false, false},
+                                                       std::tuple{algorithms::SharedSpace::output, true, true}}) {
+        algorithms::SharedStep step;
+        step.to.space = to;
+        step.past_caches = past_caches;
+        EXPECT_EQ(goes_past_caches(step, WindowCopies::cached), when_cached);
+        EXPECT_EQ(goes_past_caches(step, WindowCopies::streamed), past_caches);
+    }
+}
+
+TEST(WindowCopies, AreTheUsersAndDeliverTheSame) {
+    for (int const ranks : {2, 3, 5}) {
+        in_process::run_ranks(ranks, [](Bootstrap& bootstrap) {
+            UcxRank rank(bootstrap);
+            EXPECT_EQ(exchanged(rank, large, "shared_memory:window_copies=cached"), "cached");
+            EXPECT_EQ(exchanged(rank, large, "shared_memory:window_copies=streamed"), "streamed");
+        });
+    }
+}
+
+TEST(WindowCopies, AreTriedAndAlikeOnAllRanksWhereTheUserDoesNotSay) {
+    for (int const ranks : {2, 3, 5}) {
+        in_process::run_ranks(ranks, [](Bootstrap& bootstrap) {
+            UcxRank rank(bootstrap);
+            for (int plan = 0; plan < 3; ++plan) {
+                std::string const found = exchanged(rank, large, "shared_memory");
+                EXPECT_TRUE(found == "cached" || found == "streamed") << found;
+                auto const bytes = std::as_bytes(std::span(found));
+                for (Blob const& other : bootstrap.all_gather(bytes)) {
+                    EXPECT_TRUE(std::equal(other.begin(), other.end(), bytes.begin(), bytes.end()));
+                }
+            }
+        });
+    }
+}
+
+TEST(WindowCopies, OfSmallBlocksAndMessagesAreNotRecorded) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        EXPECT_EQ(exchanged(rank, small, "shared_memory"), "nothing");
+        EXPECT_EQ(exchanged(rank, large, "linear"), "nothing");
+    });
+}
+
+TEST(WindowCopies, AreTriedByAllRanksWhereOnlySomeHaveLargeBlocks) {
+    in_process::run_ranks(4, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan = rank.exchange([](Rank from, Rank to) { return from + to == 1 ? large : Bytes{0}; });
+        Buffers const buffers = rank.bind(plan);
+        auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method("shared_memory"))).value();
+        rank.run(*compiled, plan, buffers, 1);
+        EXPECT_EQ(recorded(*compiled) == "nothing", bootstrap.rank() > 1);
+    });
+}
+
+}  // namespace
+}  // namespace dlmb::ucx
