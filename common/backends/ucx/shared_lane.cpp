@@ -5,6 +5,11 @@
 #include <atomic>
 
 namespace dlmb::ucx {
+namespace {
+
+constexpr Bytes done_at_once = Bytes{1} << 20;
+
+}  // namespace
 
 void SharedLane::start() {
     ++iteration_;
@@ -14,7 +19,11 @@ void SharedLane::start() {
 }
 
 bool SharedLane::poll() {
+    Bytes done_now = 0;
     for (; next_ < program_->size(); ++next_) {
+        if (done_now >= done_at_once) {
+            return false;
+        }
         SharedInstruction const& each = (*program_)[next_];
         switch (each.action) {
         case algorithms::SharedAction::await:
@@ -32,6 +41,7 @@ bool SharedLane::poll() {
             if (!do_piece(each.work, done_)) {
                 return false;
             }
+            done_now += each.work.bytes;
             done_ = 0;
             break;
         }

@@ -29,7 +29,8 @@ public:
     explicit SharedLane(std::array<std::vector<SharedInstruction>, 2> programs) : programs_(std::move(programs)) {}
 
     void start();
-    /// Does what can be done now. True: nothing is left.
+    /// Does what can be done now, up to about a megabyte: what else this rank has to do is waiting. True: nothing is
+    /// left.
     [[nodiscard]] bool poll();
 
 private:

@@ -4,11 +4,11 @@
 
 #include "common/backends/ucx/shared_letters.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
 
 namespace dlmb::ucx {
 namespace {
@@ -174,13 +174,21 @@ bool SharedWindows::undecided() const {
 }
 
 std::string SharedWindows::window_copies() const {
-    std::set<std::string_view> names;
+    constexpr std::array both{WindowCopies::cached, WindowCopies::streamed};
+    std::array<std::int64_t, both.size()> used{};
     for (StepWay const& way : ways_) {
         if (has_large_window_copies(way)) {
-            names.insert(name_of(copies_of(*way.shared)));
+            used.at(static_cast<std::size_t>(copies_of(*way.shared))) = 1;
         }
     }
-    return fmt::format("{}", fmt::join(names, " "));
+    transport_.bootstrap().all_reduce(used, Fold::max);
+    std::string names;
+    for (WindowCopies const each : both) {
+        if (used.at(static_cast<std::size_t>(each)) != 0) {
+            names += fmt::format("{}{}", names.empty() ? "" : " ", name_of(each));
+        }
+    }
+    return names;
 }
 
 SharedLane SharedWindows::lane_of(StepId step) const {

@@ -31,7 +31,7 @@ public:
     /// Whether a step has large copies into a window and the user did not say how.
     [[nodiscard]] bool undecided() const;
     void decide(WindowCopies copies) { decided_ = copies; }
-    /// The names of all that steps with such copies use, for the record.
+    /// Collective: the names of all that steps with such copies use on any rank, for the record.
     [[nodiscard]] std::string window_copies() const;
     /// The lane of a step with a way in shared memory.
     [[nodiscard]] SharedLane lane_of(StepId step) const;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How each step of a plan is done: by which method, and for an algorithm its micro-steps.
+// How each step of a plan is done: in shared memory, by messages in the order of a method, or by an algorithm.
 #pragma once
 
 #include "common/backends/ucx/collective.hpp"

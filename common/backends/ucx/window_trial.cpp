@@ -7,6 +7,7 @@
 #include "common/bootstrap/first_reason.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::ucx {
 namespace {
@@ -74,9 +75,21 @@ WindowCopies WindowTrial::faster(Transport& transport) {
     if (state_ == State::untried) {
         state_ = prepare(transport) ? State::ready : State::impossible;
     }
-    if (state_ == State::impossible) {
-        return WindowCopies::streamed;
+    if (state_ == State::ready && is_stale(transport.bootstrap())) {
+        answer_ = compare(transport);
+        answered_at_ns_ = now_ns();
     }
+    return answer_;
+}
+
+bool WindowTrial::is_stale(Bootstrap& bootstrap) const {
+    constexpr Nanoseconds valid_ns = 2'000'000'000;
+    std::int64_t stale = answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns ? 1 : 0;
+    bootstrap.all_reduce({&stale, 1}, Fold::max);
+    return stale != 0;
+}
+
+WindowCopies WindowTrial::compare(Transport& transport) {
     constexpr std::size_t samples = 9;
     std::array<std::array<Nanoseconds, samples>, both.size()> times{};
     for (std::size_t sample = 0; sample < samples; ++sample) {

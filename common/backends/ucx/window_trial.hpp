@@ -9,7 +9,8 @@
 #include "common/backends/ucx/shared_memory.hpp"
 #include "common/backends/ucx/window_copies.hpp"
 
-#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace dlmb::ucx {
@@ -17,15 +18,21 @@ namespace dlmb::ucx {
 class WindowTrial {
 public:
     /// Collective: all ranks of a node exchange blocks with those at distances 1, 2, 4 ... around it. The same answer
-    /// on all ranks: by the sum over them of the median times, a millisecond or two each.
+    /// on all ranks: by the sum over them of the median times. Tried again where the last answer is two seconds old, so
+    /// that plans compiled together do alike.
     [[nodiscard]] WindowCopies faster(Transport& transport);
 
 private:
     /// Collective. False, on all ranks: some rank cannot map another's windows.
     [[nodiscard]] bool prepare(Transport& transport);
+    /// Collective.
+    [[nodiscard]] bool is_stale(Bootstrap& bootstrap) const;
+    [[nodiscard]] WindowCopies compare(Transport& transport);
 
     enum class State : std::uint8_t { untried, ready, impossible };
     State state_ = State::untried;
+    WindowCopies answer_ = WindowCopies::streamed;
+    Nanoseconds answered_at_ns_ = 0;
     std::vector<std::byte> sent_;
     std::vector<std::byte> received_;
     SharedMappings mappings_;
