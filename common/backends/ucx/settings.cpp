@@ -58,6 +58,9 @@ bool only_tcp(ucp_config_t const& config) {
     return has_tcp;
 }
 
+/// With send buffers of 256 KiB and a core for each side, who sends eagerly is read from a cache all the time.
+constexpr Bytes rendezvous_by_small_buffers = Bytes{2} << 20;
+
 bool user_has_set(char const* variable) {
     return std::getenv(variable) != nullptr;
 }
@@ -78,7 +81,9 @@ ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placem
     }
     std::string const threshold = setting(config, "RNDV_THRESH");
     if (threshold == "auto" || threshold == "intra:auto,inter:auto") {
-        preferred["RNDV_THRESH"] = fmt::format("{}", algorithms::rendezvous_by_sockets);
+        bool const by_small_buffers = placement.one_node && !placement.cores_are_shared;
+        preferred["RNDV_THRESH"] =
+            fmt::format("{}", by_small_buffers ? rendezvous_by_small_buffers : algorithms::rendezvous_by_sockets);
     }
     if (!user_has_set("UCX_TCP_RX_SEG_SIZE")) {
         preferred["TCP_RX_SEG_SIZE"] = placement.cores_are_shared ? "256k" : "100k";

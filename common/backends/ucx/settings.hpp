@@ -32,7 +32,8 @@ struct RankPlacement {
 
 /// Where UCX_TLS has nothing but tcp and self, sets what UCX_RNDV_THRESH, UCX_TCP_RX_SEG_SIZE and UCX_TCP_SNDBUF leave
 /// open (the latter two as variables: UCX does not tell what a ucx.conf says of a transport).
-/// - Rendezvous from 768 KiB on, because UCX 1.13 takes two round trips more per message from some KiB on.
+/// - Rendezvous from 768 KiB on, or 2 MiB on one node where ranks have cores of their own, because UCX 1.13 takes two
+///   round trips more per message from some KiB on.
 /// - Larger reads from sockets than of 64 KiB. Messages are cut alike, and a fragment is copied out when all of it has
 ///   been read: 100 KiB where ranks have cores of their own, so that the copy goes beside the sending of the next one,
 ///   and because the first read of each part of a rendezvous is copied twice; 256 KiB where they share cores and each

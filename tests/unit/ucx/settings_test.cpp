@@ -53,7 +53,7 @@ TEST(Settings, OfTcpAloneGoByTheRanksPlaces) {
         EXPECT_EQ(preferred({.cores_are_shared = false, .one_node = false}),
                   (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}}));
         EXPECT_EQ(preferred({.cores_are_shared = false, .one_node = true}),
-                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}, {"TCP_SNDBUF", "256k"}}));
+                  (ContextSettings{{"RNDV_THRESH", "2097152"}, {"TCP_RX_SEG_SIZE", "100k"}, {"TCP_SNDBUF", "256k"}}));
         EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = false}),
                   (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "256k"}}));
         EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = true}),
