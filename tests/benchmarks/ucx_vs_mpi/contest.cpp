@@ -19,23 +19,26 @@ void iterate(CompiledPlan& plan, int iterations) {
     }
 }
 
-/// After unrecorded iterations, as in the runner: what the other library left behind is not timed.
-Nanoseconds time_burst(Bootstrap& bootstrap, CompiledPlan& plan, int burst) {
+/// After unrecorded iterations, as in the runner: what the other library left behind is not timed. Nothing is left that
+/// a peer still needs from this rank: it would wait for ever where the next candidate is of a library that blocks.
+Nanoseconds time_burst(Bootstrap& bootstrap, Candidate const& candidate, int burst) {
     constexpr int unrecorded = 3;
-    iterate(plan, unrecorded);
+    iterate(*candidate.plan, unrecorded);
     bootstrap.barrier();
     Nanoseconds const start = now_ns();
-    iterate(plan, burst);
-    return now_ns() - start;
+    iterate(*candidate.plan, burst);
+    Nanoseconds const time = now_ns() - start;
+    candidate.backend->quiesce();
+    return time;
 }
 
 /// Iterations that fill a sample of a millisecond, from those of the slowest candidate on the slowest rank.
-int burst_for(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates) {
+int burst_for(Bootstrap& bootstrap, std::vector<Candidate> const& candidates) {
     constexpr Nanoseconds sample_ns = 1'000'000;
     constexpr int trial = 3;
     std::array<std::int64_t, 1> slowest{1};
-    for (CompiledPlan* const plan : candidates) {
-        slowest[0] = std::max(slowest[0], time_burst(bootstrap, *plan, trial) / trial);
+    for (Candidate const& candidate : candidates) {
+        slowest[0] = std::max(slowest[0], time_burst(bootstrap, candidate, trial) / trial);
     }
     bootstrap.all_reduce(slowest, Fold::max);
     return static_cast<int>(std::clamp<Nanoseconds>(sample_ns / slowest[0], 1, 100));
@@ -43,7 +46,7 @@ int burst_for(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates
 
 }  // namespace
 
-std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates, int rounds) {
+std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, int rounds) {
     std::vector<std::vector<std::int64_t>> samples(candidates.size());
     burst_for(bootstrap, candidates);  // the first runs touch memory for the first time
     int const burst = burst_for(bootstrap, candidates);
@@ -57,7 +60,7 @@ std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> cons
             std::reverse(order.begin(), order.end());
         }
         for (std::size_t const who : order) {
-            samples[who].push_back(time_burst(bootstrap, *candidates[who], burst));
+            samples[who].push_back(time_burst(bootstrap, candidates[who], burst));
         }
     }
     std::vector<Times> result;

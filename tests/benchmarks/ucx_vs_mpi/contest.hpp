@@ -12,6 +12,11 @@
 
 namespace dlmb::benchmark {
 
+struct Candidate {
+    CompiledPlan* plan = nullptr;
+    Backend* backend = nullptr;
+};
+
 /// Nanoseconds per iteration, over rounds.
 struct Times {
     double median = 0;
@@ -19,7 +24,6 @@ struct Times {
 };
 
 /// Collective. By candidate; equal on all ranks.
-[[nodiscard]] std::vector<Times> compete(Bootstrap& bootstrap, std::vector<CompiledPlan*> const& candidates,
-                                         int rounds);
+[[nodiscard]] std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, int rounds);
 
 }  // namespace dlmb::benchmark

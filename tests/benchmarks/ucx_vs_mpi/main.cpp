@@ -73,10 +73,10 @@ private:
             buffers.base.push_back(memory.back().data());
         }
         std::vector<std::unique_ptr<CompiledPlan>> compiled;
-        std::vector<CompiledPlan*> candidates;
+        std::vector<Candidate> candidates;
         auto const add = [&](Backend& backend, std::string const& method) {
             compiled.push_back(backend.compile(plan, buffers, parse_method(method)).value());
-            candidates.push_back(compiled.back().get());
+            candidates.push_back({compiled.back().get(), &backend});
             backend.quiesce();
         };
         add(*mpi_, "default");
@@ -87,7 +87,6 @@ private:
             add(*ucx_, method);
         }
         report_.add(name, compete(bootstrap_, candidates, arguments_.rounds));
-        ucx_->quiesce();
     }
 
     Bootstrap& bootstrap_;
