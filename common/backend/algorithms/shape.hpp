@@ -12,7 +12,7 @@ namespace dlmb::algorithms {
 /// What messages travel by. Through sockets each costs system calls on both sides, as much as tens of KiB do.
 enum class Wire : std::uint8_t { native, sockets };
 
-/// Messages through sockets from here on are sent by rendezvous where the user sets no threshold.
+/// Messages through sockets between nodes are sent by rendezvous from here on where the user sets no threshold.
 inline constexpr Bytes rendezvous_by_sockets = Bytes{768} << 10;
 
 struct Shape {

@@ -58,7 +58,7 @@ bool only_tcp(ucp_config_t const& config) {
     return has_tcp;
 }
 
-/// With send buffers of 256 KiB and a core for each side, who sends eagerly is read from a cache all the time.
+/// With a bounded send buffer, who sends eagerly is read from a cache all the time.
 constexpr Bytes rendezvous_by_small_buffers = Bytes{2} << 20;
 
 bool user_has_set(char const* variable) {
@@ -74,22 +74,21 @@ std::string name_to_modify(std::string_view setting, unsigned major, unsigned mi
     return std::string(without ? setting.substr(tcp.size()) : setting);
 }
 
-ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placement) {
+ContextSettings prefer_for_tcp(ucp_config_t& config, bool one_node) {
     ContextSettings preferred;
     if (!only_tcp(config)) {
         return preferred;
     }
     std::string const threshold = setting(config, "RNDV_THRESH");
     if (threshold == "auto" || threshold == "intra:auto,inter:auto") {
-        bool const by_small_buffers = placement.one_node && !placement.cores_are_shared;
         preferred["RNDV_THRESH"] =
-            fmt::format("{}", by_small_buffers ? rendezvous_by_small_buffers : algorithms::rendezvous_by_sockets);
+            fmt::format("{}", one_node ? rendezvous_by_small_buffers : algorithms::rendezvous_by_sockets);
     }
     if (!user_has_set("UCX_TCP_RX_SEG_SIZE")) {
-        preferred["TCP_RX_SEG_SIZE"] = placement.cores_are_shared ? "256k" : "100k";
+        preferred["TCP_RX_SEG_SIZE"] = "100k";
     }
-    if (placement.one_node && !user_has_set("UCX_TCP_SNDBUF")) {
-        preferred["TCP_SNDBUF"] = placement.cores_are_shared ? "512k" : "256k";
+    if (one_node && !user_has_set("UCX_TCP_SNDBUF")) {
+        preferred["TCP_SNDBUF"] = "256k";
     }
     unsigned major = 0;
     unsigned minor = 0;

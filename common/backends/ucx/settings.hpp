@@ -24,25 +24,18 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 /// Changes these. Why that cannot be done; empty: it is done. UCX takes a name that it does not know without a word.
 [[nodiscard]] std::string set(ucp_config_t& config, ContextSettings const& settings);
 
-/// Alike on all ranks.
-struct RankPlacement {
-    bool cores_are_shared = false;
-    bool one_node = false;
-};
-
 /// Where UCX_TLS has nothing but tcp and self, sets what UCX_RNDV_THRESH, UCX_TCP_RX_SEG_SIZE and UCX_TCP_SNDBUF leave
 /// open (the latter two as variables: UCX does not tell what a ucx.conf says of a transport).
-/// - Rendezvous from 768 KiB on, or 2 MiB on one node where ranks have cores of their own, because UCX 1.13 takes two
-///   round trips more per message from some KiB on.
-/// - Larger reads from sockets than of 64 KiB. Messages are cut alike, and a fragment is copied out when all of it has
-///   been read: 100 KiB where ranks have cores of their own, so that the copy goes beside the sending of the next one,
-///   and because the first read of each part of a rendezvous is copied twice; 256 KiB where they share cores and each
-///   wait costs a turn.
-/// - On one node a send buffer of 256 KiB, or 512 KiB where ranks share cores; the kernel doubles it (and gives no more
-///   than net.core.wmem_max): with the megabytes that it takes of itself, what is written has left the caches before
-///   the peer reads it. Between nodes the network decides how much has to be under way.
-/// What was set, by UCX's names without "UCX_".
-[[nodiscard]] ContextSettings prefer_for_tcp(ucp_config_t& config, RankPlacement const& placement);
+/// - Rendezvous from 768 KiB on, because UCX 1.13 takes two round trips more per message from some KiB on; on one node
+///   from 2 MiB on.
+/// - Reads of 100 KiB from sockets, not of 64 KiB. Messages are cut alike, and a fragment is copied out when all of it
+///   has been read: that goes beside the sending of the next one. The first read of each part of a rendezvous is copied
+///   twice.
+/// - On one node a send buffer of 256 KiB; the kernel doubles it (and gives no more than net.core.wmem_max): with the
+///   megabytes that it takes of itself, what is written has left the caches before the peer reads it. Between nodes the
+///   network decides how much has to be under way.
+/// `one_node`: whether all ranks are on one. What was set, by UCX's names without "UCX_".
+[[nodiscard]] ContextSettings prefer_for_tcp(ucp_config_t& config, bool one_node);
 
 /// What ucp_config_modify() of this version calls a setting: up to 1.16 those of transports have no transport in their
 /// name. The other name is taken without a word and warned of when a worker is made (tried with 1.13 to 1.18 and 1.22).

@@ -4,7 +4,6 @@
 
 #include "common/base/error.hpp"
 #include "common/bootstrap/first_reason.hpp"
-#include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
 
@@ -54,9 +53,7 @@ std::string Transports::make(ContextSettings const& settings) {
     ConfigHandle config = read_config();
     std::string reason = first_reason(bootstrap, set(*config, settings));
     if (reason.empty()) {
-        ContextSettings const preferred =
-            prefer_for_tcp(*config, {.cores_are_shared = should_yield(context_.yield, bootstrap),
-                                     .one_node = bootstrap.local_size() == bootstrap.size()});
+        ContextSettings const preferred = prefer_for_tcp(*config, bootstrap.local_size() == bootstrap.size());
         all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config), preferred));
     }
     return reason;

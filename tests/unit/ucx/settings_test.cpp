@@ -42,26 +42,21 @@ TEST(Settings, OfATransportHaveItsNameFromUcx117On) {
     EXPECT_EQ(name_to_modify("RNDV_THRESH", 1, 13), "RNDV_THRESH");
 }
 
-ContextSettings preferred(RankPlacement const& placement) {
+ContextSettings preferred(bool one_node) {
     ConfigHandle const config = read_config();
-    return prefer_for_tcp(*config, placement);
+    return prefer_for_tcp(*config, one_node);
 }
 
-TEST(Settings, OfTcpAloneGoByTheRanksPlaces) {
+TEST(Settings, OfTcpAloneDependOnWhetherThereIsOneNode) {
     for (char const* const alone : {"self,tcp", "tcp"}) {
         UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", alone}});
-        EXPECT_EQ(preferred({.cores_are_shared = false, .one_node = false}),
-                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}}));
-        EXPECT_EQ(preferred({.cores_are_shared = false, .one_node = true}),
+        EXPECT_EQ(preferred(false), (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}}));
+        EXPECT_EQ(preferred(true),
                   (ContextSettings{{"RNDV_THRESH", "2097152"}, {"TCP_RX_SEG_SIZE", "100k"}, {"TCP_SNDBUF", "256k"}}));
-        EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = false}),
-                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "256k"}}));
-        EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = true}),
-                  (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "256k"}, {"TCP_SNDBUF", "512k"}}));
     }
     for (char const* const other : {"all", "self", "self,sysv,tcp"}) {
         UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", other}});
-        EXPECT_EQ(preferred({.cores_are_shared = true, .one_node = true}), ContextSettings{}) << other;
+        EXPECT_EQ(preferred(true), ContextSettings{}) << other;
     }
 }
 
@@ -71,7 +66,7 @@ TEST(Settings, ThatTheUserHasChosenStand) {
                                                             {"UCX_TCP_RX_SEG_SIZE", "64k"},
                                                             {"UCX_TCP_SNDBUF", "auto"}});
     ConfigHandle const config = read_config();
-    EXPECT_EQ(prefer_for_tcp(*config, {.cores_are_shared = true, .one_node = true}), ContextSettings{});
+    EXPECT_EQ(prefer_for_tcp(*config, true), ContextSettings{});
     EXPECT_NE(setting(*config, "RNDV_THRESH").find("12345"), std::string::npos);
 }
 
@@ -79,7 +74,7 @@ TEST(Settings, PreferredOverTcpAreInEffect) {
     UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", "self,tcp"}});
     ConfigHandle const config = read_config();
     EXPECT_EQ(setting(*config, "RNDV_THRESH").find("786432"), std::string::npos);
-    ASSERT_TRUE(prefer_for_tcp(*config, {}).contains("RNDV_THRESH"));
+    ASSERT_TRUE(prefer_for_tcp(*config, false).contains("RNDV_THRESH"));
     EXPECT_NE(setting(*config, "RNDV_THRESH"), setting(*read_config(), "RNDV_THRESH"));
 }
 

@@ -23,9 +23,9 @@ int send_buffer(int descriptor) {
     return getsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 ? bytes : 0;
 }
 
-/// What the kernel makes of a request for 512 KiB.
+/// What the kernel makes of a request for 256 KiB.
 int bounded_send_buffer() {
-    int const wanted = 512 * 1024;
+    int const wanted = 256 * 1024;
     int const descriptor = socket(AF_INET, SOCK_STREAM, 0);
     EXPECT_EQ(setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &wanted, sizeof(wanted)), 0);
     int const bytes = send_buffer(descriptor);
@@ -88,9 +88,9 @@ TEST(Sockets, AreRecordedAsTheyWereSet) {
     in_process::run_ranks(2, [](Bootstrap& bootstrap) {
         Transports transports({bootstrap, YieldPolicy::always});
         EXPECT_EQ(set_by_dlmb(transports.standard()),
-                  "UCX_RNDV_THRESH=786432 UCX_TCP_RX_SEG_SIZE=256k UCX_TCP_SNDBUF=512k");
+                  "UCX_RNDV_THRESH=2097152 UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
         EXPECT_EQ(set_by_dlmb(*transports.with({{"RNDV_THRESH", "4096"}}).value()),
-                  "UCX_TCP_RX_SEG_SIZE=256k UCX_TCP_SNDBUF=512k");
+                  "UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
     });
 }
 
@@ -100,7 +100,7 @@ TEST(Sockets, CarryBlocksOnBothSidesOfTheThreshold) {
         in_process::run_ranks(3, [method](Bootstrap& bootstrap) {
             UcxRank rank(bootstrap);
             Plan const plan = rank.exchange(
-                [](Rank from, Rank to) { return static_cast<Bytes>(1 + from * 2 + to * 3) * 150 * kib + 17; });
+                [](Rank from, Rank to) { return static_cast<Bytes>(1 + from * 2 + to * 3) * 300 * kib + 17; });
             Buffers const buffers = rank.bind(plan);
             auto const compiled = rank.backend().compile(plan, buffers, {method, {}}).value();
             for (std::uint32_t iteration = 0; iteration < 3; ++iteration) {
