@@ -80,8 +80,17 @@ bool anywhere(Bootstrap& bootstrap, bool here) {
     return any != 0;
 }
 
-bool any_shared(std::vector<StepWay> const& ways) {
-    return std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
+template <class Property>
+bool any_shared(std::vector<StepWay> const& ways, Property const& has) {
+    return std::any_of(ways.begin(), ways.end(), [&has](StepWay const& way) { return way.shared && has(*way.shared); });
+}
+
+std::string to_string(Bytes messages_from) {
+    return messages_from == WindowUse::never ? "inf" : fmt::format("{}", messages_from);
+}
+
+bool may_be_messages(SharedWay const& way) {
+    return way.has_limit && has_large_window_copies(way);
 }
 
 /// Throws what any rank found wrong.
@@ -104,24 +113,34 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
-    auto const ways = ways_of(plan, buffers, methods, transport.sharing(), transport.wires());
+    auto const choose_ways = [&](WindowUse use) {
+        return ways_of(plan, buffers, methods, transport.sharing(), transport.wires(), use);
+    };
+    auto ways = choose_ways({});
     Bootstrap& bootstrap = transport.bootstrap();
     if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, ways, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
+    bool const has_large_copies = anywhere(bootstrap, any_shared(ways.value(), has_large_window_copies));
+    bool const has_limit = anywhere(bootstrap, any_shared(ways.value(), may_be_messages));
+    WindowUse const use = methods.window_use(
+        has_large_copies && !methods.fixes_window_use() ? trial.fastest(transports.standard().sharing()) : WindowUse{});
+    if (use != WindowUse{}) {
+        ways = choose_ways(use);
+    }
+    if (has_limit) {
+        holdings.window_use["messages_from"] = to_string(use.messages_from);
+    }
     auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
     std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
     std::optional<SharedWindows> windows;
-    if (anywhere(bootstrap, any_shared(ways.value()))) {
+    if (anywhere(bootstrap, any_shared(ways.value(), [](SharedWay const&) { return true; }))) {
         windows.emplace(transport, plan, ways.value(), steps);
         agree(bootstrap, windows->problem());
         transport.connect(shared_peers(plan, ways.value()));
         if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
             transport.share_no_memory(std::move(reason));
             return compile(plan, buffers, methods, transports, trial);  // by messages
-        }
-        if (anywhere(bootstrap, windows->undecided())) {
-            windows->decide(trial.faster(transports.standard()));
         }
     }
     MatchedTags const matched = match(bootstrap, plan, steps, *first);
@@ -133,7 +152,9 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
         {plan, steps, ways.value(), methods, matched, *first, windows ? &*windows : nullptr, holdings.device.get()},
         *holdings.messages, transport);
     if (windows) {
-        holdings.window_copies = windows->window_copies();
+        if (std::string copies = windows->window_copies(); !copies.empty()) {
+            holdings.window_use["window_copies"] = std::move(copies);
+        }
         holdings.shared = std::move(*windows).mappings();
     }
     return std::unique_ptr<CompiledPlan>(

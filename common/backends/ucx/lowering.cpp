@@ -40,10 +40,10 @@ public:
         out_ = {};
         out_.step = id;
         out_.kind = operation.index();
-        in_shared_memory_ = way.shared.has_value();
+        messages_from_ = way.shared ? way.shared->use.messages_from : 0;
         if (way.micro) {
             add_micro(*way.collective, *way.micro, scratch);
-        } else if (in_shared_memory_ && !std::holds_alternative<Exchange>(operation)) {
+        } else if (way.shared && !std::holds_alternative<Exchange>(operation)) {
             enter(way.shared->group);
             out_.key ^= fingerprint(*way.collective);
         } else {
@@ -90,20 +90,17 @@ private:
         if (from.bytes != to.bytes) {
             out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
         }
-        if (in_shared_memory_) {
-            return;
-        }
         for (Block const& block : exchange.send) {
-            if (block.peer != my_place_) {
+            if (block.peer != my_place_ && block.bytes >= messages_from_) {
                 send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
-            if (block.peer != my_place_) {
+            if (block.peer != my_place_ && block.bytes >= messages_from_) {
                 receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
-        if (from.bytes > 0) {
+        if (from.bytes > 0 && from.bytes >= messages_from_) {
             out_.work.push_back({.to = at(exchange.recv_buffer, to.offset),
                                  .left = at(exchange.send_buffer, from.offset),
                                  .bytes = from.bytes});
@@ -178,7 +175,7 @@ private:
     Buffers const& buffers_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
-    bool in_shared_memory_ = false;
+    Bytes messages_from_ = 0;  // smaller blocks of an exchange go through windows
     LoweredStep out_;
 };
 

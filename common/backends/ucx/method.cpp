@@ -77,6 +77,9 @@ Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
             knobs.algorithm.radix = read_number(choice, knob, text, 2);
         } else if (knob == "window_copies") {
             knobs.window_copies = read_window_copies(choice, text);
+        } else if (knob == "messages_from") {
+            std::string const bytes = read_threshold(text, fmt::format("--method {}: {}", to_string(choice), knob));
+            knobs.messages_from = bytes == "inf" ? WindowUse::never : parse_bytes(bytes, knob);
         } else if (has_knob(context_knobs, knob)) {
             knobs.context[setting_named(knob)] =
                 read_threshold(text, fmt::format("--method {}: {}", to_string(choice), knob));

@@ -8,7 +8,7 @@
 #include "common/backend/algorithms/algorithms.hpp"
 #include "common/backends/ucx/lane.hpp"
 #include "common/backends/ucx/settings.hpp"
-#include "common/backends/ucx/window_copies.hpp"
+#include "common/backends/ucx/window_use.hpp"
 
 #include <optional>
 #include <span>
@@ -21,6 +21,7 @@ struct Knobs {
     std::optional<std::size_t> max_outstanding;
     algorithms::Knobs algorithm;
     std::optional<WindowCopies> window_copies;
+    std::optional<Bytes> messages_from;
     ContextSettings context;
 };
 

@@ -39,7 +39,7 @@ algorithms::Algorithm knomial_for(OperationKind kind) {
 std::vector<Method> all_methods() {
     return {
         {{"auto", "one of the methods below, chosen by operation, size and ranks", collectives,
-          "window_copies=cached|streamed (default: the faster in a trial)"},
+          "window_copies=cached|streamed, messages_from=SIZE|inf (default: the fastest in a trial)"},
          nullptr,
          always<algorithms::automatic>,
          {},
@@ -102,6 +102,14 @@ Method const& ChosenMethods::method_for(OperationKind kind) const {
 
 Method const& ChosenMethods::lane_method() const {
     return *std::find_if(table_.begin(), table_.end(), [](Method const& method) { return method.arrange != nullptr; });
+}
+
+WindowUse ChosenMethods::window_use(WindowUse found) const {
+    return {knobs_.window_copies.value_or(found.copies), knobs_.messages_from.value_or(found.messages_from)};
+}
+
+bool ChosenMethods::fixes_window_use() const {
+    return knobs_.window_copies && (knobs_.messages_from || chosen_->in_shared_memory == InSharedMemory::always);
 }
 
 MethodTable::MethodTable(int peers) : methods_(all_methods()) {

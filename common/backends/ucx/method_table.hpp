@@ -25,6 +25,11 @@ public:
     /// The knobs of the chosen method; none for the others.
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
 
+    /// As the user said, else as was found.
+    [[nodiscard]] WindowUse window_use(WindowUse found) const;
+    /// Whether the user said all that matters.
+    [[nodiscard]] bool fixes_window_use() const;
+
     /// Those of the context that the whole plan runs in.
     [[nodiscard]] ContextSettings const& context_settings() const { return knobs_.context; }
 

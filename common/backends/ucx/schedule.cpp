@@ -30,9 +30,7 @@ Schedule::~Schedule() {
 
 Provenance Schedule::provenance() const {
     Provenance facts = provenance_of(transport_);
-    if (!holdings_.window_copies.empty()) {
-        facts["window_copies"] = holdings_.window_copies;
-    }
+    facts.insert(holdings_.window_use.begin(), holdings_.window_use.end());
     return facts;
 }
 

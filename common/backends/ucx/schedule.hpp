@@ -23,7 +23,7 @@ struct Holdings {
     std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
     Allocation scratch;
     SharedMappings shared;
-    std::string window_copies;  // for the record; empty: there are no large ones
+    Provenance window_use;  // for the record: what of a WindowUse matters to this plan
 };
 
 class Schedule final : public CompiledPlan {

@@ -11,16 +11,24 @@ namespace {
 
 constexpr std::size_t most_places = 64;
 
-/// A message lets the root run ahead of several (tests/benchmarks/ucx_vs_mpi, 2 to 4 ranks on 2 cores).
-bool messages_are_faster(algorithms::Shape const& shape) {
-    constexpr Bytes smallest_broadcast = Bytes{16} << 10;
-    return shape.kind == OperationKind::broadcast && shape.places > 2 && shape.bytes < smallest_broadcast;
+/// Whether it is one block between two ranks.
+bool is_one_block(algorithms::Shape const& shape) {
+    return shape.places == 2 && (shape.kind == OperationKind::broadcast || shape.kind == OperationKind::all_gather);
 }
 
-std::vector<algorithms::SharedBlock> shared_blocks(std::vector<Block> const& blocks) {
+/// Among several a message lets the root run ahead (tests/benchmarks/ucx_vs_mpi, 2 to 4 ranks on 2 cores).
+bool messages_are_faster(algorithms::Shape const& shape, Bytes messages_from) {
+    constexpr Bytes smallest_broadcast = Bytes{16} << 10;
+    if (is_one_block(shape)) {
+        return (shape.kind == OperationKind::broadcast ? shape.bytes : shape.part()) >= messages_from;
+    }
+    return shape.kind == OperationKind::broadcast && shape.bytes < smallest_broadcast;
+}
+
+std::vector<algorithms::SharedBlock> blocks_below(Bytes limit, std::vector<Block> const& blocks) {
     std::vector<algorithms::SharedBlock> shared;
     for (Block const& block : blocks) {
-        if (block.bytes > 0) {
+        if (block.bytes > 0 && block.bytes < limit) {
             shared.push_back({block.peer, block.offset, block.bytes});
         }
     }
@@ -29,8 +37,9 @@ std::vector<algorithms::SharedBlock> shared_blocks(std::vector<Block> const& blo
 
 std::optional<SharedWay> exchange_way(Exchange const& exchange, Buffers const& buffers, int place, int places,
                                       SharedChoice choice) {
-    auto const sent = shared_blocks(exchange.send);
-    auto const received = shared_blocks(exchange.recv);
+    Bytes const limit = choice.always ? WindowUse::never : choice.use.messages_from;
+    auto const sent = blocks_below(limit, exchange.send);
+    auto const received = blocks_below(limit, exchange.recv);
     auto const is_other = [place](algorithms::SharedBlock const& block) { return block.place != place; };
     if (std::none_of(sent.begin(), sent.end(), is_other) && std::none_of(received.begin(), received.end(), is_other)) {
         return std::nullopt;
@@ -41,7 +50,8 @@ std::optional<SharedWay> exchange_way(Exchange const& exchange, Buffers const& b
     way.place = place;
     way.input = buffers.base.at(exchange.send_buffer);
     way.output = buffers.base.at(exchange.recv_buffer);
-    way.window_copies = choice.window_copies;
+    way.use = {choice.use.copies, limit};
+    way.has_limit = !choice.always;
     return way;
 }
 
@@ -79,7 +89,7 @@ std::optional<SharedWay> shared_way(Plan const& plan, Operation const& operation
                             choice);
     }
     algorithms::Shape const& shape = collective->shape;
-    if (shape.bytes == 0 || (!choice.always && messages_are_faster(shape))) {
+    if (shape.bytes == 0 || (!choice.always && messages_are_faster(shape, choice.use.messages_from))) {
         return std::nullopt;
     }
     return SharedWay{algorithms::shared_memory(shape, choice.segment),
@@ -89,7 +99,8 @@ std::optional<SharedWay> shared_way(Plan const& plan, Operation const& operation
                      collective->output,
                      shape.element,
                      collective->reduction,
-                     choice.window_copies};
+                     choice.use,
+                     !choice.always && is_one_block(shape)};
 }
 
 }  // namespace dlmb::ucx

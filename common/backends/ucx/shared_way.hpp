@@ -6,7 +6,7 @@
 
 #include "common/backend/algorithms/shared_algorithms.hpp"
 #include "common/backends/ucx/collective.hpp"
-#include "common/backends/ucx/window_copies.hpp"
+#include "common/backends/ucx/window_use.hpp"
 
 #include <optional>
 
@@ -20,13 +20,14 @@ struct SharedWay {
     std::byte* output = nullptr;
     Element element = Element::byte;
     Reduction reduction = Reduction::sum;
-    std::optional<WindowCopies> window_copies = std::nullopt;  // the user's; else what is faster
+    WindowUse use;
+    bool has_limit = false;  // use.messages_from holds here: larger blocks of an exchange are messages
 };
 
 struct SharedChoice {
     bool always = false;  // the user's; else where it is faster than messages
     Bytes segment = 0;    // 0: the algorithm's own
-    std::optional<WindowCopies> window_copies = std::nullopt;
+    WindowUse use;
 };
 
 /// Whether the ranks of the step's group can load and store in each other's memory. `sharing`: by world rank.

@@ -34,15 +34,14 @@ bool is_large_window_copy(algorithms::SharedStep const& step) {
     return step.past_caches && step.to.space == algorithms::SharedSpace::window;
 }
 
-bool has_large_window_copies(StepWay const& way) {
-    return way.shared &&
-           std::any_of(way.shared->plan.steps.begin(), way.shared->plan.steps.end(), is_large_window_copy);
-}
-
 }  // namespace
 
 bool goes_past_caches(algorithms::SharedStep const& step, WindowCopies copies) {
     return step.past_caches && (copies == WindowCopies::streamed || !is_large_window_copy(step));
+}
+
+bool has_large_window_copies(SharedWay const& way) {
+    return std::any_of(way.plan.steps.begin(), way.plan.steps.end(), is_large_window_copy);
 }
 
 SharedWindows::SharedWindows(Transport const& transport, Plan const& plan, std::vector<StepWay> const& ways,
@@ -168,17 +167,12 @@ std::byte* SharedWindows::address(StepId step, algorithms::SharedArea area, std:
     return place.window + window * place.stride + area.offset;
 }
 
-bool SharedWindows::undecided() const {
-    return std::any_of(ways_.begin(), ways_.end(),
-                       [](StepWay const& way) { return has_large_window_copies(way) && !way.shared->window_copies; });
-}
-
 std::string SharedWindows::window_copies() const {
     constexpr std::array both{WindowCopies::cached, WindowCopies::streamed};
     std::array<std::int64_t, both.size()> used{};
     for (StepWay const& way : ways_) {
-        if (has_large_window_copies(way)) {
-            used.at(static_cast<std::size_t>(copies_of(*way.shared))) = 1;
+        if (way.shared && has_large_window_copies(*way.shared)) {
+            used.at(static_cast<std::size_t>(way.shared->use.copies)) = 1;
         }
     }
     transport_.bootstrap().all_reduce(used, Fold::max);
@@ -193,7 +187,6 @@ std::string SharedWindows::window_copies() const {
 
 SharedLane SharedWindows::lane_of(StepId step) const {
     SharedWay const& way = *ways_[step].shared;
-    WindowCopies const copies = copies_of(way);
     std::array<std::vector<SharedInstruction>, 2> programs;
     for (std::size_t window = 0; window < programs.size(); ++window) {
         for (algorithms::SharedStep const& each : way.plan.steps) {
@@ -213,7 +206,7 @@ SharedLane SharedWindows::lane_of(StepId step) const {
                          each.bytes,
                          way.element,
                          way.reduction,
-                         goes_past_caches(each, copies)};
+                         goes_past_caches(each, way.use.copies)};
         }
     }
     return SharedLane(std::move(programs));

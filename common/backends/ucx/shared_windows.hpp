@@ -17,6 +17,9 @@ namespace dlmb::ucx {
 /// Whether this copy is written past the caches: a large one into a window only where these are streamed.
 [[nodiscard]] bool goes_past_caches(algorithms::SharedStep const& step, WindowCopies copies);
 
+/// Whether the step has such.
+[[nodiscard]] bool has_large_window_copies(SharedWay const& way);
+
 class SharedWindows {
 public:
     /// Collective: ranks tell each other where their windows lie. Keeps references to all arguments.
@@ -28,9 +31,6 @@ public:
     /// Maps the windows of peers, to whom endpoints exist. Why that cannot be done; empty: it is done. This rank's
     /// view.
     [[nodiscard]] std::string map();
-    /// Whether a step has large copies into a window and the user did not say how.
-    [[nodiscard]] bool undecided() const;
-    void decide(WindowCopies copies) { decided_ = copies; }
     /// Collective: the names of all that steps with such copies use on any rank, for the record.
     [[nodiscard]] std::string window_copies() const;
     /// The lane of a step with a way in shared memory.
@@ -62,7 +62,6 @@ private:
     [[nodiscard]] std::vector<Letter> write_letters() const;
     /// Finds the other side of every step.
     void match();
-    [[nodiscard]] WindowCopies copies_of(SharedWay const& way) const { return way.window_copies.value_or(decided_); }
     [[nodiscard]] std::byte* address(StepId step, algorithms::SharedArea area, std::size_t window) const;
 
     Transport const& transport_;
@@ -74,7 +73,6 @@ private:
     std::vector<Letter> letters_;  // from peers
     std::vector<Unmapped> unmapped_;
     std::optional<std::string> problem_;
-    WindowCopies decided_ = WindowCopies::streamed;
 };
 
 /// Peers, by world rank, of all steps done in shared memory.

@@ -27,7 +27,7 @@ algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, alg
 
 Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
                                                     ChosenMethods const& methods, std::vector<bool> const& sharing,
-                                                    Wires const& wires) {
+                                                    Wires const& wires, WindowUse use) {
     std::vector<StepWay> ways;
     ways.reserve(plan.steps.size());
     for (Step const& step : plan.steps) {
@@ -48,19 +48,18 @@ Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers co
         if (method.in_shared_memory != InSharedMemory::never) {
             bool const always = method.in_shared_memory == InSharedMemory::always;
             if (can_share(plan, step.operation, buffers.kind, sharing)) {
-                Knobs const knobs = methods.knobs_of(method);
                 way.shared = shared_way(plan, step.operation, buffers, way.collective,
-                                        {always, knobs.algorithm.segment, knobs.window_copies});
+                                        {always, methods.knobs_of(method).algorithm.segment, use});
             } else if (always) {
                 return Unsupported{fmt::format("step \"{}\": ucx {} needs memory that all its ranks share: host memory "
                                                "of one node, and transports such as sysv and posix",
                                                step.label, method.info.name)};
             }
-            if (way.shared) {
-                continue;
-            }
             if (kind == OperationKind::exchange) {
                 way.method = &methods.lane_method();
+                continue;
+            }
+            if (way.shared) {
                 continue;
             }
         }

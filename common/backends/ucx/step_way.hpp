@@ -14,16 +14,17 @@
 namespace dlmb::ucx {
 
 struct StepWay {
-    Method const* method = nullptr;  // of a lane; else nullptr
+    Method const* method = nullptr;  // of messages; else nullptr
     std::optional<Collective> collective;
     std::optional<algorithms::MicroPlan> micro;
-    std::optional<SharedWay> shared;
+    std::optional<SharedWay> shared;  // of an exchange: the blocks that are no messages
 };
 
 /// By StepId. A step that cannot be done so makes the whole Unsupported. `sharing`: by world rank, whether it shares
-/// memory with this one. `wires`: what the messages of a group travel by.
+/// memory with this one. `wires`: what the messages of a group travel by. `use`: of windows, on all ranks.
 [[nodiscard]] Expected<std::vector<StepWay>, Unsupported> ways_of(Plan const& plan, Buffers const& buffers,
                                                                   ChosenMethods const& methods,
-                                                                  std::vector<bool> const& sharing, Wires const& wires);
+                                                                  std::vector<bool> const& sharing, Wires const& wires,
+                                                                  WindowUse use);
 
 }  // namespace dlmb::ucx

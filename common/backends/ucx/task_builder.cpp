@@ -30,7 +30,7 @@ public:
             } else if (auto const* const compute = std::get_if<Compute>(&step.operation)) {
                 add_compute(id, *compute);
             } else {
-                add_lane(id);
+                add_lane(id, true);
             }
             last_of_step_.push_back(static_cast<std::uint32_t>(tasks_.all.size() - 1));
         }
@@ -62,14 +62,23 @@ private:
         return static_cast<std::uint32_t>(tasks_.all.size() - 1);
     }
 
-    void add_lane(StepId id) {
+    std::uint32_t add_lane(StepId id, bool ends_step) {
         tasks_.lanes.push_back(std::make_unique<Lane>(lane_plan(from_.steps[id]), messages_));
-        add({Task::Kind::lane, true, id, size(tasks_.lanes) - 1}, before_step(id));
+        return add({Task::Kind::lane, ends_step, id, size(tasks_.lanes) - 1}, before_step(id));
     }
 
+    /// Messages beside it are posted first: they need the longest.
     void add_shared(StepId id) {
+        LoweredStep const& step = from_.steps[id];
+        bool const alone = step.sends.empty() && step.receives.empty() && step.work.empty();
         tasks_.shared.push_back(from_.windows->lane_of(id));
-        add({Task::Kind::shared, true, id, size(tasks_.shared) - 1}, before_step(id));
+        Task const task{Task::Kind::shared, alone, id, size(tasks_.shared) - 1};
+        if (alone) {
+            add(task, before_step(id));
+        } else {
+            std::uint32_t const lane = add_lane(id, false);
+            add({Task::Kind::gate, true, id, 0}, {{lane, add(task, before_step(id))}, {}});
+        }
     }
 
     void add_compute(StepId id, Compute const& compute) {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A plan as tasks: what a Schedule runs, one after the other as their dependencies allow. A step that is one exchange,
-// gather or message is one lane; a step in shared memory is one, too; a step done by an algorithm is a gate, a task per
-// micro-step, and another gate that stands for the whole; a Compute step is one task.
+// gather or message is one lane; a step in shared memory is one, too, with a lane of messages beside it and a gate that
+// stands for both where its largest blocks are messages; a step done by an algorithm is a gate, a task per micro-step,
+// and another gate that stands for the whole; a Compute step is one task.
 #pragma once
 
 #include "common/backend/device_compute.hpp"

@@ -16,7 +16,8 @@ namespace {
 
 class UcxBackend final : public Backend {
 public:
-    explicit UcxBackend(BackendContext const& context) : transports_(context), methods_(context.bootstrap.size() - 1) {}
+    explicit UcxBackend(BackendContext const& context)
+        : transports_(context), methods_(context.bootstrap.size() - 1), trial_(*this, context.bootstrap) {}
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
@@ -49,7 +50,7 @@ private:
 
     Transports transports_;
     MethodTable methods_;
-    WindowTrial trial_;  // its windows end before the transports
+    WindowTrial trial_;  // its plans end before the transports
 };
 
 }  // namespace

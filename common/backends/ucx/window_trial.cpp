@@ -2,31 +2,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/window_trial.hpp"
 
-#include "common/backends/ucx/shared_windows.hpp"
 #include "common/base/clock.hpp"
-#include "common/bootstrap/first_reason.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace dlmb::ucx {
 namespace {
 
-constexpr Bytes block = Bytes{64} << 10;
-constexpr std::array both{WindowCopies::cached, WindowCopies::streamed};
+constexpr Bytes small_block = Bytes{16} << 10;
+constexpr Bytes middle_block = Bytes{64} << 10;
+constexpr Bytes large_block = Bytes{256} << 10;
 
-std::vector<Rank> ranks_of_node(Transport const& transport) {
+constexpr std::size_t cached = 0;
+constexpr std::size_t streamed = 1;
+constexpr std::size_t messages = 2;
+constexpr std::array methods{"shared_memory:window_copies=cached", "shared_memory:window_copies=streamed", "linear"};
+
+std::vector<Rank> ranks_of_node(std::vector<bool> const& sharing) {
     std::vector<Rank> ranks;
-    for (std::size_t rank = 0; rank < transport.sharing().size(); ++rank) {
-        if (transport.sharing()[rank]) {
+    for (std::size_t rank = 0; rank < sharing.size(); ++rank) {
+        if (sharing[rank]) {
             ranks.push_back(static_cast<Rank>(rank));
         }
     }
     return ranks;
 }
 
-/// One exchange for each of `both`; none where this rank is alone.
-Plan plan_of(Rank me, std::vector<Rank> const& ranks) {
+/// Without a step where this rank is alone on its node.
+Plan plan_of(Rank me, std::vector<Rank> const& ranks, Bytes block) {
     Plan plan;
     plan.me = me;
     plan.groups.push_back({ranks});
@@ -41,29 +44,18 @@ Plan plan_of(Rank me, std::vector<Rank> const& ranks) {
         offset += block;
     }
     plan.buffers = {{"sent", offset}, {"received", offset}};
-    for (std::size_t i = 0; i < both.size() && places > 1; ++i) {
+    if (places > 1) {
         plan.steps.push_back({exchange, {}, "window_trial"});
     }
     return plan;
 }
 
-std::vector<StepWay> ways_of(Plan const& plan, Buffers const& buffers) {
-    std::vector<StepWay> ways(plan.steps.size());
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-        ways[i].shared = shared_way(plan, plan.steps[i].operation, buffers, std::nullopt,
-                                    {.always = true, .segment = block, .window_copies = both.at(i)});
-    }
-    return ways;
-}
-
-Nanoseconds time_burst(Transport const& transport, SharedLane& lane) {
-    constexpr int iterations = 4;
+Nanoseconds time_burst(CompiledPlan& compiled) {
+    constexpr int iterations = 2;
     Nanoseconds start = 0;
-    for (int i = 0; i <= iterations; ++i) {  // the first one fetches what the other way has left elsewhere
-        lane.start();
-        while (!lane.poll()) {
-            transport.progress_or_idle();
-        }
+    for (int i = 0; i <= iterations; ++i) {  // the first one fetches what another way has left elsewhere
+        compiled.launch();
+        compiled.finish();
         start = i == 0 ? now_ns() : start;
     }
     return now_ns() - start;
@@ -71,60 +63,79 @@ Nanoseconds time_burst(Transport const& transport, SharedLane& lane) {
 
 }  // namespace
 
-WindowCopies WindowTrial::faster(Transport& transport) {
-    if (state_ == State::untried) {
-        state_ = prepare(transport) ? State::ready : State::impossible;
-    }
-    if (state_ == State::ready && is_stale(transport.bootstrap())) {
-        answer_ = compare(transport);
+WindowUse WindowTrial::fastest(std::vector<bool> const& sharing) {
+    if (is_stale()) {
+        answer_ = compare(sharing);
         answered_at_ns_ = now_ns();
     }
     return answer_;
 }
 
-bool WindowTrial::is_stale(Bootstrap& bootstrap) const {
+bool WindowTrial::is_stale() const {
     constexpr Nanoseconds valid_ns = 2'000'000'000;
     std::int64_t stale = answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns ? 1 : 0;
-    bootstrap.all_reduce({&stale, 1}, Fold::max);
+    bootstrap_.all_reduce({&stale, 1}, Fold::max);
     return stale != 0;
 }
 
-WindowCopies WindowTrial::compare(Transport& transport) {
-    constexpr std::size_t samples = 9;
-    std::array<std::array<Nanoseconds, samples>, both.size()> times{};
-    for (std::size_t sample = 0; sample < samples; ++sample) {
-        for (std::size_t which = 0; which < lanes_.size(); ++which) {
-            times.at(which).at(sample) = time_burst(transport, lanes_[which]);
-        }
+WindowUse WindowTrial::compare(std::vector<bool> const& sharing) {
+    Times const middle = times_of(middle_block, sharing);
+    std::size_t const windows = middle[cached] < middle[streamed] ? cached : streamed;
+    bool const in_windows = middle[windows] <= middle[messages];
+    Bytes const next_block = in_windows ? large_block : small_block;
+    Times const next = times_of(next_block, sharing);
+    WindowUse use;
+    use.copies = windows == cached ? WindowCopies::cached : WindowCopies::streamed;
+    if (next[windows] > next[messages]) {
+        use.messages_from = next_block;
+    } else if (!in_windows) {
+        use.messages_from = middle_block;
     }
-    std::array<std::int64_t, both.size()> medians{};
-    for (std::size_t which = 0; which < both.size(); ++which) {
-        auto& mine = times.at(which);
-        std::nth_element(mine.begin(), mine.begin() + samples / 2, mine.end());
-        medians.at(which) = mine.at(samples / 2);
-    }
-    transport.bootstrap().all_reduce(medians, Fold::sum);
-    return medians[0] < medians[1] ? WindowCopies::cached : WindowCopies::streamed;
+    return use;
 }
 
-bool WindowTrial::prepare(Transport& transport) {
-    Bootstrap& bootstrap = transport.bootstrap();
-    Plan const plan = plan_of(bootstrap.rank(), ranks_of_node(transport));
-    sent_.resize(plan.buffers[0].bytes);
-    received_.resize(plan.buffers[1].bytes);
+WindowTrial::Times WindowTrial::times_of(Bytes block, std::vector<bool> const& sharing) {
+    auto const [found, is_new] = compiled_.try_emplace(block);
+    if (is_new) {
+        found->second = compile(block, sharing);
+    }
+    if (!found->second.empty()) {
+        found->second.front()->activate();  // all three are of one context
+    }
+    constexpr std::size_t samples = 7;
+    std::array<std::array<Nanoseconds, samples>, ways> times{};
+    for (std::size_t sample = 0; sample < samples; ++sample) {
+        for (std::size_t way = 0; way < found->second.size(); ++way) {
+            times.at(way).at(sample) = time_burst(*found->second[way]);
+        }
+    }
+    Times medians{};
+    for (std::size_t way = 0; way < ways; ++way) {
+        auto& mine = times.at(way);
+        std::nth_element(mine.begin(), mine.begin() + samples / 2, mine.end());
+        medians.at(way) = mine.at(samples / 2);
+    }
+    bootstrap_.all_reduce(medians, Fold::sum);
+    return medians;
+}
+
+std::vector<std::unique_ptr<CompiledPlan>> WindowTrial::compile(Bytes block, std::vector<bool> const& sharing) {
+    Plan const plan = plan_of(bootstrap_.rank(), ranks_of_node(sharing), block);
+    // Those of the largest block that is tried: what is compiled refers to them.
+    Bytes const bytes = plan.buffers[0].bytes / block * large_block;
+    sent_.resize(bytes);
+    received_.resize(bytes);
     Buffers const buffers{.base = {sent_.data(), received_.data()}};
-    std::vector<StepWay> const ways = ways_of(plan, buffers);
-    std::vector<LoweredStep> const steps = lower(plan, buffers, ways, std::vector<std::byte*>(ways.size()));
-    SharedWindows windows(transport, plan, ways, steps);
-    transport.connect(shared_peers(plan, ways));
-    if (!first_reason(bootstrap, windows.map()).empty()) {
-        return false;
+    static_assert(methods.size() == ways);
+    std::vector<std::unique_ptr<CompiledPlan>> compiled;
+    for (char const* const method : methods) {
+        auto made = backend_.compile(plan, buffers, parse_method(method));
+        if (!made) {
+            return {};
+        }
+        compiled.push_back(std::move(made).value());
     }
-    for (StepId step = 0; step < plan.steps.size(); ++step) {
-        lanes_.push_back(windows.lane_of(step));
-    }
-    mappings_ = std::move(windows).mappings();
-    return true;
+    return compiled;
 }
 
 }  // namespace dlmb::ucx

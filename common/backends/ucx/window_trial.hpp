@@ -1,42 +1,50 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which WindowCopies are faster on this machine, found by doing both. It depends on how far apart the cores of the
-// ranks are; on a virtual machine that changes from minute to minute and the topology does not tell it.
+// Which WindowUse is the fastest on this machine, found by trying. It depends on how far apart the cores of the ranks
+// are and on how fast the kernel copies; on a virtual machine the former changes from minute to minute, and the
+// topology tells neither.
 #pragma once
 
-#include "common/backends/ucx/shared_lane.hpp"
-#include "common/backends/ucx/shared_memory.hpp"
-#include "common/backends/ucx/window_copies.hpp"
+#include "common/backend/backend.hpp"
+#include "common/backends/ucx/window_use.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 namespace dlmb::ucx {
 
 class WindowTrial {
 public:
-    /// Collective: all ranks of a node exchange blocks with those at distances 1, 2, 4 ... around it. The same answer
-    /// on all ranks: by the sum over them of the median times. Tried again where the last answer is two seconds old, so
-    /// that plans compiled together do alike.
-    [[nodiscard]] WindowCopies faster(Transport& transport);
+    /// `backend` compiles what is tried.
+    WindowTrial(Backend& backend, Bootstrap& bootstrap) : backend_(backend), bootstrap_(bootstrap) {}
+
+    /// Collective: all ranks of a node exchange blocks with those at distances 1, 2, 4 ... around it. `sharing`: by
+    /// world rank, whether it shares memory with this one. The same answer on all ranks: by the sum over them of the
+    /// median times. Tried again where the last answer is two seconds old, so that plans compiled together do alike.
+    [[nodiscard]] WindowUse fastest(std::vector<bool> const& sharing);
 
 private:
-    /// Collective. False, on all ranks: some rank cannot map another's windows.
-    [[nodiscard]] bool prepare(Transport& transport);
-    /// Collective.
-    [[nodiscard]] bool is_stale(Bootstrap& bootstrap) const;
-    [[nodiscard]] WindowCopies compare(Transport& transport);
+    static constexpr std::size_t ways = 3;  // through windows by WindowCopies, and by messages
+    using Times = std::array<std::int64_t, ways>;
 
-    enum class State : std::uint8_t { untried, ready, impossible };
-    State state_ = State::untried;
-    WindowCopies answer_ = WindowCopies::streamed;
+    /// Collective.
+    [[nodiscard]] bool is_stale() const;
+    [[nodiscard]] WindowUse compare(std::vector<bool> const& sharing);
+    /// Collective. How long an exchange of such blocks takes, by way, summed over all ranks.
+    [[nodiscard]] Times times_of(Bytes block, std::vector<bool> const& sharing);
+    [[nodiscard]] std::vector<std::unique_ptr<CompiledPlan>> compile(Bytes block, std::vector<bool> const& sharing);
+
+    Backend& backend_;
+    Bootstrap& bootstrap_;
+    WindowUse answer_;
     Nanoseconds answered_at_ns_ = 0;
     std::vector<std::byte> sent_;
     std::vector<std::byte> received_;
-    SharedMappings mappings_;
-    std::vector<SharedLane> lanes_;  // by WindowCopies; none: this rank is alone on its node
+    std::map<Bytes, std::vector<std::unique_ptr<CompiledPlan>>> compiled_;  // by block; none: memory cannot be shared
 };
 
 }  // namespace dlmb::ucx

@@ -82,15 +82,50 @@ TEST(MethodTable, ReadsTheKnobsThatAMethodHas) {
     EXPECT_EQ(knobs_of("auto").window_copies, std::nullopt);
     EXPECT_EQ(knobs_of("auto:window_copies=cached").window_copies, WindowCopies::cached);
     EXPECT_EQ(knobs_of("shared_memory:segment=64K:window_copies=streamed").window_copies, WindowCopies::streamed);
+    EXPECT_EQ(knobs_of("auto").messages_from, std::nullopt);
+    EXPECT_EQ(knobs_of("auto:messages_from=64K").messages_from, Bytes{64} << 10);
+    EXPECT_EQ(knobs_of("auto:messages_from=inf").messages_from, WindowUse::never);
+}
+
+TEST(MethodTable, UsesWindowsAsTheUserSaysAndElseAsWasFound) {
+    MethodTable const table(3);
+    WindowUse const found{WindowCopies::cached, 1000};
+    for (auto const& [method, copies, messages_from, all_said] :
+         {std::tuple{"default", WindowCopies::cached, Bytes{1000}, false},
+          std::tuple{"linear", WindowCopies::cached, Bytes{1000}, false},
+          std::tuple{"auto:window_copies=streamed", WindowCopies::streamed, Bytes{1000}, false},
+          std::tuple{"auto:messages_from=5", WindowCopies::cached, Bytes{5}, false},
+          std::tuple{"auto:messages_from=5:window_copies=streamed", WindowCopies::streamed, Bytes{5}, true},
+          std::tuple{"shared_memory", WindowCopies::cached, Bytes{1000}, false},
+          std::tuple{"shared_memory:window_copies=streamed", WindowCopies::streamed, Bytes{1000}, true}}) {
+        ChosenMethods const chosen = table.choose(parse_method(method));
+        EXPECT_EQ(chosen.window_use(found), (WindowUse{copies, messages_from})) << method;
+        EXPECT_EQ(chosen.fixes_window_use(), all_said) << method;
+    }
 }
 
 TEST(MethodTable, RefusesWrongValuesAndOtherMethodsKnobs) {
     MethodTable const table(3);
-    for (char const* const wrong :
-         {"linear:max_outstanding=0", "linear:max_outstanding=-1", "linear:max_outstanding=4x", "linear:outstanding=1",
-          "knomial:radix=1", "ring:segment=0", "ring:segment=1MB", "ring:radix=2", "auto:radix=2", "default:radix=2",
-          "linear:rndv_tresh=1", "linear:rndv_thresh=1MB", "linear:rndv_thresh=auto", "shared_memory:rndv_thresh=1",
-          "auto:window_copies=fast", "linear:window_copies=cached", "linaer"}) {
+    for (char const* const wrong : {"linear:max_outstanding=0",
+                                    "linear:max_outstanding=-1",
+                                    "linear:max_outstanding=4x",
+                                    "linear:outstanding=1",
+                                    "knomial:radix=1",
+                                    "ring:segment=0",
+                                    "ring:segment=1MB",
+                                    "ring:radix=2",
+                                    "auto:radix=2",
+                                    "default:radix=2",
+                                    "linear:rndv_tresh=1",
+                                    "linear:rndv_thresh=1MB",
+                                    "linear:rndv_thresh=auto",
+                                    "shared_memory:rndv_thresh=1",
+                                    "auto:window_copies=fast",
+                                    "linear:window_copies=cached",
+                                    "auto:messages_from=never",
+                                    "auto:messages_from=1MB",
+                                    "shared_memory:messages_from=64K",
+                                    "linaer"}) {
         EXPECT_THROW(static_cast<void>(table.choose(parse_method(wrong))), UsageError) << wrong;
     }
 }

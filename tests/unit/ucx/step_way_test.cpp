@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::ucx {
 namespace {
@@ -24,7 +25,7 @@ std::vector<algorithms::MicroStep> steps_of(MemoryKind kind, Bytes bytes, char c
     Buffers const buffers{kind, std::vector<std::byte*>(plan.buffers.size(), nowhere.data())};
     MethodTable const table(1);
     auto const ways = ways_of(plan, buffers, table.choose(parse_method(method)), {false, false},
-                              {Wire::native, Wire::native, {false, false}});
+                              {Wire::native, Wire::native, {false, false}}, {});
     return ways.value().front().micro->steps;
 }
 
@@ -72,22 +73,42 @@ TEST(StepWay, TheUsersSegmentHoldsOnADeviceToo) {
     EXPECT_EQ(pieces_sent(MemoryKind::cuda, 2 * part, "ring:segment=1M"), std::vector<Bytes>(8, Bytes{1} << 20));
 }
 
-/// Whether a broadcast among `ranks` of one node goes through shared memory by default.
-bool shares_broadcast(int ranks, Bytes bytes) {
+/// How rank 0 of `ranks` on one node does the only step that `add` builds.
+template <class Add>
+StepWay way_on_one_node(int ranks, WindowUse use, Add const& add, char const* method = "auto") {
     Group world;
     for (Rank rank = 0; rank < ranks; ++rank) {
         world.members.push_back(rank);
     }
     PlanBuilder builder(0);
-    builder.broadcast(builder.group(world), 0, bytes, Element::byte, "cast");
+    add(builder, builder.group(world));
     Plan const plan = std::move(builder).finish();
     std::vector<std::byte> nowhere(1);
     Buffers const buffers{MemoryKind::host, std::vector<std::byte*>(plan.buffers.size(), nowhere.data())};
     MethodTable const table(1);
     std::vector<bool> const here(static_cast<std::size_t>(ranks), true);
-    auto const ways =
-        ways_of(plan, buffers, table.choose(parse_method("auto")), here, {Wire::native, Wire::native, here});
-    return ways.value().front().shared.has_value();
+    ChosenMethods const methods = table.choose(parse_method(method));
+    auto ways = ways_of(plan, buffers, methods, here, {Wire::native, Wire::native, here}, methods.window_use(use));
+    StepWay way = std::move(ways.value().front());
+    way.method = nullptr;  // of a table that ends here
+    return way;
+}
+
+bool shares_broadcast(int ranks, Bytes bytes, WindowUse use = {}) {
+    return way_on_one_node(ranks, use,
+                           [bytes](PlanBuilder& builder, GroupId world) {
+                               builder.broadcast(world, 0, bytes, Element::byte, "cast");
+                           })
+        .shared.has_value();
+}
+
+bool shares_gather(int ranks, Bytes part_of_one, WindowUse use) {
+    return way_on_one_node(ranks, use,
+                           [&](PlanBuilder& builder, GroupId world) {
+                               builder.all_gather(world, static_cast<Bytes>(ranks) * part_of_one, Element::byte,
+                                                  "gather");
+                           })
+        .shared.has_value();
 }
 
 TEST(StepWay, BroadcastsAreSharedBetweenTwoAndAmongMoreFrom16KiBOn) {
@@ -96,6 +117,39 @@ TEST(StepWay, BroadcastsAreSharedBetweenTwoAndAmongMoreFrom16KiBOn) {
     EXPECT_FALSE(shares_broadcast(3, (Bytes{16} << 10) - 1));
     EXPECT_TRUE(shares_broadcast(3, Bytes{16} << 10));
     EXPECT_FALSE(shares_broadcast(2, 0));
+}
+
+TEST(StepWay, ABlockBetweenTwoIsAMessageFromItsLimitOn) {
+    WindowUse const use{WindowCopies::cached, 50'000};
+    EXPECT_TRUE(shares_broadcast(2, 49'999, use));
+    EXPECT_FALSE(shares_broadcast(2, 50'000, use));
+    EXPECT_TRUE(shares_broadcast(3, 50'000, use));
+    EXPECT_TRUE(shares_gather(2, 49'999, use));
+    EXPECT_FALSE(shares_gather(2, 50'000, use));
+    EXPECT_TRUE(shares_gather(3, 50'000, use));
+}
+
+/// The blocks that rank 0 offers to ranks 1 and 2 of 3 in windows, where it has 30 kB for one and 50 kB for the other.
+std::optional<std::vector<Bytes>> blocks_in_windows(Bytes messages_from, char const* method = "auto") {
+    StepWay const way = way_on_one_node(
+        3, {WindowCopies::cached, messages_from},
+        [](PlanBuilder& builder, GroupId world) {
+            std::array<Bytes, 3> const blocks{0, 30'000, 50'000};
+            builder.exchange(world, blocks, blocks, "dispatch");
+        },
+        method);
+    if (!way.shared) {
+        return std::nullopt;
+    }
+    return std::vector{way.shared->plan.offers.at(1).bytes, way.shared->plan.offers.at(2).bytes};
+}
+
+TEST(StepWay, OfAnExchangeTheBlocksBelowTheLimitGoThroughWindows) {
+    EXPECT_EQ(blocks_in_windows(50'001), (std::vector<Bytes>{30'000, 50'000}));
+    EXPECT_EQ(blocks_in_windows(50'000), (std::vector<Bytes>{30'000, 0}));
+    EXPECT_EQ(blocks_in_windows(30'000), std::nullopt);
+    EXPECT_EQ(blocks_in_windows(30'000, "auto:messages_from=40K"), (std::vector<Bytes>{30'000, 0}));
+    EXPECT_EQ(blocks_in_windows(30'000, "shared_memory"), (std::vector<Bytes>{30'000, 50'000})) << "has no limit";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// How large copies into windows are written: what the user says, or what is faster in a trial.
+// What goes through windows and how large copies are written there: what the user says, or what is fastest in a trial.
 #include "common/backends/ucx/shared_windows.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
@@ -12,10 +12,18 @@ namespace {
 constexpr Bytes small = 1'000;
 constexpr Bytes large = 40'000;
 
-std::string recorded(CompiledPlan const& compiled) {
+std::string recorded(CompiledPlan const& compiled, char const* fact = "window_copies") {
     Provenance const facts = compiled.provenance();
-    auto const found = facts.find("window_copies");
+    auto const found = facts.find(fact);
     return found == facts.end() ? "nothing" : found->second;
+}
+
+/// Of a plan whose blocks are all `large`.
+void expect_that_it_was_tried(CompiledPlan const& compiled) {
+    std::string const from = recorded(compiled, "messages_from");
+    EXPECT_TRUE(from == "16384" || from == "65536" || from == "262144" || from == "inf") << from;
+    std::string const copies = recorded(compiled);
+    EXPECT_TRUE(from == "16384" ? copies == "nothing" : copies == "cached" || copies == "streamed") << copies;
 }
 
 /// What is recorded of an exchange that then delivers what it should.
@@ -97,7 +105,7 @@ TEST(WindowCopies, AreAlikeOnNodesOfDifferentSizes) {
         Buffers const buffers = rank.bind(plan);
         auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
         rank.run(*compiled, plan, buffers, 1);
-        EXPECT_NE(recorded(*compiled), "nothing");
+        expect_that_it_was_tried(*compiled);
     });
 }
 
@@ -112,7 +120,73 @@ TEST(WindowCopies, AreTriedForPlansOfAnotherContext) {
             std::move(rank.backend().compile(plan, buffers, parse_method("linear:rndv_thresh=64K"))).value();
         compiled->activate();
         rank.run(*compiled, plan, buffers, 1);
-        EXPECT_NE(recorded(*compiled), "nothing");
+        expect_that_it_was_tried(*compiled);
+    });
+}
+
+TEST(WindowLimit, IsTheUsersAndLargerBlocksArriveBesideTheOthers) {
+    for (int const ranks : {2, 3, 5}) {
+        in_process::run_ranks(ranks, [](Bootstrap& bootstrap) {
+            UcxRank rank(bootstrap);
+            // Windows alone, both, messages alone; 0 to 300 kB, the own blocks on both sides as well.
+            Plan const plan =
+                rank.exchange([](Rank from, Rank to) { return static_cast<Bytes>((from * 5 + to * 3) % 7) * 50'021; });
+            for (char const* const limit : {"inf", "150000", "1"}) {
+                Buffers const buffers = rank.bind(plan);
+                std::string const method = std::string("auto:window_copies=cached:messages_from=") + limit;
+                auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+                for (std::uint32_t iteration = 1; iteration <= 20; ++iteration) {
+                    rank.run(*compiled, plan, buffers, iteration);
+                }
+                EXPECT_EQ(recorded(*compiled, "messages_from"), limit);
+            }
+        });
+    }
+}
+
+TEST(WindowLimit, IsTriedAndAlikeOnAllRanks) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        Plan const plan = rank.exchange([](Rank, Rank) { return large; });
+        Buffers const buffers = rank.bind(plan);
+        auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
+        rank.run(*compiled, plan, buffers, 1);
+        expect_that_it_was_tried(*compiled);
+        std::string const found = recorded(*compiled, "messages_from");
+        auto const bytes = std::as_bytes(std::span(found));
+        for (Blob const& other : bootstrap.all_gather(bytes)) {
+            EXPECT_TRUE(std::equal(other.begin(), other.end(), bytes.begin(), bytes.end()));
+        }
+    });
+}
+
+TEST(WindowLimit, IsNotRecordedWhereItDecidesNothing) {
+    in_process::run_ranks(3, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        PlanBuilder builder(bootstrap.rank());
+        builder.all_gather(builder.group(rank.world()), 3 * large, Element::byte, "gather");
+        Plan const gather = std::move(builder).finish();
+        for (auto const& [plan, method] : {std::pair{rank.exchange([](Rank, Rank) { return small; }), "default"},
+                                           std::pair{rank.exchange([](Rank, Rank) { return large; }), "linear"},
+                                           std::pair{rank.exchange([](Rank, Rank) { return large; }), "shared_memory"},
+                                           std::pair{gather, "default"}}) {
+            Buffers const buffers = rank.bind(plan);
+            auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
+            EXPECT_EQ(recorded(*compiled, "messages_from"), "nothing") << method;
+        }
+    });
+}
+
+TEST(WindowLimit, SizesThatDisagreeAcrossItAreRefused) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        for (Rank const who : {0, 1}) {
+            Plan const plan =
+                rank.exchange([&](Rank, Rank) { return bootstrap.rank() == who ? Bytes{1000} : Bytes{3000}; });
+            EXPECT_THROW(static_cast<void>(
+                             rank.backend().compile(plan, rank.bind(plan), parse_method("auto:messages_from=2000"))),
+                         Error);
+        }
     });
 }
 
