@@ -28,9 +28,11 @@ TEST(UcxMixed, ControlCallsRightAfterAnExchangeNeverHang) {
 TEST(UcxMixed, BlockingMpiCallsAfterQuiesceNeverHang) {
     auto const bootstrap = make_mpi_bootstrap();
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
-    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
+    auto const both = [](Rank from, Rank to) { return (from + to) % 2 == 0 ? Bytes{20'000} : Bytes{2} << 20; };
+    BoundPlan messages(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
+    BoundPlan with_windows(*bootstrap, *ucx, exchange_plan(*bootstrap, both), "auto:messages_from=1M");
     for (std::uint32_t i = 0; i < alternations; ++i) {
-        bound.run();
+        (i % 2 == 0 ? messages : with_windows).run();
         ucx->quiesce();
         int highest = bootstrap->rank();
         MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);  // progresses no worker of ours

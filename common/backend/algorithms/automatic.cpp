@@ -32,7 +32,7 @@ bool chain_is_shorter(Shape const& shape) {
 
 /// A place is busy while it sends through a socket. Among three, a chain has one round more than the tree, and its root
 /// sends once; in between, where the root and the next one share a core, what the chain copies there twice costs more
-/// than that. Among more, parts keep all places busy once a message waits for its receiver anyway.
+/// than that. Among more, parts keep all places busy.
 Algorithm broadcast_by_sockets(Shape const& shape) {
     bool const large = shape.bytes >= rendezvous_by_sockets;
     if (shape.places == 3) {

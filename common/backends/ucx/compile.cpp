@@ -89,8 +89,17 @@ std::string to_string(Bytes messages_from) {
     return messages_from == WindowUse::never ? "inf" : fmt::format("{}", messages_from);
 }
 
-bool may_be_messages(SharedWay const& way) {
-    return way.has_limit && has_large_window_copies(way);
+/// What is fastest of what can be tried.
+WindowUse try_out(WindowTrial& trial, Transports& transports, Transport const& transport) {
+    Transport const& standard = transports.standard();
+    if (!standard.why_no_shared_memory().empty()) {
+        return {};
+    }
+    WindowUse found = trial.fastest(standard.sharing()).value_or(WindowUse{});
+    if (&transport != &standard) {
+        found.messages_from = WindowUse::never;  // messages of the other context were not tried
+    }
+    return found;
 }
 
 /// Throws what any rank found wrong.
@@ -116,15 +125,22 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     auto const choose_ways = [&](WindowUse use) {
         return ways_of(plan, buffers, methods, transport.sharing(), transport.wires(), use);
     };
+    bool const shared_memory_was_possible = transport.why_no_shared_memory().empty();
     auto ways = choose_ways({});
     Bootstrap& bootstrap = transport.bootstrap();
     if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, ways, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     bool const has_large_copies = anywhere(bootstrap, any_shared(ways.value(), has_large_window_copies));
-    bool const has_limit = anywhere(bootstrap, any_shared(ways.value(), may_be_messages));
+    bool const limit_is_given = methods.window_use({}).messages_from != WindowUse::never;
+    bool const has_limit = anywhere(bootstrap, any_shared(ways.value(), [limit_is_given](SharedWay const& way) {
+                                        return way.has_limit && (limit_is_given || has_large_window_copies(way));
+                                    }));
     WindowUse const use = methods.window_use(
-        has_large_copies && !methods.fixes_window_use() ? trial.fastest(transports.standard().sharing()) : WindowUse{});
+        has_large_copies && !methods.fixes_window_use() ? try_out(trial, transports, transport) : WindowUse{});
+    if (shared_memory_was_possible && !transport.why_no_shared_memory().empty()) {
+        return compile(plan, buffers, methods, transports, trial);  // by messages
+    }
     if (use != WindowUse{}) {
         ways = choose_ways(use);
     }

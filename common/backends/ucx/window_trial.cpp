@@ -5,18 +5,20 @@
 #include "common/base/clock.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace dlmb::ucx {
 namespace {
 
-constexpr Bytes small_block = Bytes{16} << 10;
-constexpr Bytes middle_block = Bytes{64} << 10;
-constexpr Bytes large_block = Bytes{256} << 10;
-
-constexpr std::size_t cached = 0;
-constexpr std::size_t streamed = 1;
-constexpr std::size_t messages = 2;
 constexpr std::array methods{"shared_memory:window_copies=cached", "shared_memory:window_copies=streamed", "linear"};
+
+WindowCopies faster_copies(WindowTimes const& times) {
+    return times.cached < times.streamed ? WindowCopies::cached : WindowCopies::streamed;
+}
+
+bool messages_win(WindowTimes const& times, WindowCopies copies) {
+    return times.messages < (copies == WindowCopies::cached ? times.cached : times.streamed);
+}
 
 std::vector<Rank> ranks_of_node(std::vector<bool> const& sharing) {
     std::vector<Rank> ranks;
@@ -63,7 +65,21 @@ Nanoseconds time_burst(CompiledPlan& compiled) {
 
 }  // namespace
 
-WindowUse WindowTrial::fastest(std::vector<bool> const& sharing) {
+Bytes next_tried_block(WindowTimes const& middle) {
+    return messages_win(middle, faster_copies(middle)) ? small_tried_block : large_tried_block;
+}
+
+WindowUse fastest_use(WindowTimes const& middle, WindowTimes const& next) {
+    WindowUse use{faster_copies(middle), WindowUse::never};
+    if (messages_win(next, use.copies)) {
+        use.messages_from = next_tried_block(middle);
+    } else if (messages_win(middle, use.copies)) {
+        use.messages_from = middle_tried_block;
+    }
+    return use;
+}
+
+std::optional<WindowUse> WindowTrial::fastest(std::vector<bool> const& sharing) {
     if (is_stale()) {
         answer_ = compare(sharing);
         answered_at_ns_ = now_ns();
@@ -78,56 +94,50 @@ bool WindowTrial::is_stale() const {
     return stale != 0;
 }
 
-WindowUse WindowTrial::compare(std::vector<bool> const& sharing) {
-    Times const middle = times_of(middle_block, sharing);
-    std::size_t const windows = middle[cached] < middle[streamed] ? cached : streamed;
-    bool const in_windows = middle[windows] <= middle[messages];
-    Bytes const next_block = in_windows ? large_block : small_block;
-    Times const next = times_of(next_block, sharing);
-    WindowUse use;
-    use.copies = windows == cached ? WindowCopies::cached : WindowCopies::streamed;
-    if (next[windows] > next[messages]) {
-        use.messages_from = next_block;
-    } else if (!in_windows) {
-        use.messages_from = middle_block;
+std::optional<WindowUse> WindowTrial::compare(std::vector<bool> const& sharing) {
+    std::optional<WindowTimes> const middle = times_of(middle_tried_block, sharing);
+    if (!middle) {
+        return std::nullopt;
     }
-    return use;
+    std::optional<WindowTimes> const next = times_of(next_tried_block(*middle), sharing);
+    return next ? std::optional(fastest_use(*middle, *next)) : std::nullopt;
 }
 
-WindowTrial::Times WindowTrial::times_of(Bytes block, std::vector<bool> const& sharing) {
+std::optional<WindowTimes> WindowTrial::times_of(Bytes block, std::vector<bool> const& sharing) {
     auto const [found, is_new] = compiled_.try_emplace(block);
+    Compiled& compiled = found->second;
     if (is_new) {
-        found->second = compile(block, sharing);
+        compiled = compile(block, sharing);
     }
-    if (!found->second.empty()) {
-        found->second.front()->activate();  // all three are of one context
+    if (compiled.empty()) {
+        return std::nullopt;
     }
+    compiled.front()->activate();  // all are of one context
     constexpr std::size_t samples = 7;
-    std::array<std::array<Nanoseconds, samples>, ways> times{};
+    std::array<std::array<Nanoseconds, samples>, methods.size()> times{};
     for (std::size_t sample = 0; sample < samples; ++sample) {
-        for (std::size_t way = 0; way < found->second.size(); ++way) {
-            times.at(way).at(sample) = time_burst(*found->second[way]);
+        for (std::size_t way = 0; way < methods.size(); ++way) {
+            times.at(way).at(sample) = time_burst(*compiled[way]);
         }
     }
-    Times medians{};
-    for (std::size_t way = 0; way < ways; ++way) {
+    std::array<std::int64_t, methods.size()> medians{};
+    for (std::size_t way = 0; way < methods.size(); ++way) {
         auto& mine = times.at(way);
         std::nth_element(mine.begin(), mine.begin() + samples / 2, mine.end());
         medians.at(way) = mine.at(samples / 2);
     }
     bootstrap_.all_reduce(medians, Fold::sum);
-    return medians;
+    return WindowTimes{medians[0], medians[1], medians[2]};
 }
 
-std::vector<std::unique_ptr<CompiledPlan>> WindowTrial::compile(Bytes block, std::vector<bool> const& sharing) {
+WindowTrial::Compiled WindowTrial::compile(Bytes block, std::vector<bool> const& sharing) {
     Plan const plan = plan_of(bootstrap_.rank(), ranks_of_node(sharing), block);
     // Those of the largest block that is tried: what is compiled refers to them.
-    Bytes const bytes = plan.buffers[0].bytes / block * large_block;
+    Bytes const bytes = plan.buffers[0].bytes / block * large_tried_block;
     sent_.resize(bytes);
     received_.resize(bytes);
     Buffers const buffers{.base = {sent_.data(), received_.data()}};
-    static_assert(methods.size() == ways);
-    std::vector<std::unique_ptr<CompiledPlan>> compiled;
+    Compiled compiled;
     for (char const* const method : methods) {
         auto made = backend_.compile(plan, buffers, parse_method(method));
         if (!made) {

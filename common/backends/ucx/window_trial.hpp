@@ -9,13 +9,29 @@
 #include "common/backend/backend.hpp"
 #include "common/backends/ucx/window_use.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace dlmb::ucx {
+
+/// How long an exchange takes by the ways that are tried.
+struct WindowTimes {
+    Nanoseconds cached = 0;  // through windows
+    Nanoseconds streamed = 0;
+    Nanoseconds messages = 0;
+};
+
+inline constexpr Bytes small_tried_block = Bytes{16} << 10;
+inline constexpr Bytes middle_tried_block = Bytes{64} << 10;
+inline constexpr Bytes large_tried_block = Bytes{256} << 10;
+
+/// The block to try after the middle one: where it may turn around.
+[[nodiscard]] Bytes next_tried_block(WindowTimes const& middle);
+/// `next`: of next_tried_block(middle).
+[[nodiscard]] WindowUse fastest_use(WindowTimes const& middle, WindowTimes const& next);
 
 class WindowTrial {
 public:
@@ -25,26 +41,26 @@ public:
     /// Collective: all ranks of a node exchange blocks with those at distances 1, 2, 4 ... around it. `sharing`: by
     /// world rank, whether it shares memory with this one. The same answer on all ranks: by the sum over them of the
     /// median times. Tried again where the last answer is two seconds old, so that plans compiled together do alike.
-    [[nodiscard]] WindowUse fastest(std::vector<bool> const& sharing);
+    /// Nothing: some rank cannot map the memory of another one; the backend knows it from now on.
+    [[nodiscard]] std::optional<WindowUse> fastest(std::vector<bool> const& sharing);
 
 private:
-    static constexpr std::size_t ways = 3;  // through windows by WindowCopies, and by messages
-    using Times = std::array<std::int64_t, ways>;
+    using Compiled = std::vector<std::unique_ptr<CompiledPlan>>;  // by way
 
     /// Collective.
     [[nodiscard]] bool is_stale() const;
-    [[nodiscard]] WindowUse compare(std::vector<bool> const& sharing);
-    /// Collective. How long an exchange of such blocks takes, by way, summed over all ranks.
-    [[nodiscard]] Times times_of(Bytes block, std::vector<bool> const& sharing);
-    [[nodiscard]] std::vector<std::unique_ptr<CompiledPlan>> compile(Bytes block, std::vector<bool> const& sharing);
+    [[nodiscard]] std::optional<WindowUse> compare(std::vector<bool> const& sharing);
+    /// Collective. How long an exchange of such blocks takes, summed over all ranks.
+    [[nodiscard]] std::optional<WindowTimes> times_of(Bytes block, std::vector<bool> const& sharing);
+    [[nodiscard]] Compiled compile(Bytes block, std::vector<bool> const& sharing);
 
     Backend& backend_;
     Bootstrap& bootstrap_;
-    WindowUse answer_;
+    std::optional<WindowUse> answer_;
     Nanoseconds answered_at_ns_ = 0;
     std::vector<std::byte> sent_;
     std::vector<std::byte> received_;
-    std::map<Bytes, std::vector<std::unique_ptr<CompiledPlan>>> compiled_;  // by block; none: memory cannot be shared
+    std::map<Bytes, Compiled> compiled_;  // by block; none: memory cannot be shared
 };
 
 }  // namespace dlmb::ucx

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Times compiled plans on the same buffers, interleaved: every round runs each of them once, in a random order and then
-// in its reverse, so that none always follows the same other one: what that one leaves in flight changes the next.
+// in its reverse, so that none always follows the same other one: what that one leaves in the caches changes the next.
 // One sample is a burst of iterations after a barrier, and the time of the slowest rank.
 #pragma once
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What goes through windows and how large copies are written there: what the user says, or what is fastest in a trial.
 #include "common/backends/ucx/shared_windows.hpp"
+#include "common/backends/ucx/window_trial.hpp"
+#include "tests/unit/ucx/ucx_environment.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
 #include <array>
@@ -16,6 +18,13 @@ std::string recorded(CompiledPlan const& compiled, char const* fact = "window_co
     Provenance const facts = compiled.provenance();
     auto const found = facts.find(fact);
     return found == facts.end() ? "nothing" : found->second;
+}
+
+void expect_alike(Bootstrap& bootstrap, std::string const& text) {
+    auto const bytes = std::as_bytes(std::span(text));
+    for (Blob const& other : bootstrap.all_gather(bytes)) {
+        EXPECT_TRUE(std::equal(other.begin(), other.end(), bytes.begin(), bytes.end())) << text;
+    }
 }
 
 /// Of a plan whose blocks are all `large`.
@@ -66,10 +75,7 @@ TEST(WindowCopies, AreTriedAndAlikeOnAllRanksWhereTheUserDoesNotSay) {
             for (int plan = 0; plan < 3; ++plan) {
                 std::string const found = exchanged(rank, large, "shared_memory");
                 EXPECT_TRUE(found == "cached" || found == "streamed") << found;
-                auto const bytes = std::as_bytes(std::span(found));
-                for (Blob const& other : bootstrap.all_gather(bytes)) {
-                    EXPECT_TRUE(std::equal(other.begin(), other.end(), bytes.begin(), bytes.end()));
-                }
+                expect_alike(bootstrap, found);
             }
         });
     }
@@ -106,6 +112,7 @@ TEST(WindowCopies, AreAlikeOnNodesOfDifferentSizes) {
         auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
         rank.run(*compiled, plan, buffers, 1);
         expect_that_it_was_tried(*compiled);
+        expect_alike(bootstrap, recorded(*compiled) + recorded(*compiled, "messages_from"));
     });
 }
 
@@ -120,7 +127,9 @@ TEST(WindowCopies, AreTriedForPlansOfAnotherContext) {
             std::move(rank.backend().compile(plan, buffers, parse_method("linear:rndv_thresh=64K"))).value();
         compiled->activate();
         rank.run(*compiled, plan, buffers, 1);
-        expect_that_it_was_tried(*compiled);
+        EXPECT_EQ(recorded(*compiled, "messages_from"), "inf")
+            << "the messages that were tried are not of that context";
+        EXPECT_NE(recorded(*compiled), "nothing");
     });
 }
 
@@ -152,12 +161,50 @@ TEST(WindowLimit, IsTriedAndAlikeOnAllRanks) {
         auto const compiled = std::move(rank.backend().compile(plan, buffers, {})).value();
         rank.run(*compiled, plan, buffers, 1);
         expect_that_it_was_tried(*compiled);
-        std::string const found = recorded(*compiled, "messages_from");
-        auto const bytes = std::as_bytes(std::span(found));
-        for (Blob const& other : bootstrap.all_gather(bytes)) {
-            EXPECT_TRUE(std::equal(other.begin(), other.end(), bytes.begin(), bytes.end()));
-        }
+        expect_alike(bootstrap, recorded(*compiled, "messages_from"));
     });
+}
+
+TEST(WindowTrial, TriesNextWhereItMayTurnAroundAndPutsTheLimitWhereMessagesWin) {
+    WindowTimes const windows_win{.cached = 2, .streamed = 4, .messages = 3};
+    WindowTimes const messages_win{.cached = 4, .streamed = 5, .messages = 3};
+    EXPECT_EQ(next_tried_block(windows_win), Bytes{256} << 10);
+    EXPECT_EQ(next_tried_block(messages_win), Bytes{16} << 10);
+    EXPECT_EQ(fastest_use(windows_win, windows_win).messages_from, WindowUse::never);
+    EXPECT_EQ(fastest_use(windows_win, messages_win).messages_from, Bytes{256} << 10);
+    EXPECT_EQ(fastest_use(messages_win, windows_win).messages_from, Bytes{64} << 10);
+    EXPECT_EQ(fastest_use(messages_win, messages_win).messages_from, Bytes{16} << 10);
+}
+
+TEST(WindowTrial, TakesTheCopiesThatAreFasterInTheMiddle) {
+    WindowTimes const cached{.cached = 2, .streamed = 4, .messages = 3};
+    WindowTimes const streamed{.cached = 4, .streamed = 2, .messages = 3};
+    EXPECT_EQ(fastest_use(cached, streamed).copies, WindowCopies::cached);
+    EXPECT_EQ(fastest_use(streamed, cached).copies, WindowCopies::streamed);
+    EXPECT_EQ(fastest_use(streamed, cached).messages_from, Bytes{256} << 10)
+        << "messages are compared with what is used, not with the other copies";
+}
+
+TEST(WindowTrial, IsLeftOutWhereNoMemoryCanBeMapped) {
+    UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", "self,tcp"}});
+    for (char const* const first :
+         {"default", "shared_memory", "auto:window_copies=cached", "linear:rndv_thresh=64K"}) {
+        in_process::run_ranks(2, [first](Bootstrap& bootstrap) {
+            UcxRank rank(bootstrap);
+            for (char const* const method : {first, "shared_memory", "default"}) {
+                Plan const plan = rank.exchange([](Rank, Rank) { return large; });
+                Buffers const buffers = rank.bind(plan);
+                auto const compiled = rank.backend().compile(plan, buffers, parse_method(method));
+                EXPECT_EQ(bool(compiled), std::string(method) != "shared_memory") << method;
+                if (compiled) {
+                    compiled.value()->activate();
+                    rank.run(*compiled.value(), plan, buffers, 1);
+                    EXPECT_EQ(recorded(*compiled.value(), "messages_from"), "nothing") << method;
+                    EXPECT_EQ(recorded(*compiled.value()), "nothing") << method;
+                }
+            }
+        });
+    }
 }
 
 TEST(WindowLimit, IsNotRecordedWhereItDecidesNothing) {
@@ -166,10 +213,15 @@ TEST(WindowLimit, IsNotRecordedWhereItDecidesNothing) {
         PlanBuilder builder(bootstrap.rank());
         builder.all_gather(builder.group(rank.world()), 3 * large, Element::byte, "gather");
         Plan const gather = std::move(builder).finish();
-        for (auto const& [plan, method] : {std::pair{rank.exchange([](Rank, Rank) { return small; }), "default"},
-                                           std::pair{rank.exchange([](Rank, Rank) { return large; }), "linear"},
-                                           std::pair{rank.exchange([](Rank, Rank) { return large; }), "shared_memory"},
-                                           std::pair{gather, "default"}}) {
+        Plan const few = rank.exchange([](Rank, Rank) { return small; });
+        Buffers const buffers_of_few = rank.bind(few);
+        auto const given =
+            std::move(rank.backend().compile(few, buffers_of_few, parse_method("auto:messages_from=500"))).value();
+        EXPECT_EQ(recorded(*given, "messages_from"), "500") << "the user's holds for small blocks as well";
+        for (auto const& [plan, method] :
+             {std::pair{few, "default"}, std::pair{rank.exchange([](Rank, Rank) { return large; }), "linear"},
+              std::pair{rank.exchange([](Rank, Rank) { return large; }), "shared_memory"},
+              std::pair{gather, "default"}}) {
             Buffers const buffers = rank.bind(plan);
             auto const compiled = std::move(rank.backend().compile(plan, buffers, parse_method(method))).value();
             EXPECT_EQ(recorded(*compiled, "messages_from"), "nothing") << method;
