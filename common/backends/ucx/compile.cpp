@@ -3,6 +3,7 @@
 #include "common/backends/ucx/compile.hpp"
 
 #include "common/backend/device_compute.hpp"
+#include "common/backends/ucx/choose_ways.hpp"
 #include "common/backends/ucx/scratch.hpp"
 #include "common/backends/ucx/shared_windows.hpp"
 #include "common/backends/ucx/tag.hpp"
@@ -18,16 +19,13 @@ namespace dlmb::ucx {
 namespace {
 
 std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
-                    Expected<std::vector<StepWay>, Unsupported> const& ways, Transport const& transport) {
+                    Transport const& transport) {
     if (!transport.memory_types().has(buffers.kind)) {
         return fmt::format("{} memory: {}", name_of(buffers.kind), transport.why_no(buffers.kind));
     }
     if (!operations) {
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
-    }
-    if (!ways) {
-        return ways.error().reason;
     }
     return works_on_device(buffers.kind) ? why_no_products(plan) : "";
 }
@@ -73,33 +71,8 @@ std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredS
     return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
 }
 
-/// Whether it is so on any rank.
-bool anywhere(Bootstrap& bootstrap, bool here) {
-    std::int64_t any = here ? 1 : 0;
-    bootstrap.all_reduce({&any, 1}, Fold::max);
-    return any != 0;
-}
-
-template <class Property>
-bool any_shared(std::vector<StepWay> const& ways, Property const& has) {
-    return std::any_of(ways.begin(), ways.end(), [&has](StepWay const& way) { return way.shared && has(*way.shared); });
-}
-
-std::string to_string(Bytes messages_from) {
-    return messages_from == WindowUse::never ? "inf" : fmt::format("{}", messages_from);
-}
-
-/// What is fastest of what can be tried.
-WindowUse try_out(WindowTrial& trial, Transports& transports, Transport const& transport) {
-    Transport const& standard = transports.standard();
-    if (!standard.why_no_shared_memory().empty()) {
-        return {};
-    }
-    WindowUse found = trial.fastest(standard.sharing()).value_or(WindowUse{});
-    if (&transport != &standard) {
-        found.messages_from = WindowUse::never;  // messages of the other context were not tried
-    }
-    return found;
+bool shares(std::vector<StepWay> const& ways) {
+    return std::any_of(ways.begin(), ways.end(), [](StepWay const& way) { return way.shared.has_value(); });
 }
 
 /// Throws what any rank found wrong.
@@ -122,38 +95,23 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     std::optional<std::uint64_t> const first = transport.operation_ids().take(plan.steps.size());
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
-    auto const choose_ways = [&](WindowUse use) {
-        return ways_of(plan, buffers, methods, transport.sharing(), transport.wires(), use);
-    };
-    bool const shared_memory_was_possible = transport.why_no_shared_memory().empty();
-    auto ways = choose_ways({});
     Bootstrap& bootstrap = transport.bootstrap();
-    if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, ways, transport)); !reason.empty()) {
+    if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    bool const has_large_copies = anywhere(bootstrap, any_shared(ways.value(), has_large_window_copies));
-    bool const limit_is_given = methods.window_use({}).messages_from != WindowUse::never;
-    bool const has_limit = anywhere(bootstrap, any_shared(ways.value(), [limit_is_given](SharedWay const& way) {
-                                        return way.has_limit && (limit_is_given || has_large_window_copies(way));
-                                    }));
-    WindowUse const use = methods.window_use(
-        has_large_copies && !methods.fixes_window_use() ? try_out(trial, transports, transport) : WindowUse{});
-    if (shared_memory_was_possible && !transport.why_no_shared_memory().empty()) {
-        return compile(plan, buffers, methods, transports, trial);  // by messages
+    auto chosen = choose_ways(plan, buffers, methods, transports, transport, trial);
+    if (!chosen) {
+        return chosen.error();
     }
-    if (use != WindowUse{}) {
-        ways = choose_ways(use);
-    }
-    if (has_limit) {
-        holdings.window_use["messages_from"] = to_string(use.messages_from);
-    }
-    auto const scratch = provide_scratch(plan, buffers.kind, ways.value(), holdings.scratch);
-    std::vector<LoweredStep> const steps = lower(plan, buffers, ways.value(), scratch);
+    std::vector<StepWay> const& ways = chosen.value().by_step;
+    holdings.window_use = std::move(chosen.value().record);
+    auto const scratch = provide_scratch(plan, buffers.kind, ways, holdings.scratch);
+    std::vector<LoweredStep> const steps = lower(plan, buffers, ways, scratch);
     std::optional<SharedWindows> windows;
-    if (anywhere(bootstrap, any_shared(ways.value(), [](SharedWay const&) { return true; }))) {
-        windows.emplace(transport, plan, ways.value(), steps);
+    if (anywhere(bootstrap, shares(ways))) {
+        windows.emplace(transport, plan, ways, steps);
         agree(bootstrap, windows->problem());
-        transport.connect(shared_peers(plan, ways.value()));
+        transport.connect(shared_peers(plan, ways));
         if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
             transport.share_no_memory(std::move(reason));
             return compile(plan, buffers, methods, transports, trial);  // by messages
@@ -164,9 +122,9 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     transport.connect(peers_of(steps));
     holdings.messages = std::make_unique<Messages>(transport, ucx_type_of(buffers.kind));
     holdings.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
-    Tasks tasks = build_tasks(
-        {plan, steps, ways.value(), methods, matched, *first, windows ? &*windows : nullptr, holdings.device.get()},
-        *holdings.messages, transport);
+    Tasks tasks =
+        build_tasks({plan, steps, ways, methods, matched, *first, windows ? &*windows : nullptr, holdings.device.get()},
+                    *holdings.messages, transport);
     if (windows) {
         if (std::string copies = windows->window_copies(); !copies.empty()) {
             holdings.window_use["window_copies"] = std::move(copies);
