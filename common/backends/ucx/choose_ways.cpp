@@ -3,6 +3,7 @@
 #include "common/backends/ucx/choose_ways.hpp"
 
 #include "common/backends/ucx/shared_windows.hpp"
+#include "common/bootstrap/anywhere.hpp"
 #include "common/bootstrap/first_reason.hpp"
 
 #include <fmt/core.h>
@@ -35,12 +36,6 @@ WindowUse try_out(WindowTrial& trial, Transports& transports, Transport const& t
 }
 
 }  // namespace
-
-bool anywhere(Bootstrap& bootstrap, bool here) {
-    std::int64_t any = here ? 1 : 0;
-    bootstrap.all_reduce({&any, 1}, Fold::max);
-    return any != 0;
-}
 
 Expected<ChosenWays, Unsupported> choose_ways(Plan const& plan, Buffers const& buffers, ChosenMethods const& methods,
                                               Transports& transports, Transport& transport, WindowTrial& trial) {

@@ -21,7 +21,4 @@ struct ChosenWays {
                                                             ChosenMethods const& methods, Transports& transports,
                                                             Transport& transport, WindowTrial& trial);
 
-/// Collective: whether it is so on any rank.
-[[nodiscard]] bool anywhere(Bootstrap& bootstrap, bool here);
-
 }  // namespace dlmb::ucx

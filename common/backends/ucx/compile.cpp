@@ -9,6 +9,7 @@
 #include "common/backends/ucx/tag.hpp"
 #include "common/backends/ucx/task_builder.hpp"
 #include "common/base/error.hpp"
+#include "common/bootstrap/anywhere.hpp"
 #include "common/bootstrap/first_reason.hpp"
 
 #include <fmt/core.h>

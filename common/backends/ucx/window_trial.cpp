@@ -3,6 +3,7 @@
 #include "common/backends/ucx/window_trial.hpp"
 
 #include "common/base/clock.hpp"
+#include "common/bootstrap/anywhere.hpp"
 
 #include <algorithm>
 #include <array>
@@ -89,9 +90,7 @@ std::optional<WindowUse> WindowTrial::fastest(std::vector<bool> const& sharing) 
 
 bool WindowTrial::is_stale() const {
     constexpr Nanoseconds valid_ns = 2'000'000'000;
-    std::int64_t stale = answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns ? 1 : 0;
-    bootstrap_.all_reduce({&stale, 1}, Fold::max);
-    return stale != 0;
+    return anywhere(bootstrap_, answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns);
 }
 
 std::optional<WindowUse> WindowTrial::compare(std::vector<bool> const& sharing) {
