@@ -5,9 +5,9 @@
 #include "common/base/clock.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace dlmb::benchmark {
 namespace {
@@ -19,35 +19,53 @@ void iterate(CompiledPlan& plan, int iterations) {
     }
 }
 
+/// When this rank began and ended them.
+struct Bursts {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int64_t> ends;
+};
+
 /// After unrecorded iterations, as in the runner: what the other library left behind is not timed. Nothing is left that
 /// a peer still needs from this rank: it would wait for ever where the next candidate is of a library that blocks.
-Nanoseconds time_burst(Bootstrap& bootstrap, Candidate const& candidate, int burst) {
+void run_burst(Bootstrap& bootstrap, Candidate const& candidate, int burst, Bursts& bursts) {
     constexpr int unrecorded = 3;
     iterate(*candidate.plan, unrecorded);
     bootstrap.barrier();
-    Nanoseconds const start = now_ns();
+    bursts.starts.push_back(now_ns());
     iterate(*candidate.plan, burst);
-    Nanoseconds const time = now_ns() - start;
+    bursts.ends.push_back(now_ns());
     candidate.backend->quiesce();
-    return time;
 }
 
-/// Iterations that fill a sample of a millisecond, from those of the slowest candidate on the slowest rank.
+/// From the first rank's start to the last rank's end. A rank that waits for its turn on a core starts late, when what
+/// it is to receive is there already, and neither its own time nor that of its sender has both in it.
+std::vector<Nanoseconds> spans(Bootstrap& bootstrap, Bursts bursts) {
+    bootstrap.all_reduce(bursts.starts, Fold::min);
+    bootstrap.all_reduce(bursts.ends, Fold::max);
+    std::vector<Nanoseconds> spans;
+    for (std::size_t i = 0; i < bursts.starts.size(); ++i) {
+        spans.push_back(bursts.ends[i] - bursts.starts[i]);
+    }
+    return spans;
+}
+
+/// Iterations that fill a sample of a millisecond, from those of the slowest candidate.
 int burst_for(Bootstrap& bootstrap, std::vector<Candidate> const& candidates) {
     constexpr Nanoseconds sample_ns = 1'000'000;
     constexpr int trial = 3;
-    std::array<std::int64_t, 1> slowest{1};
+    Bursts bursts;
     for (Candidate const& candidate : candidates) {
-        slowest[0] = std::max(slowest[0], time_burst(bootstrap, candidate, trial) / trial);
+        run_burst(bootstrap, candidate, trial, bursts);
     }
-    bootstrap.all_reduce(slowest, Fold::max);
-    return static_cast<int>(std::clamp<Nanoseconds>(sample_ns / slowest[0], 1, 100));
+    std::vector<Nanoseconds> const times = spans(bootstrap, std::move(bursts));
+    Nanoseconds const slowest = std::max<Nanoseconds>(*std::max_element(times.begin(), times.end()) / trial, 1);
+    return static_cast<int>(std::clamp<Nanoseconds>(sample_ns / slowest, 1, 100));
 }
 
 }  // namespace
 
 std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, int rounds) {
-    std::vector<std::vector<std::int64_t>> samples(candidates.size());
+    std::vector<Bursts> samples(candidates.size());
     burst_for(bootstrap, candidates);  // the first runs touch memory for the first time
     int const burst = burst_for(bootstrap, candidates);
     std::vector<std::size_t> order(candidates.size());
@@ -60,14 +78,14 @@ std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& c
             std::reverse(order.begin(), order.end());
         }
         for (std::size_t const who : order) {
-            samples[who].push_back(time_burst(bootstrap, candidates[who], burst));
+            run_burst(bootstrap, candidates[who], burst, samples[who]);
         }
     }
     std::vector<Times> result;
-    for (std::vector<std::int64_t>& each : samples) {
-        bootstrap.all_reduce(each, Fold::max);
-        std::sort(each.begin(), each.end());
-        result.push_back({static_cast<double>(each[each.size() / 2]) / burst, static_cast<double>(each[0]) / burst});
+    for (Bursts& each : samples) {
+        std::vector<Nanoseconds> times = spans(bootstrap, std::move(each));
+        std::sort(times.begin(), times.end());
+        result.push_back({static_cast<double>(times[times.size() / 2]) / burst, static_cast<double>(times[0]) / burst});
     }
     return result;
 }

@@ -102,6 +102,9 @@ private:
 int main(int argc, char** argv) {
     return dlmb::benchmark::over_mpi("ucx_vs_mpi", argc, argv, [](dlmb::Bootstrap& bootstrap, auto words) {
         auto const arguments = dlmb::benchmark::read_arguments(words);
+        if (bootstrap.local_size() < bootstrap.size()) {
+            throw dlmb::UsageError("the ranks are on several nodes, whose clocks differ: start them on one");
+        }
         dlmb::benchmark::Comparison(bootstrap, arguments).run();
     });
 }
