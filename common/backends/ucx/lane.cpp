@@ -36,18 +36,20 @@ bool Lane::poll() {
     return copy_some() && in_flight_.empty();
 }
 
+// Sends first. A receive whose message has been announced answers at once, and the peer begins to send; what this rank
+// announces to it only then, it hears of, but it answers behind all of its own data: one direction after the other.
 void Lane::post() {
-    for (; next_receive_ < plan_.receives.size() && receiving_ < plan_.receive_window; ++next_receive_) {
-        Transfer const& transfer = plan_.receives[next_receive_];
-        in_flight_.push_back({messages_.receive(transfer, iteration_, plan_.name), &transfer, true});
-        ++receiving_;
-    }
     for (; next_send_ < plan_.sends.size() && sending_ < plan_.send_window; ++next_send_) {
         Transfer const& transfer = plan_.sends[next_send_];
         if (void* const request = messages_.send(transfer, iteration_, plan_.name)) {
             in_flight_.push_back({request, &transfer, false});
             ++sending_;
         }
+    }
+    for (; next_receive_ < plan_.receives.size() && receiving_ < plan_.receive_window; ++next_receive_) {
+        Transfer const& transfer = plan_.receives[next_receive_];
+        in_flight_.push_back({messages_.receive(transfer, iteration_, plan_.name), &transfer, true});
+        ++receiving_;
     }
 }
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-// Method linear: all receives of a step are posted, then all sends, and everything is waited for.
+// Method linear: all sends of a step are posted, then all receives, and everything is waited for.
 //
-// Default while a step has few peers. max_outstanding bounds the sends; receives are always all posted, so that no
-// message arrives unexpected once its receiver has entered the step.
+// Default while a step has few peers. max_outstanding bounds the sends; receives are always all posted before anything
+// progresses, so that no message arrives unexpected once its receiver has entered the step.
 #include "common/backends/ucx/method.hpp"
 
 namespace dlmb::ucx {
@@ -18,7 +18,7 @@ void post_everything(LanePlan& lane, std::optional<std::size_t> max_outstanding)
 }  // namespace
 
 Method linear() {
-    return {{"linear", "ucp_tag_recv_nbx from all peers, then ucp_tag_send_nbx to all, rotated by rank",
+    return {{"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank",
              arranged_operations, "max_outstanding=N"},
             post_everything};
 }
