@@ -58,8 +58,8 @@ bool only_tcp(ucp_config_t const& config) {
     return has_tcp;
 }
 
-/// With a bounded send buffer, who sends eagerly is read from a cache all the time.
-constexpr Bytes rendezvous_by_small_buffers = Bytes{2} << 20;
+/// With a bounded send buffer what is sent eagerly is read from a cache: rendezvous pays later.
+constexpr Bytes rendezvous_by_small_buffers = Bytes{896} << 10;
 
 bool user_has_set(char const* variable) {
     return std::getenv(variable) != nullptr;
@@ -89,6 +89,9 @@ ContextSettings prefer_for_tcp(ucp_config_t& config, bool one_node) {
     }
     if (one_node && !user_has_set("UCX_TCP_SNDBUF")) {
         preferred["TCP_SNDBUF"] = "256k";
+    }
+    if (one_node && !user_has_set("UCX_MAX_RNDV_RAILS")) {
+        preferred["MAX_RNDV_RAILS"] = "1";  // the node's network devices are one wire here
     }
     unsigned major = 0;
     unsigned minor = 0;

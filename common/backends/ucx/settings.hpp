@@ -24,16 +24,18 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 /// Changes these. Why that cannot be done; empty: it is done. UCX takes a name that it does not know without a word.
 [[nodiscard]] std::string set(ucp_config_t& config, ContextSettings const& settings);
 
-/// Where UCX_TLS has nothing but tcp and self, sets what UCX_RNDV_THRESH, UCX_TCP_RX_SEG_SIZE and UCX_TCP_SNDBUF leave
-/// open (the latter two as variables: UCX does not tell what a ucx.conf says of a transport).
+/// Where UCX_TLS has nothing but tcp and self, sets what UCX_RNDV_THRESH, UCX_TCP_RX_SEG_SIZE, UCX_TCP_SNDBUF and
+/// UCX_MAX_RNDV_RAILS leave open (the latter three as variables: UCX does not tell what a ucx.conf says of a
+/// transport).
 /// - Rendezvous from 768 KiB on, because UCX 1.13 takes two round trips more per message from some KiB on; on one node
-///   from 2 MiB on.
+///   from 896 KiB on.
 /// - Reads of 100 KiB from sockets, not of 64 KiB. Messages are cut alike, and a fragment is copied out when all of it
 ///   has been read: that goes beside the sending of the next one. The first read of each part of a rendezvous is copied
 ///   twice.
 /// - On one node a send buffer of 256 KiB; the kernel doubles it (and gives no more than net.core.wmem_max): with the
 ///   megabytes that it takes of itself, what is written has left the caches before the peer reads it. Between nodes the
 ///   network decides how much has to be under way.
+/// - On one node rendezvous through one socket, not one per network device: they end in the same kernel.
 /// `one_node`: whether all ranks are on one. What was set, by UCX's names without "UCX_".
 [[nodiscard]] ContextSettings prefer_for_tcp(ucp_config_t& config, bool one_node);
 

@@ -51,8 +51,10 @@ TEST(Settings, OfTcpAloneDependOnWhetherThereIsOneNode) {
     for (char const* const alone : {"self,tcp", "tcp"}) {
         UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", alone}});
         EXPECT_EQ(preferred(false), (ContextSettings{{"RNDV_THRESH", "786432"}, {"TCP_RX_SEG_SIZE", "100k"}}));
-        EXPECT_EQ(preferred(true),
-                  (ContextSettings{{"RNDV_THRESH", "2097152"}, {"TCP_RX_SEG_SIZE", "100k"}, {"TCP_SNDBUF", "256k"}}));
+        EXPECT_EQ(preferred(true), (ContextSettings{{"MAX_RNDV_RAILS", "1"},
+                                                    {"RNDV_THRESH", "917504"},
+                                                    {"TCP_RX_SEG_SIZE", "100k"},
+                                                    {"TCP_SNDBUF", "256k"}}));
     }
     for (char const* const other : {"all", "self", "self,sysv,tcp"}) {
         UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", other}});
@@ -62,6 +64,7 @@ TEST(Settings, OfTcpAloneDependOnWhetherThereIsOneNode) {
 
 TEST(Settings, ThatTheUserHasChosenStand) {
     UcxEnvironment const environment(UcxEnvironment::Values{{"UCX_TLS", "self,tcp"},
+                                                            {"UCX_MAX_RNDV_RAILS", "2"},
                                                             {"UCX_RNDV_THRESH", "12345"},
                                                             {"UCX_TCP_RX_SEG_SIZE", "64k"},
                                                             {"UCX_TCP_SNDBUF", "auto"}});

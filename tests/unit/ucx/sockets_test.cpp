@@ -88,9 +88,9 @@ TEST(Sockets, AreRecordedAsTheyWereSet) {
     in_process::run_ranks(2, [](Bootstrap& bootstrap) {
         Transports transports({bootstrap, YieldPolicy::always});
         EXPECT_EQ(set_by_dlmb(transports.standard()),
-                  "UCX_RNDV_THRESH=2097152 UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
+                  "UCX_MAX_RNDV_RAILS=1 UCX_RNDV_THRESH=917504 UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
         EXPECT_EQ(set_by_dlmb(*transports.with({{"RNDV_THRESH", "4096"}}).value()),
-                  "UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
+                  "UCX_MAX_RNDV_RAILS=1 UCX_TCP_RX_SEG_SIZE=100k UCX_TCP_SNDBUF=256k");
     });
 }
 
