@@ -31,12 +31,14 @@ bool chain_is_shorter(Shape const& shape) {
 }
 
 /// A place is busy while it sends through a socket. Among three, a chain has one round more than the tree, and its root
-/// sends once; in between, where the root and the next one share a core, what the chain copies there twice costs more
-/// than that. Among more, parts keep all places busy.
+/// sends once, which wins while a message costs its system calls and where a link carries the root's data twice. In
+/// between, and where all are on one node, what the one in the middle copies twice costs more if it shares a core.
+/// Among more, parts keep all places busy.
 Algorithm broadcast_by_sockets(Shape const& shape) {
     bool const large = shape.bytes >= rendezvous_by_sockets;
     if (shape.places == 3) {
-        return large || shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
+        bool const by_links = large && shape.wire == Wire::sockets;
+        return by_links || shape.bytes < least_broadcast_by_sockets ? chain : knomial_tree;
     }
     return large && shape.places > 2 ? scatter_allgather : knomial_tree;
 }
@@ -44,7 +46,7 @@ Algorithm broadcast_by_sockets(Shape const& shape) {
 }  // namespace
 
 Algorithm choose(Shape const& shape) {
-    bool const sockets = shape.wire == Wire::sockets;
+    bool const sockets = shape.wire != Wire::native;
     switch (shape.kind) {
     case OperationKind::all_reduce:
         return shape.bytes < (sockets ? small_reduction_by_sockets : small_reduction) ? recursive_doubling : knomial;

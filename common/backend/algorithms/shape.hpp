@@ -9,8 +9,9 @@
 
 namespace dlmb::algorithms {
 
-/// What messages travel by. Through sockets each costs system calls on both sides, as much as tens of KiB do.
-enum class Wire : std::uint8_t { native, sockets };
+/// What messages travel by. Through sockets each costs system calls on both sides, as much as tens of KiB do; inside a
+/// node (loopback) no link is in between, and who sends and who receives may share a core. The later, the slower.
+enum class Wire : std::uint8_t { native, loopback, sockets };
 
 /// Messages through sockets between nodes are sent by rendezvous from here on where the user sets no threshold.
 inline constexpr Bytes rendezvous_by_sockets = Bytes{768} << 10;

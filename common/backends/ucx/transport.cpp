@@ -68,11 +68,10 @@ std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
 Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     TransportNames const mine =
         transports_of_context(printed([context](std::FILE* out) { ucp_context_print_info(context, out); }));
-    std::array<std::int64_t, 2> sockets{wire_within_node(mine) == Wire::sockets,
-                                        wire_between_nodes(mine) == Wire::sockets};
-    bootstrap.all_reduce(sockets, Fold::max);
-    auto const wire = [](std::int64_t is_sockets) { return is_sockets != 0 ? Wire::sockets : Wire::native; };
-    return {wire(sockets[0]), wire(sockets[1]), ranks_of_this_node(bootstrap)};
+    std::array<std::int64_t, 2> slowest{static_cast<std::int64_t>(wire_within_node(mine)),
+                                        static_cast<std::int64_t>(wire_between_nodes(mine))};
+    bootstrap.all_reduce(slowest, Fold::max);
+    return {static_cast<Wire>(slowest[0]), static_cast<Wire>(slowest[1]), ranks_of_this_node(bootstrap)};
 }
 
 Provenance facts_of(ucp_config_t const& config, ContextSettings const& preferred) {

@@ -22,7 +22,8 @@ Wire wire(TransportNames const& transports, bool within_node) {
     bool const faster = std::any_of(transports.begin(), transports.end(), [within_node](std::string const& name) {
         return name != "tcp" && !has(carry_nothing_to_others, name) && (within_node || !has(end_at_the_node, name));
     });
-    return faster || !has(transports, "tcp") ? Wire::native : Wire::sockets;
+    Wire const slowest = within_node ? Wire::loopback : Wire::sockets;
+    return faster || !has(transports, "tcp") ? Wire::native : slowest;
 }
 
 }  // namespace

@@ -139,9 +139,9 @@ TEST(Choice, ByMessagesBetweenTwoPlacesIsOneMessageOfABroadcast) {
 }
 
 TEST(Choice, BySocketsIsOfFewerRounds) {
-    auto const by_sockets = [](OperationKind kind, int places, Bytes bytes) {
+    auto const by_sockets = [](OperationKind kind, int places, Bytes bytes, Wire wire = Wire::sockets) {
         Shape shape = shape_of(kind, places, bytes);
-        shape.wire = Wire::sockets;
+        shape.wire = wire;
         return choose(shape);
     };
     EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65535), recursive_doubling);
@@ -153,6 +153,9 @@ TEST(Choice, BySocketsIsOfFewerRounds) {
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1024), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, (Bytes{768} << 10) - 1), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023, Wire::loopback), chain);
+    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10, Wire::loopback), knomial_tree);
+    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65535, Wire::loopback), recursive_doubling);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, (Bytes{768} << 10) - 1), knomial_tree);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{768} << 10), scatter_allgather);
     EXPECT_EQ(by_sockets(OperationKind::broadcast, 32, Bytes{1} << 27), scatter_allgather);

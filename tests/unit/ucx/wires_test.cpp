@@ -21,7 +21,7 @@ TEST(Wires, TransportsAreTheNamesOfTheContextsResources) {
 
 TEST(Wires, AreSocketsWhereNothingFasterReachesTheOtherRank) {
     TransportNames const tcp{"self", "tcp", "cuda_copy"};
-    EXPECT_EQ(wire_within_node(tcp), Wire::sockets);
+    EXPECT_EQ(wire_within_node(tcp), Wire::loopback);
     EXPECT_EQ(wire_between_nodes(tcp), Wire::sockets);
     TransportNames const memory_too{"self", "tcp", "sysv", "cma"};
     EXPECT_EQ(wire_within_node(memory_too), Wire::native);
