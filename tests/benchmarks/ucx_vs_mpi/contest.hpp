@@ -3,8 +3,8 @@
 //
 // Times compiled plans on the same buffers, interleaved: every round runs each of them once, in a random order and then
 // in its reverse, so that none always follows the same other one: what that one leaves in the caches changes the next.
-// One sample is a burst of iterations after a barrier, from the first rank's start to the last rank's end. All ranks are
-// on one node, where they have one clock.
+// One sample is a burst of iterations after a barrier, from the first rank's start to the last rank's end. All ranks
+// are on one node, where they have one clock.
 #pragma once
 
 #include "common/backend/backend.hpp"

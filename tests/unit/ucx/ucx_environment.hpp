@@ -16,7 +16,8 @@ public:
     using Values = std::map<std::string, std::string>;
     /// Those not named are unset.
     explicit UcxEnvironment(Values const& values) {
-        for (char const* const name : {"UCX_TLS", "UCX_RNDV_THRESH", "UCX_TCP_RX_SEG_SIZE", "UCX_TCP_SNDBUF"}) {
+        for (char const* const name :
+             {"UCX_TLS", "UCX_MAX_RNDV_RAILS", "UCX_RNDV_THRESH", "UCX_TCP_RX_SEG_SIZE", "UCX_TCP_SNDBUF"}) {
             char const* const before = std::getenv(name);
             before_[name] = before == nullptr ? std::nullopt : std::optional<std::string>(before);
             auto const wanted = values.find(name);
