@@ -114,11 +114,16 @@ void CellRun::set_up_sampling(double iteration_ns) {
 
 // How a sample begins matters little where it is many iterations long.
 void CellRun::set_up_start(double iteration_ns) {
-    if (sampler_.iterations_per_sample() == 1) {
-        sampler_.set_start({contest_.bootstrap, contest_.start.clock(), contest_.start.plan(iteration_ns),
-                            contest_.start.oversubscribed()});
+    std::uint64_t const iterations = sampler_.iterations_per_sample();
+    StartPlan plan = contest_.start.plan(iteration_ns * static_cast<double>(iterations));
+    if (iterations > 1) {
+        plan.method = StartMethod::barrier;
+        plan.margin_ns = 0;
+        // By what ranks leave the barrier apart is some percent of the samples that a device's short iterations fill.
+        plan.clock_is_good = plan.clock_is_good && options_.mode == Mode::stream;
     }
-    result_.sync.method = name_of(sampler_.start().plan().method);
+    sampler_.set_start({contest_.bootstrap, contest_.start.clock(), plan, contest_.start.oversubscribed()});
+    result_.sync.method = name_of(plan.method);
 }
 
 void CellRun::round(std::uint64_t number) {

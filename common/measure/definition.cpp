@@ -13,16 +13,15 @@ std::string definition_of(Mode mode, Sampler const& sampler) {
     std::string_view const begin = sampler.start().plan().method == StartMethod::window
                                        ? "begun at one time on all ranks"
                                        : "behind a dissemination barrier";
-    if (sampler.spans()) {
-        return fmt::format("isolated: one iteration {}, from the first rank's enter to the last rank's done", begin);
-    }
+    std::string_view const time = sampler.spans() ? "from the first rank's enter to the last rank's done"
+                                                  : "largest over ranks of (done - enter)";
     if (mode == Mode::isolated && iterations == 1) {
-        return fmt::format("isolated: one iteration {}, largest over ranks of (done - enter)", begin);
+        return fmt::format("isolated: one iteration {}, {}", begin, time);
     }
     // Without their number, which is found anew in each launch and stands in the record: cells of one definition are
     // compared.
-    return fmt::format("{}: iterations back to back {}, largest over ranks of (done - enter) / iterations",
-                       mode == Mode::stream ? "stream" : "aggregated", begin);
+    return fmt::format("{}: iterations back to back {}, {}, divided by their number",
+                       mode == Mode::stream ? "stream" : "aggregated", begin, time);
 }
 
 }  // namespace dlmb::measure

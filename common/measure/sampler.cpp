@@ -144,11 +144,8 @@ void Sampler::reduce() {
 }
 
 Nanoseconds Sampler::headline(SampleTimes const& times) const {
-    if (spans()) {
-        return times.span;
-    }
     auto const iterations = static_cast<Nanoseconds>(per_sample_);
-    return (times.max_rank + iterations / 2) / iterations;
+    return ((spans() ? times.span : times.max_rank) + iterations / 2) / iterations;
 }
 
 }  // namespace dlmb::measure

@@ -48,9 +48,11 @@ public:
     /// From the next sample on. A sample that a rank began late is dropped on all ranks and its number taken again.
     void set_start(SampleStart const& start) { start_ = start; }
     [[nodiscard]] SampleStart const& start() const { return start_; }
-    /// The headline is the span: one iteration, begun at one time, on a clock that is good enough for it.
+    /// The headline is the span, on a clock that is good enough for it: of one iteration that was begun at one time, or
+    /// of so many that it matters little by how much ranks began apart. There a rank that waits for its turn on a
+    /// processing unit may begin when its peers are done with it, and no rank's own duration has both in it.
     [[nodiscard]] bool spans() const {
-        return per_sample_ == 1 && start_.plan().method == StartMethod::window && start_.plan().clock_is_good;
+        return start_.plan().clock_is_good && (per_sample_ > 1 || start_.plan().method == StartMethod::window);
     }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.

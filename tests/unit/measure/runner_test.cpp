@@ -220,7 +220,9 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
     EXPECT_GE(in_samples, 6U * 16);
     EXPECT_EQ(in_samples % 18, 0U);  // six samples of whole passes over three draws
     EXPECT_EQ(result.iterations_per_sample, in_samples / 6);
-    EXPECT_EQ(result.definition.rfind("stream: iterations back to back", 0), 0U) << result.definition;
+    EXPECT_EQ(result.definition,
+              "stream: iterations back to back behind a dissemination barrier, from the first rank's enter to the last "
+              "rank's done, divided by their number");
 }
 
 TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {
