@@ -14,7 +14,7 @@ class OwnTable final : public Table {
 public:
     [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
         return preamble(launch, pattern) +
-               "# time: max over ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n" +
+               "# time: over all ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n" +
                fmt::format("{:<36} {:<10} {:<14} {:<6} {:<14} {:>13} {:>13} {:>13} {:>13} {:>9} {:>7} {:>9} {:>5}\n",
                            "# traffic", "backend", "method", "memory", "phase", "median [us]", "low [us]", "high [us]",
                            "p95 [us]", "busbw", "samples", "bytes", "check");

@@ -33,7 +33,7 @@ void describe(std::vector<Entry>& entries, Traffic const& traffic, BufferChoice 
 /// The error of the common clock counts where the sample is a span on it.
 bool is_below_floor(measure::CellResult const& result, double timer_ns) {
     measure::ClockFloor floor{timer_ns};
-    if (result.sync.method == "window") {
+    if (result.sync.is_span) {
         floor.common_error_ns = static_cast<double>(result.sync.clock_error_ns);
     }
     return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), floor);

@@ -112,18 +112,21 @@ void CellRun::set_up_sampling(double iteration_ns) {
     }
 }
 
-// How a sample begins matters little where it is many iterations long.
+// By what ranks leave a barrier apart matters little to a stream, but is some percent of the samples that a device's
+// short iterations fill. Of a stream the span is taken because a rank that waits for its turn on a processing unit may
+// begin when its peers are done with it: then no rank's own duration has both in it.
 void CellRun::set_up_start(double iteration_ns) {
     std::uint64_t const iterations = sampler_.iterations_per_sample();
+    bool const streams = options_.mode == Mode::stream && options_.cache != CacheMode::flush;
     StartPlan plan = contest_.start.plan(iteration_ns * static_cast<double>(iterations));
-    if (iterations > 1) {
+    if (streams || iterations > 1) {
         plan.method = StartMethod::barrier;
         plan.margin_ns = 0;
-        // By what ranks leave the barrier apart is some percent of the samples that a device's short iterations fill.
-        plan.clock_is_good = plan.clock_is_good && options_.mode == Mode::stream;
     }
     sampler_.set_start({contest_.bootstrap, contest_.start.clock(), plan, contest_.start.oversubscribed()});
+    sampler_.set_span(plan.clock_is_good && (streams || plan.method == StartMethod::window));
     result_.sync.method = name_of(plan.method);
+    result_.sync.is_span = sampler_.spans();
 }
 
 void CellRun::round(std::uint64_t number) {

@@ -13,15 +13,16 @@ std::string definition_of(Mode mode, Sampler const& sampler) {
     std::string_view const begin = sampler.start().plan().method == StartMethod::window
                                        ? "begun at one time on all ranks"
                                        : "behind a dissemination barrier";
-    std::string_view const time = sampler.spans() ? "from the first rank's enter to the last rank's done"
-                                                  : "largest over ranks of (done - enter)";
-    if (mode == Mode::isolated && iterations == 1) {
-        return fmt::format("isolated: one iteration {}, {}", begin, time);
+    if (iterations == 1 && (mode == Mode::isolated || sampler.start().plan().method == StartMethod::window)) {
+        return fmt::format("isolated: one iteration {}, {}", begin,
+                           sampler.spans() ? "from the first rank's enter to the last rank's done"
+                                           : "largest over ranks of (done - enter)");
     }
     // Without their number, which is found anew in each launch and stands in the record: cells of one definition are
     // compared.
-    return fmt::format("{}: iterations back to back {}, {}, divided by their number",
-                       mode == Mode::stream ? "stream" : "aggregated", begin, time);
+    return fmt::format("{}: iterations back to back {}, {} / iterations",
+                       mode == Mode::stream ? "stream" : "aggregated", begin,
+                       sampler.spans() ? "(last done - first enter)" : "largest over ranks of (done - enter)");
 }
 
 }  // namespace dlmb::measure

@@ -25,7 +25,7 @@ inline constexpr Nanoseconds no_device_time = -1;
 struct Chunk {
     std::vector<RankMarks> own;
     std::vector<SampleTimes> samples;
-    std::vector<Nanoseconds> headline;  // span or max_rank, by the start; per iteration where a sample has several
+    std::vector<Nanoseconds> headline;  // span or max_rank; per iteration where a sample has several
     std::vector<Nanoseconds> device;    // largest over ranks, on the devices' clocks; no_device_time where hosts drive
     std::vector<Nanoseconds> phases;    // [sample * labels + label], largest over ranks; empty when not measured
     std::uint64_t late = 0;             // starts that a rank missed, and so samples taken again
@@ -48,12 +48,10 @@ public:
     /// From the next sample on. A sample that a rank began late is dropped on all ranks and its number taken again.
     void set_start(SampleStart const& start) { start_ = start; }
     [[nodiscard]] SampleStart const& start() const { return start_; }
-    /// The headline is the span, on a clock that is good enough for it: of one iteration that was begun at one time, or
-    /// of so many that it matters little by how much ranks began apart. There a rank that waits for its turn on a
-    /// processing unit may begin when its peers are done with it, and no rank's own duration has both in it.
-    [[nodiscard]] bool spans() const {
-        return start_.plan().clock_is_good && (per_sample_ > 1 || start_.plan().method == StartMethod::window);
-    }
+    /// From the next sample on the headline is the span, or else the largest duration over ranks, which it is until
+    /// told otherwise.
+    void set_span(bool is_span) { is_span_ = is_span; }
+    [[nodiscard]] bool spans() const { return is_span_; }
 
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
     /// Without effect on plans that need the host while they run.
@@ -86,6 +84,7 @@ private:
     std::vector<Plan const*> plan_at_;  // by position
     PhaseMap const& phases_;
     std::uint64_t per_sample_ = 1;
+    bool is_span_ = false;
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
     SampleStart start_;

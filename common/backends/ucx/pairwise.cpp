@@ -22,7 +22,7 @@ void post_in_windows(LanePlan& lane, std::optional<std::size_t> max_outstanding)
 }  // namespace
 
 Method pairwise() {
-    return {{"pairwise", "ucp_tag_recv_nbx and ucp_tag_send_nbx in a window of peers, rotated by rank",
+    return {{"pairwise", "ucp_tag_send_nbx and ucp_tag_recv_nbx in a window of peers, rotated by rank",
              arranged_operations, "max_outstanding=N"},
             post_in_windows,
             nullptr,

@@ -90,7 +90,7 @@ ContextSettings prefer_for_tcp(ucp_config_t& config, bool one_node) {
     if (one_node && !user_has_set("UCX_TCP_SNDBUF")) {
         preferred["TCP_SNDBUF"] = "256k";
     }
-    if (one_node && !user_has_set("UCX_MAX_RNDV_RAILS")) {
+    if (one_node && setting(config, "MAX_RNDV_RAILS") == "2" && !user_has_set("UCX_MAX_RNDV_RAILS")) {
         preferred["MAX_RNDV_RAILS"] = "1";  // the node's network devices are one wire here
     }
     unsigned major = 0;

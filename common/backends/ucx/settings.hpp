@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UCX's configuration as it stands after the user's UCX_* variables. Over tcp this backend sets three things that the
+// UCX's configuration as it stands after the user's UCX_* variables. Over tcp this backend sets four things that the
 // user has not: what else was tried is in docs/performance.md.
 #pragma once
 
@@ -25,7 +25,7 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] std::string set(ucp_config_t& config, ContextSettings const& settings);
 
 /// Where UCX_TLS has nothing but tcp and self, sets what UCX_RNDV_THRESH, UCX_TCP_RX_SEG_SIZE, UCX_TCP_SNDBUF and
-/// UCX_MAX_RNDV_RAILS leave open (the latter three as variables: UCX does not tell what a ucx.conf says of a
+/// UCX_MAX_RNDV_RAILS leave open (the two of tcp as variables: UCX does not tell what a ucx.conf says of a
 /// transport).
 /// - Rendezvous from 768 KiB on, because UCX 1.13 takes two round trips more per message from some KiB on; on one node
 ///   from 896 KiB on.

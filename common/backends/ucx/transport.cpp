@@ -64,6 +64,9 @@ std::vector<bool> ranks_of_this_node(Bootstrap& bootstrap) {
     return here;
 }
 
+static_assert(Wire::native < Wire::loopback && Wire::loopback < Wire::sockets,
+              "the slowest of all ranks is the largest");
+
 /// What all ranks have: they must choose alike.
 Wires agree_on_wires(ucp_context_h context, Bootstrap& bootstrap) {
     TransportNames const mine =

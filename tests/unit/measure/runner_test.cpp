@@ -221,8 +221,9 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
     EXPECT_EQ(in_samples % 18, 0U);  // six samples of whole passes over three draws
     EXPECT_EQ(result.iterations_per_sample, in_samples / 6);
     EXPECT_EQ(result.definition,
-              "stream: iterations back to back behind a dissemination barrier, from the first rank's enter to the last "
-              "rank's done, divided by their number");
+              "stream: iterations back to back behind a dissemination barrier, (last done - first enter) / iterations");
+    EXPECT_EQ(result.sync.method, "barrier");
+    EXPECT_TRUE(result.sync.is_span);
 }
 
 TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {

@@ -4,6 +4,7 @@
 // Starts on a common clock: who begins when, what becomes of a sample that a rank began late, which method is chosen.
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/common_start.hpp"
+#include "common/measure/definition.hpp"
 #include "common/measure/sampler.hpp"
 #include "tests/unit/measure/late_bootstrap.hpp"
 
@@ -98,6 +99,36 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
         EXPECT_EQ(late[rank], late[0]);
         EXPECT_EQ(launched[rank].size(), 8 + late[0]);
     }
+}
+
+// Rank 1 leaves the barrier 20 ms after rank 0, and neither waits for the other in the sample.
+TEST(Sampler, TheHeadlineIsTheLargestDurationOrTheSpanByTheIteration) {
+    in_process::run_ranks(2, [](Bootstrap& inner) {
+        std::vector<Nanoseconds> launched;
+        CommonClock const clock(inner);
+        Watchdog watchdog([](Stuck const&) {});
+        Plan plan;
+        plan.me = inner.rank();
+        plan.steps.push_back({Compute{}, {}, "dispatch"});
+        std::vector<Plan> const plans{plan};
+        PhaseMap const phases(inner, plans);
+        std::vector<std::unique_ptr<CompiledPlan>> draws;
+        draws.push_back(std::make_unique<Noting>(launched));
+
+        LateBootstrap bootstrap(inner, [&inner](std::uint64_t) { return inner.rank() == 1 ? 20ms : 0ms; });
+        Sampler sampler(bootstrap, clock, watchdog, draws, plans, phases);
+        sampler.set_iterations_per_sample(2);
+        sampler.set_start({bootstrap, clock, {StartMethod::barrier, 0, true}, true});
+        Chunk const& largest = sampler.run(0, 1);
+        EXPECT_EQ(definition_of(Mode::isolated, sampler),
+                  "aggregated: iterations back to back behind a dissemination barrier, largest over ranks of (done - "
+                  "enter) / iterations");
+        EXPECT_EQ(largest.headline[0], (largest.samples[0].max_rank + 1) / 2);
+        sampler.set_span(true);
+        Chunk const& span = sampler.run(1, 1);
+        EXPECT_EQ(span.headline[0], (span.samples[0].span + 1) / 2);
+        EXPECT_GT(span.samples[0].span, span.samples[0].max_rank);
+    });
 }
 
 constexpr StartFacts good_facts{.oversubscribed = false, .late_share = 0.1, .margin_ns = 60'000, .clock_error_ns = 500};

@@ -36,6 +36,9 @@ TEST(Wires, OfAGroupOfTwoNodesAreThoseBetweenNodes) {
     Wires const wires{Wire::native, Wire::sockets, {true, true, false}};
     EXPECT_EQ(wires.among({{0, 1}}), Wire::native);
     EXPECT_EQ(wires.among({{1, 2}}), Wire::sockets);
+    Wires const by_tcp{Wire::loopback, Wire::sockets, {true, true, false}};
+    EXPECT_EQ(by_tcp.among({{0, 1}}), Wire::loopback);
+    EXPECT_EQ(by_tcp.among({{0, 2}}), Wire::sockets);
 }
 
 }  // namespace
