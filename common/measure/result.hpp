@@ -63,12 +63,12 @@ struct CriticalPhase {
 /// How the ranks were made to begin together.
 struct Sync {
     std::string method;              // window, barrier
-    bool is_span = false;            // times of different ranks make up a sample, on the common clock
     Nanoseconds margin_ns = 0;       // window: from the last arrival to the start, at the end of the cell
     std::uint64_t late = 0;          // samples that were dropped and taken again, as a rank missed their start
     Nanoseconds clock_error_ns = 0;  // bound of what the common clock was wrong by on any rank in any round
     double drift_ppm =
         0;  // by which a rank's clock runs faster or slower than the common one, most of any rank; corrected
+    bool is_span = false;  // times of different ranks make up a sample, on the common clock
 };
 
 /// Over samples.
