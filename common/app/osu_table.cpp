@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The columns of OSU Micro-Benchmarks 7 with full statistics (-f): size left in 10, times right in 20 with two
-// decimals, iterations in 12. Average and extremes are over iterations, each the max over ranks (OSU averages ranks).
+// decimals, iterations in 12. Average and extremes are over iterations, each over all ranks (OSU averages ranks).
 #include "common/app/table_layouts.hpp"
 #include "common/base/units.hpp"
 

@@ -34,6 +34,33 @@ private:
     std::vector<Nanoseconds>& launched_;
 };
 
+/// What a sampler of one such plan needs.
+class OneStep {
+public:
+    OneStep(Bootstrap& bootstrap, std::vector<Nanoseconds>& launched)
+        : clock_(bootstrap), plans_{plan_of(bootstrap.rank())}, phases_(bootstrap, plans_) {
+        draws_.push_back(std::make_unique<Noting>(launched));
+    }
+    [[nodiscard]] CommonClock const& clock() const { return clock_; }
+    [[nodiscard]] Sampler sampler(Bootstrap& bootstrap) {
+        return {bootstrap, clock_, watchdog_, draws_, plans_, phases_};
+    }
+
+private:
+    static Plan plan_of(Rank me) {
+        Plan plan;
+        plan.me = me;
+        plan.steps.push_back({Compute{}, {}, "dispatch"});
+        return plan;
+    }
+
+    CommonClock clock_;
+    Watchdog watchdog_{[](Stuck const&) {}};
+    std::vector<Plan> plans_;
+    PhaseMap phases_;
+    std::vector<std::unique_ptr<CompiledPlan>> draws_;
+};
+
 TEST(SampleStart, NobodyBeginsBeforeTheMarginAfterTheLastArrivalIsOver) {
     std::vector<Nanoseconds> arrived(3);
     std::vector<Nanoseconds> began(3);
@@ -75,21 +102,12 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
     std::vector<std::uint64_t> late(3);
     in_process::run_ranks(3, [&](Bootstrap& inner) {
         auto const me = static_cast<std::size_t>(inner.rank());
-        CommonClock const clock(inner);
-        Watchdog watchdog([](Stuck const&) {});
-        Plan plan;
-        plan.me = inner.rank();
-        plan.steps.push_back({Compute{}, {}, "dispatch"});
-        std::vector<Plan> const plans{plan};
-        PhaseMap const phases(inner, plans);
-        std::vector<std::unique_ptr<CompiledPlan>> draws;
-        draws.push_back(std::make_unique<Noting>(launched[me]));
-
+        OneStep step(inner, launched[me]);
         // Long enough that a busy machine does not miss ten starts in a row, after which the last one is kept.
         constexpr Nanoseconds margin_ns = SampleStart::margin_most_ns;
         LateBootstrap bootstrap(inner, [me](std::uint64_t n) { return me == 1 && n == 2 ? 50ms : 0ms; });
-        Sampler sampler(bootstrap, clock, watchdog, draws, plans, phases);
-        sampler.set_start({bootstrap, clock, {StartMethod::window, margin_ns, true}, true});
+        Sampler sampler = step.sampler(bootstrap);
+        sampler.set_start({bootstrap, step.clock(), {StartMethod::window, margin_ns, true}, true});
         Chunk const& chunk = sampler.run(0, 8);
         EXPECT_EQ(chunk.headline.size(), 8U);
         late[me] = chunk.late;
@@ -105,20 +123,11 @@ TEST(SampleStart, ASampleThatOneRankBeganLateIsDroppedAndTakenAgainOnAllRanks) {
 TEST(Sampler, TheHeadlineIsTheLargestDurationOrTheSpanByTheIteration) {
     in_process::run_ranks(2, [](Bootstrap& inner) {
         std::vector<Nanoseconds> launched;
-        CommonClock const clock(inner);
-        Watchdog watchdog([](Stuck const&) {});
-        Plan plan;
-        plan.me = inner.rank();
-        plan.steps.push_back({Compute{}, {}, "dispatch"});
-        std::vector<Plan> const plans{plan};
-        PhaseMap const phases(inner, plans);
-        std::vector<std::unique_ptr<CompiledPlan>> draws;
-        draws.push_back(std::make_unique<Noting>(launched));
-
+        OneStep step(inner, launched);
         LateBootstrap bootstrap(inner, [&inner](std::uint64_t) { return inner.rank() == 1 ? 20ms : 0ms; });
-        Sampler sampler(bootstrap, clock, watchdog, draws, plans, phases);
+        Sampler sampler = step.sampler(bootstrap);
         sampler.set_iterations_per_sample(2);
-        sampler.set_start({bootstrap, clock, {StartMethod::barrier, 0, true}, true});
+        sampler.set_start({bootstrap, step.clock(), {StartMethod::barrier, 0, true}, true});
         Chunk const& largest = sampler.run(0, 1);
         EXPECT_EQ(definition_of(Mode::isolated, sampler),
                   "aggregated: iterations back to back behind a dissemination barrier, largest over ranks of (done - "
