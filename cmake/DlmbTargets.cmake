@@ -42,7 +42,7 @@ function(dlmb_add_backend name)
         return()
     endif()
     set_property(GLOBAL PROPERTY DLMB_BACKEND_MEMORY_${name} ${arg_MEMORY})
-    dlmb_add_library(backend_${name} SOURCES ${arg_SOURCES} LINK dlmb::backend ${arg_LINK} LINK_PRIVATE ${arg_LINK_PRIVATE})
+    dlmb_add_library(backend_${name} SOURCES ${arg_SOURCES} LINK dlmb::backend_kit ${arg_LINK} LINK_PRIVATE ${arg_LINK_PRIVATE})
 endfunction()
 
 # dlmb_add_pattern(<name> SOURCES <files>): the folder defines `PatternType const& dlmb::<name>::type();` in <name>.hpp
@@ -83,10 +83,10 @@ function(dlmb_generate_registries)
         endif()
     endforeach()
     configure_file(${PROJECT_SOURCE_DIR}/cmake/backend_registry.cpp.in ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp @ONLY)
-    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend/backend_pool.cpp
-                                     common/backend/make_backend.cpp)
+    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend_kit/backend_pool.cpp
+                                     common/backend_kit/make_backend.cpp)
     add_library(dlmb::backends ALIAS dlmb_backends)
-    target_link_libraries(dlmb_backends PUBLIC dlmb::backend PRIVATE dlmb_build_flags fmt::fmt ${targets})
+    target_link_libraries(dlmb_backends PUBLIC dlmb::backend_kit PRIVATE dlmb_build_flags fmt::fmt ${targets})
 
     get_property(patterns GLOBAL PROPERTY DLMB_PATTERNS)
     set(DECLARATIONS "")

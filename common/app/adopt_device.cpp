@@ -3,7 +3,7 @@
 #include "common/app/adopt_device.hpp"
 
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/record/blob_json.hpp"
 #include "common/record/device_distances.hpp"
 
@@ -62,7 +62,7 @@ std::size_t requested_device(Bootstrap& bootstrap, Devices const& devices, std::
     auto const turn = static_cast<std::size_t>(bootstrap.local_rank()) % requested.size();
     auto const index = static_cast<std::size_t>(requested[turn]);
     bool const known = devices.list.empty() || index < devices.list.size();
-    std::string const problem = first_reason(
+    std::string const problem = first_refusal(
         bootstrap,
         known ? ""
               : fmt::format("--device: rank {} ({}) sees {} GPUs, so the last index is {}, not {}", bootstrap.rank(),

@@ -105,7 +105,7 @@ void check_methods(std::span<RequestedBackend const> backends, Options const& op
 }
 
 void report_skipped(LaunchContext& launch, Variant const& variant, Entry const& entry, std::string const& reason) {
-    record::Cell cell = entry.cell;
+    record::Record cell = entry.cell;
     cell.result.status = measure::Status::skipped;
     cell.result.reason = reason;
     launch.reporter.cell(cell, variant.title);

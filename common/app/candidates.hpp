@@ -17,7 +17,7 @@ namespace dlmb::app {
 
 /// One cell to be measured. `backend` stays owned by the launch.
 struct Entry {
-    record::Cell cell;
+    record::Record cell;
     Backend* backend = nullptr;
     MethodChoice method;
 };

@@ -3,7 +3,7 @@
 #include "common/app/compiled_entries.hpp"
 
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/rotation.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ measure::Candidate compile(LaunchContext& launch, measure::Contest const& contes
         auto compiled = entry.backend->compile(contest.plans[position % contest.plans.size()],
                                                contest.slots[position % contest.slots.size()], entry.method);
         if (position < contest.plans.size()) {
-            why_not = first_reason(launch.bootstrap, compiled ? "" : compiled.error().reason);
+            why_not = first_refusal(launch.bootstrap, compiled ? "" : compiled.error().reason);
         } else if (!compiled) {
             throw Error(fmt::format("{}: compiled for the first buffers and not for others: {}", candidate.name,
                                     compiled.error().reason));

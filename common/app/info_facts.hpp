@@ -4,7 +4,7 @@
 // What dlmb_info finds out, as one JSON object, and that object as text for people.
 #pragma once
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/record/device_use.hpp"
 
 #include <nlohmann/json.hpp>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_calibration.hpp"
 
-#include "common/backend/registry.hpp"
-#include "common/measure/agree.hpp"
+#include "common/backend_kit/registry.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 
 #include <fmt/format.h>
@@ -93,7 +93,7 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
     watchdog.touch();
     if (std::any_of(options.memory.begin(), options.memory.end(), on_device)) {
         std::int64_t const have = device.device ? 1 : 0;
-        if (measure::folded(bootstrap, have, Fold::min) == 1) {
+        if (reduce_over_ranks(bootstrap, have, Fold::min) == 1) {
             calibration.device = measure::calibrate_device(bootstrap);
         }
     }

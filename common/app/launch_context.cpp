@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_context.hpp"
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 
 #include <fmt/core.h>
 

@@ -24,7 +24,7 @@ bool lies_elsewhere(std::optional<record::HostPages> const& pages) {
 
 }  // namespace
 
-void LaunchSummary::add(record::Cell const& cell) {
+void LaunchSummary::add(record::Record const& cell) {
     if (cell.result.aa_ratio) {
         deviations_.emplace_back(std::abs(*cell.result.aa_ratio - 1), cell.cell_id);
     }

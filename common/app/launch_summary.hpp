@@ -16,7 +16,7 @@ namespace dlmb::app {
 
 class LaunchSummary {
 public:
-    void add(record::Cell const& cell);
+    void add(record::Record const& cell);
     /// Absent where no cell had two rounds.
     [[nodiscard]] std::optional<record::SelfComparison> self_comparison() const;
     /// Lines that begin with '#'; empty when there is nothing to say.

@@ -21,7 +21,7 @@ std::string time_text(double us) {
 }
 
 /// Elements of the count argument of NCCL's call.
-std::string count_text(record::Cell const& cell, std::string_view operation) {
+std::string count_text(record::Record const& cell, std::string_view operation) {
     auto const element = element_named(parameter(cell, "element").value_or("byte"));
     if (!element) {
         return "N/A";
@@ -45,7 +45,7 @@ public:
                            "(GB/s)", "");
     }
 
-    [[nodiscard]] std::string row(record::Cell const& cell, std::string_view title) override {
+    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
             invalid_ += cell.result.status == measure::Status::invalid ? 1 : 0;
             return note(cell, title);
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    static std::string half(record::Cell const& cell) {
+    static std::string half(record::Record const& cell) {
         Bandwidth const rate = bandwidth(cell.traffic, cell.result.time.median);
         char const* const wrong = cell.result.validation.verdict == measure::Verdict::passed ? "0" : "N/A";
         return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f} {:>6}",

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_calibration.hpp"
 #include "common/app/noise_floor.hpp"
-#include "common/backend/registry.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/backend_kit/registry.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffer_pool.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
@@ -56,7 +56,7 @@ void measure_once(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> c
     std::vector<std::size_t> whose;
     for (std::size_t b = 0; b < backends.size(); ++b) {
         auto compiled = backends[b].backend->compile(plans.front(), pool.slots().front(), {});
-        if (first_reason(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
+        if (first_refusal(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
             measure::Candidate& candidate = candidates.emplace_back();
             candidate.name = cells[b].name;
             candidate.backend = backends[b].backend.get();

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/open_backends.hpp"
 
-#include "common/backend/backend_pool.hpp"
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/backend_pool.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "common/tuning/provenance/system_key.hpp"
 #include "common/tuning/read_table.hpp"
@@ -41,7 +41,7 @@ std::unique_ptr<Chooser> open_chooser(Bootstrap& bootstrap, Options const& optio
     } catch (UsageError const& error) {
         problem = error.what();
     }
-    problem = first_reason(bootstrap, problem);
+    problem = first_refusal(bootstrap, problem);
     if (!problem.empty()) {
         throw UsageError(problem);
     }

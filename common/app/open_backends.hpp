@@ -6,7 +6,7 @@
 
 #include "common/app/launch_context.hpp"
 #include "common/app/options.hpp"
-#include "common/backend/chooser.hpp"
+#include "common/backend_kit/chooser.hpp"
 #include "common/record/environment.hpp"
 
 #include <memory>

@@ -4,7 +4,7 @@
 // What was asked for on the command line, as a value. Nothing here starts anything.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration.hpp"
 #include "common/measure/runner.hpp"
 #include "patterns/pattern.hpp"

@@ -19,7 +19,7 @@ public:
     }
 
     /// The size is the message size; of traffic that has none, the busiest rank's bytes.
-    [[nodiscard]] std::string row(record::Cell const& cell, std::string_view title) override {
+    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
             return note(cell, title);
         }

@@ -9,12 +9,12 @@
 namespace dlmb::app {
 namespace {
 
-double statistic(record::Cell const& cell, char const* name) {
+double statistic(record::Record const& cell, char const* name) {
     auto const found = cell.statistics.find(name);
     return found == cell.statistics.end() ? 0 : found->second;
 }
 
-std::string communication_of(record::Cell const& cell) {
+std::string communication_of(record::Record const& cell) {
     record::CellIdentity const& identity = cell.identity;
     std::string text = fmt::format("{} {} {} {}", identity.preset, identity.backend, identity.method, identity.memory);
     for (auto const& [name, value] : identity.parameters) {
@@ -27,7 +27,7 @@ std::string communication_of(record::Cell const& cell) {
 
 }  // namespace
 
-void Overlap::add(record::Cell& cell) {
+void Overlap::add(record::Record& cell) {
     double const iteration_us = cell.result.time.median / nanoseconds_per_microsecond;
     if (cell.result.status != measure::Status::ok || !(iteration_us > 0)) {
         return;
@@ -47,7 +47,7 @@ void Overlap::add(record::Cell& cell) {
     }
 }
 
-std::string overlap_line(record::Cell const& cell) {
+std::string overlap_line(record::Record const& cell) {
     if (cell.statistics.count("exposed_us") == 0) {
         return "";
     }

@@ -22,7 +22,7 @@ public:
     ///   communication_us  its median iteration
     ///   overlap_ratio     1 - (median iteration - T) / communication_us, T: ideal_makespan_us, else compute_us
     /// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
-    void add(record::Cell& cell);
+    void add(record::Record& cell);
 
 private:
     std::map<std::string, double> communication_us_;  // by what is the same with and without compute steps
@@ -30,6 +30,6 @@ private:
 
 /// "# compute 100.000 us, exposed 20.000 us, bubble ratio 0.167; ...": beside the schedule's closed form where the
 /// pattern has one (ideal_makespan_us, ideal_bubble_ratio); empty without compute steps.
-[[nodiscard]] std::string overlap_line(record::Cell const& cell);
+[[nodiscard]] std::string overlap_line(record::Record const& cell);
 
 }  // namespace dlmb::app

@@ -20,7 +20,7 @@ public:
                            "p95 [us]", "busbw", "samples", "bytes", "check");
     }
 
-    [[nodiscard]] std::string row(record::Cell const& cell, std::string_view title) override {
+    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
             return note(cell, title);
         }
@@ -40,12 +40,12 @@ public:
     }
 
 private:
-    static std::string throttled_line(record::Cell const& cell) {
+    static std::string throttled_line(record::Record const& cell) {
         return cell.result.throttled.value_or(false)
                    ? "# the clocks of a GPU were held down meanwhile, for its power or temperature\n"
                    : "";
     }
-    static std::string line(record::Cell const& cell, std::string_view title, std::string_view phase,
+    static std::string line(record::Record const& cell, std::string_view title, std::string_view phase,
                             measure::TimeSummary const& time, TrafficSummary const& traffic) {
         bool const shares = cell.statistics.count("unchecked_steps") > 0;
         char const* const passed = shares ? "part" : "ok";

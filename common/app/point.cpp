@@ -19,7 +19,7 @@ measure::BufferPool filled_pool(LaunchContext& launch, MemorySpace& space, Traff
 void describe(std::vector<Entry>& entries, Traffic const& traffic, BufferChoice const& choice,
               std::optional<record::HostPages> const& pages) {
     for (Entry& entry : entries) {
-        record::Cell& cell = entry.cell;
+        record::Record& cell = entry.cell;
         cell.traffic = traffic.total;
         cell.statistics = traffic.statistics;
         for (PhaseSummary const& phase : traffic.phases) {
@@ -66,7 +66,7 @@ measure::ContestRun Point::contest_run(std::function<void()> cell_over) {
 }
 
 void Point::report(std::size_t index, measure::CellResult const& result) {
-    record::Cell cell = compiled_.entries[index].cell;
+    record::Record cell = compiled_.entries[index].cell;
     cell.result = result;
     if (auto const& calibration = launch_.reporter.launch().calibration; calibration && !result.samples_ns.empty()) {
         cell.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);

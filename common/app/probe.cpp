@@ -3,10 +3,10 @@
 #include "common/app/probe.hpp"
 
 #include "common/app/reporter.hpp"
-#include "common/backend/plan_payload.hpp"
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/memory/devices.hpp"
 #include "common/plan/builder.hpp"
 
@@ -76,7 +76,7 @@ std::string try_plan(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory
     compiled.value()->finish();
     backend.quiesce();
     std::vector<std::string> const problems = payload.verify(0);
-    return first_reason(bootstrap, problems.empty() ? "" : problems.front());
+    return first_refusal(bootstrap, problems.empty() ? "" : problems.front());
 }
 
 std::string try_everything(Bootstrap& bootstrap, Backend& backend, MemorySpace& memory) {
@@ -110,7 +110,7 @@ int probe_mpi_device(Bootstrap& bootstrap) {
         throw UsageError("--probe-mpi-device takes two ranks: mpirun -np 2 dlmb_info --probe-mpi-device");
     }
     Devices const devices = find_devices();
-    std::string const no_device = first_reason(bootstrap, devices.why_none);
+    std::string const no_device = first_refusal(bootstrap, devices.why_none);
     if (!no_device.empty()) {
         answer(bootstrap, fmt::format("not tried: {}", no_device));
         return exit_nothing_ran;
@@ -119,7 +119,7 @@ int probe_mpi_device(Bootstrap& bootstrap) {
     std::string why_not;
     auto const memory = make_memory_space(MemoryKind::cuda, why_not);
     auto const backend = make_backend("mpi", {.bootstrap = bootstrap, .mpi_device = DevicePointers::yes});
-    why_not = first_reason(bootstrap, memory != nullptr && !backend ? backend.error().reason : why_not);
+    why_not = first_refusal(bootstrap, memory != nullptr && !backend ? backend.error().reason : why_not);
     if (!why_not.empty()) {
         answer(bootstrap, fmt::format("not tried: {}", why_not));
         return exit_nothing_ran;

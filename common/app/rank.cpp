@@ -10,8 +10,7 @@
 #include "common/app/launch_calibration.hpp"
 #include "common/app/open_backends.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/record/launch_id.hpp"
 #include "common/record/machine.hpp"
@@ -63,7 +62,7 @@ std::vector<Variant> checked_sweep(Bootstrap& bootstrap, PatternType const& type
     } catch (UsageError const& error) {
         problem = error.what();
     }
-    problem = first_reason(bootstrap, problem);
+    problem = first_refusal(bootstrap, problem);
     if (!problem.empty()) {
         throw UsageError(problem);
     }
@@ -72,7 +71,7 @@ std::vector<Variant> checked_sweep(Bootstrap& bootstrap, PatternType const& type
 
 /// Collective. An order that all launches shared would put the same cell in the wake of the same other one in each.
 std::uint64_t order_seed(Bootstrap& bootstrap, Options const& options) {
-    return measure::from_rank(bootstrap, options.order_seed.value_or(std::random_device{}()));
+    return from_rank(bootstrap, options.order_seed.value_or(std::random_device{}()));
 }
 
 record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Options const& options,
@@ -199,7 +198,7 @@ int run_rank(Bootstrap& bootstrap, PatternType const& type, Options const& given
     }
     batch.run();
     watchdog.disarm();
-    return measure::from_rank(bootstrap, reporter->finish());  // only rank 0 knows whether the results were saved
+    return from_rank(bootstrap, reporter->finish());  // only rank 0 knows whether the results were saved
 }
 
 }  // namespace dlmb::app

@@ -41,17 +41,17 @@ void Reporter::doing(std::string_view what) {
     progress_.show(fmt::format("{}: {}", point_, what));
 }
 
-void Reporter::expect(std::string const& name, record::Cell const& cell) {
+void Reporter::expect(std::string const& name, record::Record const& cell) {
     std::lock_guard const lock(mutex_);
     expected_[name] = cell;
 }
 
-void Reporter::cell(record::Cell const& cell, std::string_view title) {
+void Reporter::cell(record::Record const& cell, std::string_view title) {
     std::lock_guard const lock(mutex_);
     record_cell(cell, title);
 }
 
-void Reporter::record_cell(record::Cell const& cell, std::string_view title) {
+void Reporter::record_cell(record::Record const& cell, std::string_view title) {
     std::erase_if(expected_, [&](auto const& entry) { return entry.second.cell_id == cell.cell_id; });
     ++counts_[std::string(measure::name_of(cell.result.status))];
     if (!speaks_) {
@@ -76,7 +76,7 @@ void Reporter::stuck(measure::Stuck const& stuck, Rank rank, std::string_view ho
     fmt::print(stderr, "{}: error: {}: {}\n", launch_.program, where, what);
     auto const found = expected_.find(stuck.cell);
     if (found != expected_.end()) {
-        record::Cell cell = found->second;
+        record::Record cell = found->second;
         cell.result.status = stuck.signal == 0 ? measure::Status::timeout : measure::Status::failed;
         cell.result.reason = fmt::format("{}: {}", where, what);
         record_cell(cell, cell.identity.preset);

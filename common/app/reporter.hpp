@@ -28,8 +28,8 @@ public:
     Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks);
 
     /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
-    void expect(std::string const& name, record::Cell const& cell);
-    void cell(record::Cell const& cell, std::string_view title);
+    void expect(std::string const& name, record::Record const& cell);
+    void cell(record::Record const& cell, std::string_view title);
     void resumed() { ++resumed_; }
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
     void point(std::size_t number, std::size_t points, std::string_view title);
@@ -43,15 +43,15 @@ public:
 
 private:
     void write(std::string const& line);
-    void record_cell(record::Cell const& cell, std::string_view title);  // with the mutex held
+    void record_cell(record::Record const& cell, std::string_view title);  // with the mutex held
     [[nodiscard]] int exit_code() const;
 
     record::Launch launch_;
     bool speaks_;
     std::unique_ptr<Table> table_;
     std::optional<record::ResultWriter> writer_;
-    std::mutex mutex_;                              // the watchdog's thread reports a cell that hangs
-    std::map<std::string, record::Cell> expected_;  // by the name that the watchdog knows
+    std::mutex mutex_;                                // the watchdog's thread reports a cell that hangs
+    std::map<std::string, record::Record> expected_;  // by the name that the watchdog knows
     std::map<std::string, std::uint64_t> counts_;
     LaunchSummary summary_;
     std::uint64_t resumed_ = 0;

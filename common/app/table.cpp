@@ -21,7 +21,7 @@ std::unique_ptr<Table> make_table(Layout layout) {
     return make_own_table();
 }
 
-std::string figure_of_merit(record::Cell const& cell) {
+std::string figure_of_merit(record::Record const& cell) {
     if (cell.result.status != measure::Status::ok) {
         return "";
     }

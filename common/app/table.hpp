@@ -18,7 +18,7 @@ public:
     virtual ~Table() = default;
     [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
     /// Remembers what the row before was about, so that only changes are said.
-    [[nodiscard]] virtual std::string row(record::Cell const& cell, std::string_view title) = 0;
+    [[nodiscard]] virtual std::string row(record::Record const& cell, std::string_view title) = 0;
     /// Behind the last row.
     [[nodiscard]] virtual std::string footer() const { return ""; }
 };
@@ -26,6 +26,6 @@ public:
 [[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);
 
 /// "DLMB-FOM <cell_id> <metric> <value> <unit>", the line that log scrapers look for; empty unless the cell is ok.
-[[nodiscard]] std::string figure_of_merit(record::Cell const& cell);
+[[nodiscard]] std::string figure_of_merit(record::Record const& cell);
 
 }  // namespace dlmb::app

@@ -15,22 +15,22 @@ std::string preamble(record::Launch const& launch, std::string_view pattern) {
            calibration_line(launch.calibration);
 }
 
-std::string note(record::Cell const& cell, std::string_view title) {
+std::string note(record::Record const& cell, std::string_view title) {
     return fmt::format("# {} {} {} {}: {}: {}\n", title, cell.identity.backend, cell.identity.method,
                        cell.identity.memory, measure::name_of(cell.result.status), cell.result.reason);
 }
 
-std::optional<std::string> parameter(record::Cell const& cell, std::string_view name) {
+std::optional<std::string> parameter(record::Record const& cell, std::string_view name) {
     auto const found = cell.identity.parameters.find(std::string(name));
     return found == cell.identity.parameters.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<Bytes> message_size(record::Cell const& cell) {
+std::optional<Bytes> message_size(record::Record const& cell) {
     auto const text = parameter(cell, "message-size");
     return text ? std::optional(parse_bytes(*text, "message-size")) : std::nullopt;
 }
 
-std::string Series::heading(record::Cell const& cell, std::string_view title) {
+std::string Series::heading(record::Record const& cell, std::string_view title) {
     if (auto const size = message_size(cell); size && title.ends_with(exact_size(*size))) {
         title.remove_suffix(exact_size(*size).size());
         title = title.substr(0, title.find_last_not_of(' ') + 1);

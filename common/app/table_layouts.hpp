@@ -21,19 +21,19 @@ namespace dlmb::app {
 [[nodiscard]] std::string preamble(record::Launch const& launch, std::string_view pattern);
 
 /// A cell without a time: its status and reason, as a comment.
-[[nodiscard]] std::string note(record::Cell const& cell, std::string_view title);
+[[nodiscard]] std::string note(record::Record const& cell, std::string_view title);
 
 /// Nothing where the pattern has no parameter of that name.
-[[nodiscard]] std::optional<std::string> parameter(record::Cell const& cell, std::string_view name);
+[[nodiscard]] std::optional<std::string> parameter(record::Record const& cell, std::string_view name);
 
 /// The message size as -m counts it.
-[[nodiscard]] std::optional<Bytes> message_size(record::Cell const& cell);
+[[nodiscard]] std::optional<Bytes> message_size(record::Record const& cell);
 
 /// Rows that differ only in their message size stand under one comment: what they have in common.
 class Series {
 public:
     /// "# operation=allreduce mpi/default host" when this cell opens another series than the one before, else empty.
-    [[nodiscard]] std::string heading(record::Cell const& cell, std::string_view title);
+    [[nodiscard]] std::string heading(record::Record const& cell, std::string_view title);
 
 private:
     std::string last_;

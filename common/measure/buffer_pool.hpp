@@ -5,7 +5,7 @@
 // that small slots do not each cost a huge page.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <span>
 #include <vector>

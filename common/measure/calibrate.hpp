@@ -5,7 +5,7 @@
 // where nothing else is said.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration.hpp"
 #include "common/measure/watchdog.hpp"
 

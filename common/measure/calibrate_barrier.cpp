@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/clock.hpp"
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/measure/nodes.hpp"
 #include "common/measure/statistics.hpp"

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/clock.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/measure/statistics.hpp"
-#include "common/measure/worst_rank.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/device_queue.hpp"
 
@@ -55,8 +55,8 @@ DeviceFloor calibrate_device(Bootstrap& bootstrap) {
         }
         return now_ns() - start;
     });
-    return {worst_rank(bootstrap, event_pair), worst_rank(bootstrap, queue_and_wait),
-            worst_rank(bootstrap, gate_release)};
+    return {max_over_ranks(bootstrap, event_pair), max_over_ranks(bootstrap, queue_and_wait),
+            max_over_ranks(bootstrap, gate_release)};
 }
 
 }  // namespace dlmb::measure

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A cell like any other, with the smallest message: what it takes is what every message takes at least.
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffer_pool.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/measure/common_start.hpp"
@@ -45,7 +45,7 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
     std::vector<Candidate> candidates;
     for (Backend* const backend : backends) {
         auto compiled = backend->compile(plans.front(), pool.slots().front(), {});
-        if (first_reason(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
+        if (first_refusal(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
             Candidate& candidate = candidates.emplace_back();
             candidate.name = "calibration of " + std::string(backend->name());
             candidate.backend = backend;

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/clock.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/measure/statistics.hpp"
-#include "common/measure/worst_rank.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -63,8 +63,8 @@ double empty_region() {
 
 TimerFloor calibrate_timer(Bootstrap& bootstrap) {
     Reads const reads = read_repeatedly();
-    return {worst_rank(bootstrap, reads.cost_ns), worst_rank(bootstrap, static_cast<double>(reads.step_ns)),
-            worst_rank(bootstrap, empty_region())};
+    return {max_over_ranks(bootstrap, reads.cost_ns), max_over_ranks(bootstrap, static_cast<double>(reads.step_ns)),
+            max_over_ranks(bootstrap, empty_region())};
 }
 
 }  // namespace dlmb::measure

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/cell_run.hpp"
 
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/common_start.hpp"
 #include "common/measure/critical_phase.hpp"
 #include "common/measure/definition.hpp"
@@ -41,7 +41,7 @@ void CellRun::activate() {
 
 void CellRun::start() {
     activate();
-    result_.setup_ns = folded(contest_.bootstrap, candidate_.setup_ns, Fold::max);
+    result_.setup_ns = reduce_over_ranks(contest_.bootstrap, candidate_.setup_ns, Fold::max);
     watchdog_.activity("first iteration");
     first_iterations();
     if (!over_) {
@@ -199,7 +199,7 @@ void CellRun::conclude(Stop stop) {
     }
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
-    result_.sync.clock_error_ns = folded(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
+    result_.sync.clock_error_ns = reduce_over_ranks(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
     result_.sync.drift_ppm = largest_drift_ppm();
     result_.throttled = clocks_.over_ranks(contest_.bootstrap);
     if (decides()) {
@@ -214,7 +214,7 @@ void CellRun::conclude(Stop stop) {
 double CellRun::largest_drift_ppm() const {
     constexpr double steps = 1000;  // of a part per million
     double const own = std::abs(contest_.start.clock().drift_ppm());
-    return static_cast<double>(folded(contest_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
+    return static_cast<double>(reduce_over_ranks(contest_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
 }
 
 void CellRun::summarize_samples() {

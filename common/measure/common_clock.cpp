@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/common_clock.hpp"
 
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -22,7 +22,7 @@ CommonClock::CommonClock(Bootstrap& bootstrap, ClockOptions options)
     : bootstrap_(bootstrap), options_(std::move(options)), line_(options_.drift), leader_(bootstrap.node_leader()) {
     find_tree();
     compare_on_node();
-    bool const one_clock = folded(bootstrap_, nodes_ > 1 || own_clock_ ? 1 : 0, Fold::max) == 0;
+    bool const one_clock = reduce_over_ranks(bootstrap_, nodes_ > 1 || own_clock_ ? 1 : 0, Fold::max) == 0;
     if (one_clock) {
         return;
     }

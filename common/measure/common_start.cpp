@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/common_start.hpp"
 
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/bootstrap/oversubscription.hpp"
-#include "common/measure/agree.hpp"
 #include "common/measure/statistics.hpp"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ void CommonStart::measure_margin() {
         learning.push_back(clock_.now() - last_arrival);
     }
     auto const typical = static_cast<Nanoseconds>(margin_over_learning * median(learning));
-    facts_.margin_ns = std::clamp(folded(bootstrap_, typical, Fold::max), margin_least_ns, SampleStart::margin_most_ns);
+    facts_.margin_ns =
+        std::clamp(reduce_over_ranks(bootstrap_, typical, Fold::max), margin_least_ns, SampleStart::margin_most_ns);
 }
 
 void CommonStart::try_out() {
@@ -64,7 +65,7 @@ void CommonStart::try_out() {
 }
 
 StartPlan CommonStart::plan(double sample_ns) {
-    facts_.clock_error_ns = folded(bootstrap_, clock_.error_ns(), Fold::max);
+    facts_.clock_error_ns = reduce_over_ranks(bootstrap_, clock_.error_ns(), Fold::max);
     return from_rank(bootstrap_, choose_start(request_, facts_, sample_ns));
 }
 

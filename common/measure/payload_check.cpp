@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/payload_check.hpp"
 
-#include "common/backend/plan_payload.hpp"
-#include "common/measure/agree.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/rotation.hpp"
 #include "common/measure/slot_fill.hpp"
 #include "common/plan/traffic.hpp"
@@ -67,7 +67,7 @@ std::vector<std::uint64_t> PayloadCheck::after() const {
 
 void PayloadCheck::conclude(Validation& validation) {
     validation.blocks_checked += static_cast<std::uint64_t>(
-        folded(bootstrap_, static_cast<std::int64_t>(std::exchange(own_blocks_, 0)), Fold::sum));
+        reduce_over_ranks(bootstrap_, static_cast<std::int64_t>(std::exchange(own_blocks_, 0)), Fold::sum));
     if (timed_ != Fill::random) {
         fill_slots(memory_, slots_, plans_, timed_);
     }

@@ -5,7 +5,7 @@
 // know of a mismatch anywhere. Happens before and after timing, never between samples.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/cache_use.hpp"
 #include "common/measure/result.hpp"
 

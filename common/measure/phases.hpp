@@ -5,7 +5,7 @@
 // sum over its steps. Where steps overlap, that is the time by which they moved this rank's completion forward.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/rank_log.hpp"
 
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/statistics.hpp"
 #include "common/measure/suspects.hpp"
 #include "common/plan/precedence.hpp"

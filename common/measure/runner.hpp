@@ -5,7 +5,7 @@
 // contests are interleaved in rounds, so that drift of the machine hits all of them alike.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/cache_flush.hpp"
 #include "common/measure/cache_use.hpp"
 #include "common/measure/result.hpp"

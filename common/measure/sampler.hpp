@@ -5,7 +5,7 @@
 // all ranks saw once per chunk. It knows nothing of warm-up, rounds or when to stop.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/cache_flush.hpp"
 #include "common/measure/phases.hpp"
 #include "common/measure/sample_marks.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/slot_fill.hpp"
 
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/measure/buffer_pool.hpp"
 #include "common/measure/rotation.hpp"
 

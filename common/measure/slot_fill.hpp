@@ -4,7 +4,7 @@
 // What lies in the buffers while iterations are timed.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/cache_use.hpp"
 
 #include <span>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/throttle_log.hpp"
 
-#include "common/measure/agree.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 namespace dlmb::measure {
 namespace {
@@ -25,7 +25,7 @@ void ThrottleLog::look() {
 
 std::optional<bool> ThrottleLog::over_ranks(Bootstrap& bootstrap) const {
     std::int64_t const mine = !seen_ ? not_known : *seen_ ? held_down : at_full_speed;
-    std::int64_t const all = folded(bootstrap, mine, Fold::max);
+    std::int64_t const all = reduce_over_ranks(bootstrap, mine, Fold::max);
     return all == not_known ? std::nullopt : std::optional(all == held_down);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/watchdog.hpp"
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/base/error.hpp"
 
 #include <algorithm>

@@ -161,8 +161,8 @@ Launch launch_from(Json const& line) {
     return launch;
 }
 
-Cell cell_from(Json const& line) {
-    Cell cell;
+Record record_from(Json const& line) {
+    Record cell;
     cell.identity = identity_from(line);
     cell.cell_id = line.at("cell_id");
     cell.result = result_from(line);

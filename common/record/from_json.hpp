@@ -11,7 +11,7 @@ namespace dlmb::record {
 
 /// Throw nlohmann::json::exception or UsageError when a field is missing or has the wrong type.
 [[nodiscard]] Launch launch_from(Json const& line);
-[[nodiscard]] Cell cell_from(Json const& line);
+[[nodiscard]] Record record_from(Json const& line);
 [[nodiscard]] End end_from(Json const& line);
 
 }  // namespace dlmb::record

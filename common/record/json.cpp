@@ -50,7 +50,7 @@ Json phase_json(TrafficSummary const& traffic, measure::TimeSummary const* time)
 }
 
 /// Every phase that the traffic knows, with times where it was measured.
-Json phases_json(Cell const& cell) {
+Json phases_json(Record const& cell) {
     Json object = Json::object();
     for (PhaseTraffic const& phase : cell.phases) {
         auto const& timed = cell.result.phases;
@@ -91,7 +91,7 @@ Json times_over_samples(measure::TimeSummary const& summary) {
 }
 
 /// What only a finished measurement has; null and empty otherwise, so that no reader takes a zero for a time.
-Json measured_json(Cell const& cell) {
+Json measured_json(Record const& cell) {
     measure::CellResult const& result = cell.result;
     if (result.status != measure::Status::ok) {
         return {{"time_ns", nullptr},  {"samples_ns", Json::array()},   {"bandwidth", nullptr},
@@ -185,7 +185,7 @@ std::string to_json_line(Launch const& launch) {
                     {"order_seed", or_null(launch.order_seed)}});
 }
 
-std::string to_json_line(std::string_view launch_id, Cell const& cell) {
+std::string to_json_line(std::string_view launch_id, Record const& cell) {
     measure::CellResult const& result = cell.result;
     Json object{{"kind", "cell"}, {"launch_id", launch_id}, {"cell_id", cell.cell_id}};
     object.update(identity_json(cell.identity));

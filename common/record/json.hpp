@@ -14,7 +14,7 @@ namespace dlmb::record {
 
 /// One line without its newline. Throws Error naming the field if a time or a traffic figure is not finite.
 [[nodiscard]] std::string to_json_line(Launch const& launch);
-[[nodiscard]] std::string to_json_line(std::string_view launch_id, Cell const& cell);
+[[nodiscard]] std::string to_json_line(std::string_view launch_id, Record const& cell);
 [[nodiscard]] std::string to_json_line(End const& end);
 
 /// "passed", "failed" or "off".

@@ -4,7 +4,7 @@
 // The lines of a result file as values (results-schema/result.schema.json): launch, cell, end.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/base/draw.hpp"
 #include "common/measure/cache_use.hpp"
 #include "common/measure/calibration.hpp"
@@ -61,7 +61,7 @@ struct HostPages {
     bool operator==(HostPages const&) const = default;
 };
 
-struct Cell {
+struct Record {
     CellIdentity identity;
     std::string cell_id;
     measure::CellResult result;

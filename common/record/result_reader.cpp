@@ -94,7 +94,7 @@ ResultFile read_results(fs::path const& path) {
             check_schema(line.object);
             results.launches.push_back(launch_from(line.object));
         } else if (kind == "cell") {
-            StoredCell stored{line.object.at("launch_id"), cell_from(line.object)};
+            StoredCell stored{line.object.at("launch_id"), record_from(line.object)};
             if (!has(results.launches, stored.launch_id)) {
                 throw UsageError(fmt::format("cell of launch {}, which has no line above", stored.launch_id));
             }

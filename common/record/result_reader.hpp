@@ -16,7 +16,7 @@ namespace dlmb::record {
 
 struct StoredCell {
     std::string launch_id;
-    Cell cell;
+    Record cell;
 };
 
 struct ResultFile {

@@ -3,7 +3,7 @@
 //
 // nccl over the corpus, on the test double of the CUDA runtime and NCCL (tests/fakes/gpu), which is preloaded: a launch
 // without a device is a failure here and not a reason to skip.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/memory/devices.hpp"
 #include "tests/conformance/run_corpus.hpp"

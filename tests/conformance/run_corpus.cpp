@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/conformance/run_corpus.hpp"
 
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,7 @@
 // Runs the corpus on one backend and checks every byte it delivers, and that it touches no other.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "tests/conformance/corpus.hpp"
 
 #include <span>

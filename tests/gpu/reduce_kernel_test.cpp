@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // device_reduce against host_reduce, byte for byte.
-#include "common/backend/device_reduce.hpp"
-#include "common/backend/element_codec.hpp"
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/element_codec.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 #include "tests/gpu/device_rig.hpp"
 #include "tests/reductions/all_reductions.hpp"
 

@@ -16,14 +16,14 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "common/bootstrap": ("common/base",),
     "common/bootstrap/in_process": ("common/bootstrap", "common/base"),
     "common/bootstrap/mpi": ("common/bootstrap", "common/base"),
-    "common/backend": ("common/plan", "common/memory", "common/bootstrap", "common/base"),
-    "common/backends": ("common/backend", "common/plan", "common/memory", "common/bootstrap", "common/base"),
+    "common/backend_kit": ("common/plan", "common/memory", "common/bootstrap", "common/base"),
+    "common/backends": ("common/backend_kit", "common/plan", "common/memory", "common/bootstrap", "common/base"),
     "patterns": ("common/plan", "common/sizes", "common/base"),
 }
 
 # Layers that may include everything that stands before them in this list.
-STACK = ("common/backend", "common/measure", "common/record", "common/tuning", "common/app", "benchmarks")
-BELOW_THE_STACK = ("common/base", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend")
+STACK = ("common/backend_kit", "common/measure", "common/record", "common/tuning", "common/app", "benchmarks")
+BELOW_THE_STACK = ("common/base", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
 
 # Layers above the stack's record that speak to patterns (through patterns/pattern.hpp and patterns/registry.hpp).
 USES_PATTERNS = ("common/app", "benchmarks")
@@ -42,11 +42,11 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "mpi.h": ("common/bootstrap/mpi/", "common/backends/mpi/", "common/tuning/consumers/verify/"),
     "mpi-ext.h": ("common/bootstrap/mpi/", "common/backends/mpi/"),
     "nccl.h": ("common/backends/nccl/",),
-    "cuda_runtime_api.h": ("common/memory/cuda/", "common/backend/cuda/", "common/backends/nccl/"),
-    "cuda_bf16.h": ("common/backend/cuda/",),
-    "cuda_fp16.h": ("common/backend/cuda/",),
-    "cuda_fp8.h": ("common/backend/cuda/",),
-    "cublas_v2.h": ("common/backend/cuda/",),
+    "cuda_runtime_api.h": ("common/memory/cuda/", "common/backend_kit/cuda/", "common/backends/nccl/"),
+    "cuda_bf16.h": ("common/backend_kit/cuda/",),
+    "cuda_fp16.h": ("common/backend_kit/cuda/",),
+    "cuda_fp8.h": ("common/backend_kit/cuda/",),
+    "cublas_v2.h": ("common/backend_kit/cuda/",),
     "ucp": ("common/backends/ucx/",),
     "uct": ("common/backends/ucx/",),
     "ucs": ("common/backends/ucx/",),

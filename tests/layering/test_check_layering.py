@@ -13,7 +13,7 @@ import check_layering
 HEADERS = (
     "common/base/units.hpp",
     "common/plan/plan.hpp",
-    "common/backend/backend.hpp",
+    "common/backend_kit/backend.hpp",
     "common/backends/mpi/calls.hpp",
     "common/bootstrap/mpi/mpi_bootstrap.hpp",
     "common/measure/runner.hpp",
@@ -55,11 +55,11 @@ class LayeringTest(unittest.TestCase):
         self.assertEqual(self.findings("common/app/a.cpp", code), [])
 
     def test_a_lower_layer_must_not_include_a_higher_one(self) -> None:
-        self.assert_refused("common/plan/a.cpp", '#include "common/backend/backend.hpp"\n', "must not include")
+        self.assert_refused("common/plan/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
         self.assertEqual(len(self.findings("common/measure/a.cpp", '#include "common/app/driver.hpp"\n')), 2)
 
     def test_a_pattern_knows_no_backend_and_no_other_pattern(self) -> None:
-        self.assert_refused("patterns/x/a.cpp", '#include "common/backend/backend.hpp"\n', "must not include")
+        self.assert_refused("patterns/x/a.cpp", '#include "common/backend_kit/backend.hpp"\n', "must not include")
         self.assert_refused("patterns/x/a.cpp", '#include "patterns/moe/moe.hpp"\n', "another pattern")
 
     def test_a_backend_must_not_include_another_backend(self) -> None:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/mpi/rig.hpp"
 
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/plan/group_index.hpp"

@@ -4,7 +4,7 @@
 // A plan with its buffers, run and checked: what the tests of this folder share.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/plan/builder.hpp"
 

@@ -4,8 +4,8 @@
 // A plan with buffers in host memory, run over any backend and checked: what the tests of ucx over MPI share.
 #pragma once
 
-#include "common/backend/plan_payload.hpp"
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/plan/builder.hpp"
 

@@ -4,8 +4,8 @@
 // Every element type and reduction, and a reduction of payload done on the host: what tests of reductions share.
 #pragma once
 
-#include "common/backend/host_reduce.hpp"
-#include "common/backend/reduction_payload.hpp"
+#include "common/backend_kit/host_reduce.hpp"
+#include "common/backend_kit/reduction_payload.hpp"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/in_process/copy_plan.hpp"
 
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 
 #include <cstring>
 

@@ -9,7 +9,7 @@
 // Sends are rendezvous: a step is complete when its receivers have copied. A plan that needs buffering hangs here.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/in_process/schedule.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 #include "common/plan/ready_queue.hpp"

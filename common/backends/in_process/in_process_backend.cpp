@@ -3,7 +3,7 @@
 //
 // Ranks as threads: the reference every other backend is compared with, and what runs without MPI, UCX or a GPU. Its
 // times say how this process copies, nothing about a network.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/backends/in_process/copy_plan.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"

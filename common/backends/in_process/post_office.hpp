@@ -4,7 +4,7 @@
 // Where the two ends of a block find their mailbox while a plan is compiled. One per compile(), shared by all ranks.
 #pragma once
 
-#include "common/backend/step_match.hpp"
+#include "common/backend_kit/step_match.hpp"
 #include "common/backends/in_process/mailbox.hpp"
 
 #include <map>

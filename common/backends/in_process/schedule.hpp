@@ -5,8 +5,8 @@
 // operation comes down to that; the self block is a box from a rank to itself.
 #pragma once
 
-#include "common/backend/backend.hpp"
-#include "common/backend/host_compute.hpp"
+#include "common/backend_kit/backend.hpp"
+#include "common/backend_kit/host_compute.hpp"
 #include "common/backends/in_process/mailbox.hpp"
 #include "common/backends/in_process/post_office.hpp"
 

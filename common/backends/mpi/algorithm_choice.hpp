@@ -5,7 +5,7 @@
 // "algorithm:allreduce=ring:segment=64K". What the library offers is algorithm_catalogue.hpp.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <array>
 #include <cstdint>

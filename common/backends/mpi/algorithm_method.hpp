@@ -4,7 +4,7 @@
 // The method `algorithm` as dlmb_info and --method all see it: its knobs in words, and one choice per algorithm.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/algorithm_catalogue.hpp"
 
 #include <span>

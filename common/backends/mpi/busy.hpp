@@ -4,8 +4,8 @@
 // Steps that only take time.
 #pragma once
 
-#include "common/backend/device_compute.hpp"
-#include "common/backend/host_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/host_compute.hpp"
 #include "common/base/idle.hpp"
 
 namespace dlmb::mpi {

@@ -4,7 +4,7 @@
 // The library's own allreduce, reduce-scatter, allgather and broadcast, which every method uses alike.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/limits.hpp"
 
 #include <mpi.h>

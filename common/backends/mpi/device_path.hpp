@@ -5,7 +5,7 @@
 // and no error handler helps.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/device_query.hpp"
 
 #include <optional>

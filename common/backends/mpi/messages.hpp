@@ -4,7 +4,7 @@
 // The blocks of an exchange as native messages: what the point-to-point methods post.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/limits.hpp"
 #include "common/backends/mpi/self_copy.hpp"
 

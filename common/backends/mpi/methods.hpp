@@ -4,7 +4,7 @@
 // The table of methods, and a choice read from the command line.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/algorithm_choice.hpp"
 
 namespace dlmb::mpi {

@@ -4,7 +4,7 @@
 // Pinned host memory in which buffers of a device have their image: same size, same offsets.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <map>
 #include <memory>

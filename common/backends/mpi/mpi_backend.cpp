@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/mpi_backend.hpp"
 
-#include "common/backend/device_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
 #include "common/backends/mpi/algorithm_method.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/device_path.hpp"
@@ -13,8 +13,8 @@
 #include "common/backends/mpi/survey.hpp"
 #include "common/backends/mpi/translate.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/bootstrap/oversubscription.hpp"
 #include "common/memory/devices.hpp"
 
@@ -155,7 +155,7 @@ private:
         algorithms_.activate(choice, true);
         std::string const failure = rehearse(plan, tasks, steps);
         algorithms_.release();
-        std::string const first = first_reason(bootstrap_, failure);
+        std::string const first = first_refusal(bootstrap_, failure);
         return first.empty() ? "" : fmt::format("mpi: the algorithm is not applicable to {}", first);
     }
 

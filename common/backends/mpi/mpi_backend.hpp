@@ -5,7 +5,7 @@
 // the library's own calls, prepared once.
 #pragma once
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/backends/mpi/limits.hpp"
 
 namespace dlmb::mpi {

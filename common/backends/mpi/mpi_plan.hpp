@@ -5,7 +5,7 @@
 // before, as they become ready elsewhere.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/mirrors.hpp"
 #include "common/backends/mpi/task.hpp"

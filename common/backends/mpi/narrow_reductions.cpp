@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/narrow_reductions.hpp"
 
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
 #include <array>

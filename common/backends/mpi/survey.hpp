@@ -5,7 +5,7 @@
 // all members of a group or by none.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/limits.hpp"
 #include "common/backends/mpi/methods.hpp"
 

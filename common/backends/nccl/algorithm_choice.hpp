@@ -4,8 +4,8 @@
 // Method algorithm: which algorithm and protocol of NCCL do a collective, "algorithm:allreduce=ring:protocol=ll128".
 #pragma once
 
-#include "common/backend/backend.hpp"
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/backend.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <map>
 

@@ -4,7 +4,7 @@
 // From one step of a plan to the NCCL call that does it.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/calls.hpp"
 
 #include <functional>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/compile.hpp"
 
-#include "common/backend/device_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
 #include "common/backends/nccl/enqueue.hpp"
 #include "common/backends/nccl/pairing.hpp"
 #include "common/backends/nccl/translate.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/packed.hpp"
 
 #include <fmt/core.h>
@@ -80,11 +80,11 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     CommunicatorLookup const lookup{shared.communicators.world(),
                                     [&](Group const& group) { return shared.communicators.of(group); }};
     auto items = translate(plan, buffers, lookup, {method.all_to_all, why_no_fp8});
-    if (std::string reason = first_reason(shared.bootstrap, why_not(plan, method, items)); !reason.empty()) {
+    if (std::string reason = first_refusal(shared.bootstrap, why_not(plan, method, items)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     ChannelOrder const arriving = channels_arriving(shared.bootstrap, channels_sent(items.value()));
-    if (std::string reason = first_reason(shared.bootstrap, take_as_sent(items.value(), arriving)); !reason.empty()) {
+    if (std::string reason = first_refusal(shared.bootstrap, take_as_sent(items.value(), arriving)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     Registration registration;
@@ -97,7 +97,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     }
     auto queued = std::make_unique<QueuedPlan>(plan, std::move(items).value(), method, std::move(registration), shared);
     if (method.algorithm) {
-        if (std::string reason = first_reason(shared.bootstrap, queued->rehearse()); !reason.empty()) {
+        if (std::string reason = first_refusal(shared.bootstrap, queued->rehearse()); !reason.empty()) {
             return Unsupported{std::move(reason)};
         }
     }

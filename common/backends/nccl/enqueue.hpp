@@ -4,7 +4,7 @@
 // Prepared calls on their way to a stream.
 #pragma once
 
-#include "common/backend/device_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
 #include "common/backends/nccl/calls.hpp"
 
 #include <functional>

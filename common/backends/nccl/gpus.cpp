@@ -3,7 +3,7 @@
 #include "common/backends/nccl/gpus.hpp"
 
 #include "common/backends/nccl/check.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -42,7 +42,7 @@ std::optional<std::pair<Rank, Rank>> first_to_share(std::vector<std::string> con
 
 Expected<Gpus, Unsupported> survey_gpus(Bootstrap& bootstrap, bool may_share) {
     Devices const devices = find_devices();
-    if (std::string reason = first_reason(bootstrap, devices.why_none); !reason.empty()) {
+    if (std::string reason = first_refusal(bootstrap, devices.why_none); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     int index = 0;

@@ -5,7 +5,7 @@
 // after everything that could keep the end from coming.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
 #include "common/backends/nccl/graph.hpp"
 #include "common/backends/nccl/iteration.hpp"

@@ -5,7 +5,7 @@
 // so on all ranks.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
 
 #include <utility>

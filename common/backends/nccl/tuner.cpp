@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/tuner.hpp"
 
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -11,7 +11,7 @@
 
 namespace dlmb::nccl {
 
-Tuner::Tuner(Bootstrap& bootstrap) : why_not_(first_reason(bootstrap, open())) {}
+Tuner::Tuner(Bootstrap& bootstrap) : why_not_(first_refusal(bootstrap, open())) {}
 
 std::string Tuner::open() {
     char const* const path = std::getenv("NCCL_TUNER_PLUGIN");

@@ -4,7 +4,7 @@
 // The tuner plugin of DLMB, if NCCL loads it in this launch: how algorithms are chosen in a process that runs already.
 #pragma once
 
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 
 #include <string>

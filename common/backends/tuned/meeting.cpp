@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/tuned/meeting.hpp"
 
-#include "common/backend/step_match.hpp"
+#include "common/backend_kit/step_match.hpp"
 
 namespace dlmb::tuned {
 namespace {

@@ -5,7 +5,7 @@
 // ranks wait until nothing is in flight.
 #pragma once
 
-#include "common/backend/chooser.hpp"
+#include "common/backend_kit/chooser.hpp"
 
 namespace dlmb::tuned {
 

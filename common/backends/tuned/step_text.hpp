@@ -4,7 +4,7 @@
 // For the record: what was chosen for each step, and by which rule.
 #pragma once
 
-#include "common/backend/chooser.hpp"
+#include "common/backend_kit/chooser.hpp"
 
 #include <span>
 

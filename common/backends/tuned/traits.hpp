@@ -4,7 +4,7 @@
 // What a chooser is asked about each step of a plan.
 #pragma once
 
-#include "common/backend/chooser.hpp"
+#include "common/backend_kit/chooser.hpp"
 
 namespace dlmb::tuned {
 

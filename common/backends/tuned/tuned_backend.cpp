@@ -3,7 +3,7 @@
 //
 // Each step on the backend and by the method that a chooser picks for it: what a runtime that obeys a tuning table
 // does, its changes from one library to another included.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/agreement.hpp"
 #include "common/backends/tuned/one_digest.hpp"
 #include "common/backends/tuned/step_text.hpp"

@@ -5,7 +5,7 @@
 // hangs (docs/design.md, "Quiesce").
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 namespace dlmb::tuned {
 

@@ -3,8 +3,7 @@
 #include "common/backends/ucx/choose_ways.hpp"
 
 #include "common/backends/ucx/shared_windows.hpp"
-#include "common/bootstrap/anywhere.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -42,7 +41,7 @@ Expected<ChosenWays, Unsupported> choose_ways(Plan const& plan, Buffers const& b
     Bootstrap& bootstrap = transport.bootstrap();
     auto const ways_by = [&](WindowUse use) -> Expected<std::vector<StepWay>, Unsupported> {
         auto ways = ways_of(plan, buffers, methods, transport.sharing(), transport.wires(), use);
-        if (std::string reason = first_reason(bootstrap, ways ? "" : ways.error().reason); !reason.empty()) {
+        if (std::string reason = first_refusal(bootstrap, ways ? "" : ways.error().reason); !reason.empty()) {
             return Unsupported{std::move(reason)};
         }
         return ways;
@@ -52,8 +51,8 @@ Expected<ChosenWays, Unsupported> choose_ways(Plan const& plan, Buffers const& b
         return ways.error();
     }
     bool const limit_is_given = methods.window_use({}).messages_from != WindowUse::never;
-    bool const has_large_copies = anywhere(bootstrap, any_shared(ways.value(), has_large_window_copies));
-    bool const has_limit = anywhere(bootstrap, any_shared(ways.value(), [limit_is_given](SharedWay const& way) {
+    bool const has_large_copies = any_rank(bootstrap, any_shared(ways.value(), has_large_window_copies));
+    bool const has_limit = any_rank(bootstrap, any_shared(ways.value(), [limit_is_given](SharedWay const& way) {
                                         return way.has_limit && (limit_is_given || has_large_window_copies(way));
                                     }));
     bool const is_tried = has_large_copies && !methods.fixes_window_use();

@@ -4,8 +4,8 @@
 // A step of a plan as an algorithm sees it, and where its buffers lie.
 #pragma once
 
-#include "common/backend/algorithms/shape.hpp"
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/algorithms/shape.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <optional>
 

@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/compile.hpp"
 
-#include "common/backend/device_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
 #include "common/backends/ucx/choose_ways.hpp"
 #include "common/backends/ucx/scratch.hpp"
 #include "common/backends/ucx/shared_windows.hpp"
 #include "common/backends/ucx/tag.hpp"
 #include "common/backends/ucx/task_builder.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/anywhere.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -78,7 +77,7 @@ bool shares(std::vector<StepWay> const& ways) {
 
 /// Throws what any rank found wrong.
 void agree(Bootstrap& bootstrap, std::optional<std::string> const& problem) {
-    if (std::string const text = first_reason(bootstrap, problem.value_or("")); !text.empty()) {
+    if (std::string const text = first_refusal(bootstrap, problem.value_or("")); !text.empty()) {
         throw Error(text);
     }
 }
@@ -97,7 +96,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     Holdings holdings;
     holdings.operations = first ? std::make_unique<OperationRange>(transport.operation_ids(), *first) : nullptr;
     Bootstrap& bootstrap = transport.bootstrap();
-    if (std::string reason = first_reason(bootstrap, why_not(plan, buffers, first, transport)); !reason.empty()) {
+    if (std::string reason = first_refusal(bootstrap, why_not(plan, buffers, first, transport)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
     auto chosen = choose_ways(plan, buffers, methods, transports, transport, trial);
@@ -109,11 +108,11 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, B
     auto const scratch = provide_scratch(plan, buffers.kind, ways, holdings.scratch);
     std::vector<LoweredStep> const steps = lower(plan, buffers, ways, scratch);
     std::optional<SharedWindows> windows;
-    if (anywhere(bootstrap, shares(ways))) {
+    if (any_rank(bootstrap, shares(ways))) {
         windows.emplace(transport, plan, ways, steps);
         agree(bootstrap, windows->problem());
         transport.connect(shared_peers(plan, ways));
-        if (std::string reason = first_reason(bootstrap, windows->map()); !reason.empty()) {
+        if (std::string reason = first_refusal(bootstrap, windows->map()); !reason.empty()) {
             transport.share_no_memory(std::move(reason));
             return compile(plan, buffers, methods, transports, trial);  // by messages
         }

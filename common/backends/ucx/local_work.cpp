@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/local_work.hpp"
 
-#include "common/backend/device_reduce.hpp"
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 #include "common/backends/ucx/stream_copy.hpp"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A method is a way to do some operations: an order and a window for the messages of one step, or an algorithm of
-// several rounds. Each has a file of its own, here or in common/backend/algorithms.
+// several rounds. Each has a file of its own, here or in common/backend_kit/algorithms.
 #pragma once
 
-#include "common/backend/algorithms/algorithms.hpp"
+#include "common/backend_kit/algorithms/algorithms.hpp"
 #include "common/backends/ucx/lane.hpp"
 #include "common/backends/ucx/settings.hpp"
 #include "common/backends/ucx/window_use.hpp"

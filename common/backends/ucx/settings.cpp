@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/settings.hpp"
 
-#include "common/backend/algorithms/shape.hpp"
+#include "common/backend_kit/algorithms/shape.hpp"
 #include "common/backends/ucx/check.hpp"
 #include "common/backends/ucx/memory_stream.hpp"
 

@@ -5,7 +5,7 @@
 // poll() are the hot path: nothing is allocated, nothing virtual is called, UCX is not called.
 #pragma once
 
-#include "common/backend/algorithms/shared_plan.hpp"
+#include "common/backend_kit/algorithms/shared_plan.hpp"
 #include "common/backends/ucx/local_work.hpp"
 
 #include <array>

@@ -4,7 +4,7 @@
 // Whether a step is done in shared memory, and how: the choice by operation and size.
 #pragma once
 
-#include "common/backend/algorithms/shared_algorithms.hpp"
+#include "common/backend_kit/algorithms/shared_algorithms.hpp"
 #include "common/backends/ucx/collective.hpp"
 #include "common/backends/ucx/window_use.hpp"
 

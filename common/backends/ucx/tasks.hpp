@@ -7,8 +7,8 @@
 // and another gate that stands for the whole; a Compute step is one task.
 #pragma once
 
-#include "common/backend/device_compute.hpp"
-#include "common/backend/host_compute.hpp"
+#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/host_compute.hpp"
 #include "common/backends/ucx/lane.hpp"
 #include "common/backends/ucx/shared_lane.hpp"
 #include "common/plan/precedence.hpp"

@@ -5,7 +5,7 @@
 // plans, steps and methods.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/ucx/handles.hpp"
 #include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/operation_ids.hpp"

@@ -3,7 +3,7 @@
 #include "common/backends/ucx/transports.hpp"
 
 #include "common/base/error.hpp"
-#include "common/bootstrap/first_reason.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -51,7 +51,7 @@ Expected<Transport*, Unsupported> Transports::with(ContextSettings const& settin
 std::string Transports::make(ContextSettings const& settings) {
     Bootstrap& bootstrap = context_.bootstrap;
     ConfigHandle config = read_config();
-    std::string reason = first_reason(bootstrap, set(*config, settings));
+    std::string reason = first_refusal(bootstrap, set(*config, settings));
     if (reason.empty()) {
         ContextSettings const preferred = prefer_for_tcp(*config, bootstrap.local_size() == bootstrap.size());
         all_.emplace_back(settings, std::make_unique<Transport>(context_, std::move(config), preferred));

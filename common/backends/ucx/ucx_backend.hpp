@@ -4,7 +4,7 @@
 // The backend "ucx": plans over UCP tag matching, one worker per rank.
 #pragma once
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 
 namespace dlmb::ucx {
 

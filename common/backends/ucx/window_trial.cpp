@@ -3,7 +3,7 @@
 #include "common/backends/ucx/window_trial.hpp"
 
 #include "common/base/clock.hpp"
-#include "common/bootstrap/anywhere.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,7 +90,7 @@ std::optional<WindowUse> WindowTrial::fastest(std::vector<bool> const& sharing) 
 
 bool WindowTrial::is_stale() const {
     constexpr Nanoseconds valid_ns = 2'000'000'000;
-    return anywhere(bootstrap_, answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns);
+    return any_rank(bootstrap_, answered_at_ns_ == 0 || now_ns() - answered_at_ns_ > valid_ns);
 }
 
 std::optional<WindowUse> WindowTrial::compare(std::vector<bool> const& sharing) {

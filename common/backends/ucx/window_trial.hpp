@@ -6,7 +6,7 @@
 // topology tells neither.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/ucx/window_use.hpp"
 
 #include <cstddef>

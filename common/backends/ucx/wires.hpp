@@ -4,7 +4,7 @@
 // Where messages between ranks have nothing faster than TCP sockets, from the transports that a UCX context has.
 #pragma once
 
-#include "common/backend/algorithms/shape.hpp"
+#include "common/backend_kit/algorithms/shape.hpp"
 #include "common/backends/ucx/handles.hpp"
 
 #include <set>

@@ -13,7 +13,7 @@
 namespace dlmb::in_process {
 namespace {
 
-std::int64_t folded(std::int64_t a, std::int64_t b, Fold fold) {
+std::int64_t reduce_over_ranks(std::int64_t a, std::int64_t b, Fold fold) {
     switch (fold) {
     case Fold::sum:
         return a + b;
@@ -127,7 +127,7 @@ void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
                                         values.size(), peer, other.size()));
             }
             for (std::size_t i = 0; i < values.size(); ++i) {
-                values[i] = peer == 0 ? other[i] : folded(values[i], other[i], fold);
+                values[i] = peer == 0 ? other[i] : reduce_over_ranks(values[i], other[i], fold);
             }
         }
     });

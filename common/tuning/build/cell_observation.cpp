@@ -13,7 +13,7 @@
 namespace dlmb::tuning {
 namespace {
 
-std::string const& parameter(record::Cell const& cell, std::string const& name) {
+std::string const& parameter(record::Record const& cell, std::string const& name) {
     auto const found = cell.identity.parameters.find(name);
     if (found == cell.identity.parameters.end()) {
         throw UsageError(fmt::format("cell {}: parameter '{}' is missing", cell.cell_id, name));
@@ -22,7 +22,7 @@ std::string const& parameter(record::Cell const& cell, std::string const& name) 
 }
 
 /// Names of patterns/collective; its alltoall and alltoallv are exchanges of equal and of unequal blocks.
-Place place_of(record::Cell const& cell) {
+Place place_of(record::Record const& cell) {
     std::string const& name = parameter(cell, "operation");
     Place place;
     bool const is_exchange = name == "alltoall" || name == "alltoallv";
@@ -52,7 +52,7 @@ Place place_of(record::Cell const& cell) {
 }
 
 /// The message size of the command line in the operation's basis (patterns/collective/README.md).
-Bytes bytes_of(record::Cell const& cell, Place const& place) {
+Bytes bytes_of(record::Record const& cell, Place const& place) {
     Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
     bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
     return per_rank ? message * place.ranks : message;
@@ -92,7 +92,7 @@ std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& p
 
 }  // namespace
 
-Observation observation_from(record::Cell const& cell, std::string const& launch_id) {
+Observation observation_from(record::Record const& cell, std::string const& launch_id) {
     Observation seen;
     seen.place = place_of(cell);
     seen.bytes = bytes_of(cell, seen.place);

@@ -12,6 +12,6 @@
 namespace dlmb::tuning {
 
 /// Of a cell of the pattern `collective`. Throws UsageError when a parameter is missing.
-[[nodiscard]] Observation observation_from(record::Cell const& cell, std::string const& launch_id);
+[[nodiscard]] Observation observation_from(record::Record const& cell, std::string const& launch_id);
 
 }  // namespace dlmb::tuning

@@ -25,7 +25,7 @@ std::uint64_t processing_units(record::Launch const& launch) {
 }
 
 /// Whether the cell is MPI's alltoall of equal blocks, which method mpi_alltoall does by MPI_Alltoall.
-bool has_equal_blocks(record::Cell const& cell) {
+bool has_equal_blocks(record::Record const& cell) {
     auto const operation = cell.identity.parameters.find("operation");
     return cell.identity.backend == "mpi" && operation != cell.identity.parameters.end() &&
            operation->second == "alltoall";
@@ -33,18 +33,18 @@ bool has_equal_blocks(record::Cell const& cell) {
 
 }  // namespace
 
-bool Observations::is_default(record::Cell const& cell) const {
+bool Observations::is_default(record::Record const& cell) const {
     bool const for_files = !accepted_.methods.empty();
     return for_files && has_equal_blocks(cell) ? cell.identity.method == mpi_alltoall : cell.is_default;
 }
 
-bool Observations::competes(record::Cell const& cell) const {
+bool Observations::competes(record::Record const& cell) const {
     auto const& methods = accepted_.methods;
     return is_default(cell) || methods.empty() ||
            std::find(methods.begin(), methods.end(), parse_method(cell.identity.method).name) != methods.end();
 }
 
-std::string Observations::why_not(record::Cell const& cell, record::Launch const& launch) const {
+std::string Observations::why_not(record::Record const& cell, record::Launch const& launch) const {
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
     }
@@ -108,7 +108,7 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
     }
 }
 
-void Observations::add_versions(record::Cell const& cell, std::string const& name) {
+void Observations::add_versions(record::Record const& cell, std::string const& name) {
     Versions versions = library_versions(cell);
     if (std::string const other = other_version(versions, stack_.versions); !other.empty()) {
         throw UsageError(
@@ -117,7 +117,7 @@ void Observations::add_versions(record::Cell const& cell, std::string const& nam
     stack_.versions.merge(versions);
 }
 
-void Observations::require_one_cache_mode(record::Cell const& cell, std::string const& name) {
+void Observations::require_one_cache_mode(record::Record const& cell, std::string const& name) {
     cache_ = cache_.value_or(cell.identity.cache);
     if (*cache_ != cell.identity.cache) {
         throw UsageError(

@@ -43,14 +43,14 @@ public:
     [[nodiscard]] std::optional<measure::CacheMode> cache() const { return cache_; }
 
 private:
-    void require_one_cache_mode(record::Cell const& cell, std::string const& name);
-    void add_versions(record::Cell const& cell, std::string const& name);
+    void require_one_cache_mode(record::Record const& cell, std::string const& name);
+    void add_versions(record::Record const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
     /// calls MPI_Alltoall has without them, and not the MPI_Alltoallv of our default.
-    [[nodiscard]] bool is_default(record::Cell const& cell) const;
-    [[nodiscard]] bool competes(record::Cell const& cell) const;
-    [[nodiscard]] std::string why_not(record::Cell const& cell, record::Launch const& launch) const;
+    [[nodiscard]] bool is_default(record::Record const& cell) const;
+    [[nodiscard]] bool competes(record::Record const& cell) const;
+    [[nodiscard]] std::string why_not(record::Record const& cell, record::Launch const& launch) const;
 
     Accepted accepted_;
     std::vector<Observation> kept_;

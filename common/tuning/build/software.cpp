@@ -16,7 +16,7 @@ std::string dotted(std::uint64_t code) {
 
 }  // namespace
 
-Versions library_versions(record::Cell const& cell) {
+Versions library_versions(record::Record const& cell) {
     Versions versions;
     if (auto const found = cell.backend_facts.find("ucx_version"); found != cell.backend_facts.end()) {
         versions["ucx"] = found->second;

@@ -14,7 +14,7 @@ namespace dlmb::tuning {
 using Versions = std::map<std::string, std::string>;
 
 /// By "nccl" and "ucx": the versions that the backend of a cell told.
-[[nodiscard]] Versions library_versions(record::Cell const& cell);
+[[nodiscard]] Versions library_versions(record::Record const& cell);
 
 /// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
 [[nodiscard]] std::string other_version(Versions const& these, Versions const& first);

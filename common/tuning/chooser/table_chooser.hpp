@@ -4,7 +4,7 @@
 // A tuning table that chooses for the steps of a plan.
 #pragma once
 
-#include "common/backend/chooser.hpp"
+#include "common/backend_kit/chooser.hpp"
 #include "common/tuning/rule_index.hpp"
 
 namespace dlmb::tuning {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/exporters/nccl_rows.hpp"
 
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 #include "common/tuning/size_basis.hpp"
 
 #include <fmt/core.h>

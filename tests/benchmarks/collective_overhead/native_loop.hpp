@@ -4,7 +4,7 @@
 // The hand-written loop: the one MPI call that a plan's only step stands for, on the same buffers.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <mpi.h>
 

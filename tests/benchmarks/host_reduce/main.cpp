@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes of the result per second that host_reduce makes, per element and reduction, next to memcpy on as many bytes.
 // One thread; best of the repetitions. The first size stays in the L2 cache, the second in none.
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 #include "common/base/clock.hpp"
 
 #include <fmt/core.h>

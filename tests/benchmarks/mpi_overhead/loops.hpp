@@ -4,7 +4,7 @@
 // The two loops that are compared, each in a file of its own so that neither is inlined into main.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <mpi.h>
 

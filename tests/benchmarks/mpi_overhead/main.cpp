@@ -3,7 +3,7 @@
 //
 // Runs both loops the same number of times over the same buffers. Started by the script `count` under callgrind on one
 // of 4 ranks; alone it prints nothing but the number of iterations.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"

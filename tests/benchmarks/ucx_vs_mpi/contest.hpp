@@ -7,7 +7,7 @@
 // are on one node, where they have one clock.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 
 #include <vector>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/kernels.hpp"
 
-#include "common/backend/host_reduce.hpp"
-#include "common/backend/reduction_payload.hpp"
+#include "common/backend_kit/host_reduce.hpp"
+#include "common/backend_kit/reduction_payload.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/payload.hpp"
 #include "tests/fakes/gpu/device_memory.hpp"

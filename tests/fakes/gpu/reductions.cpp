@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/reductions.hpp"
 
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 #include "tests/fakes/gpu/operations.hpp"
 
 namespace dlmb::fake_gpu {

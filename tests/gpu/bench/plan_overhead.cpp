@@ -5,7 +5,7 @@
 // dlmb_collective's compiled allreduce over the nccl backend against a loop of the same NCCL call, interleaved in one
 // launch. Prints the ratio and decides nothing. Under --shared-gpu all ranks take turns on one device: the ratio still
 // says what a plan adds, the times say nothing. exit 77: the backend cannot run here
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/memory/devices.hpp"

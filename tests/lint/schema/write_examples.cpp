@@ -19,11 +19,11 @@
 namespace dlmb::record {
 namespace {
 
-void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Cell> const& cells, bool ends) {
+void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Record> const& cells, bool ends) {
     std::filesystem::remove(path);
     ResultWriter writer(path);
     writer.append(to_json_line(launch));
-    for (Cell const& cell : cells) {
+    for (Record const& cell : cells) {
         writer.append(to_json_line(launch.launch_id, cell));
     }
     if (ends) {

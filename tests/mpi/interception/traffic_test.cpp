@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What MPI is really given in one iteration of every pattern is what the plan says, message by message.
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"

@@ -4,8 +4,8 @@
 // All places of one collective in shared memory, played in one thread: their steps are taken in random turns.
 #pragma once
 
-#include "common/backend/algorithms/shared_algorithms.hpp"
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/algorithms/shared_algorithms.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/algorithms/simulation.hpp"
 
-#include "common/backend/host_reduce.hpp"
+#include "common/backend_kit/host_reduce.hpp"
 
 #include <algorithm>
 #include <array>

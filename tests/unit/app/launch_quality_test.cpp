@@ -22,8 +22,8 @@ measure::Calibration calibration(std::vector<double> p99_over_min) {
     return result;
 }
 
-record::Cell cell(std::string id, std::optional<double> aa_ratio, std::vector<std::string> flags = {}) {
-    record::Cell made;
+record::Record cell(std::string id, std::optional<double> aa_ratio, std::vector<std::string> flags = {}) {
+    record::Record made;
     made.cell_id = std::move(id);
     made.result.aa_ratio = aa_ratio;
     made.result.flags = std::move(flags);
@@ -85,10 +85,10 @@ TEST(LaunchSummary, FlagsAreCounted) {
     EXPECT_FALSE(summary.self_comparison().has_value());
     summary.add(cell("a", std::nullopt, {"drift", "step"}));
     summary.add(cell("b", std::nullopt, {"drift"}));
-    record::Cell tiny = cell("c", std::nullopt);
+    record::Record tiny = cell("c", std::nullopt);
     tiny.result.below_floor = true;
     summary.add(tiny);
-    record::Cell hot = cell("d", std::nullopt);
+    record::Record hot = cell("d", std::nullopt);
     hot.result.throttled = true;
     summary.add(hot);
     EXPECT_THAT(summary.text(), HasSubstr("flagged drift: 2 cells"));
@@ -101,7 +101,7 @@ TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
     auto const summarized = [](int cells) {
         LaunchSummary summary;
         for (int i = 0; i < cells; ++i) {
-            record::Cell each = cell("a", std::nullopt);
+            record::Record each = cell("a", std::nullopt);
             if (i == 0) {
                 each.result.suspects = {{3, measure::Suspect::Kind::delayed, 9000, 100}};
             }
@@ -116,7 +116,7 @@ TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
 TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
     auto const summarized = [](std::uint64_t elsewhere) {
         LaunchSummary summary;
-        record::Cell each = cell("a", std::nullopt);
+        record::Record each = cell("a", std::nullopt);
         each.host_pages = record::HostPages{{elsewhere == 0 ? 0U : 40U, elsewhere}, 0};
         summary.add(each);
         return summary.text();

@@ -24,7 +24,7 @@ std::string launch_lines(std::string const& launch_id, std::string const& campai
     launch.launch_id = launch_id;
     launch.campaign_id = campaign.empty() ? launch_id : campaign;
     launch.environment.env_key = env_key;
-    record::Cell cell;
+    record::Record cell;
     cell.cell_id = "backend=mpi";
     cell.result.samples_ns = {1, 2, 3};
     cell.result.round_medians_ns = {median_ns, median_ns};

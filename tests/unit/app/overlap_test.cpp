@@ -8,8 +8,8 @@
 namespace dlmb::app {
 namespace {
 
-record::Cell cell_of(char const* compute, double iteration_us, std::map<std::string, double> statistics) {
-    record::Cell cell;
+record::Record cell_of(char const* compute, double iteration_us, std::map<std::string, double> statistics) {
+    record::Record cell;
     cell.identity.backend = "mpi";
     cell.identity.method = "isend_irecv";
     cell.identity.memory = "host";
@@ -22,7 +22,7 @@ record::Cell cell_of(char const* compute, double iteration_us, std::map<std::str
 // 100 us of computation in 120 us: 20 us are exposed, 20/120 of the iteration.
 TEST(Overlap, WhatIsNotComputationIsExposed) {
     Overlap overlap;
-    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
     overlap.add(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("exposed_us"), 20);
     EXPECT_DOUBLE_EQ(cell.statistics.at("bubble_ratio"), 1.0 / 6);
@@ -32,10 +32,10 @@ TEST(Overlap, WhatIsNotComputationIsExposed) {
 // Alone it takes 40 us, of which 20 us are seen beside the computation: half is hidden.
 TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
     Overlap overlap;
-    record::Cell alone = cell_of("none", 40, {});
+    record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
     EXPECT_TRUE(alone.statistics.empty());
-    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
     overlap.add(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("communication_us"), 40);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.5);
@@ -45,34 +45,34 @@ TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
 // The schedule itself takes 110 us: communication adds 10 of its 40 us.
 TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
     Overlap overlap;
-    record::Cell alone = cell_of("none", 40, {});
+    record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
-    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}, {"ideal_makespan_us", 110}});
+    record::Record cell = cell_of("busy", 120, {{"compute_us", 100}, {"ideal_makespan_us", 110}});
     overlap.add(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), 0.75);
 }
 
 TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
     Overlap overlap;
-    record::Cell alone = cell_of("none", 40, {});
+    record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
-    record::Cell cell = cell_of("gemm", 160, {{"compute_us", 100}});
+    record::Record cell = cell_of("gemm", 160, {{"compute_us", 100}});
     overlap.add(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("overlap_ratio"), -0.5);
 }
 
 TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
     Overlap overlap;
-    record::Cell failed = cell_of("none", 40, {});
+    record::Record failed = cell_of("none", 40, {});
     failed.result.status = measure::Status::invalid;
-    record::Cell other_backend = cell_of("none", 40, {});
+    record::Record other_backend = cell_of("none", 40, {});
     other_backend.identity.backend = "ucx";
-    record::Cell other_schedule = cell_of("none", 40, {});
+    record::Record other_schedule = cell_of("none", 40, {});
     other_schedule.identity.parameters["schedule"] = "gpipe";
-    for (record::Cell* const alone : {&failed, &other_backend, &other_schedule}) {
+    for (record::Record* const alone : {&failed, &other_backend, &other_schedule}) {
         overlap.add(*alone);
     }
-    record::Cell cell = cell_of("busy", 120, {{"compute_us", 100}});
+    record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
     overlap.add(cell);
     EXPECT_EQ(cell.statistics.count("overlap_ratio"), 0U);
 }

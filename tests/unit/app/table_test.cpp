@@ -11,8 +11,8 @@ namespace dlmb::app {
 namespace {
 
 /// 3 MB through the busiest rank in 2 ms: 1.5 GB/s.
-record::Cell example() {
-    record::Cell cell;
+record::Record example() {
+    record::Record cell;
     cell.cell_id = "backend=mpi/pattern=moe_alltoall";
     cell.identity.backend = "mpi";
     cell.identity.method = "alltoallv";
@@ -35,8 +35,8 @@ TEST(Table, OwnLayoutShowsMedianInMicrosecondsAndBusBandwidth) {
 }
 
 /// An allgather of 4 ranks with 1 MiB from each in 2 ms, as dlmb_collective records it.
-record::Cell gather(char const* size, char const* in_place = "off") {
-    record::Cell cell = example();
+record::Record gather(char const* size, char const* in_place = "off") {
+    record::Record cell = example();
     cell.identity.parameters = {{"operation", "allgather"}, {"message-size", size}, {"element", "float"},
                                 {"reduction", "sum"},       {"in-place", in_place}, {"root", "0"}};
     cell.identity.world = {4, 4};
@@ -46,7 +46,7 @@ record::Cell gather(char const* size, char const* in_place = "off") {
 }
 
 TEST(Table, OwnLayoutHasOneRowForOnePhase) {
-    record::Cell cell = example();
+    record::Record cell = example();
     cell.result.phases = {{"only", cell.result.time}};
     cell.phases = {{"only", cell.traffic}};
     std::string const row = make_table(Layout::dlmb)->row(cell, "");
@@ -93,7 +93,7 @@ TEST(Table, NcclLayoutFillsTheHalfThatWasMeasured) {
 }
 
 TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {
-    record::Cell cell = gather("1048576");
+    record::Record cell = gather("1048576");
     auto const row = [&](char const* operation) {
         cell.identity.parameters["operation"] = operation;
         return make_table(Layout::nccl)->row(cell, "");
@@ -118,14 +118,14 @@ TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
     (void)table->row(gather("1048576"), "");
     (void)table->row(example(), "");
     EXPECT_EQ(table->footer(), "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.53643\n#\n");
-    record::Cell wrong = example();
+    record::Record wrong = example();
     wrong.result.status = measure::Status::invalid;
     (void)table->row(wrong, "");
     EXPECT_NE(table->footer().find("# Out of bounds values : 1 FAILED\n"), std::string::npos);
 }
 
 TEST(Table, ASkippedCellIsACommentWithItsReason) {
-    record::Cell cell = example();
+    record::Record cell = example();
     cell.result.status = measure::Status::skipped;
     cell.result.reason = "no CUDA device";
     for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
@@ -140,7 +140,7 @@ TEST(FigureOfMerit, MatchesTheDocumentedExpressionAndComesOnlyFromGoodCells) {
     std::regex const documented(R"(DLMB-FOM (\S+) (\S+) ([0-9]+\.[0-9]+) (\S+))");
     std::string const text = figure_of_merit(example());
     EXPECT_TRUE(std::regex_match(text.substr(0, text.size() - 1), documented)) << text;
-    record::Cell failed = example();
+    record::Record failed = example();
     failed.result.status = measure::Status::invalid;
     EXPECT_EQ(figure_of_merit(failed), "");
 }

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 #include "common/plan/builder.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"

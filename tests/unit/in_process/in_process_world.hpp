@@ -4,7 +4,7 @@
 // What tests of the in_process backend share: a rank with backend and memory, and the error a launch ends with.
 #pragma once
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/memory/host_space.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The calibration on threads as ranks: every part gives figures that can be true. No time is asserted.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/calibrate.hpp"
 #include "common/memory/memory_space.hpp"

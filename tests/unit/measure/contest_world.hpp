@@ -5,7 +5,7 @@
 // long within a draw, and what every rank was told.
 #pragma once
 
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/buffer_pool.hpp"
 #include "common/measure/common_start.hpp"

@@ -5,7 +5,7 @@
 // runner takes it. What it does is a Fault: a pair of hooks around each iteration.
 #pragma once
 
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/base/error.hpp"
 
 #include <algorithm>

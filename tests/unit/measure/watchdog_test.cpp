@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The watchdog fires, once, and says what stood still. Whether it fires late is no matter of these tests.
-#include "common/backend/backend.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/measure/watchdog.hpp"
 #include "tests/unit/measure/time_units.hpp"
 

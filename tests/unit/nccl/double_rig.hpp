@@ -4,8 +4,8 @@
 // This process as a rank with a GPU: the test double of the CUDA runtime and NCCL (tests/fakes/gpu) is preloaded.
 #pragma once
 
-#include "common/backend/plan_payload.hpp"
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/memory/devices.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which GPU belongs to whom, and what is said where there is none.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/backends/nccl/gpus.hpp"
 #include "common/backends/nccl/shared_gpu.hpp"
 #include "common/base/error.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Plans run over the reference backend, every byte checked.
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "tests/conformance/run_corpus.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"

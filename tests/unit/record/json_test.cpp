@@ -44,9 +44,9 @@ TEST(Json, ALaunchOfSchema10IsRead) {
 }
 
 TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
-    for (Cell const& cell : {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}) {
+    for (Record const& cell : {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}) {
         std::string const line = to_json_line("id", cell);
-        Cell const again = cell_from(parsed(line));
+        Record const again = record_from(parsed(line));
         EXPECT_EQ(to_json_line("id", again), line);
         EXPECT_EQ(again.identity, cell.identity);
         EXPECT_EQ(cell_id(again.identity, {}), cell_id(cell.identity, {}));
@@ -60,7 +60,7 @@ TEST(Json, ACellOfSchema11HasItsMedianOfRoundsAndNoFlags) {
         old.erase(field);
     }
     old["rounds"] = {{"medians_ns", {100.0, 103.0, 104.0}}};
-    measure::CellResult const result = cell_from(old).result;
+    measure::CellResult const result = record_from(old).result;
     EXPECT_EQ(result.median_of_rounds_ns, 103);
     EXPECT_DOUBLE_EQ(result.aa_ratio.value(), 102.0 / 103);
     EXPECT_FALSE(result.series.has_value());
@@ -69,27 +69,27 @@ TEST(Json, ACellOfSchema11HasItsMedianOfRoundsAndNoFlags) {
 }
 
 TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     cell.shared_gpu = true;
     Json line = parsed(to_json_line("id", cell));
-    EXPECT_TRUE(cell_from(line).shared_gpu);
+    EXPECT_TRUE(record_from(line).shared_gpu);
     line.erase("shared_gpu");
-    EXPECT_FALSE(cell_from(line).shared_gpu);
+    EXPECT_FALSE(record_from(line).shared_gpu);
 }
 
 TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     EXPECT_FALSE(parsed(to_json_line("id", cell)).contains("dropped"));
     cell.result.dropped = 3.125;
-    EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
+    EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
 }
 
 TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     EXPECT_FALSE(parsed(to_json_line("id", cell)).contains("throttled"));
     for (bool const throttled : {false, true}) {
         cell.result.throttled = throttled;
-        EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.throttled, throttled);
+        EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.throttled, throttled);
     }
 }
 
@@ -98,7 +98,7 @@ TEST(Json, ACellOfSchema11WasWarmOnRandomBytes) {
     for (char const* field : {"cache", "fill", "host_pages"}) {
         line.erase(field);
     }
-    Cell const cell = cell_from(line);
+    Record const cell = record_from(line);
     EXPECT_EQ(cell.identity.cache, measure::CacheMode::warm);
     EXPECT_EQ(cell.identity.fill, measure::Fill::random);
     EXPECT_EQ(cell.cache.slots, 1U);
@@ -113,7 +113,7 @@ TEST(Json, AnEndSurvivesTheRoundTrip) {
 }
 
 TEST(Json, ALineHasNoLineBreakWhateverTheTextsHold) {
-    Cell cell = sample_skipped_cell();
+    Record cell = sample_skipped_cell();
     cell.result.reason = "first\nsecond\r\n\t\"third\" \xFF";
     std::string const line = to_json_line("id", cell);
     EXPECT_EQ(line.find_first_of("\n\r"), std::string::npos);
@@ -133,15 +133,15 @@ TEST(Json, RatesAreBytesPerNanosecond) {
 }
 
 TEST(Json, P99IsNullWhereThereAreTooFewSamplesAndANumberWhereThereIsOne) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     EXPECT_TRUE(parsed(to_json_line("id", cell)).at("time_ns").at("p99").is_null());
     cell.result.time.p99 = 52300;
     EXPECT_EQ(parsed(to_json_line("id", cell)).at("time_ns").at("p99"), 52300.0);
-    EXPECT_EQ(cell_from(parsed(to_json_line("id", cell))).result.time.p99, 52300.0);
+    EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.time.p99, 52300.0);
 }
 
 TEST(Json, ACellThatIsNotOkHasNoTimesAndNoRates) {
-    for (Cell cell : {sample_skipped_cell(), sample_invalid_cell()}) {
+    for (Record cell : {sample_skipped_cell(), sample_invalid_cell()}) {
         cell.result.time = sample_cell().result.time;  // left over from before the check failed
         cell.result.samples_ns = {1, 2, 3};
         cell.result.phases = sample_cell().result.phases;
@@ -156,7 +156,7 @@ TEST(Json, ACellThatIsNotOkHasNoTimesAndNoRates) {
 }
 
 TEST(Json, AWorldOfOneRankHasNoBusBandwidth) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     RankTraffic alone;
     alone.payload = alone.send_total = alone.recv_total = alone.self = 4096;
     cell.traffic = summarize(std::vector{alone});
@@ -166,7 +166,7 @@ TEST(Json, AWorldOfOneRankHasNoBusBandwidth) {
 }
 
 TEST(Json, ATimeThatIsNoNumberIsAnErrorThatNamesTheField) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     cell.result.time.mean = std::numeric_limits<double>::quiet_NaN();
     try {
         (void)to_json_line("id", cell);
@@ -177,7 +177,7 @@ TEST(Json, ATimeThatIsNoNumberIsAnErrorThatNamesTheField) {
 }
 
 TEST(Json, AStatisticWithoutAFiniteValueIsLeftOut) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     cell.statistics["empty"] = std::numeric_limits<double>::infinity();
     Json const statistics = parsed(to_json_line("id", cell)).at("statistics");
     EXPECT_FALSE(statistics.contains("empty"));
@@ -185,11 +185,11 @@ TEST(Json, AStatisticWithoutAFiniteValueIsLeftOut) {
 }
 
 TEST(Json, SizesAbove2To53KeepEveryDigit) {
-    Cell cell = sample_cell();
+    Record cell = sample_cell();
     cell.traffic.payload_bytes = (Bytes{1} << 60) + 1;
     std::string const line = to_json_line("id", cell);
     EXPECT_NE(line.find(R"("payload_bytes":1152921504606846977)"), std::string::npos);  // 2^60 + 1
-    EXPECT_EQ(cell_from(parsed(line)).traffic.payload_bytes, (Bytes{1} << 60) + 1);
+    EXPECT_EQ(record_from(parsed(line)).traffic.payload_bytes, (Bytes{1} << 60) + 1);
 }
 
 TEST(Json, ParametersAreNumbersOnlyWhereTheTextComesBackUnchanged) {
@@ -239,7 +239,7 @@ TEST(Json, NumbersHaveAPointInALocaleWithADecimalComma) {
     CommaLocale const comma;
     EXPECT_EQ(to_json_line("id", sample_cell()), cell_line);
     EXPECT_EQ(plan_document(sample_plan_header(), sample_plans()), document);
-    EXPECT_DOUBLE_EQ(cell_from(parsed(cell_line)).traffic.imbalance_recv, sample_cell().traffic.imbalance_recv);
+    EXPECT_DOUBLE_EQ(record_from(parsed(cell_line)).traffic.imbalance_recv, sample_cell().traffic.imbalance_recv);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 std::string launch_line() {
     return to_json_line(sample_launch()) + "\n";
 }
-std::string cell_line(Cell const& cell) {
+std::string cell_line(Record const& cell) {
     return to_json_line(sample_launch().launch_id, cell) + "\n";
 }
 std::string end_line() {
@@ -132,7 +132,7 @@ TEST(FinishedCells, AreThoseWithStatusOk) {
 
 TEST(FinishedCells, AreNotUndoneByALaterFailureAndAreDoneByALaterSuccess) {
     TemporaryFolder const folder;
-    Cell failed = sample_cell();
+    Record failed = sample_cell();
     failed.result.status = measure::Status::failed;
     write_file(folder / "before", launch_line() + cell_line(sample_cell()) + cell_line(failed));
     write_file(folder / "after", launch_line() + cell_line(failed) + cell_line(sample_cell()));

@@ -62,8 +62,8 @@ CellIdentity identity(std::string const& backend, std::string const& method, std
             .fill = measure::Fill::random};
 }
 
-Cell planned_cell(std::string const& backend, std::string const& method, std::string const& memory) {
-    Cell cell;
+Record planned_cell(std::string const& backend, std::string const& method, std::string const& memory) {
+    Record cell;
     cell.identity = identity(backend, method, memory);
     cell.cell_id = cell_id(cell.identity, {{"element", "bf16"}, {"experts", "8"}, {"hidden", "4096"}, {"top-k", "2"}});
     cell.traffic = traffic({false, true});
@@ -124,8 +124,8 @@ Launch sample_gpu_launch() {
     return launch;
 }
 
-Cell sample_cell() {
-    Cell cell = planned_cell("mpi", "alltoallv", "host");
+Record sample_cell() {
+    Record cell = planned_cell("mpi", "alltoallv", "host");
     measure::CellResult& result = cell.result;
     result.samples_ns = {41200, 40800, 43950, 41010, 40760, 52300, 41120, 40990};
     result.time = measure::summarize(result.samples_ns);
@@ -162,15 +162,15 @@ Cell sample_cell() {
     return cell;
 }
 
-Cell sample_skipped_cell() {
-    Cell cell = planned_cell("nccl", "default", "cuda");
+Record sample_skipped_cell() {
+    Record cell = planned_cell("nccl", "default", "cuda");
     cell.result.status = measure::Status::skipped;
     cell.result.reason = "nccl: no CUDA device";
     return cell;
 }
 
-Cell sample_invalid_cell() {
-    Cell cell = planned_cell("ucx", "pairwise:max_outstanding=4", "host");
+Record sample_invalid_cell() {
+    Record cell = planned_cell("ucx", "pairwise:max_outstanding=4", "host");
     cell.result.status = measure::Status::invalid;
     cell.result.reason = "the payload is wrong";
     cell.result.validation = {

@@ -14,10 +14,10 @@
 namespace dlmb::record {
 
 [[nodiscard]] Launch sample_launch();
-[[nodiscard]] Launch sample_gpu_launch();  // the same with two GPUs per node, one of them far from its rank
-[[nodiscard]] Cell sample_cell();          // ok
-[[nodiscard]] Cell sample_skipped_cell();  // no CUDA device
-[[nodiscard]] Cell sample_invalid_cell();  // a wrong byte
+[[nodiscard]] Launch sample_gpu_launch();    // the same with two GPUs per node, one of them far from its rank
+[[nodiscard]] Record sample_cell();          // ok
+[[nodiscard]] Record sample_skipped_cell();  // no CUDA device
+[[nodiscard]] Record sample_invalid_cell();  // a wrong byte
 [[nodiscard]] End sample_end();
 
 /// Every operation once, for two ranks of a world of four: the group is {1, 3}.

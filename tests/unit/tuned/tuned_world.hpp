@@ -5,9 +5,9 @@
 // what is called, and a chooser that is a function. Both are test doubles; the data they move is real.
 #pragma once
 
-#include "common/backend/chooser.hpp"
-#include "common/backend/plan_payload.hpp"
-#include "common/backend/registry.hpp"
+#include "common/backend_kit/chooser.hpp"
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/plan/builder.hpp"
 #include "tests/unit/in_process/in_process_world.hpp"
 

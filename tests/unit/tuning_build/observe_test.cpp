@@ -11,8 +11,8 @@ namespace dlmb::tuning {
 namespace {
 
 /// A cell that a table can be made from.
-record::Cell good_cell() {
-    record::Cell cell;
+record::Record good_cell() {
+    record::Record cell;
     cell.identity.pattern = "collective";
     cell.identity.parameters = {{"operation", "allreduce"},
                                 {"element", "fp32"},
@@ -31,7 +31,7 @@ record::Cell good_cell() {
     return cell;
 }
 
-Observations observe(record::Cell const& cell, Accepted accepted = {}, record::Launch launch = {}) {
+Observations observe(record::Record const& cell, Accepted accepted = {}, record::Launch launch = {}) {
     launch.launch_id = "launch";
     launch.world = {4, 4};
     record::ResultFile file;
@@ -47,7 +47,7 @@ TEST(Observations, KeepACellOfOneOperationOnATransport) {
 }
 
 TEST(Observations, LeaveOutMethodsThatAreNotToCompete) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     Accepted const algorithms{false, false, "isolated", {"algorithm"}};
     EXPECT_TRUE(observe(cell, algorithms).kept().empty());
     cell.is_default = true;
@@ -62,7 +62,7 @@ TEST(Observations, LeaveOutMethodsThatAreNotToCompete) {
 }
 
 TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.parameters["operation"] = "alltoallv";
     cell.identity.parameters["skew"] = "hot_rank:3";
     cell.traffic.payload_bytes = Bytes{4} * 16384;
@@ -74,7 +74,7 @@ TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {
 }
 
 TEST(Observations, AThresholdOfUcxIsTheVariableThatOtherProgramsSet) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.backend = "ucx";
     cell.identity.method = "linear:max_outstanding=2:rndv_thresh=inf";
     ChoiceParams const params = observe(cell).kept().at(0).choice.params;
@@ -83,7 +83,7 @@ TEST(Observations, AThresholdOfUcxIsTheVariableThatOtherProgramsSet) {
 }
 
 TEST(Observations, AForcedAlgorithmOfNcclIsOneThatItsTunerCanBeTold) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.backend = "nccl";
     cell.identity.method = "algorithm:allreduce=ring:channels=4:protocol=ll";
     cell.backend_facts = {
@@ -95,7 +95,7 @@ TEST(Observations, AForcedAlgorithmOfNcclIsOneThatItsTunerCanBeTold) {
 }
 
 TEST(Observations, OfAMethodForSeveralCallsKnowTheAlgorithmOfTheirOwn) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.backend_facts = {{"mpi_algorithm_family", "open_mpi.tuned"},
                           {"mpi_algorithm.allreduce", "ring"},
                           {"mpi_algorithm_id.allreduce", "4"},
@@ -107,7 +107,7 @@ TEST(Observations, OfAMethodForSeveralCallsKnowTheAlgorithmOfTheirOwn) {
 }
 
 TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.parameters["operation"] = "alltoall";
     cell.identity.method = "alltoall";
     Accepted const algorithms{false, false, "isolated", {"algorithm"}};
@@ -120,7 +120,7 @@ TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
 }
 
 TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.world.ranks_per_node = 0;
     Observations const observations = observe(cell);
     EXPECT_EQ(observations.refused().count("ran on nodes with unequal numbers of ranks"), 1U);
@@ -129,7 +129,7 @@ TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
 }
 
 TEST(Observations, AreOfOneVersionOfALibrary) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.backend = "ucx";
     cell.identity.method = "linear";
     cell.backend_facts = {{"ucx_version", "1.13.1"}};
@@ -144,7 +144,7 @@ TEST(Observations, AreOfOneVersionOfALibrary) {
 }
 
 TEST(Observations, LeaveOutWhatRanByATable) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.identity.backend = "tuned";
     Observations const observations = observe(cell);
     EXPECT_TRUE(observations.kept().empty());
@@ -152,7 +152,7 @@ TEST(Observations, LeaveOutWhatRanByATable) {
 }
 
 TEST(Observations, LeaveOutRanksThatTookTurnsOnOneGpu) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.shared_gpu = true;
     Observations const observations = observe(cell);
     EXPECT_TRUE(observations.kept().empty());
@@ -168,13 +168,13 @@ TEST(Observations, LeaveOutWhatRanOnATestDouble) {
 }
 
 TEST(Observations, KeepACellOfAGpuAtItsFullClocks) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.result.throttled = false;
     EXPECT_EQ(observe(cell).kept().size(), 1U);
 }
 
 TEST(Observations, LeaveOutACellOfAGpuWhoseClocksWereHeldDown) {
-    record::Cell cell = good_cell();
+    record::Record cell = good_cell();
     cell.result.throttled = true;
     Observations const observations = observe(cell);
     EXPECT_TRUE(observations.kept().empty());

@@ -18,7 +18,7 @@ TEST(Software, AnMpiLibraryHasANameAndAVersion) {
 }
 
 TEST(Software, VersionsAreThoseOfTheBackendsLibrary) {
-    record::Cell cell;
+    record::Record cell;
     EXPECT_EQ(library_versions(cell), Versions{});
     cell.backend_facts = {{"ucx_version", "1.13.1"}, {"transports", "self"}};
     EXPECT_EQ(library_versions(cell), (Versions{{"ucx", "1.13.1"}}));

@@ -4,7 +4,7 @@
 // One thread rank with a ucx backend: plans, buffers and checked iterations.
 #pragma once
 
-#include "common/backend/plan_payload.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"

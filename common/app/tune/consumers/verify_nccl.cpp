@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/app/tune/consumers/verification.hpp"
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <fmt/core.h>
 

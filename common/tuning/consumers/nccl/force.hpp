@@ -4,7 +4,7 @@
 // The choices that are forced on all communicators of the process, and the counters.
 #pragma once
 
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <array>
 #include <atomic>

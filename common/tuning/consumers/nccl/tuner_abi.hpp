@@ -6,7 +6,7 @@
 // src/include/plugin/tuner of NCCL 2.21 to 2.30 (facts only; the names of versions 2 to 6 are NCCL's).
 #pragma once
 
-#include "common/backend/nccl_tuner_control.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <cstddef>
 #include <cstdint>

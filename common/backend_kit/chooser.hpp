@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a backend that hands its steps to other backends is given: who chooses for a step, and the other backends.
+#pragma once
+
+#include "common/backend_kit/backend.hpp"
+
+namespace dlmb {
+
+/// A step as all ranks that take part in it know it: a choice by what only one rank knows would make ranks wait for
+/// each other for ever. nullopt: unknown, or of no meaning for this operation.
+struct StepTraits {
+    OperationKind kind = OperationKind::compute;
+    /// Of a collective its full logical buffer; of an exchange what one rank sends, itself included, mean over the
+    /// ranks of the group (rounded down); of a message its size.
+    Bytes bytes = 0;
+    int ranks = 1;                                     // of the group
+    int nodes = 1;                                     // that they lie on
+    std::optional<int> ranks_per_node = std::nullopt;  // where it is the same on all of these nodes
+    MemoryKind memory = MemoryKind::host;
+    std::optional<Element> element = std::nullopt;
+    std::optional<Reduction> reduction = std::nullopt;
+    std::optional<bool> in_place = std::nullopt;
+    std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal
+    std::optional<double> imbalance = std::nullopt;  // exchange: largest total that a rank sends or receives / mean
+    std::optional<bool> same_node = std::nullopt;    // message: both ends are on one node
+};
+
+struct StepChoice {
+    std::string backend;
+    MethodChoice method = {};
+    std::string rule = {};     // what decided: "r003"; empty: nothing did, this is the default
+    std::string why_not = {};  // why nobody can do what was chosen; empty: somebody may
+};
+
+/// Pure: the same answer to the same question, and on every rank whose digest is the same.
+class Chooser {
+public:
+    virtual ~Chooser() = default;
+    /// SHA-256 of what it chooses by, 64 hex digits.
+    [[nodiscard]] virtual std::string const& digest() const = 0;
+    /// Names of all backends that it can choose, each once, in an order that depends on the digest only.
+    [[nodiscard]] virtual std::vector<std::string> backends() const = 0;
+    /// Of `compute`: who does the steps of a plan in which nobody communicates.
+    [[nodiscard]] virtual StepChoice choose(StepTraits const& step) const = 0;
+};
+
+/// The backends of a launch by name: one of each, because some of them move a worker that only one can register.
+class BackendSource {
+public:
+    virtual ~BackendSource() = default;
+    /// Collective. Throws UsageError for a name that nobody knows.
+    [[nodiscard]] virtual Expected<std::shared_ptr<Backend>, Unsupported> backend(std::string_view name) = 0;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,27 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/host_compute.hpp"
+
+namespace dlmb {
+
+HostCompute::HostCompute(Compute const& step)
+    : busy_ns_(step.busy_ns), tiles_(step.product ? 3 * tile_edge * tile_edge : 0, 0.5F) {}
+
+bool HostCompute::test() {
+    if (!tiles_.empty()) {
+        constexpr std::size_t tile = tile_edge * tile_edge;
+        float const* const a = tiles_.data();
+        float const* const b = a + tile;
+        float* const c = tiles_.data() + 2 * tile;
+        for (std::size_t row = 0; row < tile_edge; ++row) {
+            for (std::size_t k = 0; k < tile_edge; ++k) {
+                for (std::size_t column = 0; column < tile_edge; ++column) {
+                    c[row * tile_edge + column] += a[row * tile_edge + k] * b[k * tile_edge + column];
+                }
+            }
+        }
+    }
+    return now_ns() >= end_ns_;
+}
+
+}  // namespace dlmb

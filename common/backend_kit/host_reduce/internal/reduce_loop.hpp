@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The loop of host_reduce, which compilers turn into vector code: no branch in it, and no library. Always inlined: it
+// becomes code for the processors that the function around it is compiled for. Needs -fopenmp-simd, hence this folder.
+#pragma once
+
+#include "common/backend_kit/element_codec.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+namespace dlmb::reduce_loop {
+
+/// Unsigned arithmetic of at least 32 bits: signed overflow, and the promotion of small types to int, would be
+/// undefined.
+template <class T>
+using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
+
+struct Sum {
+    template <class T>
+    T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+struct Product {
+    template <class T>
+    T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+struct Least {
+    template <class T>
+    T operator()(T a, T b) const {
+        return b < a ? b : a;
+    }
+};
+
+struct Greatest {
+    template <class T>
+    T operator()(T a, T b) const {
+        return a < b ? b : a;
+    }
+};
+
+template <class Codec, class Combine>
+[[gnu::always_inline]] inline void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes,
+                                        Combine combine) {
+    using Storage = typename Codec::Storage;
+    Bytes const count = bytes / sizeof(Storage);
+    // An element depends on its own operands only, also where `to` is one of them.
+#pragma omp simd
+    for (Bytes i = 0; i < count; ++i) {
+        Storage a;
+        Storage b;
+        std::memcpy(&a, left + i * sizeof a, sizeof a);
+        std::memcpy(&b, right + i * sizeof b, sizeof b);
+        a = Codec::store(combine(Codec::load(a), Codec::load(b)));
+        std::memcpy(to + i * sizeof a, &a, sizeof a);
+    }
+}
+
+/// Calls fold(codec, combine) for the codec of `element` and what `reduction` does to two values.
+template <class Fold>
+void with_fold(Element element, Reduction reduction, Fold const& fold) {
+    with_codec(element, [&](auto codec) {
+        switch (reduction) {
+        case Reduction::sum:
+            return fold(codec, Sum{});
+        case Reduction::prod:
+            return fold(codec, Product{});
+        case Reduction::min:
+            return fold(codec, Least{});
+        case Reduction::max:
+            break;
+        }
+        return fold(codec, Greatest{});
+    });
+}
+
+}  // namespace dlmb::reduce_loop

@@ -1,0 +1,36 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/registry.hpp"
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb {
+
+MadeBackend make_backend(std::string_view name, BackendContext const& context) {
+    std::vector<std::string> known;
+    for (BackendEntry const& entry : backend_entries()) {
+        if (entry.name == name) {
+            return entry.make == nullptr ? MadeBackend{Unsupported{std::string(entry.absent)}} : entry.make(context);
+        }
+        known.emplace_back(entry.name);
+    }
+    throw UsageError(unknown_name("backend", name, known));
+}
+
+std::unique_ptr<MemorySpace> make_memory(MemoryKind kind, std::string& why_not) {
+    for (BackendEntry const& entry : backend_entries()) {
+        if (entry.name != name_of(kind)) {
+            continue;
+        }
+        if (entry.make_memory == nullptr) {
+            why_not = fmt::format("{} memory: {}", name_of(kind), entry.absent);
+            return nullptr;
+        }
+        return entry.make_memory(why_not);
+    }
+    return make_memory_space(kind, why_not);
+}
+
+}  // namespace dlmb

@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/backend.hpp"
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace dlmb {
+namespace {
+
+bool serves(MethodInfo const& method, OperationUse const& use) {
+    bool const takes_blocks = use.uniform || !method.uniform_only || use.kind != OperationKind::exchange;
+    return method.operations.has(use.kind) && takes_blocks;
+}
+
+}  // namespace
+
+MethodChoice parse_method(std::string_view text) {
+    MethodChoice method;
+    std::size_t const name_end = text.find(':');
+    method.name = text.substr(0, name_end);
+    std::string_view rest = name_end == std::string_view::npos ? std::string_view{} : text.substr(name_end + 1);
+    while (!rest.empty()) {
+        std::string_view const knob = rest.substr(0, rest.find(':'));
+        std::size_t const equals = knob.find('=');
+        if (equals == std::string_view::npos || equals == 0 || equals + 1 == knob.size()) {
+            throw UsageError(fmt::format(
+                "--method '{}': expected NAME or NAME:KNOB=VALUE, for example pairwise:max_outstanding=4", text));
+        }
+        method.knobs.emplace(knob.substr(0, equals), knob.substr(equals + 1));
+        rest.remove_prefix(std::min(rest.size(), knob.size() + 1));
+    }
+    if (method.name.empty()) {
+        throw UsageError(fmt::format("--method '{}': the name is empty", text));
+    }
+    return method;
+}
+
+std::string to_string(MethodChoice const& method) {
+    std::string text = method.name;
+    for (auto const& [knob, value] : method.knobs) {
+        text += fmt::format(":{}={}", knob, value);
+    }
+    return text;
+}
+
+std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods, std::span<OperationUse const> uses) {
+    std::vector<MethodInfo> chosen;
+    std::copy_if(methods.begin(), methods.end(), std::back_inserter(chosen), [&](MethodInfo const& method) {
+        return std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return serves(method, use); });
+    });
+    return chosen;
+}
+
+MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use) {
+    auto const found =
+        std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) { return serves(method, use); });
+    return found == methods.end() ? nullptr : &*found;
+}
+
+}  // namespace dlmb

@@ -1,0 +1,200 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/payload_layout.hpp"
+
+#include "common/base/error.hpp"
+#include "common/memory/payload.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace dlmb {
+namespace {
+
+/// Visits a plan's operations and collects their pieces.
+class Collector {
+public:
+    explicit Collector(Plan const& plan) : plan_(plan) {}
+
+    void visit(StepId step) {
+        step_ = step;
+        std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step].operation);
+    }
+    [[nodiscard]] PayloadLayout take() && {
+        std::copy_if(guarded_.begin(), guarded_.end(), std::back_inserter(layout_.guarded),
+                     [this](BufferId buffer) { return !plan_.buffers.at(buffer).shared; });
+        return std::move(layout_);
+    }
+
+private:
+    void add(Exchange const& exchange) {
+        for (Block const& block : exchange.send) {
+            send({exchange.send_buffer, block.offset}, block.bytes, plan_.me, world(exchange.group, block.peer));
+        }
+        guarded_.insert(exchange.recv_buffer);
+        for (Block const& block : exchange.recv) {
+            deliver({exchange.recv_buffer, block.offset}, block.bytes, world(exchange.group, block.peer), plan_.me);
+        }
+    }
+    void add(Send const& operation) {
+        send({operation.buffer, operation.to.offset}, operation.to.bytes, plan_.me,
+             world(operation.group, operation.to.peer));
+    }
+    void add(Recv const& operation) {
+        deliver({operation.buffer, operation.from.offset}, operation.from.bytes,
+                world(operation.group, operation.from.peer), plan_.me);
+    }
+    void add(AllReduce const& operation) {
+        send(operation.send, operation.bytes, every_rank, every_rank);
+        deliver(operation.recv, operation.bytes, every_rank, every_rank);
+    }
+    void add(ReduceScatter const& operation) {
+        Bytes const share = operation.bytes / size(operation.group);
+        send(operation.send, operation.bytes, every_rank, every_rank);
+        deliver(operation.recv, share, every_rank, every_rank,
+                my_place(operation.group) * share / size_of(operation.element));
+    }
+    void add(AllGather const& operation) {
+        Bytes const share = operation.bytes / size(operation.group);
+        send(operation.send, share, plan_.me, every_rank);
+        Region place = operation.recv;
+        for (Rank const source : plan_.groups.at(operation.group).members) {
+            deliver(place, share, source, every_rank);
+            place.offset += share;
+        }
+    }
+    void add(Broadcast const& operation) {
+        Rank const root = world(operation.group, operation.root);
+        guarded_.insert(operation.data.buffer);
+        if (root == plan_.me) {
+            send(operation.data, operation.bytes, root, every_rank);
+        } else {
+            deliver(operation.data, operation.bytes, root, every_rank);
+        }
+    }
+    void add(Compute const& /*compute*/) {}
+
+    void send(Region region, Bytes bytes, Rank source, Rank destination) {
+        keep(layout_.sent, {region.buffer, region.offset, bytes, step_, source, destination, 0});
+    }
+    void deliver(Region region, Bytes bytes, Rank source, Rank destination, std::uint64_t first_element = 0) {
+        guarded_.insert(region.buffer);
+        keep(layout_.delivered, {region.buffer, region.offset, bytes, step_, source, destination, first_element});
+    }
+    void keep(std::vector<Piece>& pieces, Piece const& piece) {
+        Bytes const size = plan_.buffers.at(piece.buffer).bytes;
+        if (piece.offset > size || piece.bytes > size - piece.offset) {
+            throw Error(fmt::format("rank {} step {} \"{}\": {} B at offset {} of buffer \"{}\", which has {} B",
+                                    plan_.me, step_, plan_.steps[step_].label, piece.bytes, piece.offset,
+                                    plan_.buffers[piece.buffer].name, size));
+        }
+        if (piece.bytes > 0 && !plan_.buffers[piece.buffer].shared) {
+            pieces.push_back(piece);
+        }
+    }
+    [[nodiscard]] Rank world(GroupId group, Rank peer) const {
+        return plan_.groups.at(group).members.at(static_cast<std::size_t>(peer));
+    }
+    [[nodiscard]] Bytes size(GroupId group) const { return plan_.groups.at(group).members.size(); }
+    [[nodiscard]] Bytes my_place(GroupId group) const {
+        std::vector<Rank> const& members = plan_.groups.at(group).members;
+        return static_cast<Bytes>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
+    }
+
+    Plan const& plan_;
+    StepId step_ = 0;
+    PayloadLayout layout_;
+    std::set<BufferId> guarded_;
+};
+
+bool earlier(Piece const& a, Piece const& b) {
+    return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
+}
+
+bool overlap(Piece const& a, Piece const& b) {
+    return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+/// All pieces in order of place. Throws where two claim one byte, unless a collective works in place.
+std::vector<Piece const*> ordered(Plan const& plan, PayloadLayout const& layout) {
+    std::vector<Piece const*> pieces;
+    for (Piece const& piece : layout.sent) {
+        pieces.push_back(&piece);
+    }
+    for (Piece const& piece : layout.delivered) {
+        pieces.push_back(&piece);
+    }
+    std::stable_sort(pieces.begin(), pieces.end(), [](Piece const* a, Piece const* b) { return earlier(*a, *b); });
+    Piece const* furthest = nullptr;
+    for (Piece const* piece : pieces) {
+        if (furthest != nullptr && overlap(*furthest, *piece) && furthest->step != piece->step) {
+            throw Error(fmt::format(
+                "rank {}: steps {} \"{}\" and {} \"{}\" share bytes of buffer \"{}\"; the payload check needs a "
+                "region of its own for each",
+                plan.me, furthest->step, plan.steps[furthest->step].label, piece->step, plan.steps[piece->step].label,
+                plan.buffers[piece->buffer].name));
+        }
+        if (furthest == nullptr || furthest->buffer != piece->buffer ||
+            furthest->offset + furthest->bytes < piece->offset + piece->bytes) {
+            furthest = piece;
+        }
+    }
+    return pieces;
+}
+
+void add_gaps(Plan const& plan, BufferId buffer, std::vector<Piece const*> const& pieces, std::vector<Gap>& gaps) {
+    auto next =
+        std::find_if(pieces.begin(), pieces.end(), [buffer](Piece const* piece) { return piece->buffer >= buffer; });
+    Piece const* before = nullptr;
+    Bytes end = 0;
+    for (; next != pieces.end() && (*next)->buffer == buffer; ++next) {
+        if ((*next)->offset > end) {
+            gaps.push_back({buffer, end, (*next)->offset - end, before, *next});
+        }
+        if ((*next)->offset + (*next)->bytes >= end) {
+            end = (*next)->offset + (*next)->bytes;
+            before = *next;
+        }
+    }
+    if (plan.buffers.at(buffer).bytes > end) {
+        gaps.push_back({buffer, end, plan.buffers[buffer].bytes - end, before, nullptr});
+    }
+}
+
+}  // namespace
+
+PayloadLayout payload_layout(Plan const& plan) {
+    Collector collector(plan);
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        collector.visit(step);
+    }
+    PayloadLayout layout = std::move(collector).take();
+    std::sort(layout.sent.begin(), layout.sent.end(), earlier);
+    std::sort(layout.delivered.begin(), layout.delivered.end(), earlier);
+    std::vector<Piece const*> const pieces = ordered(plan, layout);
+    for (BufferId const buffer : layout.guarded) {
+        add_gaps(plan, buffer, pieces, layout.gaps);
+    }
+    for (StepMatch const& match : match_steps(plan)) {
+        layout.step_numbers.push_back(step_number(match));
+    }
+    return layout;
+}
+
+Group const* group_of(Plan const& plan, StepId step) {
+    return std::visit(
+        [&plan](auto const& operation) -> Group const* {
+            if constexpr (requires { operation.group; }) {
+                return &plan.groups.at(operation.group);
+            } else {
+                return nullptr;
+            }
+        },
+        plan.steps.at(step).operation);
+}
+
+}  // namespace dlmb

@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A plan read as memory: which bytes are sent with which payload, which bytes must arrive with which, and which must
+// stay untouched. Only places and identities; PlanPayload fills and checks them. Shared buffers are left out.
+#pragma once
+
+#include "common/backend_kit/step_match.hpp"
+#include "common/plan/plan.hpp"
+
+#include <vector>
+
+namespace dlmb {
+
+/// A region with one payload stream. World ranks; every_rank as `destination` where all members get the same, and as
+/// both ends where the payload is a reduction's.
+struct Piece {
+    BufferId buffer = 0;
+    Bytes offset = 0;
+    Bytes bytes = 0;
+    StepId step = 0;
+    Rank source = 0;
+    Rank destination = 0;
+    std::uint64_t first_element = 0;  // reductions: where in the full vector the region begins
+};
+
+/// Untouched memory of a receive buffer, between pieces.
+struct Gap {
+    BufferId buffer = 0;
+    Bytes offset = 0;
+    Bytes bytes = 0;
+    Piece const* before = nullptr;  // the neighbours, where there are any
+    Piece const* behind = nullptr;
+};
+
+struct PayloadLayout {
+    std::vector<Piece> sent;  // by buffer and offset, as the next
+    std::vector<Piece> delivered;
+    std::vector<BufferId> guarded;            // buffers that something is delivered to, or would be on another rank
+    std::vector<Gap> gaps;                    // point into the vectors above
+    std::vector<std::uint32_t> step_numbers;  // by StepId
+};
+
+/// Throws Error where a region would need two payloads: sent by two steps, or sent on from what another step delivers.
+[[nodiscard]] PayloadLayout payload_layout(Plan const& plan);
+
+/// The group of a step; nullptr for Compute.
+[[nodiscard]] Group const* group_of(Plan const& plan, StepId step);
+
+}  // namespace dlmb

@@ -1,0 +1,60 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Proves that one iteration of a plan moved the right bytes to the right places and touched nothing else. Used before
+// and after timing; knows plans and memory, no backend.
+#pragma once
+
+#include "common/backend_kit/backend.hpp"
+#include "common/backend_kit/payload_layout.hpp"
+#include "common/backend_kit/reduction_check.hpp"
+#include "common/backend_kit/reduction_input.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb {
+
+class PlanPayload {
+public:
+    /// References are kept. Throws Error for a plan that no payload can check (see payload_layout.hpp).
+    PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan);
+    // Movable only: the layout's gaps point into its vectors, which moving keeps in place.
+    PlanPayload(PlanPayload&&) = default;
+    PlanPayload& operator=(PlanPayload&&) = delete;
+    PlanPayload(PlanPayload const&) = delete;
+    PlanPayload& operator=(PlanPayload const&) = delete;
+    ~PlanPayload() = default;
+
+    /// Fills what is sent with the payload of `iteration` and everything else of the receive buffers with guard
+    /// payload.
+    void prepare(std::uint32_t iteration);
+
+    /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be. For example
+    ///   step 1 "dispatch": block from rank 3: byte 4096 of 14336 is 0x1f, expected 0xa2; it is the payload of
+    ///   iteration 4 step 1 "dispatch": 8 bytes behind the block from rank 3 were overwritten
+    [[nodiscard]] std::vector<std::string> verify(std::uint32_t iteration);
+    static constexpr std::size_t problem_limit = 4;
+
+    /// Delivered blocks that verify() compared so far.
+    [[nodiscard]] std::uint64_t blocks_checked() const { return blocks_checked_; }
+
+private:
+    void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
+    [[nodiscard]] std::string problem_of(Piece const& piece, std::uint32_t iteration);
+    [[nodiscard]] std::string problem_of_reduction(Piece const& piece, std::uint32_t iteration);
+    [[nodiscard]] std::string problem_of(Gap const& gap);
+    [[nodiscard]] std::optional<Bytes> first_overwritten(Gap const& gap);
+    [[nodiscard]] std::vector<std::byte> read(BufferId buffer, Bytes offset, Bytes bytes);
+    [[nodiscard]] std::byte* at(BufferId buffer, Bytes offset) const { return buffers_.base.at(buffer) + offset; }
+
+    MemorySpace& memory_;
+    Buffers const& buffers_;
+    Plan const& plan_;
+    PayloadLayout layout_;
+    ReductionInput inputs_;
+    ReductionCheck reductions_;
+    std::uint64_t blocks_checked_ = 0;
+};
+
+}  // namespace dlmb

@@ -1,0 +1,59 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small values that all ranks must hold alike. Every function is collective and untimed.
+#pragma once
+
+#include "common/base/error.hpp"
+#include "common/bootstrap/bootstrap.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+namespace dlmb {
+
+/// The rank whose value counts where one rank decides for all.
+inline constexpr Rank deciding_rank = 0;
+
+/// The reduction of `mine` over all ranks.
+[[nodiscard]] inline std::int64_t reduce_over_ranks(Bootstrap& bootstrap, std::int64_t mine, Fold fold) {
+    bootstrap.all_reduce(std::span(&mine, 1), fold);
+    return mine;
+}
+
+/// The largest over ranks, rounded to picoseconds: the bootstrap reduces integers only.
+[[nodiscard]] inline double max_over_ranks(Bootstrap& bootstrap, double ns) {
+    constexpr double picoseconds = 1000;
+    return static_cast<double>(reduce_over_ranks(bootstrap, std::llround(ns * picoseconds), Fold::max)) / picoseconds;
+}
+
+/// Whether it is so on any rank.
+[[nodiscard]] inline bool any_rank(Bootstrap& bootstrap, bool here) {
+    return reduce_over_ranks(bootstrap, here ? 1 : 0, Fold::max) != 0;
+}
+
+/// The text of the lowest rank whose text is not empty, on every rank; empty when all are. A rank that refuses alone
+/// would leave the others waiting for it.
+[[nodiscard]] std::string first_refusal(Bootstrap& bootstrap, std::string const& mine);
+
+/// The value that `root` passed, on every rank.
+template <class Value>
+[[nodiscard]] Value from_rank(Bootstrap& bootstrap, Value const& mine, Rank root = deciding_rank) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    Blob blob(sizeof(Value));
+    std::memcpy(blob.data(), &mine, sizeof(Value));
+    bootstrap.broadcast(blob, root);
+    if (blob.size() != sizeof(Value)) {
+        throw Error("broadcast delivered a value of another size");
+    }
+    Value value{};
+    std::memcpy(&value, blob.data(), sizeof(Value));
+    return value;
+}
+
+/// The text that `root` passed, on every rank.
+[[nodiscard]] std::string text_from_rank(Bootstrap& bootstrap, std::string const& mine, Rank root);
+
+}  // namespace dlmb

@@ -1,0 +1,292 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every fault that a transport can commit is caught and named. No transport here: the test plays the network and copies
+// what the plan says, or something else.
+#include "common/backend_kit/plan_payload.hpp"
+#include "common/base/error.hpp"
+#include "common/memory/host_space.hpp"
+#include "common/plan/builder.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+namespace dlmb {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// All ranks of a plan set in this process, with their memory and payload.
+class Ranks {
+public:
+    explicit Ranks(std::vector<Plan> plans) : plans_(std::move(plans)) {
+        for (Plan const& plan : plans_) {
+            Buffers& buffers = buffers_.emplace_back();
+            for (Buffer const& buffer : plan.buffers) {
+                allocations_.push_back(space_.allocate(std::max<Bytes>(buffer.bytes, 1)));
+                buffers.base.push_back(allocations_.back().data());
+            }
+        }
+        for (std::size_t rank = 0; rank < plans_.size(); ++rank) {
+            payloads_.emplace_back(space_, buffers_[rank], plans_[rank]);
+        }
+    }
+
+    void prepare(std::uint32_t iteration) {
+        for (PlanPayload& payload : payloads_) {
+            payload.prepare(iteration);
+        }
+    }
+    std::vector<std::string> verify(Rank rank, std::uint32_t iteration) {
+        return payloads_[index(rank)].verify(iteration);
+    }
+    PlanPayload& payload(Rank rank) { return payloads_[index(rank)]; }
+    Plan const& plan(Rank rank) const { return plans_[index(rank)]; }
+    std::byte* at(Rank rank, BufferId buffer, Bytes offset) { return buffers_[index(rank)].base[buffer] + offset; }
+
+    /// Does exchange `step` of all ranks.
+    void exchange(StepId step) {
+        for (Plan const& receiver : plans_) {
+            auto const& in = std::get<Exchange>(receiver.steps[step].operation);
+            for (Block const& block : in.recv) {
+                std::memcpy(at(receiver.me, in.recv_buffer, block.offset), sent(block.peer, receiver.me, step),
+                            block.bytes);
+            }
+        }
+    }
+    /// Where `from` keeps what it sends to `to`, and where `to` wants it.
+    std::byte* sent(Rank from, Rank to, StepId step) {
+        auto const& exchange = std::get<Exchange>(plan(from).steps[step].operation);
+        return at(from, exchange.send_buffer, block_of(exchange.send, to).offset);
+    }
+    std::byte* received(Rank to, Rank from, StepId step) {
+        auto const& exchange = std::get<Exchange>(plan(to).steps[step].operation);
+        return at(to, exchange.recv_buffer, block_of(exchange.recv, from).offset);
+    }
+
+private:
+    static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
+    static Block block_of(std::vector<Block> const& blocks, Rank peer) {
+        return *std::find_if(blocks.begin(), blocks.end(), [peer](Block const& block) { return block.peer == peer; });
+    }
+
+    HostSpace space_;
+    std::vector<Plan> plans_;
+    std::vector<Buffers> buffers_;  // as many as plans before payloads_ refers to them
+    std::vector<Allocation> allocations_;
+    std::vector<PlanPayload> payloads_;
+};
+
+constexpr Bytes block_bytes = 1001;
+
+/// Three ranks, dispatch and combine, `block_bytes` from everyone to everyone.
+std::vector<Plan> two_exchanges() {
+    std::vector<Plan> plans;
+    std::vector<Bytes> const bytes(3, block_bytes);
+    for (Rank me = 0; me < 3; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group({{0, 1, 2}});
+        StepId const dispatch = builder.exchange(all, bytes, bytes, "dispatch");
+        builder.exchange(all, bytes, bytes, "combine", {dispatch});
+        plans.push_back(std::move(builder).finish());
+    }
+    return plans;
+}
+
+class PlanPayloadFault : public testing::Test {
+protected:
+    PlanPayloadFault() {
+        for (std::uint32_t iteration = 0; iteration <= now; ++iteration) {
+            ranks.prepare(iteration);
+            ranks.exchange(0);
+            ranks.exchange(1);
+        }
+    }
+    static constexpr std::uint32_t now = 6;
+    Ranks ranks{two_exchanges()};
+};
+
+TEST_F(PlanPayloadFault, ThereIsNoneWhenEverythingArrived) {
+    for (Rank rank = 0; rank < 3; ++rank) {
+        EXPECT_THAT(ranks.verify(rank, now), IsEmpty());
+    }
+    EXPECT_EQ(ranks.payload(0).blocks_checked(), 6U);  // two exchanges of three blocks
+}
+
+TEST_F(PlanPayloadFault, AFlippedByteIsNamedByStepSourceAndOffset) {
+    std::byte& victim = ranks.received(1, 2, 0)[777];
+    int const right = std::to_integer<int>(victim);
+    victim ^= std::byte{1};
+    auto const problems = ranks.verify(1, now);
+    ASSERT_EQ(problems.size(), 1U);
+    char expected[128];
+    std::snprintf(expected, sizeof expected,
+                  "step 0 \"dispatch\": block from rank 2: byte 777 of 1001 is 0x%02x, expected 0x%02x",
+                  static_cast<unsigned>(right ^ 1), static_cast<unsigned>(right));
+    EXPECT_EQ(problems[0], expected);
+}
+
+TEST_F(PlanPayloadFault, SwappedBlocksAreRecognisedAsEachOther) {
+    std::swap_ranges(ranks.received(1, 0, 0), ranks.received(1, 0, 0) + block_bytes, ranks.received(1, 2, 0));
+    EXPECT_THAT(ranks.verify(1, now), ElementsAre(testing::AllOf(HasSubstr("block from rank 0: byte 0 "),
+                                                                 HasSubstr("; it is the block from rank 2")),
+                                                  testing::AllOf(HasSubstr("block from rank 2: byte 0 "),
+                                                                 HasSubstr("; it is the block from rank 0"))));
+}
+
+TEST_F(PlanPayloadFault, AShortBlockIsNamedAtItsEnd) {
+    ranks.prepare(now);
+    ranks.exchange(0);
+    ranks.exchange(1);
+    // All but the last 401 bytes of one block: those are as prepare() left them.
+    std::vector<std::byte> const arrived(ranks.received(1, 0, 1), ranks.received(1, 0, 1) + 600);
+    ranks.payload(1).prepare(now);
+    ranks.exchange(0);
+    for (Rank const from : {1, 2}) {
+        std::memcpy(ranks.received(1, from, 1), ranks.sent(from, 1, 1), block_bytes);
+    }
+    std::memcpy(ranks.received(1, 0, 1), arrived.data(), arrived.size());
+    EXPECT_THAT(ranks.verify(1, now),
+                ElementsAre(testing::AllOf(HasSubstr("step 1 \"combine\": block from rank 0: byte 600 of 1001"),
+                                           HasSubstr("; nothing was written there"))));
+}
+
+TEST_F(PlanPayloadFault, BytesBehindABlockAreCountedAndNamed) {
+    std::memset(ranks.received(1, 0, 0) + block_bytes, 0, 8);
+    EXPECT_THAT(ranks.verify(1, now),
+                ElementsAre("step 0 \"dispatch\": 8 bytes behind the block from rank 0 were overwritten"));
+}
+
+TEST_F(PlanPayloadFault, BytesInFrontOfTheFirstBlockAreNamed) {
+    ranks.received(1, 0, 0)[-1] ^= std::byte{0xFF};
+    EXPECT_THAT(ranks.verify(1, now),
+                ElementsAre("step 0 \"dispatch\": 1 byte in front of the block from rank 0 was overwritten"));
+}
+
+TEST_F(PlanPayloadFault, AByteFurtherBehindIsNamedWithItsDistance) {
+    ranks.received(1, 2, 0)[block_bytes + 30] ^= std::byte{1};
+    EXPECT_THAT(ranks.verify(1, now),
+                ElementsAre("step 0 \"dispatch\": 1 byte from 30 B behind the block from rank 2 was overwritten"));
+}
+
+TEST_F(PlanPayloadFault, AStaleIterationIsNamed) {
+    EXPECT_THAT(ranks.verify(0, now + 1), testing::Each(HasSubstr("; it is the payload of iteration 6")));
+    EXPECT_EQ(ranks.verify(0, now + 1).size(), PlanPayload::problem_limit);
+}
+
+TEST_F(PlanPayloadFault, ABlockOfAnotherStepIsNamed) {
+    std::memcpy(ranks.received(1, 0, 0), ranks.sent(0, 1, 1), block_bytes);
+    EXPECT_THAT(ranks.verify(1, now), ElementsAre(HasSubstr("; it is the block of step 1 \"combine\"")));
+}
+
+TEST_F(PlanPayloadFault, ABlockMeantForAnotherRankIsNamed) {
+    std::memcpy(ranks.received(1, 0, 0), ranks.sent(0, 2, 0), block_bytes);
+    EXPECT_THAT(ranks.verify(1, now), ElementsAre(HasSubstr("; it is what rank 0 sends to rank 2")));
+}
+
+TEST_F(PlanPayloadFault, NothingThatArrivedIsNamedForEveryBlock) {
+    ranks.prepare(now);
+    EXPECT_THAT(ranks.verify(1, now), testing::Each(HasSubstr("byte 0 of 1001")));
+    EXPECT_THAT(ranks.verify(1, now), testing::Each(HasSubstr("; nothing was written there")));
+}
+
+TEST(PlanPayload, ChecksTheSmallestBlocksAndTheGapsBetweenThem) {
+    for (Bytes const bytes : std::vector<Bytes>{1, 2, 3, 7, 9, 63, 64, 65}) {
+        PlanBuilder builder(0);
+        builder.exchange(builder.group({{0}}), std::vector<Bytes>{bytes}, std::vector<Bytes>{bytes}, "self");
+        Ranks ranks({std::move(builder).finish()});
+        for (Bytes wrong = 0; wrong < ranks.plan(0).buffers[1].bytes; ++wrong) {
+            ranks.prepare(0);
+            ranks.exchange(0);
+            ASSERT_THAT(ranks.verify(0, 0), IsEmpty()) << bytes;
+            *ranks.at(0, 1, wrong) ^= std::byte{0x80};
+            EXPECT_EQ(ranks.verify(0, 0).size(), 1U) << "byte " << wrong << " of the buffer, block of " << bytes;
+        }
+    }
+}
+
+TEST(PlanPayload, ABufferThatNothingIsDeliveredToMustStayUntouched) {
+    PlanBuilder builder(0);
+    builder.exchange(builder.group({{0, 1}}), std::vector<Bytes>{0, 0}, std::vector<Bytes>{0, 0}, "nothing");
+    Ranks ranks({std::move(builder).finish()});
+    ASSERT_GT(ranks.plan(0).buffers[1].bytes, 5U);
+    ranks.prepare(0);
+    EXPECT_THAT(ranks.verify(0, 0), IsEmpty());
+    *ranks.at(0, 1, 5) ^= std::byte{1};
+    EXPECT_THAT(
+        ranks.verify(0, 0),
+        ElementsAre("buffer \"nothing.recv\": 1 byte at offset 5 was overwritten, though nothing is delivered there"));
+}
+
+/// Three ranks, one allreduce of `count` elements; `result` is where rank 1 has its own.
+Ranks reduction(Element element, std::uint64_t count) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < 3; ++me) {
+        PlanBuilder builder(me);
+        builder.all_reduce(builder.group({{0, 1, 2}}), count * size_of(element), element, Reduction::sum, "gradients");
+        plans.push_back(std::move(builder).finish());
+    }
+    return Ranks(std::move(plans));
+}
+
+std::byte* result_of_rank_1(Ranks& ranks) {
+    auto const& reduce = std::get<AllReduce>(ranks.plan(1).steps[0].operation);
+    return ranks.at(1, reduce.recv.buffer, reduce.recv.offset);
+}
+
+float input(Ranks& ranks, Rank rank, std::size_t element) {
+    float value = 0;
+    std::memcpy(&value, ranks.at(rank, 0, element * sizeof value), sizeof value);
+    return value;
+}
+
+/// Writes sum over `members` to the result of rank 1.
+void add_up(Ranks& ranks, std::size_t count, std::vector<Rank> const& members) {
+    for (std::size_t element = 0; element < count; ++element) {
+        float const sum = std::accumulate(members.begin(), members.end(), 0.0F, [&](float so_far, Rank rank) {
+            return so_far + input(ranks, rank, element);
+        });
+        std::memcpy(result_of_rank_1(ranks) + element * sizeof sum, &sum, sizeof sum);
+    }
+}
+
+TEST(PlanPayloadReduction, TheSumOfAllInputsIsRightAndOtherSumsAreNamed) {
+    constexpr std::size_t count = 40'000;  // more than one chunk of the check
+    Ranks ranks = reduction(Element::fp32, count);
+    ranks.prepare(4);
+    add_up(ranks, count, {0, 1, 2});
+    EXPECT_THAT(ranks.verify(1, 4), IsEmpty());
+
+    EXPECT_THAT(ranks.verify(1, 5), ElementsAre(HasSubstr("; it is the result of iteration 4")));
+    add_up(ranks, count, {0, 1});
+    EXPECT_THAT(ranks.verify(1, 4), ElementsAre(testing::AllOf(HasSubstr("step 0 \"gradients\": result: byte "),
+                                                               HasSubstr("; the contribution of rank 2 is missing"))));
+    add_up(ranks, count, {1});
+    EXPECT_THAT(ranks.verify(1, 4), ElementsAre(HasSubstr("; it is what rank 1 put in")));
+}
+
+TEST(PlanPayloadReduction, AWrongElementIsNamedInAnyChunk) {
+    constexpr std::size_t count = 40'000;
+    for (std::size_t const element : {std::size_t{0}, std::size_t{16383}, std::size_t{16384}, count - 1}) {
+        Ranks ranks = reduction(Element::fp32, count);
+        ranks.prepare(0);
+        add_up(ranks, count, {0, 1, 2});
+        result_of_rank_1(ranks)[element * 4 + 3] ^= std::byte{0x80};
+        EXPECT_THAT(ranks.verify(1, 0), ElementsAre(HasSubstr("(element " + std::to_string(element) + " of fp32)")));
+    }
+}
+
+TEST(PlanPayload, RefusesPlansWhoseBuffersAreNotBound) {
+    HostSpace space;
+    Buffers const none;
+    Plan const plan = two_exchanges()[0];
+    EXPECT_THROW(PlanPayload(space, none, plan), Error);
+}
+
+}  // namespace
+}  // namespace dlmb

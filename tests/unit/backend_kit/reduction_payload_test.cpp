@@ -1,0 +1,86 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/host_reduce.hpp"
+#include "common/backend_kit/reduction_payload.hpp"
+#include "tests/reductions/all_reductions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace dlmb {
+namespace {
+
+constexpr PayloadKey key = payload_key(every_rank, every_rank, 9, 2);
+constexpr std::size_t count = 257;
+
+/// `members` folded in the given direction. The point of the payload is that the direction does not matter.
+std::vector<std::byte> folded(ReductionPayload const& payload, Reduction reduction, int members, bool backwards) {
+    std::size_t const bytes = count * size_of(payload.element());
+    std::vector<std::byte> result(bytes);
+    std::vector<std::byte> operand(bytes);
+    for (int i = 0; i < members; ++i) {
+        int const member = backwards ? members - 1 - i : i;
+        payload.input(key, member, 5, operand);
+        if (i == 0) {
+            result = operand;
+        } else {
+            host_reduce(result.data(), operand.data(), bytes, payload.element(), reduction);
+        }
+    }
+    return result;
+}
+
+TEST(ReductionPayload, TheResultIsExactForEveryTypeSizeAndOrder) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
+            for (int const members : {1, 2, 3, 4, 5, 9, 64, 300}) {  // 300: far above what fp8 counts exactly
+                ReductionPayload const payload(element, reduction, members);
+                std::vector<std::byte> expected(count * size_of(element));
+                payload.result(key, 5, expected);
+                EXPECT_EQ(folded(payload, reduction, members, false), expected)
+                    << name_of(element) << " " << name_of(reduction) << " " << members;
+                EXPECT_EQ(folded(payload, reduction, members, true), expected)
+                    << name_of(element) << " " << name_of(reduction) << " " << members << " backwards";
+            }
+        }
+    }
+}
+
+TEST(ReductionPayload, AMissingContributionOfAnyMemberChangesTheResult) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : all_reductions) {
+            for (int const members : {2, 5, 9}) {
+                ReductionPayload const payload(element, reduction, members);
+                std::vector<std::byte> whole(count * size_of(element));
+                std::vector<std::byte> without(whole.size());
+                payload.result(key, 0, whole);
+                for (int member = 0; member < members; ++member) {
+                    payload.result_without(key, member, 0, without);
+                    EXPECT_NE(whole, without) << name_of(element) << " " << name_of(reduction) << " member " << member;
+                }
+            }
+        }
+    }
+}
+
+TEST(ReductionPayload, APartBeginsAtItsFirstElement) {
+    ReductionPayload const payload(Element::bf16, Reduction::sum, 4);
+    std::vector<std::byte> whole(100);
+    std::vector<std::byte> part(40);
+    payload.result(key, 0, whole);
+    payload.result(key, 30, part);
+    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 60));
+}
+
+TEST(ReductionPayload, AnotherIterationHasAnotherResult) {
+    ReductionPayload const payload(Element::fp8, Reduction::min, 3);  // the fewest different values
+    std::vector<std::byte> now(count);
+    std::vector<std::byte> before(count);
+    payload.result(key, 0, now);
+    payload.result(payload_key(every_rank, every_rank, 9, 1), 0, before);
+    EXPECT_NE(now, before);
+}
+
+}  // namespace
+}  // namespace dlmb
