@@ -19,7 +19,8 @@
 namespace dlmb::record {
 namespace {
 
-void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Record> const& cells, bool ends) {
+void write_results(std::filesystem::path const& path, Launch const& launch, std::vector<Record> const& cells,
+                   bool ends) {
     std::filesystem::remove(path);
     ResultWriter writer(path);
     writer.append(to_json_line(launch));
