@@ -98,7 +98,14 @@ struct PatternType {
     std::string_view presets_json;             // content of presets.json
     /// Throws UsageError naming the parameter, its value and what would be right.
     std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
+    /// Parameters that set the compute steps beside which messages travel. Of two cells that differ in nothing else,
+    /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
+    /// measured.
+    std::span<std::string_view const> compute_parameters{};
 };
+
+/// Whether the parameter is one of type.compute_parameters.
+[[nodiscard]] bool sets_compute(PatternType const& type, std::string_view parameter);
 
 /// Presets in file order. Throws UsageError when the file breaks its own rules (unknown parameter, two of one name).
 [[nodiscard]] std::vector<Preset> presets_of(PatternType const& type);

@@ -98,6 +98,11 @@ Preset find_preset(PatternType const& type, std::string_view name) {
 
 }  // namespace
 
+bool sets_compute(PatternType const& type, std::string_view parameter) {
+    return std::find(type.compute_parameters.begin(), type.compute_parameters.end(), parameter) !=
+           type.compute_parameters.end();
+}
+
 std::vector<Preset> presets_of(PatternType const& type) {
     Json list;
     try {

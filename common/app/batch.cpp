@@ -13,8 +13,6 @@
 namespace dlmb::app {
 namespace {
 
-constexpr std::string_view compute_parameters = "compute";  // how the names of those that set compute steps begin
-
 void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> const& entries,
               std::string const& reason) {
     launch.watchdog.disarm();
@@ -23,10 +21,10 @@ void skip_all(LaunchContext& launch, Variant const& variant, std::vector<Entry> 
     }
 }
 
-Parameters compute_steps_of(Variant const& variant) {
+Parameters compute_steps_of(PatternType const& type, Variant const& variant) {
     Parameters found;
     std::copy_if(variant.parameters.begin(), variant.parameters.end(), std::inserter(found, found.end()),
-                 [](auto const& parameter) { return parameter.first.starts_with(compute_parameters); });
+                 [&](auto const& parameter) { return sets_compute(type, parameter.first); });
     return found;
 }
 
@@ -54,7 +52,8 @@ void Batch::add(Variant const& variant, MemoryKind memory) {
     // What a cell without compute steps takes is known to the one with them only once it is over. And how much of a
     // device's memory libraries hold is not known: there each point is alone.
     bool const alone = !launch_.options.rounds_over_sweep || on_device(memory) || memory == MemoryKind::managed;
-    if (!points_.empty() && (alone || compute_steps_of(variant) != compute_steps_of(points_.front().variant()))) {
+    if (!points_.empty() && (alone || compute_steps_of(launch_.type, variant) !=
+                                          compute_steps_of(launch_.type, points_.front().variant()))) {
         run();
     }
     std::unique_ptr<Pattern> const pattern = launch_.type.make(variant.parameters, launch_.world);

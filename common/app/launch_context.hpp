@@ -36,7 +36,7 @@ struct LaunchContext {
     Throttling const* throttling;     // of that device; nullptr: there is none
     Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
     std::vector<int> numa_nodes;      // of the processing units that this rank may run on
-    Overlap overlap = {};
+    Overlap overlap{type};
 };
 
 /// Collective. nullptr with a reason unless every rank has this memory.

@@ -14,11 +14,12 @@ double statistic(record::Record const& cell, char const* name) {
     return found == cell.statistics.end() ? 0 : found->second;
 }
 
-std::string communication_of(record::Record const& cell) {
+/// What is the same with and without compute steps.
+std::string communication_of(PatternType const& type, record::Record const& cell) {
     record::CellIdentity const& identity = cell.identity;
     std::string text = fmt::format("{} {} {} {}", identity.preset, identity.backend, identity.method, identity.memory);
     for (auto const& [name, value] : identity.parameters) {
-        if (name.rfind("compute", 0) != 0) {
+        if (!sets_compute(type, name)) {
             text += fmt::format(" {}={}", name, value);
         }
     }
@@ -34,12 +35,12 @@ void Overlap::add(record::Record& cell) {
     }
     double const compute_us = statistic(cell, "compute_us");
     if (!(compute_us > 0)) {
-        communication_us_[communication_of(cell)] = iteration_us;
+        communication_us_[communication_of(type_, cell)] = iteration_us;
         return;
     }
     cell.statistics["exposed_us"] = iteration_us - compute_us;
     cell.statistics["bubble_ratio"] = 1 - compute_us / iteration_us;
-    if (auto const alone = communication_us_.find(communication_of(cell)); alone != communication_us_.end()) {
+    if (auto const alone = communication_us_.find(communication_of(type_, cell)); alone != communication_us_.end()) {
         double const makespan_us = statistic(cell, "ideal_makespan_us");
         double const without_communication_us = makespan_us > 0 ? makespan_us : compute_us;
         cell.statistics["communication_us"] = alone->second;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/record/record.hpp"
+#include "patterns/pattern.hpp"
 
 #include <map>
 #include <string>
@@ -14,17 +15,20 @@ namespace dlmb::app {
 /// The cells of a launch, of which those without compute steps tell what the communication takes alone.
 class Overlap {
 public:
+    explicit Overlap(PatternType const& type) : type_(type) {}
+
     /// Where the traffic has compute steps (statistic compute_us: the rank with most of it) and the cell is ok, adds
     ///   exposed_us        median iteration minus compute_us
     ///   bubble_ratio      exposed_us over the median iteration
     /// and where the launch has measured the same cell without them before (`--compute none,busy`: what differs in
-    /// nothing but parameters whose names begin with "compute"),
+    /// nothing but the pattern's compute_parameters),
     ///   communication_us  its median iteration
     ///   overlap_ratio     1 - (median iteration - T) / communication_us, T: ideal_makespan_us, else compute_us
     /// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
     void add(record::Record& cell);
 
 private:
+    PatternType const& type_;
     std::map<std::string, double> communication_us_;  // by what is the same with and without compute steps
 };
 

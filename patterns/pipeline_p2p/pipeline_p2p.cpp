@@ -69,12 +69,14 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 }
 
 constexpr std::string_view phases[] = {"forward", "backward", "meta", "tied_embedding", "gradient_sync", "compute"};
+constexpr std::string_view compute_parameters[] = {"compute"};
 
 }  // namespace
 
 PatternType const& type() {
     static PatternType const pipeline_p2p{
-        "pipeline_p2p", "pipeline-parallel point-to-point schedules", parameter_infos(), phases, presets_json, make};
+        "pipeline_p2p",    "pipeline-parallel point-to-point schedules", parameter_infos(), phases, presets_json, make,
+        compute_parameters};
     return pipeline_p2p;
 }
 

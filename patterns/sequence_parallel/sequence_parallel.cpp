@@ -47,6 +47,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 }
 
 constexpr std::string_view phases[] = {"forward", "backward"};
+constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
 }  // namespace
 
@@ -54,7 +55,8 @@ PatternType const& type() {
     static PatternType const sequence_parallel{
         "sequence_parallel", "attention over long sequences: Ulysses exchanges or ring attention",
         parameter_infos(),   phases,
-        presets_json,        make};
+        presets_json,        make,
+        compute_parameters};
     return sequence_parallel;
 }
 
