@@ -9,7 +9,11 @@ namespace dlmb::app {
 namespace {
 
 constexpr std::string_view compute_parameters[] = {"compute"};
-PatternType const pattern{.compute_parameters = compute_parameters};
+PatternType const pattern = [] {
+    PatternType type{};
+    type.compute_parameters = compute_parameters;
+    return type;
+}();
 
 record::Record cell_of(char const* compute, double iteration_us, std::map<std::string, double> statistics) {
     record::Record cell;
