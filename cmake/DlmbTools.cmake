@@ -1,5 +1,5 @@
 # Commands written in Python: launch/<name> is reached as bin/<name> in the build tree and in an installation. Links, because
-# such a command finds its modules from where it really lies.
+# launch/run-python finds the modules from where it really lies.
 
 # dlmb_add_tool(<name>)
 function(dlmb_add_tool name)
@@ -16,6 +16,7 @@ endfunction()
 dlmb_add_tool(dlmb_compare)
 dlmb_add_tool(dlmb_plot)
 dlmb_add_tool(dlmb_sweep)
+install(PROGRAMS launch/run-python DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb/launch)
 install(
     DIRECTORY launch/apptainer launch/ci launch/dlmb_launch launch/machines launch/ramble launch/reframe launch/slurm launch/spack
               launch/sweeps

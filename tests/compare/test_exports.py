@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Every output of one small comparison against golden/, and what its readers insist on.
 
-DLMB_WRITE_GOLDEN=1 python3 run.py writes golden/ anew; read the difference before it is committed.
+DLMB_WRITE_GOLDEN=1 ctest -R compare writes golden/ anew; read the difference before it is committed.
 """
 
 from __future__ import annotations

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,12 +28,9 @@ ldconfig -p | grep -E 'libcuda|libcudart|libcublas|libnccl|libnvidia-ml'; env | 
 
 def programs() -> dict[str, list[str]]:
     """The small traffic of every program, as the end-to-end tests know it."""
-    os.environ.setdefault("DLMB_BIN", ".")
-    os.environ.setdefault("DLMB_SOURCE", str(SOURCE))
-    sys.path.insert(0, str(SOURCE / "tests" / "e2e"))
-    from every_program import PROGRAMS
-
-    return PROGRAMS
+    environment = {"DLMB_BIN": ".", "DLMB_SOURCE": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1", **os.environ}
+    command = [sys.executable, "-c", "import every_program, json; print(json.dumps(every_program.PROGRAMS))"]
+    return json.loads(subprocess.check_output(command, cwd=SOURCE / "tests" / "e2e", env=environment, text=True))
 
 
 def build_stages(kit: Kit, build: Path, limit_s: float) -> list[Stage]:

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One version: project() in CMake, what a program answers to --version, the change log and the plotting package.
+"""One version: project() in CMake, what a program answers to --version, the change log and the Python distribution.
 
 usage: version.py PROJECT_VERSION [PROGRAM]
 """
@@ -21,9 +21,9 @@ def main(arguments: list[str]) -> int:
     newest = re.search(r"^## \[?([0-9][^\] ]*)", changes, re.MULTILINE)
     if newest is None or newest.group(1) != version:
         findings.append(f"CHANGELOG.md: its newest version is {newest and newest.group(1)}, project() says {version}")
-    package = (repository.ROOT / "plotting/pyproject.toml").read_text()
+    package = (repository.ROOT / "pyproject.toml").read_text()
     if f'version = "{version}"' not in package:
-        findings.append(f"plotting/pyproject.toml: its version is not {version}")
+        findings.append(f"pyproject.toml: its version is not {version}")
     for program in arguments[1:]:
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False, timeout=30)
         if answer.returncode != 0 or not re.search(rf"(?<![\d.]){re.escape(version)}(?![\d.])", answer.stdout):

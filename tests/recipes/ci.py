@@ -6,20 +6,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import unittest
 from pathlib import Path
 from xml.etree import ElementTree
 
 import tools
 
-sys.path[:0] = [str(tools.ROOT / folder) for folder in ("launch", "results-schema", "tests/compare", "tests/sweep")]
-from dlmb_results.interpreter import use_the_python_that_has  # noqa: E402
-
-use_the_python_that_has("numpy")
-
-import doubles  # noqa: E402
-from made import CELL, WithFolder, cell, launch  # noqa: E402
+import doubles
+from made import CELL, WithFolder, cell, launch
 
 CI = tools.ROOT / "launch" / "ci"
 MACHINE = "oversubscribe = true\n"

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tests of dlmb_compare once more, with a Python that has msgspec: every verdict is the same."""
+"""The tests of dlmb_compare once more, with a Python that has msgspec: every verdict is the same. fast_reading.py DLMB_COMPARE"""
 
+import os
 import subprocess
 import sys
 
@@ -12,4 +13,5 @@ found = subprocess.run([python, "-c", "import msgspec, numpy, scipy"], capture_o
 if found is None or found.returncode != 0:
     print("skipped: build/python has no msgspec, NumPy and SciPy: launch/install-dependencies tools")
     sys.exit(tools.SKIPPED)
-sys.exit(subprocess.run([python, tools.ROOT / "tests" / "compare" / "run.py"], check=False).returncode)
+command = [python, "-m", "unittest", "discover", "-s", tools.ROOT / "tests" / "compare"]
+sys.exit(subprocess.run(command, env=os.environ | {"DLMB_COMPARE": sys.argv[1]}, check=False).returncode)

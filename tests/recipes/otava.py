@@ -10,19 +10,13 @@ import json
 import os
 import random
 import subprocess
-import sys
 import unittest
 
 import tools
 
-sys.path[:0] = [str(tools.ROOT / folder) for folder in ("launch", "results-schema", "tests/compare")]
-from dlmb_results.interpreter import use_the_python_that_has  # noqa: E402
+from made import CELL, WithFolder, side
 
-use_the_python_that_has("numpy")
-
-from made import CELL, WithFolder, side  # noqa: E402
-
-from dlmb_launch.compare.command import main  # noqa: E402
+from dlmb_launch.compare.command import main
 
 NIGHTS = 30
 STEP_AT = 18  # the first slower night

@@ -16,7 +16,6 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 MACHINE = "oversubscribe = true\n"
 SWEEP = """
 launches = {launches}
@@ -61,7 +60,7 @@ def victims(driver, kind):
 
 
 def sweep_command(folder, bin_folder):
-    tool = [sys.executable, str(ROOT / "launch" / "dlmb_sweep"), str(folder / "kills.toml"), "-o", str(folder / "out")]
+    tool = [sys.executable, "-m", "dlmb_launch.sweep", str(folder / "kills.toml"), "-o", str(folder / "out")]
     return [*tool, "--build", bin_folder, "--machine", str(folder / "machine.toml")]
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import doubles
 
-ROOT = Path(__file__).resolve().parents[2]
 SWEEP = """
 launches = 2
 launch-timeout = {timeout}
@@ -35,7 +34,7 @@ class Driver(unittest.TestCase):
         self.sweep.write_text(SWEEP.format(timeout=30), encoding="utf-8")
 
     def command(self, *more):
-        tool = [sys.executable, str(ROOT / "launch" / "dlmb_sweep")]
+        tool = [sys.executable, "-m", "dlmb_launch.sweep"]
         return [*tool, str(self.sweep), "--build", str(self.folder / "bin"), "-o", str(self.output), *more]
 
     def environment(self, behaviour):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -36,16 +37,14 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("-o", "--output", type=Path, help="folder for results and state; default: results/NAME, with --again results/NAME.again")
     parser.add_argument("--again", type=Path, metavar="RERUN.json", help="only launches of the cells that dlmb_compare --rerun listed")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
-    parser.add_argument("--build", type=Path, help="folder of the programs; default: beside this command, or build/release/bin")
+    parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
     parser.add_argument("--dry-run", action="store_true", help="print the command lines in their order and stop")
     return parser.parse_args(arguments)
 
 
 def _default_build() -> Path:
-    beside = Path(sys.argv[0]).absolute().parent
-    if (beside / "dlmb_info").exists():
-        return beside
-    return Path(__file__).resolve().parents[3] / "build" / "release" / "bin"
+    program = shutil.which("dlmb_info")
+    return Path(program).parent if program else Path("build/release/bin")
 
 
 def _show(driver: Driver) -> int:

@@ -7,17 +7,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.sweep.faults import UsageError
+from dlmb_launch.sweep.faults import UnavailableError, UsageError
 
 try:
     import tomllib
 except ModuleNotFoundError:  # Python before 3.11: the package that became tomllib
-    import tomli as tomllib
+    try:
+        import tomli as tomllib
+    except ModuleNotFoundError:
+        tomllib = None
 
 _NAMES = {str: "text", int: "a whole number", bool: "true or false", list: "a list", dict: "a table"}
 
 
 def read(path: Path) -> dict[str, Any]:
+    if tomllib is None:
+        raise UnavailableError("reading TOML needs Python 3.11, or the Python package tomli")
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
