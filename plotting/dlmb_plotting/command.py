@@ -12,7 +12,7 @@ from dlmb_results.lines import ResultError
 
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import Inputs, read_inputs
-from dlmb_plotting.making import MAKERS, plots
+from dlmb_plotting.plots import MAKERS, plots
 from dlmb_plotting.simulation import Machine
 
 EXIT_USAGE = 64

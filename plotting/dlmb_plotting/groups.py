@@ -1,10 +1,10 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cells stand side by side: the same traffic on the same ranks, done in different ways."""
+"""Which cells stand side by side: the same traffic on the same ranks, done in different ways; and short names of cells."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,3 +57,15 @@ def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
     if values["ranks per node"] not in (0, values["ranks"]):
         ranks += f", {values['ranks per node']} per node"
     return ", ".join([str(values["preset"]), ranks, f"{values['memory']} memory", *extra])
+
+
+def short_names(identifiers: Iterable[str]) -> dict[str, str]:
+    """A cell id is sorted key=value parts joined by '/'; parts that all share are left out."""
+    parts = {identifier: identifier.split("/") for identifier in identifiers}
+    shared = set.intersection(*(set(each) for each in parts.values())) if len(parts) > 1 else set()
+    return {identifier: " ".join(shown(part) for part in each if part not in shared) or identifier for identifier, each in parts.items()}
+
+
+def shown(part: str) -> str:
+    name, _, value = part.partition("=")
+    return value if name in ("backend", "method", "pattern", "preset") else f"{name.removeprefix('p.')}={value}"

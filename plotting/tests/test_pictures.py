@@ -10,9 +10,8 @@ import unittest
 import matplotlib.image
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
 from dlmb_plotting.inputs import read_inputs
-from dlmb_plotting.making import MAKERS, plots
 from dlmb_plotting.pictures import facts_of, picture
-from dlmb_plotting.plots import phases
+from dlmb_plotting.plots import MAKERS, phases, plots
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine
 

@@ -8,7 +8,7 @@ import unittest
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
-from dlmb_plotting.plots import compare, imbalance, matrix, sizes, timeline, trend, tuning
+from dlmb_plotting.plots import compare, curves, matrix, timeline, trend, tuning
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine, simulate
 
@@ -40,7 +40,7 @@ class SimulationTest(unittest.TestCase):
 class CurvesTest(WithFolder):
     def test_a_line_per_backend_over_payload_per_rank_with_the_interval(self) -> None:
         cells = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
-        time, bandwidth = sizes.plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
+        time, bandwidth = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)
         self.assertEqual(list(time.charts[0].series), ["mpi default", "ucx default"])
         self.assertEqual([point.x for point in time.charts[0].series["mpi default"]], [1024, 4096])
         point = bandwidth.charts[0].series["mpi default"][0]
@@ -48,11 +48,11 @@ class CurvesTest(WithFolder):
         self.assertAlmostEqual(point.high, point.y / 0.9)
 
     def test_one_size_is_no_curve(self) -> None:
-        self.assertEqual(sizes.plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
+        self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 
     def test_imbalance_sets_skews_of_one_size_against_each_other(self) -> None:
         cells = [cell_line(8, 10, skew=skew, imbalance=value) for skew, value in (("zipf", 2.5), ("balanced", 1.0))]
-        chart = imbalance.plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
+        chart = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
         self.assertEqual([point.x for point in chart.series["mpi default"]], [1.0, 2.5])
 
 

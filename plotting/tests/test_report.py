@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import read_inputs
-from dlmb_plotting.making import plots
+from dlmb_plotting.plots import plots
 from dlmb_plotting.report import page
 from dlmb_plotting.simulation import Machine
 

@@ -21,7 +21,7 @@ from every_state import GOLDEN, UCX, WithComparison
 from made import CELL, fault, launch
 from test_exit_codes import run
 
-from dlmb_launch.compare import plain_json
+from dlmb_launch.compare.document import dumps
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "results-schema"
 WRITE = "DLMB_WRITE_GOLDEN" in os.environ
@@ -112,7 +112,7 @@ class HistoryTest(WithComparison):
 
 class PlainNumbersTest(unittest.TestCase):
     def test_no_exponent_no_nan_and_absent_values_are_left_out(self) -> None:
-        found = plain_json.dumps(
+        found = dumps(
             {"small": 5.41e-6, "large": 1e22, "none": None, "nan": float("nan"), "text": "1e5", "list": [1, 2.5]}
         )
         self.assertEqual(json.loads(found), {"small": 5.41e-6, "large": 1e22, "text": "1e5", "list": [1, 2.5]})

@@ -10,11 +10,11 @@ import unittest
 from pathlib import Path
 from typing import Any, TypedDict, get_args, get_type_hints, is_typeddict
 
-from dlmb_results.decoding import decoder, whole
+from dlmb_results.lines import decoder, whole
 from dlmb_results.lines import read_lines
 from made import WithFolder, cell, launch
 
-from dlmb_launch.compare.cell_line import CellLine
+from dlmb_launch.compare.reading import CellLine
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
 

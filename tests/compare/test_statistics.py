@@ -9,8 +9,8 @@ import itertools
 import unittest
 
 import numpy as np
-from dlmb_launch.compare.statistics import rank_sum, shift, signed_rank
-from dlmb_launch.compare.statistics.false_discovery import significant
+from dlmb_launch.compare.statistics import rank_sum, signed_rank
+from dlmb_launch.compare.deciding import significant
 
 EIGHT = np.array([[100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]])
 SLOWER = np.array([[105, 104, 106, 103, 107, 104.5, 105.5, 103.5]])
@@ -81,14 +81,14 @@ class ManyLaunchesTest(unittest.TestCase):
 class ShiftTest(unittest.TestCase):
     def test_hand_computed_ratios_and_intervals(self) -> None:
         for candidate, expected in ((EIGHT + 0.2, (1.00200, 0.98719, 1.01700)), (SLOWER, (1.04511, 1.02985, 1.06030))):
-            found = [float(np.exp(value[0])) for value in shift.estimate(np.log(EIGHT), np.log(candidate))]
+            found = [float(np.exp(value[0])) for value in rank_sum.estimate(np.log(EIGHT), np.log(candidate))]
             np.testing.assert_allclose(found, expected, atol=6e-6)
 
     def test_interval_ranks_by_number_of_launches(self) -> None:
-        self.assertEqual([shift.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
+        self.assertEqual([rank_sum.interval_rank(k, k) for k in (5, 7, 8, 10)], [3, 9, 14, 24])
 
     def test_too_few_values_have_no_interval(self) -> None:
-        _, low, high = shift.estimate(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
+        _, low, high = rank_sum.estimate(np.array([[1.0, 2.0, 3.0]]), np.array([[4.0, 5.0, 6.0]]))
         self.assertEqual((low[0], high[0]), (-np.inf, np.inf))
 
 

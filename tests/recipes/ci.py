@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import subprocess
 import unittest
-from pathlib import Path
 from xml.etree import ElementTree
 
 import tools

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.faults import UsageError
-from dlmb_launch.sweep.order import launches
+from dlmb_launch.sweep.sweep_file import launches
 
 ROOT = Path(__file__).resolve().parents[2]
 WHOLE = """

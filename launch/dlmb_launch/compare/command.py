@@ -10,19 +10,38 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dlmb_results.lines import ResultError
-
-from dlmb_launch.compare import confirmation, exit_codes, markdown, plain_json, terminal
+from dlmb_launch.compare import confirmation, exit_codes, markdown, terminal
+from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.checks import Declared, UsageError
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
-from dlmb_launch.compare.document import document
+from dlmb_launch.compare.document import document, dumps
 from dlmb_launch.compare.exports.formats import FORMATS
-from dlmb_launch.compare.metrics import METRICS
+from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.options import parse
-from dlmb_launch.compare.sides import NoBaselineError, both_sides
+from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.history import command as history
+from dlmb_results.lines import ResultError
 
 PROGRAM = "dlmb_compare"
+
+
+class NoBaselineError(Exception):
+    """The history has nothing that the candidate could be compared with."""
+
+
+def both_sides(options: argparse.Namespace, metric: Metric) -> tuple[Campaign, Campaign]:
+    candidate = read_campaign("candidate", options.candidate, metric)
+    if options.history is not None:
+        return baseline_from_history(options, candidate, metric), candidate
+    return read_campaign("baseline", options.baseline, metric), candidate
+
+
+def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metric: Metric) -> Campaign:
+    found = history.baseline_for(candidate, options.history, options.last, metric)
+    if found is None:
+        keys = ", ".join(sorted({launch.env_key for launch in candidate.launches}))
+        raise NoBaselineError(f"{options.history}: no other campaign of this environment ({keys}); --append adds the first")
+    return found
 
 
 def complain(kind: str, text: object) -> None:
@@ -58,7 +77,7 @@ def compared(options: argparse.Namespace) -> Comparison:
 
 def shown(options: argparse.Namespace, comparison: Comparison, code: int) -> str:
     if options.json:
-        return plain_json.dumps(document(comparison, code))
+        return dumps(document(comparison, code))
     return markdown.text(comparison) if options.markdown else terminal.text(comparison, options.all)
 
 
@@ -66,7 +85,7 @@ def write(options: argparse.Namespace, comparison: Comparison, code: int) -> boo
     """Whether everything could be written; one failure does not keep the rest from being tried."""
     outputs = [(lambda path, writer=FORMATS[name]: writer(comparison, code, path), Path(file)) for name, file in options.export]
     if options.rerun:
-        rerun = plain_json.dumps(confirmation.rerun(comparison))
+        rerun = dumps(confirmation.rerun(comparison))
         outputs.append((lambda path: path.write_text(rerun, encoding="utf-8"), options.rerun))
     written = True
     for put, path in outputs:

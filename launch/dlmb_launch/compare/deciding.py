@@ -1,6 +1,10 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From numbers to states. A regression has to be significant among all cells, and to matter."""
+"""From numbers to states. A regression has to be significant among all cells, and to matter.
+
+Which of many cells are significant follows Benjamini and Hochberg (1995). scipy.stats.false_discovery_control does the same from scipy
+1.11 on; Debian 12 has 1.10.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from dlmb_launch.compare.evidence import EvidenceTable
-from dlmb_launch.compare.statistics.false_discovery import significant
 from dlmb_launch.compare.verdict import BELOW_FLOOR, ENOUGH_LAUNCHES, State
 
-SUSPICIOUS = 0.05  # p value of a screening cell
+RATE = 0.05  # expected share of false ones among those found
 
+SUSPICIOUS = 0.05  # p value of a screening cell
 Judged = tuple[State, str]
+
+
+def significant(p: np.ndarray) -> np.ndarray:
+    """Those with p at most the largest p(i) <= i / m * RATE, i counted from 1 in ascending order."""
+    ascending = np.sort(p)
+    under = ascending <= RATE * np.arange(1, len(p) + 1) / len(p)
+    return p <= ascending[np.flatnonzero(under)[-1]] if under.any() else np.zeros(len(p), dtype=bool)
 
 
 def decide(tables: Sequence[tuple[EvidenceTable, int]]) -> list[list[Judged]]:

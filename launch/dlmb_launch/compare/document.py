@@ -1,9 +1,16 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison as one JSON object (docs/comparing.md lists its fields)."""
+"""The comparison as one JSON object (docs/comparing.md lists its fields), and how all JSON of dlmb_compare is written.
+
+Numbers are plain decimals: no exponent, no NaN or infinity, and what is absent is left out. Several of the sites that read these files
+take numbers apart with a pattern that knows no exponent.
+"""
 
 from __future__ import annotations
 
+import json
+import math
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +18,32 @@ from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
 
+DIGITS = 12  # after the point; p values are small
+MARK = "\u0001"  # stands around a number while the rest is written; no text of a result holds it
+MARKED = re.compile(r'"\\u0001([-0-9.]+)\\u0001"')
+
 SCHEMA = "dlmb.comparison/1.0"
+
+
+def decimal(value: float) -> str:
+    text = f"{value:.{DIGITS}f}".rstrip("0")
+    return text + "0" if text.endswith(".") else text
+
+
+def marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: marked(each) for key, each in value.items() if is_present(each)}
+    if isinstance(value, (list, tuple)):
+        return [marked(each) for each in value if is_present(each)]
+    return f"{MARK}{decimal(value)}{MARK}" if isinstance(value, float) else value
+
+
+def is_present(value: Any) -> bool:
+    return value is not None and not (isinstance(value, float) and not math.isfinite(value))
+
+
+def dumps(value: Any) -> str:
+    return MARKED.sub(r"\1", json.dumps(marked(value), indent=1)) + "\n"
 
 
 def verdict_object(verdict: Verdict) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.metrics import Metric
-from dlmb_launch.compare.statistics import rank_sum, shift, signed_rank
+from dlmb_launch.compare.statistics import rank_sum, signed_rank
 from dlmb_launch.compare.verdict import Evidence
 
 SMALLEST = 1e-12  # stands for a value of zero, which has no logarithm
@@ -64,7 +64,7 @@ def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: floa
         test = "signed-rank"
     else:
         p_worse, p_better = rank_sum.p_values(one, other)
-        middle, low, high = shift.estimate(one, other)
+        middle, low, high = rank_sum.estimate(one, other)
         test = "rank-sum"
     sample_ns = np.minimum(baseline.median("sample_ns"), candidate.median("sample_ns"))
     clock_step_ns = np.hstack([baseline.table("clock_step_ns"), candidate.table("clock_step_ns")]).max(axis=1)

@@ -1,6 +1,9 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From result files to a campaign, line by line."""
+"""From result files to a campaign, line by line.
+
+The classes at the top are the fields of a cell's line that a comparison looks at; results-schema/README.md says what they are.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,68 @@ from array import array
 from collections.abc import Set
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional, TypedDict
 
 import numpy as np
-from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
-from dlmb_results.shares import read_in_shares
 
 from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
-from dlmb_launch.compare.cell_line import CellLine
 from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
+from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
+from dlmb_results.shares import read_in_shares
+
+
+class Traffic(TypedDict, total=False):
+    payload_bytes: int
+    wire_bytes: int
+
+
+class Time(TypedDict, total=False):
+    median: float
+    p99: Optional[float]
+    max: float
+
+
+class Rounds(TypedDict, total=False):
+    medians_ns: list[float]
+    median_of_rounds_ns: Optional[float]
+    aa_ratio: Optional[float]
+
+
+class Bandwidth(TypedDict, total=False):
+    busbw_GBps: Optional[float]
+
+
+class Validation(TypedDict, total=False):
+    verdict: str
+
+
+class Cache(TypedDict, total=False):
+    slots: int
+
+
+class CellLine(TypedDict, total=False):
+    kind: str
+    launch_id: str
+    cell_id: str
+    pattern: str
+    backend: str
+    memory: str
+    mode: str
+    definition: str
+    status: str
+    reason: str
+    fill: str
+    shared_gpu: bool
+    below_floor: Optional[bool]
+    iterations_per_sample: int
+    traffic: Optional[Traffic]
+    time_ns: Optional[Time]
+    rounds: Optional[Rounds]
+    bandwidth: Optional[Bandwidth]
+    validation: Optional[Validation]
+    cache: Cache
 
 
 class Reader:

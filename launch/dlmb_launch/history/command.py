@@ -12,8 +12,7 @@ from dlmb_launch.compare.exports import otava
 from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
-from dlmb_launch.history.choosing import Chosen, everything, last
-from dlmb_launch.history.index import Entry, read_index
+from dlmb_launch.history.index import Chosen, Entry, everything, last, read_index
 
 
 def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric) -> Campaign | None:

@@ -13,8 +13,7 @@ from pathlib import Path
 from dlmb_results.lines import ResultError, read_lines, result_files
 
 from dlmb_launch.compare.checks import UsageError
-from dlmb_launch.history.choosing import beyond
-from dlmb_launch.history.index import Entry, Writer, writing
+from dlmb_launch.history.index import Entry, Writer, beyond, writing
 
 
 def append(folder: Path, results: Path, remarks: list[str]) -> Entry:

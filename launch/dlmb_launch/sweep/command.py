@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from dlmb_launch.sweep import again, faults, machine_file, sweep_file
+from dlmb_launch.sweep import again, faults, launchers, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.state import Folder
 
@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.again:
             sweep = again.only(sweep, options.again)
         folder = Folder(options.output or default_folder)
-        machine = machine_file.read(options.machine)
+        machine = launchers.read_machine(options.machine)
         driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
         if options.dry_run:
             return _show(driver)

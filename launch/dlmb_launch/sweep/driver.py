@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the launches of a sweep that are left, one after the other, and keeps the state on disk."""
+"""Runs the launches of a sweep that are left, one after the other, says how far it is, and keeps the state on disk."""
 
 from __future__ import annotations
 
@@ -11,16 +11,48 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dlmb_launch.sweep import faults, launchers, process, state
-from dlmb_launch.sweep.launchers import Launcher
-from dlmb_launch.sweep.machine_file import Machine
-from dlmb_launch.sweep.order import Launch, launches
+from dlmb_launch.sweep.launchers import Launcher, Machine
 from dlmb_launch.sweep.process import Interrupts, Outcome, Process
-from dlmb_launch.sweep.progress import Progress
-from dlmb_launch.sweep.settle import settle
-from dlmb_launch.sweep.state import Folder
-from dlmb_launch.sweep.sweep_file import Side, Sweep
+from dlmb_launch.sweep.state import Folder, settle
+from dlmb_launch.sweep.sweep_file import Launch, Side, Sweep, launches
 
 _LOG_LINES = 5  # of a launch that failed, shown at once
+
+
+def duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+class Progress:
+    """The estimate is the mean of what this run's launches of the same job took, or of all its launches."""
+
+    def __init__(self, jobs: list[str]):
+        self._waiting = list(jobs)  # of the launches that are left, in order
+        self._total = len(jobs)
+        self._took: dict[str, list[float]] = {}
+
+    def begin(self, job: str, name: str) -> None:
+        self._began = time.monotonic()
+        self._job = job
+        number = self._total - len(self._waiting) + 1
+        left = self.seconds_left()
+        print(f"[{number}/{self._total}] {name}{'' if left is None else f', about {duration(left)} left'}", flush=True)
+
+    def end(self, word: str) -> None:
+        took = time.monotonic() - self._began
+        self._took.setdefault(self._job, []).append(took)
+        self._waiting.pop(0)
+        print(f"    {word}, {duration(took)}", flush=True)
+
+    def seconds_left(self) -> float | None:
+        everything = [took for each in self._took.values() for took in each]
+        if not everything:
+            return None
+        mean = sum(everything) / len(everything)
+        of_job = {job: sum(each) / len(each) for job, each in self._took.items()}
+        return sum(of_job.get(job, mean) for job in self._waiting)
 
 
 @dataclass(frozen=True)

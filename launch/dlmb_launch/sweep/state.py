@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.sweep.faults import OutputError, UsageError
-from dlmb_launch.sweep.order import Launch
-from dlmb_launch.sweep.sweep_file import Sweep
+from dlmb_launch.sweep.sweep_file import Launch, Sweep
 
 DONE = "done"  # every cell is in the result file
 NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
@@ -82,3 +81,35 @@ def write_whole(path: Path, text: str) -> None:
         beside.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror}") from None
+
+
+def settle(results: Path) -> None:
+    """Before a launch is repeated: cells that are ok stay in its result file, and --resume skips them. A broken last line and cells
+    that failed go to a file beside it: they will be measured again, and a cell has one line in a launch's results."""
+    try:
+        lines = results.read_bytes().decode("utf-8", errors="replace").splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise OutputError(f"{results}: {error.strerror}") from None
+    kept = [line for line in lines if _stays(line)]
+    aside = [line if line.endswith("\n") else line + "\n" for line in lines if not _stays(line)]
+    if not aside:
+        return
+    superseded = results.with_name(results.name + ".superseded")
+    try:
+        with superseded.open("a", encoding="utf-8") as file:
+            file.writelines(aside)
+    except OSError as error:
+        raise OutputError(f"{superseded}: {error.strerror}") from None
+    write_whole(results, "".join(kept))
+
+
+def _stays(line: str) -> bool:
+    if not line.endswith("\n"):
+        return False
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return False
+    return not isinstance(entry, dict) or entry.get("kind") != "cell" or entry.get("status") in ("ok", "skipped")

@@ -1,3 +1,42 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""One module per plot: from what was read to charts. Nothing here draws."""
+"""Which plots are made of what was read. One module per kind of plot: from what was read to charts. Nothing here draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dlmb_plotting.charts import Limits, Plot
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.plots import compare, curves, matrix, phases, timeline, trend, tuning
+from dlmb_plotting.simulation import Machine
+from dlmb_results.lines import ResultError
+
+Maker = Callable[[Inputs, Machine, Limits], list[Plot]]
+
+MAKERS: dict[str, tuple[str, Maker]] = {
+    "sizes": ("time and bandwidth by size, with intervals (result files)", lambda inputs, _, limits: curves.size_plots(inputs.results, limits)),
+    "phases": ("where an iteration's time goes, and the bus bandwidth (result files)", lambda inputs, _, limits: phases.plots(inputs.results, limits)),
+    "imbalance": ("imbalance of the traffic against time (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),
+    "matrix": ("who sends how much to whom (plans of --plan json)", lambda inputs, _, limits: matrix.plots(inputs.plans, limits)),
+    "timeline": ("simulated schedule with its bubbles (plans of --plan json)", lambda inputs, machine, limits: timeline.plots(inputs.plans, machine, limits)),
+    "tuning": ("who wins where, gain over the default (tuning tables)", lambda inputs, _, limits: tuning.plots(inputs.tables, limits)),
+    "compare": ("forest plot of verdicts (dlmb_compare --export json FILE)", lambda inputs, _, limits: compare.plots(inputs.comparisons, limits)),
+    "trend": ("change over campaigns (result files of two or more)", lambda inputs, _, limits: trend.plots(inputs.results, limits)),
+}
+
+OF_DOCUMENTS = ("matrix", "timeline", "tuning", "compare")  # result lines were looked at when they were read
+
+
+def plots(inputs: Inputs, machine: Machine, limits: Limits, only: str | None = None) -> list[Plot]:
+    """only: a name in MAKERS; None: all that the inputs have something for."""
+    return [plot for name in MAKERS if only in (None, name) for plot in made(name, inputs, machine, limits)]
+
+
+def made(name: str, inputs: Inputs, machine: Machine, limits: Limits) -> list[Plot]:
+    try:
+        return MAKERS[name][1](inputs, machine, limits)
+    except (KeyError, TypeError, IndexError) as error:
+        if name not in OF_DOCUMENTS:
+            raise
+        raise ResultError(f"a *.json file for '{name}' is not as its schema says: {type(error).__name__} {error}") from error

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 from dlmb_plotting import style
-from dlmb_plotting.cell_names import short_names
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows
+from dlmb_plotting.groups import short_names
 
 CAPTION = "How many times worse the candidate is, with its 95 % interval: above 1 is worse, whatever the metric. Worst cells on top."
 

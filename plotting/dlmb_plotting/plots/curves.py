@@ -1,15 +1,23 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Medians and intervals over a number that differs between cells: size or imbalance."""
+"""Medians and intervals over a number that differs between cells, one line per backend and method: time and bandwidth by size, and
+what the imbalance of the traffic costs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Axis, Limits, Point, Points, evenly
+from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
 from dlmb_plotting.groups import Group, grouped
-from dlmb_plotting.results import Cell
+from dlmb_plotting.results import Cell, Results
+
+SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
+SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that deal the same amount out differently
+SIZE_CAPTION = "Whiskers: 95 % interval of the median. Size: payload given to the library per rank and iteration, mean over ranks, self included."
+IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is dealt out. Imbalance: bytes of the "
+                     "busiest rank over the mean of ranks, the larger of sent and received. Whiskers: 95 % interval of the median.")
 
 
 def groups_that_vary(cells: list[Cell], without: Collection[str], number: Callable[[Cell], float]) -> list[Group]:
@@ -34,3 +42,75 @@ def time_axis(group: Group) -> tuple[Axis, float]:
     times = sorted(cell.median_ns for cell in group.cells)
     unit, size = style.time_unit(times[len(times) // 2])
     return Axis(f"time of one iteration, median ({unit})", log=True), size
+
+
+def per_rank(cell: Cell) -> float:
+    return cell.payload_bytes / max(1, cell.ranks)
+
+
+def size_plots(results: Results, limits: Limits) -> list[Plot]:
+    found: list[Plot] = []
+    for pattern, cells in results.patterns().items():
+        moving = [cell for cell in cells if cell.payload_bytes > 0]
+        groups = groups_that_vary(moving, SIZE_PARAMETERS, per_rank)
+        if groups:
+            shown = evenly(groups, limits.charts)
+            missing = left_out(len(shown), len(groups), "settings")
+            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, [time_chart(group, limits) for group in shown], missing))
+            found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION,
+                              [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing))
+    return [plot for plot in found if plot.charts]
+
+
+def size_axis(group: Group) -> Axis:
+    sizes = [per_rank(cell) for cell in group.cells]
+    return Axis("payload per rank and iteration (bytes)", log=True, ticks=style.byte_ticks(min(sizes), max(sizes)))
+
+
+def time_chart(group: Group, limits: Limits) -> Points:
+    axis, unit = time_axis(group)
+
+    def point(cell: Cell) -> Point:
+        text = f"{cell.way}, {style.byte_text(per_rank(cell))}: {style.number(cell.median_ns / unit)}"
+        return Point(per_rank(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
+
+    return chart(group, size_axis(group), axis, limits, point, joined=True)
+
+
+def bandwidth_chart(group: Group, limits: Limits) -> Points:
+    """The interval is that of the time: bytes are the same in every iteration."""
+    measured = Group(group.title, [cell for cell in group.cells if cell.bus_bandwidth is not None])
+
+    def point(cell: Cell) -> Point:
+        value = cell.bus_bandwidth or 0.0
+        text = f"{cell.way}, {style.byte_text(per_rank(cell))}: {style.number(value)} GB/s"
+        low, high = (value * cell.median_ns / end if end > 0 else value for end in (cell.high_ns, cell.low_ns))
+        return Point(per_rank(cell), value, low, high, text)
+
+    return chart(measured, size_axis(group), Axis("bus bandwidth (GB/s, 10⁹ bytes per second)", log=True), limits, point, joined=True)
+
+
+def imbalance(cell: Cell) -> float:
+    return round(cell.imbalance, 3)
+
+
+def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
+    found: list[Plot] = []
+    for pattern, cells in results.patterns().items():
+        groups = groups_that_vary(cells, SKEW_PARAMETERS, imbalance)
+        if groups:
+            shown = evenly(groups, limits.charts)
+            found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION,
+                              [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings")))
+    return found
+
+
+def imbalance_chart(group: Group, limits: Limits) -> Points:
+    axis, unit = time_axis(group)
+
+    def point(cell: Cell) -> Point:
+        skew = dict(cell.parameters).get("skew", "")
+        text = f"{cell.way} {skew}, imbalance {imbalance(cell):g}: {style.number(cell.median_ns / unit)}"
+        return Point(imbalance(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
+
+    return chart(group, Axis("imbalance (busiest rank / mean rank, no unit)"), axis, limits, point, joined=False)

@@ -8,8 +8,8 @@ import math
 from statistics import median
 
 from dlmb_plotting import style
-from dlmb_plotting.cell_names import short_names
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
+from dlmb_plotting.groups import short_names
 from dlmb_plotting.results import Cell, Results
 
 CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch. "

@@ -14,12 +14,12 @@ from dlmb_results.lines import ResultError
 from dlmb_plotting import style
 from dlmb_plotting.charts import Chart, Heat, Limits, Plot, Points
 from dlmb_plotting.inputs import Inputs
-from dlmb_plotting.making import plots
+from dlmb_plotting.plots import plots
 from dlmb_plotting.report import facts
 from dlmb_plotting.simulation import Machine
 
 FOLDER = Path(__file__).resolve().parent
-SCRIPTS = ("scale.js", "look.js", "charts.js", "page.js")
+SCRIPT = "report.js"
 LARGEST_DATA_BYTES = 4_000_000  # the rest of the page is far below 1 MB
 CHARTS_AT_FIRST = 64
 FORBID_NETWORK = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the browser holds us to it
@@ -99,7 +99,7 @@ def html(inputs: Inputs, machine: Machine) -> str:
     found, data = fitting(inputs, machine)
     if not found:
         raise ResultError("the files hold nothing to draw; give result files, plans, tuning tables or comparisons")
-    scripts = "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    script = (FOLDER / SCRIPT).read_text(encoding="utf-8")
     css = (FOLDER / "page.css").read_text(encoding="utf-8")
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>DLMB report</title>
@@ -110,7 +110,7 @@ def html(inputs: Inputs, machine: Machine) -> str:
 <noscript><p class="warning">The charts are drawn by a script of this page; this browser runs none.</p></noscript>
 <div id="tip" hidden></div><svg id="patterns" aria-hidden="true"></svg>
 <script>const REPORT = {data};
-{scripts}</script>
+{script}</script>
 </body></html>
 """
 

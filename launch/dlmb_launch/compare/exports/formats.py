@@ -8,10 +8,9 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from dlmb_launch.compare import plain_json
 from dlmb_launch.compare.comparison import Comparison
-from dlmb_launch.compare.document import document
-from dlmb_launch.compare.exports import bencher, github, github_action_benchmark, junit, otava
+from dlmb_launch.compare.document import document, dumps
+from dlmb_launch.compare.exports import github, junit, otava, sites
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
@@ -27,10 +26,10 @@ Writer = Callable[[Comparison, int, Path], None]  # the comparison, its exit cod
 FORMATS: dict[str, Writer] = {
     "junit": lambda comparison, _, path: put(path, junit.text(comparison)),
     "github": lambda comparison, _, path: write_github(comparison, path),
-    "gab": lambda comparison, _, path: github_action_benchmark.write(comparison.candidate, path),
-    "bencher": lambda comparison, _, path: put(path, bencher.text(comparison.candidate)),
+    "gab": lambda comparison, _, path: sites.write_github_action_benchmark(comparison.candidate, path),
+    "bencher": lambda comparison, _, path: put(path, sites.bencher_text(comparison.candidate)),
     "otava": lambda comparison, _, path: otava.write((comparison.baseline, comparison.candidate), comparison.metric, path),
-    "json": lambda comparison, code, path: put(path, plain_json.dumps(document(comparison, code))),
+    "json": lambda comparison, code, path: put(path, dumps(document(comparison, code))),
 }
 
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 from dlmb_launch.compare import wording
 from dlmb_launch.compare.comparison import Comparison
-from dlmb_launch.compare.plain_json import decimal
+from dlmb_launch.compare.document import decimal
 from dlmb_launch.compare.verdict import State, Verdict
 
 OUTCOMES = {

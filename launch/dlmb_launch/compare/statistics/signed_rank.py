@@ -12,8 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dlmb_launch.compare.statistics.rank_sum import doubled_midranks
-from dlmb_launch.compare.statistics.shift import DIFFERENCES_AT_A_TIME, bounds, smallest_rank
+from dlmb_launch.compare.statistics.rank_sum import DIFFERENCES_AT_A_TIME, bounds, doubled_midranks, smallest_rank
 
 ENOUGH_PAIRS = 12  # the smallest p value is 2^-pairs
 
