@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/batch.hpp"
 
-#include "common/measure/rotation.hpp"
+#include "common/measure/buffers/rotation.hpp"
 #include "common/memory/available_memory.hpp"
 
 #include <fmt/core.h>

@@ -10,7 +10,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/launch_guard.hpp"
-#include "common/measure/watchdog.hpp"
+#include "common/measure/diagnosis/watchdog.hpp"
 
 #include <fmt/core.h>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/buffer_choice.hpp"
 
-#include "common/measure/buffer_pool.hpp"
-#include "common/measure/rotation.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/buffers/rotation.hpp"
 #include "common/memory/available_memory.hpp"
 
 #include <fmt/core.h>

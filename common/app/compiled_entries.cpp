@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/rotation.hpp"
+#include "common/measure/buffers/rotation.hpp"
 
 #include <fmt/format.h>
 

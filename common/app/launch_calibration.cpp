@@ -4,7 +4,7 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/calibrate.hpp"
+#include "common/measure/calibration/calibrate.hpp"
 
 #include <fmt/format.h>
 

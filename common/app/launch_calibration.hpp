@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/app/launch_context.hpp"
-#include "common/measure/calibration.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/record/device_use.hpp"
 
 #include <optional>

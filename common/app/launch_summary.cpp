@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_summary.hpp"
 
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 #include <fmt/format.h>
 

@@ -4,10 +4,9 @@
 #include "common/app/noise_floor.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffer_pool.hpp"
-#include "common/measure/common_start.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/runner.hpp"
-#include "common/measure/slot_fill.hpp"
+#include "common/measure/start/common_start.hpp"
 #include "common/plan/builder.hpp"
 
 #include <fmt/core.h>

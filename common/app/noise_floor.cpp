@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/noise_floor.hpp"
 
-#include "common/measure/detection.hpp"
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/detection.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "common/record/calibration_json.hpp"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 #include "common/app/info_facts.hpp"
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/measure/calibration.hpp"
-#include "common/measure/result.hpp"
+#include "common/measure/calibration/calibration.hpp"
+#include "common/measure/cell_result.hpp"
 
 #include <filesystem>
 #include <optional>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/calibration.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/measure/runner.hpp"
 #include "patterns/pattern.hpp"
 

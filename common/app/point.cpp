@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/point.hpp"
 
-#include "common/measure/flags.hpp"
-#include "common/measure/slot_fill.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/statistics/series.hpp"
 
 namespace dlmb::app {
 namespace {

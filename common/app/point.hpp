@@ -8,7 +8,7 @@
 #include "common/app/buffer_choice.hpp"
 #include "common/app/compiled_entries.hpp"
 #include "common/app/traffic_setup.hpp"
-#include "common/measure/buffer_pool.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
 
 #include <memory>
 #include <optional>

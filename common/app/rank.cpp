@@ -11,7 +11,7 @@
 #include "common/app/open_backends.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/common_start.hpp"
+#include "common/measure/start/common_start.hpp"
 #include "common/record/launch_id.hpp"
 #include "common/record/machine.hpp"
 #include "common/record/result_reader.hpp"

@@ -8,7 +8,7 @@
 #include "common/app/launch_summary.hpp"
 #include "common/app/progress.hpp"
 #include "common/app/table.hpp"
-#include "common/measure/watchdog.hpp"
+#include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
 #include "common/record/result_writer.hpp"
 

@@ -3,13 +3,12 @@
 #include "common/measure/cell_run.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/common_start.hpp"
-#include "common/measure/critical_phase.hpp"
-#include "common/measure/definition.hpp"
-#include "common/measure/flags.hpp"
-#include "common/measure/sample_shape.hpp"
-#include "common/measure/statistics.hpp"
-#include "common/measure/warm_up_rule.hpp"
+#include "common/measure/sampling/phases.hpp"
+#include "common/measure/sampling/sample_shape.hpp"
+#include "common/measure/sampling/stopping_rule.hpp"
+#include "common/measure/start/common_start.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
+#include "common/measure/statistics/series.hpp"
 
 #include <fmt/format.h>
 

@@ -5,13 +5,12 @@
 // Collective throughout; rank 0 decides, from its own clock alone, and the others follow.
 #pragma once
 
-#include "common/measure/halving.hpp"
-#include "common/measure/payload_check.hpp"
-#include "common/measure/rank_log.hpp"
+#include "common/measure/diagnosis/rank_log.hpp"
+#include "common/measure/rounds.hpp"
 #include "common/measure/runner.hpp"
-#include "common/measure/sampler.hpp"
-#include "common/measure/stopping_rule.hpp"
-#include "common/measure/throttle_log.hpp"
+#include "common/measure/sampling/sampler.hpp"
+#include "common/measure/sampling/stopping_rule.hpp"
+#include "common/measure/validation/payload_check.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -3,9 +3,9 @@
 #include "common/measure/runner.hpp"
 
 #include "common/base/error.hpp"
+#include "common/measure/buffers/rotation.hpp"
 #include "common/measure/cell_run.hpp"
-#include "common/measure/rotation.hpp"
-#include "common/measure/round_order.hpp"
+#include "common/measure/rounds.hpp"
 
 #include <fmt/format.h>
 

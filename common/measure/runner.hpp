@@ -6,11 +6,11 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/cache_flush.hpp"
-#include "common/measure/cache_use.hpp"
-#include "common/measure/result.hpp"
-#include "common/measure/start_request.hpp"
-#include "common/measure/watchdog.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/buffers/cache_use.hpp"
+#include "common/measure/cell_result.hpp"
+#include "common/measure/diagnosis/watchdog.hpp"
+#include "common/measure/start/common_start.hpp"
 #include "common/memory/throttling.hpp"
 
 #include <array>
@@ -23,8 +23,6 @@
 #include <vector>
 
 namespace dlmb::measure {
-
-class CommonStart;
 
 enum class Mode { isolated, stream };
 

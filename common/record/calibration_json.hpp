@@ -4,7 +4,7 @@
 // A calibration as JSON and back.
 #pragma once
 
-#include "common/measure/calibration.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/record/json_parts.hpp"
 
 #include <optional>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/cell_statistics_json.hpp"
 
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 namespace dlmb::record {
 

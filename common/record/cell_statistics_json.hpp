@@ -4,7 +4,7 @@
 // The statistics of a cell as JSON and back: summaries of samples, rounds, and what the order of the samples says.
 #pragma once
 
-#include "common/measure/result.hpp"
+#include "common/measure/cell_result.hpp"
 #include "common/record/json_parts.hpp"
 
 #include <optional>

@@ -6,9 +6,9 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/base/draw.hpp"
-#include "common/measure/cache_use.hpp"
-#include "common/measure/calibration.hpp"
-#include "common/measure/result.hpp"
+#include "common/measure/buffers/cache_use.hpp"
+#include "common/measure/calibration/calibration.hpp"
+#include "common/measure/cell_result.hpp"
 #include "common/memory/page_placement.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/world.hpp"

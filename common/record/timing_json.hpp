@@ -4,7 +4,7 @@
 // How the ranks began the samples of a cell and how they came and went, to and from the cell's line.
 #pragma once
 
-#include "common/measure/result.hpp"
+#include "common/measure/cell_result.hpp"
 #include "common/record/json_parts.hpp"
 
 namespace dlmb::record {

@@ -5,7 +5,7 @@
 // tests/mpi/nodes_with_delay.py arranges it; how much each is off can be read, so what the common time ought to be is
 // known.
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/measure/common_clock.hpp"
+#include "common/measure/clock/common_clock.hpp"
 
 #include <gtest/gtest.h>
 

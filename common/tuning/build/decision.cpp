@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/build/decision.hpp"
 
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "common/tuning/build/paired_test.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "common/tuning/gain/measured.hpp"
 
 #include "common/base/error.hpp"
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "common/tuning/build/decision.hpp"
 #include "common/tuning/query.hpp"
 

@@ -10,9 +10,9 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
-#include "common/measure/common_start.hpp"
 #include "common/measure/runner.hpp"
-#include "common/measure/statistics.hpp"
+#include "common/measure/start/common_start.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "patterns/collective/collective.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
 

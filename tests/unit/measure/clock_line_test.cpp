@@ -3,7 +3,7 @@
 //
 // Offset and drift from ping-pongs of simulated clocks: no time passes here.
 #include "common/base/philox.hpp"
-#include "common/measure/clock_line.hpp"
+#include "common/measure/clock/clock_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // Threads as ranks whose clocks are made to differ by seconds and to drift. All read one real clock, so what the common
 // time ought to be at any moment is known.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/common_clock.hpp"
+#include "common/measure/clock/common_clock.hpp"
 
 #include <gtest/gtest.h>
 

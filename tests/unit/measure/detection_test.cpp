@@ -3,8 +3,8 @@
 //
 // What a comparison of launches can see: the exact test against subsets counted one by one, the power against
 // simulations made apart from this code.
-#include "common/measure/detection.hpp"
-#include "common/measure/rank_test.hpp"
+#include "common/measure/statistics/detection.hpp"
+#include "common/measure/statistics/rank_test.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,7 @@
 // Which cells are flagged: drifts, steps and mixtures are, clean ones of any shape are not. Samples of a fixed seed.
 #include "common/base/exact_math.hpp"
 #include "common/base/philox.hpp"
-#include "common/measure/bimodality.hpp"
-#include "common/measure/flags.hpp"
+#include "common/measure/statistics/series.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

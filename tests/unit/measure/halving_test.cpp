@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Which cells get no more rounds, and that the others are measured as if nothing had happened.
-#include "common/measure/halving.hpp"
+#include "common/measure/rounds.hpp"
 #include "tests/unit/measure/contest_world.hpp"
 
 #include <gtest/gtest.h>

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From marks written by hand to the times of a sample.
-#include "common/measure/critical_phase.hpp"
-#include "common/measure/phases.hpp"
-#include "common/measure/sample_marks.hpp"
+#include "common/measure/sampling/phases.hpp"
+#include "common/measure/sampling/sample_marks.hpp"
 
 #include <gtest/gtest.h>
 

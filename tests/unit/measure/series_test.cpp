@@ -4,7 +4,7 @@
 // What the order of samples says, on series worked out by hand and on random ones of a fixed seed.
 #include "common/base/exact_math.hpp"
 #include "common/base/philox.hpp"
-#include "common/measure/series.hpp"
+#include "common/measure/statistics/series.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Quantiles, the interval of the median and the straggler, against values derived by hand or by counting subsets.
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 #include <gtest/gtest.h>
 

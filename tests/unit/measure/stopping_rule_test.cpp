@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The stopping rule on scripted samples and clocks: nothing here waits.
-#include "common/measure/stopping_rule.hpp"
+#include "common/measure/sampling/stopping_rule.hpp"
 #include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 //
 // On a test double of NVML (tests/fakes/nvml): a GPU at bus 04 is held down, one at 01 is idle, one at ee does not say.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/throttle_log.hpp"
+#include "common/measure/diagnosis/rank_log.hpp"
 #include "tests/unit/measure/contest_world.hpp"
 
 #include <gtest/gtest.h>

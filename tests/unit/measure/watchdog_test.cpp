@@ -3,7 +3,7 @@
 //
 // The watchdog fires, once, and says what stood still. Whether it fires late is no matter of these tests.
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/watchdog.hpp"
+#include "common/measure/diagnosis/watchdog.hpp"
 #include "tests/unit/measure/time_units.hpp"
 
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/unit/record/sample_records.hpp"
 
-#include "common/measure/flags.hpp"
-#include "common/measure/statistics.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
+#include "common/measure/statistics/series.hpp"
 #include "common/record/rank_devices.hpp"
 
 #include <array>

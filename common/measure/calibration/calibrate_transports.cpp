@@ -1,0 +1,124 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Backends and devices.
+#include "common/base/clock.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/calibration/calibrate.hpp"
+#include "common/measure/runner.hpp"
+#include "common/measure/start/common_start.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
+#include "common/memory/device_gate.hpp"
+#include "common/memory/device_queue.hpp"
+#include "common/plan/builder.hpp"
+
+#include <numeric>
+
+namespace dlmb::measure {
+namespace {
+
+constexpr Bytes message = 8;
+constexpr std::uint64_t warm_up = 10;
+
+Plan to_the_next_rank(Bootstrap const& bootstrap) {
+    Group world;
+    world.members.resize(static_cast<std::size_t>(bootstrap.size()));
+    std::iota(world.members.begin(), world.members.end(), Rank{0});
+    PlanBuilder builder(bootstrap.rank());
+    GroupId const group = builder.group(world);
+    int const ranks = bootstrap.size();
+    constexpr int batch = 0;  // both posted before either is waited for
+    builder.send(group, (bootstrap.rank() + 1) % ranks, message, 0, batch, "exchange");
+    builder.recv(group, (bootstrap.rank() + ranks - 1) % ranks, message, 0, batch, "exchange");
+    return std::move(builder).finish();
+}
+
+}  // namespace
+
+std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
+                                              std::span<Backend* const> backends, Nanoseconds limit_ns,
+                                              Watchdog& watchdog) {
+    if (bootstrap.size() < 2) {
+        return {};
+    }
+    std::vector<Plan> const plans{to_the_next_rank(bootstrap)};
+    BufferPool const pool(memory, buffer_sizes(plans), 1);
+    fill_slots(memory, pool.slots(), plans, Fill::random);
+    std::vector<Candidate> candidates;
+    for (Backend* const backend : backends) {
+        auto compiled = backend->compile(plans.front(), pool.slots().front(), {});
+        if (first_refusal(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
+            Candidate& candidate = candidates.emplace_back();
+            candidate.name = "calibration of " + std::string(backend->name());
+            candidate.backend = backend;
+            candidate.positions.push_back(std::move(compiled).value());
+        }
+        backend->quiesce();
+    }
+    RunnerOptions options;
+    options.warmup = warm_up;
+    options.time_limit_ns = limit_ns;
+    options.validate = false;
+    CommonStart start(bootstrap, StartRequest::barrier);
+    std::vector<ExchangeFloor> floors;
+    run_contest({bootstrap, memory, pool.slots(), plans, start}, candidates, options, watchdog,
+                [&](std::size_t index, CellResult const& result) {
+                    floors.push_back({std::string(candidates[index].backend->name()),
+                                      std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});
+                });
+    return floors;
+}
+
+namespace {
+
+constexpr int repetitions = 200;
+constexpr int unrecorded = 10;  // the first kernel of a module loads it
+
+/// Median of what `once` gives.
+template <class Once>
+double typical(Once once) {
+    std::vector<Nanoseconds> values;
+    for (int i = 0; i < repetitions; ++i) {
+        Nanoseconds const value = once();
+        if (i >= unrecorded) {
+            values.push_back(value);
+        }
+    }
+    return median(values);
+}
+
+}  // namespace
+
+DeviceFloor calibrate_device(Bootstrap& bootstrap) {
+    DeviceQueue const queue;
+    DeviceEvent begin;
+    DeviceEvent end;
+    DeviceGate gate;
+    double const event_pair = typical([&] {
+        begin.record(queue);
+        end.record(queue);
+        queue.drain();
+        return end.since(begin);
+    });
+    double const queue_and_wait = typical([&] {
+        Nanoseconds const start = now_ns();
+        end.record(queue);
+        while (!end.reached()) {
+        }
+        return now_ns() - start;
+    });
+    double const gate_release = typical([&] {
+        gate.close(queue);
+        end.record(queue);
+        Nanoseconds const start = now_ns();
+        gate.open();
+        while (!end.reached()) {
+        }
+        return now_ns() - start;
+    });
+    return {max_over_ranks(bootstrap, event_pair), max_over_ranks(bootstrap, queue_and_wait),
+            max_over_ranks(bootstrap, gate_release)};
+}
+
+}  // namespace dlmb::measure

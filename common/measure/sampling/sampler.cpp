@@ -1,0 +1,151 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/sampling/sampler.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace dlmb::measure {
+
+Sampler::Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watchdog,
+                 std::span<std::unique_ptr<CompiledPlan> const> positions, std::span<Plan const> plans,
+                 PhaseMap const& phases)
+    : bootstrap_(bootstrap), clock_(clock), watchdog_(watchdog), positions_(positions), plans_(plans), phases_(phases),
+      start_(bootstrap, clock, {}, false) {
+    for (std::size_t position = 0; position < positions.size(); ++position) {
+        plan_at_.push_back(&plans[position % plans.size()]);
+    }
+}
+
+void Sampler::run_unrecorded(std::uint64_t next, std::uint64_t iterations) {
+    std::uint64_t const positions = positions_.size();
+    std::uint64_t const first = next * per_sample_ % positions + (positions - iterations % positions);
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+        std::size_t const position = (first + i) % positions;
+        CompiledPlan& compiled = *positions_[position];
+        watchdog_.iteration(&compiled, plan_at_[position]);
+        bootstrap_.barrier();
+        compiled.launch();
+        compiled.finish();
+        watchdog_.touch();
+    }
+}
+
+Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count) {
+    reserve(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        take(first + i, i);
+    }
+    take_late_ones_again(first);
+    reduce();
+    return chunk_;
+}
+
+// On a machine where ranks keep missing even the longest margin the last attempt is kept: late as it was, it is
+// counted, and the skew shows it.
+void Sampler::take_late_ones_again(std::uint64_t first) {
+    constexpr int attempts = 10;
+    std::uint64_t taken = late_.size();
+    for (int attempt = 1; start_.can_be_late(); ++attempt) {
+        bootstrap_.all_reduce(late_, Fold::max);
+        auto const late = static_cast<std::uint64_t>(std::count(late_.begin(), late_.end(), 1));
+        start_.note(late, taken);
+        chunk_.late += late;
+        taken = late;
+        if (late == 0 || attempt == attempts) {
+            return;
+        }
+        for (std::size_t slot = 0; slot < late_.size(); ++slot) {
+            if (late_[slot] != 0) {
+                take(first + slot, slot);
+            }
+        }
+    }
+}
+
+// The timed region is between the first and the last clock read: per iteration two virtual calls, and one more read.
+// Everything the sample leaves behind is stored after it, before the next synchronised start.
+void Sampler::take(std::uint64_t sample, std::size_t slot) {
+    std::size_t const positions = positions_.size();
+    std::size_t position = sample * per_sample_ % positions;
+    CompiledPlan* compiled = positions_[position].get();
+    watchdog_.iteration(compiled, plan_at_[position]);
+    if (flush_ != nullptr) {
+        flush_->sweep();
+    }
+    bool const gated = gate_ != nullptr && compiled->launch_behind(*gate_);
+    start_.wait();
+
+    Nanoseconds const t_enter = now_ns();
+    if (gated) {
+        gate_->open();
+    } else {
+        compiled->launch();
+    }
+    Nanoseconds const t_posted = now_ns();
+    compiled->finish();
+    for (std::uint64_t left = per_sample_ - 1; left > 0; --left) {
+        position = position + 1 == positions ? 0 : position + 1;
+        compiled = positions_[position].get();
+        watchdog_.iteration(compiled, plan_at_[position]);
+        compiled->launch();
+        compiled->finish();
+    }
+    Nanoseconds const t_done = now_ns();
+
+    chunk_.own[slot] = {clock_.common(t_enter), clock_.common(t_posted), clock_.common(t_done)};
+    late_[slot] = start_.was_late() ? 1 : 0;
+    was_gated_ = was_gated_ || gated;
+    if (with_phases()) {
+        chunk_.device[slot] = compiled->device_ns().value_or(no_device_time);
+        std::size_t const labels = phases_.labels().size();
+        phases_.durations(position % plans_.size(), compiled->marks(), t_enter, t_done,
+                          std::span(chunk_.phases).subspan(slot * labels, labels));
+    }
+    watchdog_.touch();
+}
+
+void Sampler::reserve(std::uint64_t count) {
+    chunk_.own.resize(count);
+    chunk_.samples.resize(count);
+    chunk_.headline.resize(count);
+    chunk_.phases.resize(with_phases() ? count * phases_.labels().size() : 0);
+    chunk_.device.assign(count, no_device_time);
+    chunk_.late = 0;
+    late_.resize(count);
+    largest_.clear();
+    largest_.reserve(count * (std::tuple_size_v<LargestWords> + 1) + chunk_.phases.size());
+    sums_.resize(count);
+}
+
+// Two reductions per chunk: one per sample would perturb the next one.
+void Sampler::reduce() {
+    std::size_t const count = chunk_.own.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        LargestWords const words = largest_words(chunk_.own[i], bootstrap_.rank());
+        largest_.insert(largest_.end(), words.begin(), words.end());
+        sums_[i] = chunk_.own[i].done - chunk_.own[i].enter;
+    }
+    largest_.insert(largest_.end(), chunk_.device.begin(), chunk_.device.end());
+    largest_.insert(largest_.end(), chunk_.phases.begin(), chunk_.phases.end());
+    bootstrap_.all_reduce(largest_, Fold::max);
+    bootstrap_.all_reduce(sums_, Fold::sum);
+
+    constexpr std::size_t words = std::tuple_size_v<LargestWords>;
+    std::span<std::int64_t const> const largest(largest_);
+    for (std::size_t i = 0; i < count; ++i) {
+        chunk_.samples[i] = sample_times(largest.subspan(i * words).first<words>(), sums_[i], bootstrap_.size());
+        chunk_.headline[i] = headline(chunk_.samples[i]);
+    }
+    auto const device = largest.subspan(count * words, count);
+    std::copy(device.begin(), device.end(), chunk_.device.begin());
+    auto const phases = largest.subspan((words + 1) * count);
+    std::copy(phases.begin(), phases.end(), chunk_.phases.begin());
+}
+
+Nanoseconds Sampler::headline(SampleTimes const& times) const {
+    auto const iterations = static_cast<Nanoseconds>(per_sample_);
+    return ((spans() ? times.span : times.max_rank) + iterations / 2) / iterations;
+}
+
+}  // namespace dlmb::measure

@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Order statistics of samples. Nothing here assumes a distribution: medians, nearest-rank quantiles and the exact
+// binomial interval of a median. Which samples are compared with which is not decided here.
+#pragma once
+
+#include "common/base/units.hpp"
+#include "common/measure/cell_result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace dlmb::measure {
+
+/// Of a non-empty set; the mean of the two middle values when their number is even.
+[[nodiscard]] double median(std::span<Nanoseconds const> values);
+[[nodiscard]] double median(std::span<double const> values);
+
+/// Nearest rank: x[ceil(percent / 100 * n) - 1] of ascending, non-empty values, 0 < percent <= 100.
+[[nodiscard]] Nanoseconds nearest_rank(std::span<Nanoseconds const> sorted, std::uint64_t percent);
+
+/// 1-based ranks of the two order statistics that enclose the median.
+struct IntervalRanks {
+    std::uint64_t low = 0;
+    std::uint64_t high = 0;
+    bool operator==(IntervalRanks const&) const = default;
+};
+
+/// The narrowest symmetric pair that covers the median of independent values with at least 95 %. None below 6 values.
+[[nodiscard]] std::optional<IntervalRanks> median_interval_ranks(std::uint64_t n);
+
+struct Interval {
+    double low = 0;
+    double high = 0;
+};
+
+/// 95 % interval of the median; the extremes below 6 values. Not for empty sets.
+[[nodiscard]] Interval median_interval(std::span<double const> values);
+
+/// All zero for no samples.
+[[nodiscard]] TimeSummary summarize(std::span<Nanoseconds const> samples);
+
+/// Median of rounds 1, 3, 5 ... over that of rounds 2, 4, 6 ...: what a comparison of the cell with itself shows.
+/// nullopt for fewer than two rounds.
+[[nodiscard]] std::optional<double> aa_ratio(std::span<double const> round_medians_ns);
+
+/// The rank that was slowest most often; the lowest such rank when several were. `slowest[i]`: rank of sample i.
+[[nodiscard]] Straggler find_straggler(std::span<Rank const> slowest, int ranks);
+
+}  // namespace dlmb::measure

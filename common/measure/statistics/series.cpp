@@ -1,0 +1,246 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/statistics/series.hpp"
+
+#include "common/measure/statistics/order_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <vector>
+
+namespace dlmb::measure {
+namespace {
+
+constexpr std::size_t least_per_draw = 10;
+constexpr std::size_t longest_lag = 1000;
+constexpr std::size_t most_blocks = 100;
+
+/// 1-based; equal values share the mean of their ranks.
+std::vector<double> midranks(std::span<double const> values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    std::vector<double> ranks(values.size());
+    for (std::size_t first = 0; first < order.size();) {
+        std::size_t last = first;
+        while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) {
+            ++last;
+        }
+        for (std::size_t i = first; i <= last; ++i) {
+            ranks[order[i]] = static_cast<double>(first + last) / 2 + 1;
+        }
+        first = last + 1;
+    }
+    return ranks;
+}
+
+std::vector<double> centred_ranks(std::span<double const> values) {
+    std::vector<double> ranks = midranks(values);
+    double const mean = (static_cast<double>(ranks.size()) + 1) / 2;
+    for (double& rank : ranks) {
+        rank -= mean;
+    }
+    return ranks;
+}
+
+/// Sum of products of entries that are `lag` apart.
+double product_sum(std::vector<double> const& centred, std::size_t lag) {
+    return std::inner_product(centred.begin(), centred.end() - static_cast<std::ptrdiff_t>(lag),
+                              centred.begin() + static_cast<std::ptrdiff_t>(lag), 0.0);
+}
+
+}  // namespace
+
+std::vector<double> without_draws(std::span<Nanoseconds const> samples, std::size_t draws) {
+    std::vector<double> values(samples.begin(), samples.end());
+    if (draws <= 1) {
+        return values;
+    }
+    if (samples.size() < least_per_draw * draws) {
+        return {};
+    }
+    for (std::size_t draw = 0; draw < draws; ++draw) {
+        std::vector<Nanoseconds> own;
+        for (std::size_t i = draw; i < samples.size(); i += draws) {
+            own.push_back(samples[i]);
+        }
+        double const typical = std::max(1.0, median(own));
+        for (std::size_t i = draw; i < values.size(); i += draws) {
+            values[i] /= typical;
+        }
+    }
+    return values;
+}
+
+double rank_lag1(std::span<double const> values) {
+    std::vector<double> const centred = centred_ranks(values);
+    double const variance = product_sum(centred, 0);
+    return values.size() < 2 || variance == 0 ? 0 : product_sum(centred, 1) / variance;
+}
+
+double effective_samples(std::span<double const> values) {
+    auto const n = static_cast<double>(values.size());
+    std::vector<double> const centred = centred_ranks(values);
+    double const variance = product_sum(centred, 0);
+    if (variance == 0) {
+        return n;
+    }
+    double sum = 0;
+    for (std::size_t lag = 1; lag + 1 < std::min(values.size(), longest_lag); lag += 2) {
+        double const pair = (product_sum(centred, lag) + product_sum(centred, lag + 1)) / variance;
+        if (pair < 0) {
+            break;
+        }
+        sum += pair;
+    }
+    return n / (1 + 2 * sum);
+}
+
+std::vector<double> block_medians(std::span<double const> values) {
+    std::size_t const blocks = std::min(most_blocks, values.size());
+    std::vector<double> medians;
+    for (std::size_t block = 0; block < blocks; ++block) {
+        std::size_t const begin = block * values.size() / blocks;
+        std::size_t const end = (block + 1) * values.size() / blocks;
+        medians.push_back(median(values.subspan(begin, end - begin)));
+    }
+    return medians;
+}
+
+double relative_drift(std::span<double const> values) {
+    std::vector<double> const medians = block_medians(values);
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < medians.size(); ++i) {
+        for (std::size_t j = i + 1; j < medians.size(); ++j) {
+            slopes.push_back((medians[j] - medians[i]) / static_cast<double>(j - i));
+        }
+    }
+    double const typical = slopes.empty() ? 0 : median(values);
+    return typical > 0 ? median(slopes) * static_cast<double>(medians.size()) / typical : 0;
+}
+
+LevelStep find_step(std::span<double const> values) {
+    std::vector<double> const centred = centred_ranks(values);
+    LevelStep step;
+    double largest = -1;
+    double sum = 0;
+    for (std::size_t i = 0; i + 1 < centred.size(); ++i) {
+        sum += centred[i];
+        if (std::abs(sum) > largest) {
+            largest = std::abs(sum);
+            step.at = i + 1;
+        }
+    }
+    auto const n = static_cast<double>(values.size());
+    double const statistic = 2 * largest;  // Pettitt's K
+    step.probability = std::min(1.0, 2 * std::exp(-6 * statistic * statistic / (n * n * n + n * n)));
+    double const before = median(values.first(step.at));
+    step.change = before > 0 ? median(values.subspan(step.at)) / before - 1 : 0;
+    return step;
+}
+
+namespace {
+
+constexpr std::size_t least_values = 10;  // a tenth of them is one
+constexpr double trimmed_at_each_end = 0.01;
+constexpr double least_class = 0.1;
+constexpr double least_share = 0.80;
+constexpr double least_distance = 0.10;
+
+std::vector<double> trimmed_logarithms(std::span<double const> values) {
+    std::vector<double> logs;
+    logs.reserve(values.size());
+    for (double const value : values) {
+        logs.push_back(std::log(value));
+    }
+    std::sort(logs.begin(), logs.end());
+    auto const left_out = static_cast<std::ptrdiff_t>(trimmed_at_each_end * static_cast<double>(logs.size()));
+    return {logs.begin() + left_out, logs.end() - left_out};
+}
+
+}  // namespace
+
+Split best_split(std::span<double const> values) {
+    bool const positive = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+    if (values.size() < least_values || !positive) {
+        return {};
+    }
+    std::vector<double> const logs = trimmed_logarithms(values);
+    if (logs.front() == logs.back()) {
+        return {};
+    }
+    auto const n = static_cast<double>(logs.size());
+    double const mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
+    double total = 0;
+    for (double const value : logs) {
+        total += (value - mean) * (value - mean);
+    }
+    auto const least = static_cast<std::size_t>(std::ceil(least_class * n));
+    double below = 0;  // sum of the deviations in the lower class
+    double most = 0;
+    std::size_t best = 0;
+    for (std::size_t size = 1; size + least <= logs.size(); ++size) {
+        below += logs[size - 1] - mean;
+        if (size < least) {
+            continue;
+        }
+        auto const lower = static_cast<double>(size);
+        double const between = below * below * (1 / lower + 1 / (n - lower));
+        if (between > most) {
+            most = between;
+            best = size;
+        }
+    }
+    std::span<double const> const all(logs);
+    return {most / total, std::exp(median(all.subspan(best)) - median(all.first(best))) - 1};
+}
+
+bool is_bimodal(Split const& split) {
+    return split.share >= least_share && split.distance >= least_distance;
+}
+
+namespace {
+
+constexpr std::size_t least_for_flags = 30;
+constexpr double large_change = 0.05;
+constexpr double unlikely = 0.001;
+constexpr double timer_reads = 20;
+constexpr double clock_errors = 10;
+
+}  // namespace
+
+std::optional<SampleSeries> describe_series(std::span<Nanoseconds const> samples, std::size_t draws) {
+    std::vector<double> const values = without_draws(samples, draws);
+    if (values.size() < 2) {
+        return std::nullopt;
+    }
+    return SampleSeries{rank_lag1(values), effective_samples(values), relative_drift(values), find_step(values).at};
+}
+
+std::vector<std::string> flags_of(std::span<Nanoseconds const> samples, std::size_t draws) {
+    std::vector<double> const values = without_draws(samples, draws);
+    std::vector<std::string> flags;
+    if (values.size() < least_for_flags) {
+        return flags;
+    }
+    if (std::abs(relative_drift(values)) > large_change) {
+        flags.emplace_back("drift");
+    }
+    // Of block medians: neighbouring samples repeat each other, which the probability does not know of.
+    LevelStep const step = find_step(block_medians(values));
+    if (step.probability < unlikely && std::abs(step.change) > large_change) {
+        flags.emplace_back("step");
+    }
+    if (is_bimodal(best_split(values))) {
+        flags.emplace_back("bimodal");
+    }
+    return flags;
+}
+
+bool is_below_floor(double sample_ns, ClockFloor const& floor) {
+    return sample_ns < timer_reads * floor.timer_ns || sample_ns < clock_errors * floor.common_error_ns.value_or(0);
+}
+
+}  // namespace dlmb::measure
