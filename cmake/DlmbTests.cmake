@@ -14,6 +14,57 @@ set(DLMB_TEST_COMPILE_OPTIONS -O0)
 # What a run of label mpi needs, so that a second MPI library costs no build of the unit tests.
 add_custom_target(dlmb_mpi_tests)
 
+# What stages of tests/run build and run alone: label and target dlmb_<label>_tests of each.
+set(DLMB_asan_short # backends, conformance, plans and readers, with the address sanitizer
+    algorithms_test
+    conformance_in_process
+    conformance_mpi
+    measure_test
+    mpi_algorithms_test
+    mpi_backend_test
+    record_test
+    ucx_mpi_test
+    ucx_thread_ranks_test
+    unit_backend_kit
+    unit_in_process
+    unit_patterns
+    unit_plan
+    unit_sizes
+    unit_tuning)
+set(DLMB_tsan # ranks that are threads, with the thread sanitizer
+    conformance_in_process
+    measure_test
+    unit_bootstrap_in_process
+    unit_in_process
+    unit_pipeline_p2p_run)
+set(DLMB_STAGES asan_short tsan)
+foreach(stage IN LISTS DLMB_STAGES)
+    add_custom_target(dlmb_${stage}_tests)
+endforeach()
+
+# dlmb_stages_of(<variable> <name>): the labels of stages for that test.
+function(dlmb_stages_of variable name)
+    set(labels "")
+    foreach(stage IN LISTS DLMB_STAGES)
+        if(name IN_LIST DLMB_${stage})
+            list(APPEND labels ${stage})
+            add_dependencies(dlmb_${stage}_tests ${name})
+        endif()
+    endforeach()
+    set(${variable} "${labels}" PARENT_SCOPE)
+endfunction()
+
+# dlmb_check_stages(): every name above is a test of this build, if it has MPI and UCX.
+function(dlmb_check_stages)
+    foreach(stage IN LISTS DLMB_STAGES)
+        foreach(name IN LISTS DLMB_${stage})
+            if(DLMB_HAVE_MPI AND DLMB_HAVE_UCX AND NOT TARGET ${name})
+                message(FATAL_ERROR "cmake/DlmbTests.cmake: stage ${stage} names ${name}, which is no test")
+            endif()
+        endforeach()
+    endforeach()
+endfunction()
+
 # dlmb_add_test(<name> [SEPARATE] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most,
 # no MPI. SEPARATE: each file has words of its own for the same things, so that they are not compiled as one.
 function(dlmb_add_test name)
@@ -31,8 +82,9 @@ function(dlmb_add_test name)
     if(arg_SEPARATE)
         set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     endif()
+    dlmb_stages_of(stages ${name})
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};${stages}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
 # For the environment of a test: the double of cuBLAS (tests/fakes/cublas) is found before any other.
@@ -54,11 +106,12 @@ function(dlmb_add_mpi_test name)
     target_compile_options(${name} PRIVATE ${DLMB_TEST_COMPILE_OPTIONS})
     target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} MPI::MPI_CXX GTest::gtest)
     add_dependencies(dlmb_mpi_tests ${name})
+    dlmb_stages_of(stages ${name})
     foreach(ranks IN LISTS arg_RANKS)
         add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${arg_WRAPPER} $<TARGET_FILE:${name}>)
         set_tests_properties(
             ${name}.np${ranks}
-            PROPERTIES LABELS "mpi;${arg_LABELS}"
+            PROPERTIES LABELS "mpi;${arg_LABELS};$<$<NOT:$<EQUAL:${ranks},7>>:${stages}>"
                        PROCESSORS 2
                        TIMEOUT ${arg_TIMEOUT}
                        SKIP_RETURN_CODE 77
