@@ -27,7 +27,7 @@ def launch(identifier: str, **fields: Any) -> dict[str, Any]:
         "variables": fields.pop("variables", {}),
         "informational": {"version": "0.1.0", "git_revision": "ab12cd3"},
     }
-    line = {"kind": "launch", "schema": "dlmb.result/1.1", "launch_id": identifier, "campaign_id": identifier.split("-")[0]}
+    line = {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": identifier, "campaign_id": identifier.split("-")[0]}
     return line | {"time": "2026-01-31T12:00:00Z", "program": "dlmb_moe_alltoall", "environment": environment} | fields
 
 
@@ -49,7 +49,7 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
         "traffic": {"payload_bytes": BYTES, "wire_bytes": BYTES},
         "time_ns": {"median": ns, "p99": None, "max": ns},
         "samples_ns": [1, 2, 3],
-        "rounds": {"medians_ns": [ns] * 6},
+        "rounds": {"medians_ns": [ns] * 6, "median_of_rounds_ns": ns, "aa_ratio": 1.0},
         "bandwidth": {"busbw_GBps": BYTES / ns},
         "iterations_per_sample": 1,
         "validation": {"verdict": "passed"},
@@ -66,7 +66,7 @@ def fault(launch_id: str, status: str, cell_id: str = CELL) -> dict[str, Any]:
         "time_ns": None,
         "bandwidth": None,
         "definition": "",
-        "rounds": {"medians_ns": []},
+        "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None},
     }
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How far a ratio has to be from 1 to matter, and which cells are too short to be timed.
 
-Clock figures are those of the launches (`calibration.timer`). Where a record holds none, those of CLOCK_MONOTONIC_RAW on x86-64 with
-Debian 12, measured. The floor keeps what reading the clock adds below 5 % (Hoefler and Belli, Scientific Benchmarking of Parallel
-Computing Systems, SC'15); a record of format 1.2 or later says itself whether a cell is below it.
+Clock figures are those of the launches (`calibration.timer`), or with `--calibration off` those of CLOCK_MONOTONIC_RAW on x86-64 with
+Debian 12. The floor keeps what reading the clock adds below 5 % (Hoefler and Belli, Scientific Benchmarking of Parallel Computing
+Systems, SC'15). A record says whether a cell is below it; without a calibration that is decided here.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,22 +16,10 @@ class Metric:
     definition: str
 
 
-def median(values: Sequence[float]) -> float:
-    """Mean of the two middle values where their number is even. Called for every line, so without the checks of the module
-    statistics."""
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
 def median_of_rounds(cell: dict[str, Any]) -> float:
-    """As the record says; formats before 1.2 do not. The median of samples where a cell holds no rounds."""
-    rounds = cell.get("rounds") or {}
-    value = rounds.get("median_of_rounds_ns")
-    if value is None:
-        medians = rounds.get("medians_ns")
-        value = median(medians) if medians else cell["time_ns"]["median"]
-    return float(value)
+    """The median of samples where a cell has no rounds."""
+    value = cell["rounds"]["median_of_rounds_ns"]
+    return float(cell["time_ns"]["median"] if value is None else value)
 
 
 def bus_bandwidth(cell: dict[str, Any]) -> float | None:
@@ -50,11 +37,5 @@ METRICS = {
 
 
 def odd_to_even(cell: dict[str, Any]) -> float:
-    """Median of the odd rounds over that of the even ones: how much a launch differs from itself. 1 below 2 rounds. As the record
-    says; formats before 1.2 do not."""
-    rounds = cell.get("rounds") or {}
-    if "aa_ratio" in rounds:
-        return rounds["aa_ratio"] or 1.0
-    medians = rounds.get("medians_ns") or []
-    even = median(medians[1::2]) if len(medians) > 1 else 0
-    return median(medians[::2]) / even if even else 1.0
+    """Median of the odd rounds over that of the even ones: how much a launch differs from itself. 1 below 2 rounds."""
+    return cell["rounds"]["aa_ratio"] or 1.0

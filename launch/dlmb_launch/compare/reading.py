@@ -36,7 +36,6 @@ class Time(TypedDict, total=False):
 
 
 class Rounds(TypedDict, total=False):
-    medians_ns: list[float]
     median_of_rounds_ns: Optional[float]
     aa_ratio: Optional[float]
 
