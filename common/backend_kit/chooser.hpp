@@ -46,7 +46,7 @@ public:
     [[nodiscard]] virtual StepChoice choose(StepTraits const& step) const = 0;
 };
 
-/// The backends of a launch by name: one of each, because some of them move a worker that only one can register.
+/// The backends of a launch by name, one of each: a second one would connect all ranks again.
 class BackendSource {
 public:
     virtual ~BackendSource() = default;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The control plane: who am I, and small collective calls outside the measured traffic. Every blocking call keeps
-// calling the registered progress function, so that no rank waits here while its transport's worker is needed by a
+// calling the registered progress functions, so that no rank waits here while its transport's worker is needed by a
 // peer (a reproduced hang: docs/design.md, "quiesce").
 #pragma once
 
@@ -12,10 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb {
@@ -29,6 +32,38 @@ struct Letter {
 };
 
 enum class Fold { sum, max, min };
+
+/// Keeps a progress function registered. May outlive the bootstrap, and other handles.
+class [[nodiscard]] ProgressHandle {
+public:
+    ProgressHandle() = default;  // of nothing
+    ProgressHandle(ProgressHandle const&) = delete;
+    ProgressHandle& operator=(ProgressHandle const&) = delete;
+    ProgressHandle(ProgressHandle&& other) noexcept : all_(std::move(other.all_)), mine_(other.mine_) {}
+    ProgressHandle& operator=(ProgressHandle&& other) noexcept {
+        remove();
+        all_ = std::move(other.all_);
+        mine_ = other.mine_;
+        return *this;
+    }
+    ~ProgressHandle() { remove(); }
+    /// The function is not called any more. Not from within a progress function.
+    void remove() {
+        if (all_) {
+            all_->erase(mine_);
+            all_ = nullptr;
+        }
+    }
+
+private:
+    friend class Bootstrap;
+    using Functions = std::list<std::function<void()>>;
+    ProgressHandle(std::shared_ptr<Functions> all, std::function<void()> progress)
+        : all_(std::move(all)), mine_(all_->insert(all_->end(), std::move(progress))) {}
+
+    std::shared_ptr<Functions> all_;  // nullptr: of nothing
+    Functions::iterator mine_;
+};
 
 /// All calls are collective over the world and must be made by all ranks in the same order, unless said otherwise.
 class Bootstrap {
@@ -69,8 +104,9 @@ public:
         return word;
     }
 
-    /// Called repeatedly while a call above waits. Not collective. nullptr: nothing to progress.
-    void set_progress(std::function<void()> progress) { progress_ = std::move(progress); }
+    /// Called repeatedly while a call above waits, in the order of registration, until the handle is destroyed. Each
+    /// backend has its own: none may stand still because another one registered. Not collective.
+    ProgressHandle add_progress(std::function<void()> progress) { return {progress_, std::move(progress)}; }
 
     /// Keeps the library behind this going while this rank waits for something else for long: what its earlier calls
     /// left on its way may be what a peer is waiting for. Not collective.
@@ -81,13 +117,13 @@ public:
 
 protected:
     void make_progress() const {
-        if (progress_) {
-            progress_();
+        for (std::function<void()> const& progress : *progress_) {
+            progress();
         }
     }
 
 private:
-    std::function<void()> progress_;
+    std::shared_ptr<ProgressHandle::Functions> progress_ = std::make_shared<ProgressHandle::Functions>();
 };
 
 }  // namespace dlmb

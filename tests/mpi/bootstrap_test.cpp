@@ -183,7 +183,7 @@ TEST_F(MpiBootstrapTest, CallsProgressWhileItWaits) {
         GTEST_SKIP() << "nobody to wait for";
     }
     std::uint64_t calls = 0;
-    world().set_progress([&calls] { ++calls; });
+    ProgressHandle progress = world().add_progress([&calls] { ++calls; });
     auto const late_first_rank = [&] {
         calls = 0;
         if (world().rank() == 0) {
@@ -194,9 +194,9 @@ TEST_F(MpiBootstrapTest, CallsProgressWhileItWaits) {
         if (world().rank() != 0) {
             EXPECT_GT(calls, 0U) << call;
         }
-        world().set_progress(nullptr);
+        progress.remove();
         world().barrier();
-        world().set_progress([&calls] { ++calls; });
+        progress = world().add_progress([&calls] { ++calls; });
     };
     late_first_rank();
     world().barrier();
@@ -215,7 +215,6 @@ TEST_F(MpiBootstrapTest, CallsProgressWhileItWaits) {
     Blob blob(8);
     world().broadcast(blob, 0);
     expect_calls("broadcast");
-    world().set_progress(nullptr);
 }
 
 }  // namespace

@@ -12,3 +12,8 @@ dlmb_add_mpi_test(
 add_test(NAME tuned_interleaving_test.np4.some
          COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 $<TARGET_FILE:tuned_interleaving_test> --gtest_filter=Some/*:RandomPlan.*)
 set_tests_properties(tuned_interleaving_test.np4.some PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 600 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
+dlmb_add_mpi_test(
+    tuned_progress_test
+    SOURCES tuned/progress_test.cpp
+    LINK dlmb::backends dlmb::bootstrap_mpi fmt::fmt
+    RANKS 2 3)

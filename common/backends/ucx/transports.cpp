@@ -19,7 +19,7 @@ Transports::Transports(BackendContext const& context)
         throw Error(problem);
     }
     active_ = &standard();
-    context_.bootstrap.set_progress([this] { progress(); });
+    progress_ = context_.bootstrap.add_progress([this] { progress(); });
 }
 
 Transports::~Transports() {
@@ -33,7 +33,6 @@ Transports::~Transports() {
     } catch (std::exception const& error) {
         fmt::print(stderr, "dlmb: warning: rank {}: closing ucx: {}\n", context_.bootstrap.rank(), error.what());
     }
-    context_.bootstrap.set_progress(nullptr);
 }
 
 Expected<Transport*, Unsupported> Transports::with(ContextSettings const& settings) {

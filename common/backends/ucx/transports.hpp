@@ -51,6 +51,7 @@ private:
     int exceptions_at_start_;
     std::vector<WithSettings> all_;
     Transport* active_ = nullptr;
+    ProgressHandle progress_;  // removed before the workers that it progresses
 };
 
 }  // namespace dlmb::ucx

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 
 namespace dlmb::in_process {
@@ -181,17 +182,67 @@ TEST(InProcessNodes, RanksSitInBlocksOnNodesAndTheLastMayBeSmaller) {
 TEST(InProcessProgress, IsMadeWhileABarrierWaits) {
     std::atomic<int> calls{0};
     run_ranks(2, [&](Bootstrap& bootstrap) {
+        ProgressHandle progress;
         if (bootstrap.rank() == 0) {
-            bootstrap.set_progress([&calls] { ++calls; });
+            progress = bootstrap.add_progress([&calls] { ++calls; });
         } else {
             while (calls < 3) {  // rank 0 can only get out of its barrier when rank 1 has seen it make progress
                 sched_yield();
             }
         }
         bootstrap.barrier();
-        bootstrap.set_progress(nullptr);
     });
     EXPECT_GE(calls, 3);
+}
+
+/// Rank 0 registers three functions and removes those that `gone` names, in its order: which are called while it waits?
+std::array<bool, 3> called_after_removing(std::vector<std::size_t> const& gone) {
+    std::array<std::atomic<int>, 3> calls{};
+    std::atomic<int> rounds{0};
+    run_ranks(2, [&](Bootstrap& bootstrap) {
+        std::array<ProgressHandle, 3> handles;
+        ProgressHandle last;
+        if (bootstrap.rank() == 0) {
+            for (std::size_t i = 0; i < handles.size(); ++i) {
+                handles.at(i) = bootstrap.add_progress([&calls, i] { ++calls.at(i); });
+            }
+            for (std::size_t const each : gone) {
+                handles.at(each).remove();
+            }
+            last = bootstrap.add_progress([&rounds] { ++rounds; });
+        } else {
+            while (rounds < 3) {  // rank 0 has waited for rank 1, then
+                sched_yield();
+            }
+        }
+        bootstrap.barrier();
+    });
+    return {calls[0] > 0, calls[1] > 0, calls[2] > 0};
+}
+
+TEST(InProcessProgress, IsMadeByAllWhoRegisteredAndByThoseLeftAfterRemovalInAnyOrder) {
+    using Called = std::array<bool, 3>;
+    EXPECT_EQ(called_after_removing({}), (Called{true, true, true}));
+    EXPECT_EQ(called_after_removing({0}), (Called{false, true, true}));
+    EXPECT_EQ(called_after_removing({1}), (Called{true, false, true}));
+    EXPECT_EQ(called_after_removing({2}), (Called{true, true, false}));
+    EXPECT_EQ(called_after_removing({0, 1}), (Called{false, false, true}));
+    EXPECT_EQ(called_after_removing({2, 0}), (Called{false, true, false}));
+    EXPECT_EQ(called_after_removing({1, 2, 0}), (Called{false, false, false}));
+}
+
+TEST(InProcessProgress, HandlesMayMoveAndOutliveTheBootstrap) {
+    ProgressHandle survivor;
+    int calls = 0;
+    run_ranks(1, [&](Bootstrap& bootstrap) {
+        ProgressHandle first = bootstrap.add_progress([&calls] { ++calls; });
+        survivor = bootstrap.add_progress([] {});
+        ProgressHandle const second = std::move(first);
+        survivor = bootstrap.add_progress([] {});  // replaces the one that it held
+    });
+    survivor.remove();
+    survivor.remove();  // nothing is left to remove
+    EXPECT_EQ(calls, 0);
 }
 
 }  // namespace
