@@ -3,17 +3,141 @@
 //
 // Ranks as threads: the reference every other backend is compared with, and what runs without MPI, UCX or a GPU. Its
 // times say how this process copies, nothing about a network.
+#include "common/backend_kit/host_reduce.hpp"
+#include "common/backend_kit/ready_steps.hpp"
 #include "common/backend_kit/registry.hpp"
-#include "common/backends/in_process/copy_plan.hpp"
+#include "common/backends/in_process/schedule.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
+#include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 
 #include <fmt/core.h>
 
 #include <array>
+#include <cstring>
+#include <vector>
 
 namespace dlmb::in_process {
 namespace {
+
+/// In place, a block may lie where it belongs already.
+void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
+    if (to != from && bytes > 0) {
+        std::memcpy(to, from, bytes);
+    }
+}
+
+bool is_done(Work const& work) {
+    return work.read == work.arrivals.size() && work.handed_back == work.outgoing.size();
+}
+
+/// Method "copy": every thread copies what it receives straight from the sender's buffer. No lock, no allocation. Sends
+/// are rendezvous: a step is complete when its receivers have copied. A plan that needs buffering hangs here.
+class CopyPlan final : public CompiledPlan {
+public:
+    CopyPlan(Plan const& plan, std::vector<Work> schedule, InProcessBootstrap const& bootstrap, Idle idle)
+        : CompiledPlan(plan.steps.size()), schedule_(std::move(schedule)), steps_(precedence_of(plan)),
+          bootstrap_(bootstrap), idle_(idle) {}
+    CopyPlan(CopyPlan const&) = delete;
+    CopyPlan& operator=(CopyPlan const&) = delete;
+    ~CopyPlan() override {
+        for (Work& work : schedule_) {
+            for (std::shared_ptr<Slot> const& slot : work.outgoing) {
+                slot->withdraw();
+            }
+        }
+    }
+
+    void launch() override {
+        begin();
+        ++iteration_;
+        steps_.launch(*this);
+    }
+    void finish() override { steps_.finish(*this); }
+
+private:
+    friend ReadySteps<>;
+
+    bool start(StepId step, NoState& /*state*/) {
+        Work& work = schedule_[step];
+        work.read = 0;
+        work.handed_back = 0;
+        if (work.compute) {
+            work.compute->start();
+        }
+        for (std::shared_ptr<Slot> const& slot : work.outgoing) {
+            slot->post(iteration_);
+        }
+        return false;
+    }
+
+    bool poll(StepId step, NoState& /*state*/) {
+        Work& work = schedule_[step];
+        moved_ = advance(work) || moved_;
+        return is_done(work) && (!work.compute || work.compute->test());
+    }
+
+    void complete(StepId step) { mark(step); }
+
+    void idle() {
+        if (!moved_) {
+            bootstrap_.leave_if_failed();
+            idle_();
+        }
+        moved_ = false;
+    }
+
+    /// True when anything was read or came back.
+    bool advance(Work& work) {
+        std::size_t const before = work.read + work.handed_back;
+        if (work.reduce) {
+            reduce_arrivals(work, *work.reduce);
+        } else {
+            copy_arrivals(work);
+        }
+        while (work.handed_back < work.outgoing.size() && work.outgoing[work.handed_back]->handed_back(iteration_)) {
+            ++work.handed_back;
+        }
+        if (work.reduce && !work.reduce->scratch.empty() && is_done(work)) {
+            copy_block(work.reduce->result, work.reduce->scratch.data(), work.reduce->scratch.size());
+        }
+        return work.read + work.handed_back > before;
+    }
+
+    void copy_arrivals(Work& work) {
+        for (Arrival& arrival : work.arrivals) {
+            if (arrival.iteration != iteration_ && arrival.slot->open(iteration_)) {
+                copy_block(arrival.destination, arrival.slot->data(), arrival.slot->bytes());
+                arrival.slot->hand_back(iteration_);
+                arrival.iteration = iteration_;
+                ++work.read;
+            }
+        }
+    }
+
+    void reduce_arrivals(Work& work, Reducing& reduce) {
+        std::byte* const into = reduce.scratch.empty() ? reduce.result : reduce.scratch.data();
+        for (; work.read < work.arrivals.size(); ++work.read) {
+            Slot& slot = *work.arrivals[work.read].slot;
+            if (!slot.open(iteration_)) {
+                return;
+            }
+            if (work.read == 0) {
+                copy_block(into, slot.data(), slot.bytes());
+            } else {
+                host_reduce(into, slot.data(), slot.bytes(), reduce.element, reduce.reduction);
+            }
+            slot.hand_back(iteration_);
+        }
+    }
+
+    std::vector<Work> schedule_;  // by step
+    ReadySteps<> steps_;
+    InProcessBootstrap const& bootstrap_;
+    Idle idle_;
+    std::uint64_t iteration_ = 0;
+    bool moved_ = false;  // blocks, since the last call of idle(), without completing a step
+};
 
 constexpr std::array<MethodInfo, 1> method_table{
     {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation}}};
@@ -56,12 +180,12 @@ public:
             throw Error(fmt::format("in_process rank {}: the plan is rank {}'s and names {} buffers, {} are bound",
                                     bootstrap_.rank(), plan.me, plan.buffers.size(), buffers.base.size()));
         }
-        // Every compile has an office of its own; the mailboxes live on in the plans of their two ranks.
-        auto const office = std::static_pointer_cast<PostOffice>(
-            bootstrap_.share(bootstrap_.rank() == 0 ? std::make_shared<PostOffice>() : nullptr));
-        std::vector<Work> schedule = make_schedule(plan, buffers, *office);
+        // Every compile has a rendezvous of its own; the slots live on in the plans of their two ranks.
+        auto const rendezvous = std::static_pointer_cast<Rendezvous>(
+            bootstrap_.share(bootstrap_.rank() == 0 ? std::make_shared<Rendezvous>() : nullptr));
+        std::vector<Work> schedule = make_schedule(plan, buffers, *rendezvous);
         bootstrap_.barrier();
-        office->check(bootstrap_.rank());
+        rendezvous->check(bootstrap_.rank());
         bootstrap_.barrier();  // all ranks fail together: none is left with a plan that cannot run
         return std::unique_ptr<CompiledPlan>(std::make_unique<CopyPlan>(plan, std::move(schedule), bootstrap_, idle_));
     }

@@ -14,8 +14,8 @@ namespace {
 /// Makes the Work of one step, by operation.
 class StepCompiler {
 public:
-    StepCompiler(Plan const& plan, Buffers const& buffers, PostOffice& office, StepMatch const& match, StepId step)
-        : plan_(plan), buffers_(buffers), office_(office), match_(match), step_(step),
+    StepCompiler(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous, StepMatch const& match, StepId step)
+        : plan_(plan), buffers_(buffers), rendezvous_(rendezvous), match_(match), step_(step),
           text_(name_of(plan.steps[step].operation)) {}
 
     Work compile() && {
@@ -69,7 +69,7 @@ private:
     }
     void add(AllReduce const& reduce) {
         std::byte const* const mine = place(reduce.send, reduce.bytes);
-        begin_fold(reduce, reduce.bytes);
+        begin_reducing(reduce, reduce.bytes);
         for (Rank const peer : members(reduce.group)) {
             post(peer, mine, reduce.bytes);
             expect(peer, nullptr, reduce.bytes);
@@ -78,7 +78,7 @@ private:
     void add(ReduceScatter const& reduce) {
         Bytes const share = reduce.bytes / size(reduce.group);
         std::byte const* mine = place(reduce.send, reduce.bytes);
-        begin_fold(reduce, share);
+        begin_reducing(reduce, share);
         for (Rank const peer : members(reduce.group)) {
             post(peer, mine, share);
             expect(peer, nullptr, share);
@@ -87,26 +87,26 @@ private:
     }
     void add(Compute const& compute) { work_.compute.emplace(compute); }
 
-    template <class Reducing>
-    void begin_fold(Reducing const& reduce, Bytes result_bytes) {
+    template <class Operation>
+    void begin_reducing(Operation const& reduce, Bytes result_bytes) {
         text_ += fmt::format(" {} {}", name_of(reduce.element), name_of(reduce.reduction));
-        Folding fold{reduce.element, reduce.reduction, place(reduce.recv, result_bytes), {}};
+        Reducing reducing{reduce.element, reduce.reduction, place(reduce.recv, result_bytes), {}};
         bool const overlap = reduce.send.buffer == reduce.recv.buffer &&
                              reduce.send.offset < reduce.recv.offset + result_bytes &&
                              reduce.recv.offset < reduce.send.offset + reduce.bytes;
         if (overlap) {
-            fold.scratch.resize(result_bytes);
+            reducing.scratch.resize(result_bytes);
         }
-        work_.fold = std::move(fold);
+        work_.reduce = std::move(reducing);
     }
 
     void post(Rank to, std::byte const* data, Bytes bytes) {
-        work_.outgoing.push_back(office_.sender({match_, plan_.me, to}, ticket(bytes), data));
+        work_.outgoing.push_back(rendezvous_.sender({match_, plan_.me, to}, end(bytes), data));
     }
     void expect(Rank from, std::byte* destination, Bytes bytes) {
-        work_.arrivals.push_back({office_.reader({match_, from, plan_.me}, ticket(bytes)), destination});
+        work_.arrivals.push_back({rendezvous_.reader({match_, from, plan_.me}, end(bytes)), destination});
     }
-    [[nodiscard]] Ticket ticket(Bytes bytes) const {
+    [[nodiscard]] BlockEnd end(Bytes bytes) const {
         return {bytes, text_, fmt::format("step {} \"{}\"", step_, plan_.steps[step_].label)};
     }
 
@@ -127,7 +127,7 @@ private:
 
     Plan const& plan_;
     Buffers const& buffers_;
-    PostOffice& office_;
+    Rendezvous& rendezvous_;
     StepMatch const& match_;
     StepId step_;
     std::string text_;
@@ -136,11 +136,11 @@ private:
 
 }  // namespace
 
-std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, PostOffice& office) {
+std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous) {
     std::vector<StepMatch> const matches = match_steps(plan);
     std::vector<Work> schedule;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        schedule.push_back(StepCompiler(plan, buffers, office, matches[step], step).compile());
+        schedule.push_back(StepCompiler(plan, buffers, rendezvous, matches[step], step).compile());
     }
     return schedule;
 }

@@ -60,16 +60,16 @@ std::int64_t InProcessBootstrap::barrier_max(std::int64_t mine) {
     return mine;
 }
 
-// A rank that leaves a failed world before the second barrier keeps its slot as it is: slots belong to the world, and
-// the first line refuses every later call.
+// A rank that leaves a failed world before the second barrier keeps its contribution: contributions belong to the
+// world, and the first line refuses every later call.
 template <class Read>
-void InProcessBootstrap::meet(Slot mine, Read const& read) {
+void InProcessBootstrap::meet(Contribution mine, Read const& read) {
     world_.leave_if_failed();
     std::string_view const call = mine.call;
-    world_.slot(rank_) = std::move(mine);
+    world_.contribution(rank_) = std::move(mine);
     barrier();
     for (Rank peer = 0; peer < size(); ++peer) {
-        if (std::string_view const other = world_.slot(peer).call; other != call) {
+        if (std::string_view const other = world_.contribution(peer).call; other != call) {
             throw Error(
                 fmt::format("rank {} calls Bootstrap::{} while rank {} calls Bootstrap::{}", rank_, call, peer, other));
         }
@@ -87,11 +87,11 @@ void InProcessBootstrap::check_rank(Rank rank, std::string_view call, std::strin
 
 std::vector<Blob> InProcessBootstrap::all_gather(std::span<std::byte const> mine) {
     std::vector<Blob> all(static_cast<std::size_t>(size()));
-    Slot slot{.call = "all_gather"};
-    slot.blob.assign(mine.begin(), mine.end());
-    meet(std::move(slot), [&] {
+    Contribution shown{.call = "all_gather"};
+    shown.blob.assign(mine.begin(), mine.end());
+    meet(std::move(shown), [&] {
         for (Rank peer = 0; peer < size(); ++peer) {
-            all[static_cast<std::size_t>(peer)] = world_.slot(peer).blob;
+            all[static_cast<std::size_t>(peer)] = world_.contribution(peer).blob;
         }
     });
     return all;
@@ -102,11 +102,11 @@ std::vector<Letter> InProcessBootstrap::exchange(std::vector<Letter> outgoing) {
         check_rank(letter.peer, "exchange", "destination");
     }
     std::vector<Letter> incoming;
-    Slot slot{.call = "exchange"};
-    slot.letters = std::move(outgoing);
-    meet(std::move(slot), [&] {
+    Contribution shown{.call = "exchange"};
+    shown.letters = std::move(outgoing);
+    meet(std::move(shown), [&] {
         for (Rank peer = 0; peer < size(); ++peer) {
-            for (Letter const& letter : world_.slot(peer).letters) {
+            for (Letter const& letter : world_.contribution(peer).letters) {
                 if (letter.peer == rank_) {
                     incoming.push_back({peer, letter.blob});
                 }
@@ -117,11 +117,11 @@ std::vector<Letter> InProcessBootstrap::exchange(std::vector<Letter> outgoing) {
 }
 
 void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
-    Slot slot{.call = "all_reduce"};
-    slot.values.assign(values.begin(), values.end());
-    meet(std::move(slot), [&] {
+    Contribution shown{.call = "all_reduce"};
+    shown.values.assign(values.begin(), values.end());
+    meet(std::move(shown), [&] {
         for (Rank peer = 0; peer < size(); ++peer) {
-            std::vector<std::int64_t> const& other = world_.slot(peer).values;
+            std::vector<std::int64_t> const& other = world_.contribution(peer).values;
             if (other.size() != values.size()) {
                 throw Error(fmt::format("Bootstrap::all_reduce: rank {} has {} values, rank {} has {}", rank_,
                                         values.size(), peer, other.size()));
@@ -135,11 +135,11 @@ void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
 
 void InProcessBootstrap::broadcast(Blob& blob, Rank root) {
     check_rank(root, "broadcast", "root");
-    Slot slot{.call = "broadcast"};
+    Contribution shown{.call = "broadcast"};
     if (rank_ == root) {
-        slot.blob = blob;
+        shown.blob = blob;
     }
-    meet(std::move(slot), [&] { blob = world_.slot(root).blob; });
+    meet(std::move(shown), [&] { blob = world_.contribution(root).blob; });
 }
 
 void InProcessBootstrap::send(Rank peer, std::span<std::byte const> bytes) {
@@ -166,10 +166,10 @@ void InProcessBootstrap::receive(Rank peer, std::span<std::byte> bytes) {
 
 std::shared_ptr<void> InProcessBootstrap::share(std::shared_ptr<void> of_rank_0) {
     std::shared_ptr<void> shared;
-    Slot slot{.call = "share"};
-    slot.object = std::move(of_rank_0);
-    meet(std::move(slot), [&] { shared = world_.slot(0).object; });
-    world_.slot(rank_).object.reset();  // the world is no owner: the last user ends the object's life
+    Contribution shown{.call = "share"};
+    shown.object = std::move(of_rank_0);
+    meet(std::move(shown), [&] { shared = world_.contribution(0).object; });
+    world_.contribution(rank_).object.reset();  // the world is no owner: the last user ends the object's life
     return shared;
 }
 

@@ -39,9 +39,10 @@ public:
     void leave_if_failed() const { world_.leave_if_failed(); }
 
 private:
-    /// Shows `mine` to all ranks, calls read() while every rank's slot is valid, and returns when all have read.
+    /// Shows `mine` to all ranks, calls read() while every rank's contribution is valid, and returns when all have
+    /// read.
     template <class Read>
-    void meet(Slot mine, Read const& read);
+    void meet(Contribution mine, Read const& read);
     void check_rank(Rank rank, std::string_view call, std::string_view role) const;
 
     World& world_;

@@ -68,7 +68,7 @@ std::optional<Blob> Inbox::take(Rank from) {
 
 World::World(int ranks, int ranks_per_node)
     : ranks_(ranks), ranks_per_node_(ranks_per_node > 0 ? ranks_per_node : ranks), host_(host_name()), flags_(ranks),
-      slots_(static_cast<std::size_t>(ranks)), inboxes_(static_cast<std::size_t>(ranks)) {}
+      contributions_(static_cast<std::size_t>(ranks)), inboxes_(static_cast<std::size_t>(ranks)) {}
 
 void World::fail(Rank rank, std::exception_ptr reason) noexcept {
     std::lock_guard const lock(mutex_);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the threads of one run_ranks share: barrier flags, one slot per rank to hand things over, and the news that a
-// rank has failed. Outlives all of them, so that a rank which leaves early pulls nothing from under another.
+// What the threads of one run_ranks share: barrier flags, one contribution per rank to hand things over, and the news
+// that a rank has failed. Outlives all of them, so that a rank which leaves early pulls nothing from under another.
 #pragma once
 
 #include "common/base/error.hpp"
@@ -30,7 +30,7 @@ public:
 };
 
 /// What a rank shows to the others in one collective call. Written before, read after a barrier.
-struct Slot {
+struct Contribution {
     std::string_view call;
     Blob blob = {};
     std::vector<Letter> letters = {};
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] int ranks_per_node() const { return ranks_per_node_; }
     [[nodiscard]] std::string const& host() const { return host_; }
     [[nodiscard]] BarrierFlags& flags() { return flags_; }
-    [[nodiscard]] Slot& slot(Rank rank) { return slots_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] Contribution& contribution(Rank rank) { return contributions_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
 
     /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
@@ -93,7 +93,7 @@ private:
     int ranks_per_node_;
     std::string host_;
     BarrierFlags flags_;
-    std::vector<Slot> slots_;
+    std::vector<Contribution> contributions_;
     std::vector<Inbox> inboxes_;
     mutable std::mutex mutex_;
     std::exception_ptr first_failure_;

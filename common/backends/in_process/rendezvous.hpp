@@ -1,20 +1,27 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One block from one thread to another, again in every iteration. The sender posts where its bytes lie, the reader
-// copies them from there and hands the box back; until then neither the bytes nor the box may change.
+// Where the two ends of a block find each other while a plan is compiled, and what they share while it runs.
 #pragma once
 
+#include "common/backend_kit/step_match.hpp"
 #include "common/base/units.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <sched.h>
+#include <string>
 
 namespace dlmb::in_process {
 
-class alignas(64) Mailbox {
+/// One block from one thread to another, again in every iteration. The sender posts where its bytes lie, the reader
+/// copies them from there and hands the slot back; until then neither the bytes nor the slot may change.
+class alignas(64) Slot {
 public:
     /// Set while compiling, by the sender only, before any post.
     void hold(std::byte const* data, Bytes bytes) {
@@ -37,7 +44,7 @@ public:
     [[nodiscard]] std::byte const* data() const { return data_; }
     [[nodiscard]] Bytes bytes() const { return bytes_; }
 
-    /// The sender's memory is about to go, perhaps because its rank failed: no reader may open the box any more, and
+    /// The sender's memory is about to go, perhaps because its rank failed: no reader may open the slot any more, and
     /// one that is reading finishes first.
     void withdraw() noexcept {
         std::uint64_t state = state_.load(std::memory_order_acquire);
@@ -54,6 +61,40 @@ private:
     std::atomic<std::uint64_t> state_{0};
     std::byte const* data_ = nullptr;
     Bytes bytes_ = 0;
+};
+
+/// World ranks and the step they share.
+struct BlockKey {
+    StepMatch step;
+    Rank from = 0;
+    Rank to = 0;
+    auto operator<=>(BlockKey const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
+};
+
+/// What one end says about a block; both ends must say the same.
+struct BlockEnd {
+    Bytes bytes = 0;
+    std::string operation;  // "allreduce fp32 sum"
+    std::string step;       // "step 1 \"dispatch\"": for messages, may differ
+};
+
+/// One per compile(), shared by all ranks.
+class Rendezvous {
+public:
+    std::shared_ptr<Slot> sender(BlockKey const& key, BlockEnd end, std::byte const* data);
+    std::shared_ptr<Slot> reader(BlockKey const& key, BlockEnd end);
+
+    /// When all ranks have registered: throws Error for the first block of `rank` whose two ends do not fit.
+    void check(Rank rank) const;
+
+private:
+    struct Meeting {
+        std::shared_ptr<Slot> slot = std::make_shared<Slot>();
+        std::optional<BlockEnd> sender;
+        std::optional<BlockEnd> reader;
+    };
+    std::map<BlockKey, Meeting> meetings_;
+    mutable std::mutex mutex_;
 };
 
 }  // namespace dlmb::in_process
