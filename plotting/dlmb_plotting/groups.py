@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which cells stand side by side: the same traffic on the same ranks, done in different ways; and short names of cells."""
+"""Which cells stand side by side: the same traffic on the same ranks, by different methods; and short names of cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Group:
 
 
 def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any], ...]:
-    """Everything but the way it was done, flat: what a group has in common."""
+    """Everything but backend and method, flat: what a group has in common."""
     return (
         ("preset", cell.preset or "no preset"),
         ("memory", cell.memory),
@@ -36,7 +36,7 @@ def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any],
 
 
 def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
-    """Groups of one pattern in file order; inside a group ways are sorted, because the order of measuring is random. A title
+    """Groups of one pattern in file order; inside a group methods are sorted, because the order of measuring is random. A title
     names the preset, the ranks, and what else differs between groups of that preset."""
     groups: dict[tuple[tuple[str, Any], ...], list[Cell]] = {}
     for cell in cells:
@@ -46,7 +46,7 @@ def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
         of_preset = values.setdefault(str(key[0][1]), {})
         for name, value in key:
             of_preset.setdefault(name, set()).add(value)
-    return [Group(title(dict(key), values[str(key[0][1])]), sorted(each, key=lambda cell: cell.way)) for key, each in groups.items()]
+    return [Group(title(dict(key), values[str(key[0][1])]), sorted(each, key=lambda cell: cell.method_name)) for key, each in groups.items()]
 
 
 def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:

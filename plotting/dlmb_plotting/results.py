@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional, TypedDict
 
 from dlmb_results.lines import ResultError, read_lines, warnings_of
-from dlmb_results.shares import read_in_shares
+from dlmb_results.parallel import read_in_processes
 
 
 class World(TypedDict, total=False):
@@ -101,7 +101,7 @@ class Cell(NamedTuple):
         return self.status == "ok"
 
     @property
-    def way(self) -> str:
+    def method_name(self) -> str:
         """Backend and method: what is compared with each other."""
         return f"{self.backend} {self.method}"
 
@@ -230,7 +230,7 @@ def read_files(paths: list[Path]) -> Reader:
 def read(paths: Sequence[Path]) -> Results:
     if not paths:
         return Results()
-    reader, *others = read_in_shares(read_files, paths)
+    reader, *others = read_in_processes(read_files, paths)
     for other in others:
         reader.absorb(other)
     reader.results.cells = list(reader.cells.values())

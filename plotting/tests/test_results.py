@@ -17,7 +17,7 @@ from made import EXAMPLE, WithFolder
 class ReadingTest(WithFolder):
     def test_every_cell_line_becomes_a_cell(self) -> None:
         results = read([EXAMPLE])
-        self.assertEqual([cell.way for cell in results.cells], ["mpi alltoallv", "ucx linear", "nccl default", "mpi alltoallv"])
+        self.assertEqual([cell.method_name for cell in results.cells], ["mpi alltoallv", "ucx linear", "nccl default", "mpi alltoallv"])
         self.assertEqual(results.remarks, [])
         self.assertEqual(dict(results.cells[0].phases_ns), {"count_exchange": 20e3, "dispatch": 900e3, "combine": 1000e3})
 

@@ -21,7 +21,7 @@ from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
 from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
-from dlmb_results.shares import read_in_shares
+from dlmb_results.parallel import read_in_processes
 
 
 class Traffic(TypedDict, total=False):
@@ -239,7 +239,7 @@ def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:
 
 
 def read_campaign(name: str, path: Path, metric: Metric) -> Campaign:
-    reader, *others = read_in_shares(partial(read_files, name, metric), result_files(path))
+    reader, *others = read_in_processes(partial(read_files, name, metric), result_files(path))
     for other in others:
         reader.absorb(other)
     if not reader.campaign.launches:

@@ -27,14 +27,14 @@ def groups_that_vary(cells: list[Cell], without: Collection[str], number: Callab
 
 
 def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool) -> Points:
-    ways: dict[str, list[Cell]] = {}
+    methods: dict[str, list[Cell]] = {}
     for cell in group.cells:
-        ways.setdefault(cell.way, []).append(cell)
+        methods.setdefault(cell.method_name, []).append(cell)
     title = group.title
-    if len(ways) > limits.series:
-        title += f" ({limits.series} of {len(ways)} methods, evenly spaced)"
-    series = {way: sorted(point(cell) for cell in ways[way]) for way in evenly(list(ways), limits.series)}
-    return Points(title, x, y, {way: points for way, points in series.items() if points}, joined)
+    if len(methods) > limits.series:
+        title += f" ({limits.series} of {len(methods)} methods, evenly spaced)"
+    series = {method: sorted(point(cell) for cell in methods[method]) for method in evenly(list(methods), limits.series)}
+    return Points(title, x, y, {method: points for method, points in series.items() if points}, joined)
 
 
 def time_axis(group: Group) -> tuple[Axis, float]:
@@ -71,7 +71,7 @@ def time_chart(group: Group, limits: Limits) -> Points:
     axis, unit = time_axis(group)
 
     def point(cell: Cell) -> Point:
-        text = f"{cell.way}, {style.byte_text(per_rank(cell))}: {style.number(cell.median_ns / unit)}"
+        text = f"{cell.method_name}, {style.byte_text(per_rank(cell))}: {style.number(cell.median_ns / unit)}"
         return Point(per_rank(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
 
     return chart(group, size_axis(group), axis, limits, point, joined=True)
@@ -83,7 +83,7 @@ def bandwidth_chart(group: Group, limits: Limits) -> Points:
 
     def point(cell: Cell) -> Point:
         value = cell.bus_bandwidth or 0.0
-        text = f"{cell.way}, {style.byte_text(per_rank(cell))}: {style.number(value)} GB/s"
+        text = f"{cell.method_name}, {style.byte_text(per_rank(cell))}: {style.number(value)} GB/s"
         low, high = (value * cell.median_ns / end if end > 0 else value for end in (cell.high_ns, cell.low_ns))
         return Point(per_rank(cell), value, low, high, text)
 
@@ -110,7 +110,7 @@ def imbalance_chart(group: Group, limits: Limits) -> Points:
 
     def point(cell: Cell) -> Point:
         skew = dict(cell.parameters).get("skew", "")
-        text = f"{cell.way} {skew}, imbalance {imbalance(cell):g}: {style.number(cell.median_ns / unit)}"
+        text = f"{cell.method_name} {skew}, imbalance {imbalance(cell):g}: {style.number(cell.median_ns / unit)}"
         return Point(imbalance(cell), cell.median_ns / unit, cell.low_ns / unit, cell.high_ns / unit, text)
 
     return chart(group, Axis("imbalance (busiest rank / mean rank, no unit)"), axis, limits, point, joined=False)

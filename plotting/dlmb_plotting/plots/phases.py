@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time of an iteration goes, and the bus bandwidth that it reaches: one chart per setting, one row per way."""
+"""Where the time of an iteration goes, and the bus bandwidth that it reaches: one chart per setting, one row per method."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
     cells = evenly(group.cells, limits.rows)
     longest = max((max(cell.median_ns, sum(ns for _, ns in cell.phases_ns)) for cell in cells if cell.ok), default=1.0)
     unit, size = style.time_unit(longest)
-    chart = Rows(group.title, [cell.way for cell in cells], Axis(f"time of one iteration ({unit})", last=last_ns(cells, longest) / size))
+    chart = Rows(group.title, [cell.method_name for cell in cells], Axis(f"time of one iteration ({unit})", last=last_ns(cells, longest) / size))
     for row, cell in enumerate(cells):
         if not cell.ok:
             chart.remarks[row] = why_not(cell)
@@ -63,7 +63,7 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
 
 def bandwidth_chart(group: Group, limits: Limits) -> Rows:
     cells = evenly(group.cells, limits.rows)
-    chart = Rows(group.title, [cell.way for cell in cells], Axis("bus bandwidth (GB/s, 10⁹ bytes per second)"))
+    chart = Rows(group.title, [cell.method_name for cell in cells], Axis("bus bandwidth (GB/s, 10⁹ bytes per second)"))
     for row, cell in enumerate(cells):
         if not cell.ok:
             chart.remarks[row] = why_not(cell)
@@ -71,6 +71,6 @@ def bandwidth_chart(group: Group, limits: Limits) -> Rows:
             chart.remarks[row] = "no bytes leave a rank"
         else:
             value = style.number(cell.bus_bandwidth)
-            chart.spans.append(Span(row, 0.0, cell.bus_bandwidth, cell.backend, f"{cell.way}: {value} GB/s"))
+            chart.spans.append(Span(row, 0.0, cell.bus_bandwidth, cell.backend, f"{cell.method_name}: {value} GB/s"))
             chart.ends[row] = value
     return chart

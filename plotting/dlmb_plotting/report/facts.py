@@ -13,7 +13,7 @@ from dlmb_plotting.results import Cell, Results
 MACHINE = ("cpu_model", "processing_units", "nodes", "gpus", "mpi_library", "binding", "build_type")
 INFORMATIONAL = ("hosts", "kernel", "compiler", "version", "git_revision", "load", "ucx_version", "nccl_version", "cuda_driver")
 MOST_REASONS = 40
-MOST_WAYS = 200
+MOST_METHODS = 200
 
 
 def table(head: list[str], rows: list[list[object]]) -> str:
@@ -46,37 +46,37 @@ def machine(results: Results) -> str:
     return table(["fact", "value"], rows)
 
 
-def ways(results: Results) -> str:
+def methods(results: Results) -> str:
     """All cells, counted: none is left out here, however many the plots leave out."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for pattern, cells in results.patterns().items():
         for cell in cells:
-            count = counts.setdefault((pattern, cell.way), Counter())
+            count = counts.setdefault((pattern, cell.method_name), Counter())
             count["cells"] += 1
             count[cell.status] += 1
-        for fastest, rivals in fastest_of(cells):
-            counts[pattern, fastest.way]["fastest"] += 1
-            for rival in rivals:
-                counts[pattern, rival.way]["contested"] += 1
+        for fastest, members in fastest_of(cells):
+            counts[pattern, fastest.method_name]["fastest"] += 1
+            for member in members:
+                counts[pattern, member.method_name]["contested"] += 1
     rows: list[list[object]] = []
-    for (pattern, way), count in sorted(counts.items()):
-        wins = f"{count['fastest']} of {count['contested']}" if count["contested"] else "no rival"
-        rows.append([pattern, way, count["cells"], count["ok"], count["skipped"], count["failed"] + count["timeout"], count["invalid"], wins])
+    for (pattern, method), count in sorted(counts.items()):
+        wins = f"{count['fastest']} of {count['contested']}" if count["contested"] else "no other method"
+        rows.append([pattern, method, count["cells"], count["ok"], count["skipped"], count["failed"] + count["timeout"], count["invalid"], wins])
     head = ["pattern", "backend, method", "cells", "ok", "skipped", "failed or timeout", "invalid", "fastest in settings"]
-    return table(head, rows[:MOST_WAYS]) + more(MOST_WAYS, len(rows), "rows")
+    return table(head, rows[:MOST_METHODS]) + more(MOST_METHODS, len(rows), "rows")
 
 
 def fastest_of(cells: list[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """Of each setting that two ways or more ran in."""
+    """Of each setting that two methods or more ran in."""
     settings: dict[object, list[Cell]] = {}
     for cell in cells:
         if cell.ok:
             settings.setdefault(setting(cell), []).append(cell)
-    return [(min(rivals, key=lambda cell: cell.median_ns), rivals) for rivals in settings.values() if len(rivals) > 1]
+    return [(min(members, key=lambda cell: cell.median_ns), members) for members in settings.values() if len(members) > 1]
 
 
 def not_run(results: Results) -> str:
-    reasons = Counter((cell.status, cell.pattern, cell.way, cell.reason) for cell in results.cells if not cell.ok)
+    reasons = Counter((cell.status, cell.pattern, cell.method_name, cell.reason) for cell in results.cells if not cell.ok)
     if not reasons:
         return "<p>Every cell ran and passed.</p>" if results.cells else ""
     rows: list[list[object]] = [[*reason, count] for reason, count in reasons.most_common(MOST_REASONS)]

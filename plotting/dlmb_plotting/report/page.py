@@ -88,7 +88,7 @@ def body(inputs: Inputs, found: list[Plot]) -> str:
     parts = ["<h1>DLMB report</h1><nav>", *(f'<a href="#chapter-{escape(name)}">{escape(name)}</a>' for name in chapters), "</nav>"]
     parts += [f'<p class="warning">{escape(warning)}</p>' for warning in [*inputs.results.warnings, *inputs.results.remarks]]
     if inputs.results.launches:
-        parts += ["<h2>Machine and software</h2>", facts.machine(inputs.results), "<h2>What ran</h2>", facts.ways(inputs.results)]
+        parts += ["<h2>Machine and software</h2>", facts.machine(inputs.results), "<h2>What ran</h2>", facts.methods(inputs.results)]
         parts += ["<h2>What did not run, and why</h2>", facts.not_run(inputs.results)]
     for name, of_chapter in chapters.items():
         parts += [f'<h2 id="chapter-{escape(name)}">{escape(name)}</h2>', *map(section, of_chapter)]

@@ -13,10 +13,10 @@ from typing import TypeVar
 
 Read = TypeVar("Read")
 
-LEAST_BYTES = 16 << 20  # of a share; less is read sooner than a process has started and handed over what it read
+LEAST_BYTES = 16 << 20  # of a part; less is read sooner than a process has started and handed over what it read
 
 
-def shares(paths: Sequence[Path], count: int) -> list[list[Path]]:
+def equal_parts(paths: Sequence[Path], count: int) -> list[list[Path]]:
     """Runs of neighbours, at most `count`, none empty, of about equal bytes."""
     sizes = [size(path) for path in paths]
     found: list[list[Path]] = []
@@ -39,10 +39,10 @@ def size(path: Path) -> int:
         return 0  # whoever opens it says what is wrong
 
 
-def read_in_shares(read: Callable[[list[Path]], Read], paths: Sequence[Path], least_bytes: int = LEAST_BYTES) -> list[Read]:
-    """What `read` makes of each share, in the order of `paths`; what it raises is raised."""
+def read_in_processes(read: Callable[[list[Path]], Read], paths: Sequence[Path], least_bytes: int = LEAST_BYTES) -> list[Read]:
+    """What `read` makes of each part, in the order of `paths`; what it raises is raised."""
     cores = len(os.sched_getaffinity(0))
-    parts = shares(paths, max(1, min(cores, sum(map(size, paths)) // least_bytes)))
+    parts = equal_parts(paths, max(1, min(cores, sum(map(size, paths)) // least_bytes)))
     if len(parts) < 2:
         return [read(part) for part in parts]
     with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork")) as processes:
