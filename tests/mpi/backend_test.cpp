@@ -4,9 +4,9 @@
 // What the conformance corpus cannot see of the mpi backend: split messages, counts beyond int, collectives that must
 // not block each other. Every byte is checked.
 #include "common/backends/mpi/communicators.hpp"
-#include "common/backends/mpi/large_count.hpp"
+#include "common/backends/mpi/counts.hpp"
 #include "common/backends/mpi/messages.hpp"
-#include "common/backends/mpi/survey.hpp"
+#include "common/backends/mpi/plan_requirements.hpp"
 #include "tests/mpi/rig.hpp"
 
 #include <gtest/gtest.h>
@@ -93,9 +93,9 @@ TEST(MpiBackend, TakesCountsBeyondTheIntLimit) {
     Rig rig({.call_bytes = 5000, .chunk_bytes = 3000});
     Plan const plan = dispatch_and_combine(rig);
     if (rig.ranks() > 1) {
-        EXPECT_TRUE(agree(survey(plan, {}, {.call_bytes = 5000}, 100), rig.bootstrap()).large);
+        EXPECT_TRUE(agree(plan_requirements(plan, read_method({}), {.call_bytes = 5000}), rig.bootstrap()).large);
     }
-    EXPECT_FALSE(survey(plan, {}, {}, 100).large);
+    EXPECT_FALSE(plan_requirements(plan, read_method({}), {}).large);
     for (std::string_view const method : methods) {
         EXPECT_EQ(rig.run(plan, method), none) << method;
     }

@@ -8,6 +8,7 @@
 #include "common/backends/mpi/algorithm_choice.hpp"
 #include "common/backends/mpi/control_variable.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,5 +52,13 @@ struct AlgorithmCatalogue {
 
 [[nodiscard]] AlgorithmCatalogue open_mpi_algorithms();
 [[nodiscard]] AlgorithmCatalogue mpich_algorithms(std::string_view version);
+
+/// The knobs of the method `algorithm` in words: "allreduce=basic_linear|ring|..., bcast=..., segment=SIZE".
+[[nodiscard]] std::string knobs_of(AlgorithmCatalogue const& catalogue);
+
+/// One choice of that method for each algorithm that changes one of `uses`. Where none can be chosen, one choice that
+/// says why.
+[[nodiscard]] std::vector<MethodChoice> algorithm_variants(AlgorithmCatalogue const& catalogue,
+                                                           std::span<OperationUse const> uses);
 
 }  // namespace dlmb::mpi

@@ -42,7 +42,4 @@ struct AlgorithmChoice {
     auto operator<=>(AlgorithmChoice const&) const = default;
 };
 
-/// False: there is no such knob. Throws UsageError for a setting that is no number.
-[[nodiscard]] bool turn_algorithm_knob(AlgorithmChoice& choice, std::string_view knob, std::string_view value);
-
 }  // namespace dlmb::mpi

@@ -6,7 +6,6 @@
 
 #include "common/backends/mpi/algorithm_catalogue.hpp"
 #include "common/backends/mpi/communicators.hpp"
-#include "common/backends/mpi/written_variables.hpp"
 
 #include <map>
 #include <string>

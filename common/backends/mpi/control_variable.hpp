@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::mpi {
@@ -48,6 +49,27 @@ private:
     std::vector<NamedValue> values_;
     MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
     int bytes_ = 0;
+};
+
+/// Variables that are written for a while and get their old values back.
+class WrittenVariables {
+public:
+    WrittenVariables() = default;
+    WrittenVariables(WrittenVariables const&) = delete;
+    WrittenVariables(WrittenVariables&&) = delete;
+    WrittenVariables& operator=(WrittenVariables const&) = delete;
+    WrittenVariables& operator=(WrittenVariables&&) = delete;
+    /// A library that refuses the old value of its own variable is left as it is.
+    ~WrittenVariables();
+
+    /// `variable` stays where it is until restore().
+    void write(ControlVariable const& variable, std::int64_t value);
+    void restore();
+    /// "coll_tuned_allreduce_algorithm=4 ...": the written ones as they read now.
+    [[nodiscard]] std::string as_read() const;
+
+private:
+    std::vector<std::pair<ControlVariable const*, std::int64_t>> before_;
 };
 
 }  // namespace dlmb::mpi

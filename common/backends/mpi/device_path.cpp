@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/device_path.hpp"
 
+#include "common/bootstrap/mpi/mpi_check.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+
 #include <fmt/core.h>
+#include <mpi.h>
 
 #include <array>
 
@@ -43,19 +47,23 @@ DevicePath decide(DeviceAnswers const& answers) {
 }
 
 DevicePath agree(DevicePath const& own, Bootstrap& bootstrap) {
-    std::array<std::int64_t, 1> lowest_refusing{own.direct ? bootstrap.size() : bootstrap.rank()};
-    bootstrap.all_reduce(lowest_refusing, Fold::min);
-    if (lowest_refusing[0] == bootstrap.size()) {
+    std::int64_t const refusing =
+        reduce_over_ranks(bootstrap, own.direct ? bootstrap.size() : bootstrap.rank(), Fold::min);
+    if (refusing == bootstrap.size()) {
         return own;
     }
-    auto const text = std::as_bytes(std::span(own.reason.data(), own.reason.size()));
-    Blob blob(text.begin(), text.end());
-    bootstrap.broadcast(blob, static_cast<Rank>(lowest_refusing[0]));
-    DevicePath agreed{false, own.direct ? fmt::format("rank {}: ", lowest_refusing[0]) : ""};
-    for (std::byte const c : blob) {
-        agreed.reason += static_cast<char>(c);
-    }
-    return agreed;
+    std::string const reason = text_from_rank(bootstrap, own.reason, static_cast<Rank>(refusing));
+    return {false, own.direct ? fmt::format("rank {}: {}", refusing, reason) : reason};
+}
+
+std::optional<std::string> memory_alloc_kinds() {
+    MPI_Info info = MPI_INFO_NULL;
+    check(MPI_Comm_get_info(MPI_COMM_WORLD, &info), "MPI_Comm_get_info");
+    std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+    int found = 0;
+    check(MPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, value.data(), &found), "MPI_Info_get");
+    check(MPI_Info_free(&info), "MPI_Info_free");
+    return found != 0 ? std::optional<std::string>(value.data()) : std::nullopt;
 }
 
 }  // namespace dlmb::mpi

@@ -6,12 +6,29 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/backends/mpi/device_query.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace dlmb::mpi {
+
+/// What the MPI library itself says about device memory.
+struct DeviceQuery {
+    std::string_view function;   // that was asked; empty: there is none
+    std::optional<bool> answer;  // buffers of MPI calls may lie on a CUDA device
+};
+
+/// CMake builds device_query_openmpi.cpp, device_query_mpich.cpp or device_query_absent.cpp, by the function that the
+/// library has.
+[[nodiscard]] DeviceQuery query_device_support();
+
+/// Also MPI_Iallreduce, MPI_Ireduce_scatter_block and their persistent forms, where the others do.
+[[nodiscard]] bool nonblocking_reductions_take_device_memory();
+
+/// The info key `mpi_memory_alloc_kinds` of MPI_COMM_WORLD (MPI 4.1, section 11.4.3), for example
+/// "mpi,system,cuda:device"; nothing: the library does not set it.
+[[nodiscard]] std::optional<std::string> memory_alloc_kinds();
 
 /// All that is known about this rank's library.
 struct DeviceAnswers {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // MPI libraries that cannot be asked: Cray MPICH, MVAPICH.
-#include "common/backends/mpi/device_query.hpp"
+#include "common/backends/mpi/device_path.hpp"
 
 namespace dlmb::mpi {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // MPICH, and MPI libraries made from it that kept the function.
-#include "common/backends/mpi/device_query.hpp"
+#include "common/backends/mpi/device_path.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
 #include <mpi.h>

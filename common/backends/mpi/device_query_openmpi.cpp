@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Open MPI, and MPI libraries made from it.
-#include "common/backends/mpi/device_query.hpp"
+#include "common/backends/mpi/device_path.hpp"
 
 // The extensions use what mpi.h declares.
 // clang-format off

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/large_count.hpp"
+#include "common/backends/mpi/counts.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb::mpi {

@@ -1,13 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The blocks of an exchange as native messages: what the point-to-point methods post.
+// A step as native messages: what the point-to-point methods post.
 #pragma once
 
-#include "common/backend_kit/backend.hpp"
-#include "common/backends/mpi/limits.hpp"
-#include "common/backends/mpi/self_copy.hpp"
+#include "common/backends/mpi/methods.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace dlmb::mpi {
@@ -20,14 +19,51 @@ struct Message {
     bool outgoing = false;
 };
 
+/// The block of an exchange that stays on its rank. Host memory is copied by the host in start(), device memory by a
+/// queue of the device.
+class SelfCopy {
+public:
+    SelfCopy() = default;  // nothing to copy
+    /// `queue`: nullptr for host memory; otherwise outlives this.
+    SelfCopy(std::byte* to, std::byte const* from, Bytes bytes, DeviceQueue const* queue);
+
+    void start();
+    [[nodiscard]] bool test() const { return !done_ || done_->reached(); }
+    void wait() const {
+        while (!test()) {
+        }
+    }
+
+private:
+    std::byte* to_ = nullptr;
+    std::byte const* from_ = nullptr;
+    Bytes bytes_ = 0;
+    DeviceQueue const* queue_ = nullptr;
+    std::optional<DeviceEvent> done_;  // on a device
+};
+
+/// All messages of one step.
+struct StepMessages {
+    std::vector<Message> messages;  // receives first: an early message finds its buffer
+    SelfCopy self;
+    int tag = 0;
+    MPI_Comm comm = MPI_COMM_NULL;
+};
+
+/// Of an exchange, a send or a receive. The peers of an exchange start with the one after this rank, so that no rank is
+/// everybody's first target.
+[[nodiscard]] StepMessages messages_of(Operation const& operation, CompileContext const& context);
+
 /// The messages of one block; none for an empty one.
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
                      std::vector<Message>& messages);
 
-/// `blocks` without the self block, starting with the peer after `me`: no rank is everybody's first target.
-[[nodiscard]] std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me);
-
 /// `queue`: of the device that the buffers are on; nullptr for host memory.
 [[nodiscard]] SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue);
+
+void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request);
+
+/// Why the channel of a send or receive cannot be a tag; empty: it can. For Method::refusal.
+[[nodiscard]] std::string channel_refusal(Operation const& operation, Plan const& plan, Limits const& limits);
 
 }  // namespace dlmb::mpi

@@ -1,45 +1,99 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The table of methods, and a choice read from the command line.
+// A method is one file, which defines a function that returns its row, and one line of the table in methods.cpp.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/algorithm_choice.hpp"
+#include "common/backends/mpi/communicators.hpp"
+#include "common/backends/mpi/limits.hpp"
+#include "common/backends/mpi/prepared_call.hpp"
+#include "common/memory/device_queue.hpp"
 
 namespace dlmb::mpi {
 
-enum class MethodId : std::uint8_t {
-    alltoall,
-    alltoallv,
-    isend_irecv,
-    pairwise,
-    neighbor,
-    blocking,
-    nonblocking,
-    persistent
+struct Method;
+struct Staging;
+
+/// A method and its knobs, as the command line gives them.
+struct ChosenMethod {
+    Method const* row = nullptr;
+    Method const* calls = nullptr;       // makes the native calls; another row for `staged` and `algorithm` only
+    int max_outstanding = 1;             // pairwise
+    Bytes chunk_bytes = Bytes{2} << 20;  // staged
+    AlgorithmChoice algorithms = {};     // algorithm
 };
+
+/// What a step is compiled from, besides its operation. All that it points to outlives it.
+struct CompileContext {
+    Plan const& plan;
+    ChosenMethod const& method;
+    Communicators const& communicators;
+    Limits const& limits;
+    Buffers const* buffers;            // what the native calls are given
+    DeviceQueue const* queue;          // copies self blocks on a device; nullptr: the buffers are host memory
+    bool concurrent;                   // on some rank steps overlap: all make non-blocking calls
+    bool large;                        // some exchange of some rank has a count or displacement beyond int
+    std::vector<int>* exchanges;       // by group: how many have a tag so far
+    StepId step = 0;                   // of the plan
+    Staging const* staging = nullptr;  // of the method `staged`
+
+    [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
+    [[nodiscard]] int ranks(GroupId id) const { return static_cast<int>(group(id).members.size()); }
+    [[nodiscard]] int me(GroupId id) const;
+    [[nodiscard]] MPI_Comm comm(GroupId id) const { return communicators.of(group(id)); }
+    [[nodiscard]] std::byte* address(Region const& region) const {
+        return buffers->base[region.buffer] + region.offset;
+    }
+    [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
+    [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const { return buffers->base[exchange.recv_buffer]; }
+    /// Exchanges of a group may be in flight together, and a window posts their rounds interleaved.
+    [[nodiscard]] int next_tag(GroupId id) const;
+};
+
+/// direct: the native calls are given the buffers of the plan. staged: images of them in host memory. algorithm: the
+/// direct calls, by algorithms that the user names.
+enum class MethodKind : std::uint8_t { direct, staged, algorithm };
 
 struct Method {
-    MethodId id = MethodId::alltoallv;  // of the native calls
-    std::string_view name;
-    int max_outstanding = 1;          // pairwise
-    bool staged = false;              // the native calls see images of the buffers in host memory
-    Bytes chunk_bytes = 0;            // staged
-    AlgorithmChoice algorithms = {};  // of the library, where the method is `algorithm`
-
-    [[nodiscard]] bool by_algorithm() const { return name == algorithm_method; }
+    MethodInfo info;
+    /// One step whose kind `info.operations` has. Collective where making the call is, and then the steps of a group
+    /// come in one order on all ranks.
+    PreparedCall (*compile)(Operation const& operation, CompileContext const& context) = nullptr;
+    /// Why the method cannot do this step; empty: it can. nullptr: it can do all of its operations.
+    std::string (*refusal)(Operation const& operation, Plan const& plan, Limits const& limits) = nullptr;
+    /// False: the method has no such knob. Throws UsageError for a wrong value. nullptr: it has none.
+    bool (*read_knob)(ChosenMethod& method, std::string_view knob, std::string_view value) = nullptr;
+    MethodKind kind = MethodKind::direct;
+    bool whole_exchanges = false;         // an exchange cannot be cut into several calls
+    bool nonblocking_reductions = false;  // never makes the blocking calls
 };
 
-/// All of them.
+/// What all members of a group do together.
+inline constexpr OperationSet collective_operations{OperationKind::exchange, OperationKind::all_reduce,
+                                                    OperationKind::reduce_scatter, OperationKind::all_gather,
+                                                    OperationKind::broadcast};
+
+// The rows that do a step for others. All rows are declared and listed in methods.cpp.
+[[nodiscard]] Method alltoallv();
+[[nodiscard]] Method isend_irecv();
+
+/// The direct ones, then `staged`, then `algorithm`.
 [[nodiscard]] std::span<MethodInfo const> method_table();
-/// Those that mean something without a knob.
-[[nodiscard]] std::span<MethodInfo const> plain_methods();
-/// Of these, those whose native calls are given the buffers themselves, and the one whose calls are not.
-[[nodiscard]] std::span<MethodInfo const> direct_methods();
-[[nodiscard]] std::span<MethodInfo const> staged_method();
+/// Those that mean something without a knob: direct and staged.
+[[nodiscard]] std::size_t count_of_plain_methods();
+[[nodiscard]] std::size_t count_of_direct_methods();
+
+/// Throws UsageError naming the nearest known methods.
+[[nodiscard]] Method const& find_method(std::string_view name);
+[[nodiscard]] Method const& find_direct_method(std::string_view name);
 
 /// `by_default`: what "default" means. Throws UsageError naming the nearest known methods, or the knobs of the method.
-[[nodiscard]] Method read_method(MethodChoice const& choice, std::string_view by_default = "alltoallv");
+[[nodiscard]] ChosenMethod read_method(MethodChoice const& choice, std::string_view by_default = "alltoallv");
+
+/// `method` where it has the operation, otherwise the default for it.
+[[nodiscard]] Method const& row_for(Method const& method, OperationKind kind);
+[[nodiscard]] PreparedCall compile_by(Method const& method, Operation const& operation, CompileContext const& context);
 
 }  // namespace dlmb::mpi

@@ -3,18 +3,14 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 
 #include "common/backend_kit/device_compute.hpp"
-#include "common/backends/mpi/algorithm_method.hpp"
-#include "common/backends/mpi/algorithms.hpp"
+#include "common/backends/mpi/applicability_test.hpp"
+#include "common/backends/mpi/compile_plan.hpp"
+#include "common/backends/mpi/counts.hpp"
 #include "common/backends/mpi/device_path.hpp"
-#include "common/backends/mpi/methods.hpp"
-#include "common/backends/mpi/mirrors.hpp"
 #include "common/backends/mpi/mpi_plan.hpp"
-#include "common/backends/mpi/rehearsal.hpp"
-#include "common/backends/mpi/survey.hpp"
-#include "common/backends/mpi/translate.hpp"
+#include "common/backends/mpi/staging_buffers.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/bootstrap/over_ranks.hpp"
 #include "common/bootstrap/oversubscription.hpp"
 #include "common/memory/devices.hpp"
 
@@ -39,18 +35,21 @@ class MpiBackend final : public Backend {
 public:
     MpiBackend(BackendContext const& context, Limits const& limits)
         : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)), limits_(limits),
-          path_(path_of(context)), no_device_(find_devices().why_none), largest_tag_(largest_tag(MPI_COMM_WORLD)),
+          path_(path_of(context)), no_device_(find_devices().why_none),
           algorithm_knobs_(knobs_of(algorithms_.catalogue())), methods_(method_table().begin(), method_table().end()) {
-        methods_.back().knobs = algorithm_knobs_;
+        limits_.channels = largest_tag(MPI_COMM_WORLD);
+        methods_.back().knobs = algorithm_knobs_;  // the row `algorithm`
     }
 
     [[nodiscard]] std::string_view name() const override { return "mpi"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_; }
     [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
+        std::span const all(methods_);
         if (!on_device(kind)) {
-            return direct_methods();
+            return all.first(count_of_direct_methods());
         }
-        return path_.direct ? plain_methods() : staged_method();
+        return path_.direct ? all.first(count_of_plain_methods())
+                            : all.subspan(count_of_direct_methods(), 1);  // the row `staged`
     }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind kind,
                                                      std::span<OperationUse const> uses) const override {
@@ -70,7 +69,7 @@ public:
                                  : path_.direct ? "device"
                                                 : "staged"},
                 {"mpi_gpu_reason", has_device ? path_.reason : no_device_},
-                {"mpi_staging_bytes", fmt::format("{}", mirrors_.bytes())},
+                {"mpi_staging_bytes", fmt::format("{}", staging_buffers_.bytes())},
                 {"mpi_counts_above_int", has_large_counts() ? "alltoallv: MPI_Alltoallv_c; else messages of 1 GiB"
                                                             : "messages of 1 GiB, MPI_Isend and MPI_Irecv"},
                 {"mpi_algorithms", algorithms_.catalogue().why_not.empty() ? algorithms_.catalogue().family
@@ -81,9 +80,10 @@ public:
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
         bool const device = on_device(buffers.kind);
-        Method const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
-        bool const served = device ? method.staged || path_.direct : !method.staged;
-        if (!served) {
+        ChosenMethod const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
+        bool const is_staged = method.row->kind == MethodKind::staged;
+        bool const by_algorithm = method.row->kind == MethodKind::algorithm;
+        if (device ? !is_staged && !path_.direct : is_staged) {
             return Unsupported{misplaced(method, buffers.kind)};
         }
         if (buffers.base.size() < plan.buffers.size()) {
@@ -91,47 +91,26 @@ public:
                                     buffers.base.size(), plan.buffers.size()));
         }
         algorithms_.require_offered(method.algorithms);
-        Survey own = survey(plan, method, limits_, largest_tag_);
-        if (method.by_algorithm() && own.refusal.empty()) {
-            own.refusal = algorithms_.refusal(plan, method.algorithms);
-        }
-        if (device && own.refusal.empty()) {
-            std::string const why_not = why_no_products(plan);
-            own.refusal = why_not.empty() ? "" : fmt::format("mpi: {}", why_not);
-        }
-        Mirror mirror;
-        if (method.staged && own.refusal.empty()) {
-            std::string why_not;
-            mirror = mirrors_.of(plan, buffers, bootstrap_.local_size(), why_not);
-            own.refusal = why_not.empty() ? "" : fmt::format("mpi: staged: {}", why_not);
-        }
-        Survey const agreed = agree(own, bootstrap_);
-        if (!agreed.refusal.empty()) {
-            return Unsupported{agreed.refusal};
-        }
-        if (device && !method.staged && !takes_reductions(method, agreed)) {
-            return Unsupported{
-                "mpi: this library's non-blocking reductions do not take device memory; method blocking or staged"};
-        }
-        if (method.by_algorithm() && (agreed.concurrent || agreed.large)) {
-            return Unsupported{
-                "mpi: algorithm: it is chosen for blocking calls with counts of an int; in this plan steps overlap or "
-                "counts are larger"};
+        HostImages images;
+        PlanRequirements const agreed = agree(own_requirements(plan, buffers, method, images), bootstrap_);
+        if (std::string const reason = refusal(method, agreed, device); !reason.empty()) {
+            return Unsupported{reason};
         }
         Communicators const& communicators = algorithms_.prepare(plan, method.algorithms);
         if (device && queues_ == nullptr) {
             queues_ = std::make_unique<DeviceQueues>();
         }
-        Place const place{buffers, device ? queues_.get() : nullptr, method.staged ? &mirror.host : nullptr, idle_};
-        std::vector<Task> tasks = translate({plan, method, agreed, communicators, limits_}, place);
-        if (method.by_algorithm()) {
-            std::string const reason = inapplicable(plan, tasks, method.algorithms);
+        std::vector<PreparedCall> calls =
+            compile_plan({plan, method, agreed, communicators, limits_, buffers, device ? queues_.get() : nullptr,
+                          is_staged ? &images.host : nullptr, idle_});
+        if (by_algorithm) {
+            std::string const reason = why_not_applicable(plan, calls, method.algorithms, algorithms_, bootstrap_);
             if (!reason.empty()) {
                 return Unsupported{reason};
             }
         }
         return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
-            plan, std::move(tasks), std::move(mirror),
+            plan, std::move(calls), std::move(images),
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
             idle_, PlanAlgorithms{&algorithms_, method.algorithms}));
     }
@@ -144,34 +123,48 @@ public:
     }
 
 private:
-    /// Collective. Why the library cannot do these steps by the chosen algorithms; empty: it just did.
-    [[nodiscard]] std::string inapplicable(Plan const& plan, std::vector<Task>& tasks, AlgorithmChoice const& choice) {
-        std::vector<StepId> const steps = steps_by_algorithm(plan, choice);
-        std::vector<std::int64_t> most{static_cast<std::int64_t>(steps.size())};
-        bootstrap_.all_reduce(most, Fold::max);
-        if (most[0] == 0) {
-            return "mpi: algorithm: no step of this traffic makes a call that the method names";
+    /// Of this rank, with what the plan needs of the device and of host memory. `images`: allocated for `staged`.
+    [[nodiscard]] PlanRequirements own_requirements(Plan const& plan, Buffers const& buffers,
+                                                    ChosenMethod const& method, HostImages& images) {
+        PlanRequirements own = plan_requirements(plan, method, limits_);
+        if (method.row->kind == MethodKind::algorithm && own.refusal.empty()) {
+            own.refusal = algorithms_.refusal(plan, method.algorithms);
         }
-        algorithms_.activate(choice, true);
-        std::string const failure = rehearse(plan, tasks, steps);
-        algorithms_.release();
-        std::string const first = first_refusal(bootstrap_, failure);
-        return first.empty() ? "" : fmt::format("mpi: the algorithm is not applicable to {}", first);
+        if (on_device(buffers.kind) && own.refusal.empty()) {
+            std::string const why_not = why_no_products(plan);
+            own.refusal = why_not.empty() ? "" : fmt::format("mpi: {}", why_not);
+        }
+        if (method.row->kind == MethodKind::staged && own.refusal.empty()) {
+            std::string why_not;
+            images = staging_buffers_.of(plan, buffers, bootstrap_.local_size(), why_not);
+            own.refusal = why_not.empty() ? "" : fmt::format("mpi: staged: {}", why_not);
+        }
+        return own;
     }
 
-    [[nodiscard]] std::string misplaced(Method const& method, MemoryKind kind) const {
-        if (method.staged) {
+    /// Why the plans of all ranks cannot be run together; empty: they can.
+    static std::string refusal(ChosenMethod const& method, PlanRequirements const& agreed, bool device) {
+        if (!agreed.refusal.empty()) {
+            return agreed.refusal;
+        }
+        bool const blocking = !agreed.concurrent && !method.calls->nonblocking_reductions;
+        bool const given_device_memory = device && method.row->kind != MethodKind::staged;
+        if (given_device_memory && agreed.reduces && !blocking && !nonblocking_reductions_take_device_memory()) {
+            return "mpi: this library's non-blocking reductions do not take device memory; method blocking or staged";
+        }
+        if (method.row->kind == MethodKind::algorithm && (agreed.concurrent || agreed.large)) {
+            return "mpi: algorithm: it is chosen for blocking calls with counts of an int; in this plan steps overlap "
+                   "or counts are larger";
+        }
+        return "";
+    }
+
+    [[nodiscard]] std::string misplaced(ChosenMethod const& method, MemoryKind kind) const {
+        if (method.row->kind == MethodKind::staged) {
             return fmt::format("mpi: staged: MPI reads {} memory itself", name_of(kind));
         }
-        return fmt::format("mpi: {}: MPI is not given {} memory ({}); method staged copies it", method.name,
+        return fmt::format("mpi: {}: MPI is not given {} memory ({}); method staged copies it", method.row->info.name,
                            name_of(kind), path_.reason);
-    }
-
-    /// Whether the library's reductions take device memory in the form that this plan uses.
-    static bool takes_reductions(Method const& method, Survey const& agreed) {
-        bool const blocking =
-            !agreed.concurrent && method.id != MethodId::nonblocking && method.id != MethodId::persistent;
-        return !agreed.reduces || blocking || nonblocking_reductions_take_device_memory();
     }
 
     Bootstrap& bootstrap_;
@@ -180,11 +173,10 @@ private:
     DevicePath path_;
     std::string no_device_;  // why; empty: there is one
     Algorithms algorithms_;
-    int largest_tag_;
     std::string algorithm_knobs_;
     std::vector<MethodInfo> methods_;
     std::unique_ptr<DeviceQueues> queues_;
-    Mirrors mirrors_;
+    StagingBuffers staging_buffers_;
 };
 
 }  // namespace

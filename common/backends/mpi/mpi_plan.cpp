@@ -4,89 +4,53 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <iterator>
-#include <type_traits>
-#include <variant>
-
 namespace dlmb::mpi {
 
-MpiPlan::MpiPlan(Plan const& plan, std::vector<Task> tasks, Mirror mirror, std::string place, Idle idle,
+MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
                  PlanAlgorithms algorithms)
-    : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), mirror_(std::move(mirror)),
-      tasks_(std::move(tasks)), queue_(precedence_of(plan)), place_(std::move(place)), idle_(idle) {
+    : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), images_(std::move(images)),
+      calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)), queue_(precedence_of(plan)),
+      setting_(std::move(setting)), idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
-    if (is_chain(plan)) {
-        std::transform(tasks_.begin(), tasks_.end(), std::back_inserter(in_order_), bound);
-    }
-    open_.reserve(tasks_.size());
-}
-
-// Steps that are no chain are never blocking calls (survey.cpp).
-bool MpiPlan::launch_blocks() const {
-    return !in_order_.empty() && in_order_.front().wait == nullptr;
-}
-
-// Chosen once, not in each iteration as by std::visit.
-MpiPlan::InOrder MpiPlan::bound(Task& task) {
-    return std::visit(
-        [](auto& each) -> InOrder {
-            using Kind = std::remove_reference_t<decltype(each)>;
-            auto* const start = +[](void* known) { static_cast<Kind*>(known)->start(); };
-            if constexpr (requires { each.blocks(); }) {
-                if (each.blocks()) {
-                    return {start, nullptr, start, &each};
-                }
-            }
-            return {start, [](void* known) { static_cast<Kind*>(known)->wait(); },
-                    [](void* known) {
-                        static_cast<Kind*>(known)->start();
-                        static_cast<Kind*>(known)->wait();
-                    },
-                    &each};
-        },
-        task);
+    open_.reserve(calls_.size());
 }
 
 void MpiPlan::launch() {
     begin();
     ++iteration_;
     try {
-        if (in_order_.empty()) {
+        if (in_order_) {
+            calls_.front().start();
+        } else {
             open_.clear();
             queue_.begin();
             start_ready();
-        } else {
-            in_order_.front().start(in_order_.front().task);
         }
     } catch (CallFailed const& failure) {
-        rethrow_with_place(failure);
+        rethrow_with_step(failure);
     }
 }
 
 void MpiPlan::finish() {
     try {
-        if (in_order_.empty()) {
-            finish_as_ready();
-        } else {
+        if (in_order_) {
             finish_in_order();
+        } else {
+            finish_as_ready();
         }
     } catch (CallFailed const& failure) {
-        rethrow_with_place(failure);
+        rethrow_with_step(failure);
     }
 }
 
 void MpiPlan::finish_in_order() {
-    if (InOrder const& first = in_order_.front(); first.wait != nullptr) {
-        first.wait(first.task);
-    }
-    std::size_t const last = in_order_.size() - 1;
+    calls_.front().wait();
+    std::size_t const last = calls_.size() - 1;
     for (StepId step = 0; step < last; ++step) {  // equals steps_done()
         mark(step, step);
-        InOrder const& next = in_order_[step + 1];
-        next.start_and_wait(next.task);
+        calls_[step + 1].start_and_wait();
     }
     mark_last(static_cast<StepId>(last));
 }
@@ -104,7 +68,7 @@ void MpiPlan::finish_as_ready() {
 void MpiPlan::start_ready() {
     while (auto const step = queue_.take()) {
         current_ = *step;
-        std::visit([](auto& task) { task.start(); }, tasks_[current_]);
+        calls_[current_].start();
         open_.push_back(current_);
     }
 }
@@ -114,7 +78,7 @@ bool MpiPlan::collect_finished() {
     std::size_t kept = 0;
     for (StepId const step : open_) {
         current_ = step;
-        if (std::visit([](auto& task) { return task.test(); }, tasks_[current_])) {
+        if (calls_[current_].test()) {
             mark(current_);
             queue_.complete(current_);
         } else {
@@ -126,9 +90,9 @@ bool MpiPlan::collect_finished() {
     return any;
 }
 
-void MpiPlan::rethrow_with_place(CallFailed const& failure) const {
-    StepId const step = in_order_.empty() ? current_ : steps_done();
-    throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), place_,
+void MpiPlan::rethrow_with_step(CallFailed const& failure) const {
+    StepId const step = in_order_ ? steps_done() : current_;
+    throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), setting_,
                             iteration_ - 1, step, labels_[step]),
                 failure.where());
 }

@@ -1,14 +1,33 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/neighbor.hpp"
-
-#include "common/bootstrap/mpi/mpi_check.hpp"
+//
+// Method neighbor: MPI_Neighbor_alltoallv on a graph of this exchange's blocks. The library sees only peers that get
+// something.
+#include "common/backends/mpi/counts.hpp"
+#include "common/backends/mpi/methods.hpp"
 
 namespace dlmb::mpi {
 namespace {
 
-Side sparse_side(std::vector<Block> const& blocks, std::byte* base) {
-    Side side{base, {}, {}};
+struct NeighborAlltoallv {
+    void blocking() const {
+        check(MPI_Neighbor_alltoallv(send.base, send.counts.data(), send.offsets.data(), MPI_BYTE, recv.base,
+                                     recv.counts.data(), recv.offsets.data(), MPI_BYTE, graph.get()),
+              "MPI_Neighbor_alltoallv");
+    }
+    void nonblocking(MPI_Request& request) const {
+        check(MPI_Ineighbor_alltoallv(send.base, send.counts.data(), send.offsets.data(), MPI_BYTE, recv.base,
+                                      recv.counts.data(), recv.offsets.data(), MPI_BYTE, graph.get(), &request),
+              "MPI_Ineighbor_alltoallv");
+    }
+
+    IntSide send;
+    IntSide recv;
+    Communicator graph;
+};
+
+IntSide sparse_side(std::vector<Block> const& blocks, std::byte* base) {
+    IntSide side{base, {}, {}};
     for (Block const& block : blocks) {
         side.counts.push_back(static_cast<int>(block.bytes));
         side.offsets.push_back(static_cast<int>(block.offset));
@@ -36,37 +55,26 @@ Communicator graph_of(Exchange const& exchange, MPI_Comm group) {
     return Communicator(graph);
 }
 
+PreparedCall compile_neighbor(Operation const& operation, CompileContext const& context) {
+    if (context.large) {
+        return isend_irecv().compile(operation, context);
+    }
+    auto const& exchange = std::get<Exchange>(operation);
+    return prepare_collective(NeighborAlltoallv{sparse_side(exchange.send, context.send_base(exchange)),
+                                                sparse_side(exchange.recv, context.recv_base(exchange)),
+                                                graph_of(exchange, context.comm(exchange.group))},
+                              context.concurrent);
+}
+
 }  // namespace
 
-Neighbor::Neighbor(Exchange const& exchange, std::byte* send_base, std::byte* recv_base, MPI_Comm group,
-                   bool concurrent)
-    : send_(sparse_side(exchange.send, send_base)), recv_(sparse_side(exchange.recv, recv_base)),
-      graph_(graph_of(exchange, group)), concurrent_(concurrent) {}
-
-void Neighbor::wait() {
-    if (concurrent_) {
-        check(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
-    }
-}
-
-void Neighbor::start() {
-    if (concurrent_) {
-        check(MPI_Ineighbor_alltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
-                                      recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, graph_.get(), &request_),
-              "MPI_Ineighbor_alltoallv");
-    } else {
-        check(MPI_Neighbor_alltoallv(send_.base, send_.counts.data(), send_.offsets.data(), MPI_BYTE, recv_.base,
-                                     recv_.counts.data(), recv_.offsets.data(), MPI_BYTE, graph_.get()),
-              "MPI_Neighbor_alltoallv");
-    }
-}
-
-bool Neighbor::test() {
-    int done = 1;
-    if (concurrent_) {
-        check(MPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    }
-    return done != 0;
+// Each of its calls has a communicator, so a staged exchange is not cut into several.
+Method neighbor() {
+    return {.info = {"neighbor",
+                     "MPI_Neighbor_alltoallv on a graph communicator of the exchange's peers",
+                     {OperationKind::exchange}},
+            .compile = compile_neighbor,
+            .whole_exchanges = true};
 }
 
 }  // namespace dlmb::mpi

@@ -1,53 +1,95 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/persistent.hpp"
-
+//
+// Method persistent: everything is matched once in compile(), and started together in each iteration.
+#include "common/backends/mpi/collective_arguments.hpp"
+#include "common/backends/mpi/messages.hpp"
 #include "common/backends/mpi/persistent_api.hpp"
-#include "common/bootstrap/mpi/mpi_check.hpp"
 
 #include <exception>
 
 namespace dlmb::mpi {
+namespace {
 
-std::vector<MPI_Request> persistent_requests(std::vector<Message> const& messages, int tag, MPI_Comm comm) {
+class Persistent {
+public:
+    /// Takes the requests over.
+    Persistent(std::vector<MPI_Request> requests, SelfCopy copy)
+        : requests_(std::move(requests)), copy_(std::move(copy)) {}
+    Persistent(Persistent const&) = delete;
+    Persistent& operator=(Persistent const&) = delete;
+    Persistent(Persistent&&) noexcept = default;
+    Persistent& operator=(Persistent&&) = delete;
+    // While an exception unwinds a request may still be active, and the launch is about to be aborted.
+    ~Persistent() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (finalized != 0 || std::uncaught_exceptions() > 0) {
+            return;
+        }
+        for (MPI_Request& request : requests_) {
+            if (request != MPI_REQUEST_NULL) {
+                MPI_Request_free(&request);
+            }
+        }
+    }
+    void start() {
+        if (!requests_.empty()) {  // Open MPI calls an empty list an invalid request
+            check(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+        }
+        copy_.start();
+    }
+    void wait() {
+        wait_all(requests_);
+        copy_.wait();
+    }
+    [[nodiscard]] bool test() { return test_all(requests_) && copy_.test(); }
+
+private:
+    std::vector<MPI_Request> requests_;
+    SelfCopy copy_;
+};
+
+std::vector<MPI_Request> requests_of(StepMessages const& step) {
     std::vector<MPI_Request> requests;
-    requests.reserve(messages.size());
-    for (Message const& message : messages) {
+    requests.reserve(step.messages.size());
+    for (Message const& message : step.messages) {
         MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
         if (message.outgoing) {
-            check(MPI_Send_init(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request),
+            check(MPI_Send_init(message.data, message.bytes, MPI_BYTE, message.peer, step.tag, step.comm, &request),
                   "MPI_Send_init");
         } else {
-            check(MPI_Recv_init(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request),
+            check(MPI_Recv_init(message.data, message.bytes, MPI_BYTE, message.peer, step.tag, step.comm, &request),
                   "MPI_Recv_init");
         }
     }
     return requests;
 }
 
-std::vector<MPI_Request> persistent_requests(std::vector<NativeCall> const& calls, MPI_Comm comm) {
+/// Collective.
+std::vector<MPI_Request> requests_of(std::vector<CollectiveArguments> const& calls, MPI_Comm comm) {
     PersistentApi const& api = *persistent_api();
     std::vector<MPI_Request> requests;
     requests.reserve(calls.size());
-    for (NativeCall const& call : calls) {
+    for (CollectiveArguments const& call : calls) {
         MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
         switch (call.kind) {
-        case NativeCall::Kind::all_reduce:
+        case OperationKind::all_reduce:
             check(api.all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, MPI_INFO_NULL,
                                  &request),
                   "MPI_Allreduce_init");
             break;
-        case NativeCall::Kind::reduce_scatter:
+        case OperationKind::reduce_scatter:
             check(api.reduce_scatter(call.send, call.recv, call.count, call.type, call.operation, comm, MPI_INFO_NULL,
                                      &request),
                   "MPI_Reduce_scatter_block_init");
             break;
-        case NativeCall::Kind::all_gather:
+        case OperationKind::all_gather:
             check(api.all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm,
                                  MPI_INFO_NULL, &request),
                   "MPI_Allgather_init");
             break;
-        case NativeCall::Kind::broadcast:
+        default:
             check(api.broadcast(call.recv, call.count, call.type, call.root, comm, MPI_INFO_NULL, &request),
                   "MPI_Bcast_init");
             break;
@@ -56,36 +98,35 @@ std::vector<MPI_Request> persistent_requests(std::vector<NativeCall> const& call
     return requests;
 }
 
-// While an exception unwinds a request may still be active, and the launch is about to be aborted.
-Persistent::~Persistent() {
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized != 0 || std::uncaught_exceptions() > 0) {
-        return;
-    }
-    for (MPI_Request& request : requests_) {
-        if (request != MPI_REQUEST_NULL) {
-            MPI_Request_free(&request);
-        }
-    }
+bool is_collective(Operation const& operation) {
+    return collective_operations.has(kind_of(operation)) && !std::holds_alternative<Exchange>(operation);
 }
 
-void Persistent::wait() {
-    check(MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    copy_.wait();
-}
-
-void Persistent::start() {
-    if (!requests_.empty()) {  // Open MPI calls an empty list an invalid request
-        check(MPI_Startall(static_cast<int>(requests_.size()), requests_.data()), "MPI_Startall");
+PreparedCall compile_persistent(Operation const& operation, CompileContext const& context) {
+    if (is_collective(operation)) {
+        return PreparedCall(
+            Persistent(requests_of(collective_arguments(operation, context), collective_comm(operation, context)), {}));
     }
-    copy_.start();
+    StepMessages step = messages_of(operation, context);
+    std::vector<MPI_Request> requests = requests_of(step);
+    return PreparedCall(Persistent(std::move(requests), std::move(step.self)));
 }
 
-bool Persistent::test() {
-    int done = 0;
-    check(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
-    return done != 0 && copy_.test();
+std::string persistent_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
+    return is_collective(operation) ? share_refusal(operation, plan, limits) : channel_refusal(operation, plan, limits);
+}
+
+}  // namespace
+
+Method persistent() {
+    return {.info = {"persistent",
+                     "requests made at set-up (MPI_Send_init, MPI_Allreduce_init ...), MPI_Startall and MPI_Waitall",
+                     persistent_api() != nullptr
+                         ? every_operation
+                         : OperationSet{OperationKind::exchange, OperationKind::send, OperationKind::recv}},
+            .compile = compile_persistent,
+            .refusal = persistent_refusal,
+            .nonblocking_reductions = true};
 }
 
 }  // namespace dlmb::mpi

@@ -1,68 +1,193 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Method staged: a step on device memory by another method on host memory. It is cut into parts: while one is
+// communicated, the next is copied to the host and the one before is copied back to the device.
 #include "common/backends/mpi/staged.hpp"
 
-#include <algorithm>
+#include "common/backends/mpi/chunks.hpp"
+#include "common/backends/mpi/messages.hpp"
+#include "common/base/error.hpp"
+#include "common/plan/precedence.hpp"
+
+#include <fmt/core.h>
 
 namespace dlmb::mpi {
+namespace {
 
-Staged::Staged(std::vector<StagedPart> parts, SelfCopy self, DeviceQueues const& queues, std::shared_ptr<Turn> turn,
-               Idle idle)
-    : parts_(std::move(parts)), self_(std::move(self)), queues_(&queues), turn_(std::move(turn)), idle_(idle) {}
+struct HostCopy {
+    std::byte* to = nullptr;
+    std::byte const* from = nullptr;
+    Bytes bytes = 0;
+};
 
-void Staged::wait() {
-    while (!test()) {
-        idle_();
-    }
-}
+struct StagedPart {
+    std::vector<HostCopy> to_host;
+    PreparedCall call;
+    std::vector<HostCopy> to_device;
+    DeviceEvent on_host;  // never recorded where nothing is copied, and then always reached
+};
 
-// All copies to the host at once: the queue does them in order, and each part has memory of its own there.
-void Staged::start() {
-    ticket_ = turn_->taken++;
-    current_ = 0;
-    called_ = false;
-    self_.start();
-    for (StagedPart& part : parts_) {
-        for (HostCopy const& copy : part.to_host) {
-            queues_->to_host.copy(copy.to, copy.from, copy.bytes);
-        }
-        if (!part.to_host.empty()) {
-            part.on_host.record(queues_->to_host);
-        }
-    }
-}
+class Staged {
+public:
+    /// At least one part. `self`: what stays on the device.
+    Staged(std::vector<StagedPart> parts, SelfCopy self, Staging const& staging, StepId step)
+        : parts_(std::move(parts)), self_(std::move(self)), queues_(&staging.queues), turn_(staging.turns[step]),
+          idle_(staging.idle) {}
 
-bool Staged::test() {
-    while (current_ < parts_.size()) {
-        if (!call_made() || !std::visit([](auto& task) { return task.test(); }, parts_[current_].call)) {
-            return false;
-        }
-        copy_back();
-        ++current_;
+    // All copies to the host at once: the queue does them in order, and each part has memory of its own there.
+    void start() {
+        ticket_ = turn_->taken++;
+        current_ = 0;
         called_ = false;
+        self_.start();
+        for (StagedPart& part : parts_) {
+            for (HostCopy const& copy : part.to_host) {
+                queues_->to_host.copy(copy.to, copy.from, copy.bytes);
+            }
+            if (!part.to_host.empty()) {
+                part.on_host.record(queues_->to_host);
+            }
+        }
     }
-    return delivered_.reached() && self_.test();
+    void wait() {
+        while (!test()) {
+            idle_();
+        }
+    }
+    [[nodiscard]] bool test() {
+        while (current_ < parts_.size()) {
+            if (!call_made() || !parts_[current_].call.test()) {
+                return false;
+            }
+            copy_back();
+            ++current_;
+            called_ = false;
+        }
+        return delivered_.reached() && self_.test();
+    }
+
+private:
+    /// Makes the call of the current part as soon as that may be.
+    [[nodiscard]] bool call_made() {
+        StagedPart& part = parts_[current_];
+        if (!called_ && turn_->passed == ticket_ && part.on_host.reached()) {
+            part.call.start();
+            called_ = true;
+            turn_->passed += current_ + 1 == parts_.size() ? 1U : 0U;
+        }
+        return called_;
+    }
+    void copy_back() {
+        StagedPart const& part = parts_[current_];
+        for (HostCopy const& copy : part.to_device) {
+            queues_->to_device.copy(copy.to, copy.from, copy.bytes);
+        }
+        if (!part.to_device.empty()) {
+            delivered_.record(queues_->to_device);
+        }
+    }
+
+    std::vector<StagedPart> parts_;
+    SelfCopy self_;
+    DeviceQueues const* queues_;
+    std::shared_ptr<Turn> turn_;
+    Idle idle_;
+    DeviceEvent delivered_;
+    std::uint64_t ticket_ = 0;
+    std::size_t current_ = 0;  // part
+    bool called_ = false;      // its native call is made
+};
+
+/// How many calls an exchange is cut into: all members of its group make as many. Collective over the group.
+std::uint64_t agree_on_rounds(Exchange const& exchange, CompileContext const& context) {
+    std::uint64_t rounds = rounds_of(exchange, context.method.chunk_bytes, context.me(exchange.group));
+    check(MPI_Allreduce(MPI_IN_PLACE, &rounds, 1, MPI_UINT64_T, MPI_MAX, context.comm(exchange.group)),
+          "MPI_Allreduce");
+    return rounds;
 }
 
-/// Makes the call of the current part as soon as that may be.
-bool Staged::call_made() {
-    StagedPart& part = parts_[current_];
-    if (!called_ && turn_->passed == ticket_ && part.on_host.reached()) {
-        std::visit([](auto& task) { task.start(); }, part.call);
-        called_ = true;
-        turn_->passed += current_ + 1 == parts_.size() ? 1U : 0U;
+std::vector<Chunk> cut_step(Operation const& operation, bool in_one_call, CompileContext const& context) {
+    if (in_one_call) {
+        return {whole(std::get<Exchange>(operation))};
     }
-    return called_;
+    auto const* exchange = std::get_if<Exchange>(&operation);
+    std::uint64_t const rounds = exchange == nullptr ? 1 : agree_on_rounds(*exchange, context);
+    return std::visit(
+        [&](auto const& step) -> std::vector<Chunk> {
+            if constexpr (requires { step.group; }) {
+                return chunks_of(
+                    operation, {context.method.chunk_bytes, rounds, context.me(step.group), context.ranks(step.group)});
+            } else {
+                throw Error("mpi: a compute step is not staged");
+            }
+        },
+        operation);
 }
 
-void Staged::copy_back() {
-    StagedPart const& part = parts_[current_];
-    for (HostCopy const& copy : part.to_device) {
-        queues_->to_device.copy(copy.to, copy.from, copy.bytes);
+std::vector<HostCopy> copies(std::vector<Range> const& ranges, Buffers const& to, Buffers const& from) {
+    std::vector<HostCopy> result;
+    result.reserve(ranges.size());
+    for (Range const& range : ranges) {
+        result.push_back({to.base[range.buffer] + range.offset, from.base[range.buffer] + range.offset, range.bytes});
     }
-    if (!part.to_device.empty()) {
-        delivered_.record(queues_->to_device);
+    return result;
+}
+
+PreparedCall compile_staged(Operation const& operation, CompileContext const& context) {
+    Staging const& staging = *context.staging;
+    auto const* exchange = std::get_if<Exchange>(&operation);
+    bool const in_one_call = exchange != nullptr && context.method.calls->whole_exchanges;
+    CompileContext on_host = context;
+    on_host.buffers = &staging.host;
+    on_host.queue = nullptr;
+    std::vector<StagedPart> parts;
+    for (Chunk const& chunk : cut_step(operation, in_one_call, context)) {
+        parts.push_back({copies(chunk.reads, staging.host, staging.device),
+                         compile_by(*context.method.calls, chunk.call, on_host),
+                         copies(chunk.writes, staging.device, staging.host),
+                         {}});
     }
+    SelfCopy self = exchange == nullptr || in_one_call
+                        ? SelfCopy()
+                        : self_copy(*exchange, staging.device, context.me(exchange->group), &staging.queues.within);
+    return PreparedCall(Staged(std::move(parts), std::move(self), staging, context.step));
+}
+
+/// Its own knobs, and those of the method of its calls.
+bool read_staged_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
+    constexpr Bytes smallest_chunk = 4096;
+    if (knob == "by") {
+        method.calls = &find_direct_method(value);
+    } else if (knob == "chunk") {
+        method.chunk_bytes = parse_bytes(value, "--method staged:chunk");
+        if (method.chunk_bytes < smallest_chunk) {
+            throw UsageError(
+                fmt::format("--method staged:chunk={}: expected at least {} bytes", value, smallest_chunk));
+        }
+    } else {
+        return method.calls->read_knob != nullptr && method.calls->read_knob(method, knob, value);
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan) {
+    Precedence const precedence = precedence_of(plan);
+    std::vector<std::shared_ptr<Turn>> turns;
+    for (std::vector<StepId> const& before : precedence.started) {
+        turns.push_back(before.empty() ? std::make_shared<Turn>() : turns[before.front()]);
+    }
+    return turns;
+}
+
+Method staged() {
+    return {.info = {"staged", "memory of a device copied through pinned host memory, in chunks, for any of the others",
+                     every_operation, "by=METHOD (of the native calls), chunk=BYTES (default 2M)"},
+            .compile = compile_staged,
+            .read_knob = read_staged_knob,
+            .kind = MethodKind::staged};
 }
 
 }  // namespace dlmb::mpi

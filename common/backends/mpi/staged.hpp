@@ -1,19 +1,26 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A step on device memory whose native calls see host memory only. It is cut into parts: while one is communicated, the
-// next is copied to the host and the one before is copied back to the device.
+// What the steps of a plan share whose payload is on a device and whose native calls see host memory only.
 #pragma once
 
-#include "common/backends/mpi/device_queues.hpp"
-#include "common/backends/mpi/native_task.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/base/idle.hpp"
+#include "common/memory/device_queue.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 namespace dlmb::mpi {
+
+/// The queues of one device that a backend's plans share: what is in different queues can happen at the same time.
+struct DeviceQueues {
+    DeviceQueue to_host;
+    DeviceQueue to_device;
+    DeviceQueue within;   // copies from device memory to device memory
+    DeviceQueue compute;  // Compute steps, one after the other
+};
 
 /// Steps whose native calls must keep their order (one communicator, one channel to one peer) take turns: a step makes
 /// its first call when the one that was started before has made its last.
@@ -22,41 +29,16 @@ struct Turn {
     std::uint64_t passed = 0;
 };
 
-struct HostCopy {
-    std::byte* to = nullptr;
-    std::byte const* from = nullptr;
-    Bytes bytes = 0;
+/// The references outlive the compiled steps.
+struct Staging {
+    Buffers const& device;
+    Buffers const& host;  // images of `device` (staging_buffers.hpp)
+    DeviceQueues const& queues;
+    Idle idle;
+    std::vector<std::shared_ptr<Turn>> turns;  // by step
 };
 
-struct StagedPart {
-    std::vector<HostCopy> to_host;
-    NativeTask call;
-    std::vector<HostCopy> to_device;
-    DeviceEvent on_host;  // never recorded where nothing is copied, and then always reached
-};
-
-class Staged {
-public:
-    /// At least one part. `self`: what stays on the device. `queues` outlive this.
-    Staged(std::vector<StagedPart> parts, SelfCopy self, DeviceQueues const& queues, std::shared_ptr<Turn> turn,
-           Idle idle);
-    void start();
-    void wait();
-    [[nodiscard]] bool test();
-
-private:
-    [[nodiscard]] bool call_made();
-    void copy_back();
-
-    std::vector<StagedPart> parts_;
-    SelfCopy self_;
-    DeviceQueues const* queues_;
-    std::shared_ptr<Turn> turn_;
-    Idle idle_;
-    DeviceEvent delivered_;
-    std::uint64_t ticket_ = 0;
-    std::size_t current_ = 0;  // part
-    bool called_ = false;      // its native call is made
-};
+/// One turn for steps that must start in order; each of them follows at most one.
+[[nodiscard]] std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan);
 
 }  // namespace dlmb::mpi

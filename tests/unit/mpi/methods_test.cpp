@@ -20,16 +20,16 @@ std::string usage_error(std::string_view choice) {
 }
 
 TEST(MpiMethods, StagedHasAChunkAndTheDefaultCallsUnlessToldOtherwise) {
-    Method const method = read_method(parse_method("staged"));
-    EXPECT_TRUE(method.staged);
-    EXPECT_EQ(method.id, MethodId::alltoallv);
+    ChosenMethod const method = read_method(parse_method("staged"));
+    EXPECT_EQ(method.row->kind, MethodKind::staged);
+    EXPECT_EQ(method.calls->info.name, "alltoallv");
     EXPECT_EQ(method.chunk_bytes, Bytes{2} << 20);
 }
 
 TEST(MpiMethods, StagedTakesTheKnobsOfTheMethodOfItsCalls) {
-    Method const method = read_method(parse_method("staged:chunk=64K:max_outstanding=3:by=pairwise"));
-    EXPECT_TRUE(method.staged);
-    EXPECT_EQ(method.id, MethodId::pairwise);
+    ChosenMethod const method = read_method(parse_method("staged:chunk=64K:max_outstanding=3:by=pairwise"));
+    EXPECT_EQ(method.row->kind, MethodKind::staged);
+    EXPECT_EQ(method.calls->info.name, "pairwise");
     EXPECT_EQ(method.max_outstanding, 3);
     EXPECT_EQ(method.chunk_bytes, 65536U);
 }
@@ -45,30 +45,38 @@ TEST(MpiMethods, WhatStagedCannotReadIsAUsageErrorThatNamesIt) {
 }
 
 TEST(MpiMethods, DefaultIsWhatTheMemoryAsksFor) {
-    EXPECT_FALSE(read_method({}).staged);
-    EXPECT_TRUE(read_method({}, "staged").staged);
-    EXPECT_FALSE(read_method(parse_method("pairwise"), "staged").staged);
+    EXPECT_EQ(read_method({}).row->info.name, "alltoallv");
+    EXPECT_EQ(read_method({}, "staged").row->info.name, "staged");
+    EXPECT_EQ(read_method(parse_method("pairwise"), "staged").row->info.name, "pairwise");
 }
 
-TEST(MpiMethods, StagedIsTheOnlyMethodThatIsNotDirect) {
-    EXPECT_EQ(direct_methods().size() + staged_method().size(), plain_methods().size());
-    ASSERT_EQ(staged_method().size(), 1U);
-    EXPECT_EQ(staged_method().front().name, "staged");
+TEST(MpiMethods, TheTableHasTheDirectMethodsThenStagedThenAlgorithm) {
+    ASSERT_EQ(count_of_direct_methods() + 1, count_of_plain_methods());
+    EXPECT_EQ(method_table()[count_of_direct_methods()].name, "staged");
+    EXPECT_EQ(method_table().back().name, "algorithm");
 }
 
 TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
-    Method const method =
+    ChosenMethod const method =
         read_method(parse_method("algorithm:alltoall=pairwise:bcast=chain:segment=64K:chain_fanout=2"));
-    EXPECT_TRUE(method.by_algorithm());
-    EXPECT_EQ(method.id, MethodId::alltoall) << "the call that is named does the exchanges";
+    EXPECT_EQ(method.row->kind, MethodKind::algorithm);
+    EXPECT_EQ(method.calls->info.name, "alltoall") << "the call that is named does the exchanges";
     EXPECT_EQ(method.algorithms.algorithms.at(CollectiveCall::bcast), "chain");
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::segment), 65536);
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::chain_fanout), 2);
-    EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).id, MethodId::alltoallv);
+    EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).calls->info.name, "alltoallv");
     EXPECT_NE(usage_error("algorithm:gather=chain").find("gather"), std::string::npos);
     EXPECT_NE(usage_error("algorithm:bcast=chain:tree_fanout=-1").find("-1"), std::string::npos);
     EXPECT_NE(usage_error("algorithm:bcast=chain:segment=2G").find("2G"), std::string::npos);
     EXPECT_NE(usage_error("blocking:bcast=chain").find("has none"), std::string::npos);
+}
+
+TEST(MpiMethods, TheDefaultOfAnOperationIsTheFirstMethodThatTakesAllOfIt) {
+    EXPECT_EQ(row_for(find_method("alltoall"), OperationKind::exchange).info.name, "alltoall");
+    EXPECT_EQ(row_for(find_method("blocking"), OperationKind::exchange).info.name, "alltoallv");
+    EXPECT_EQ(row_for(find_method("alltoallv"), OperationKind::send).info.name, "isend_irecv");
+    EXPECT_EQ(row_for(find_method("pairwise"), OperationKind::broadcast).info.name, "blocking");
+    EXPECT_THROW((void)row_for(find_method("alltoallv"), OperationKind::compute), Error);
 }
 
 }  // namespace

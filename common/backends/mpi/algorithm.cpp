@@ -1,7 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Method algorithm: the blocking calls, each by an algorithm of the library that the user names.
 #include "common/backends/mpi/algorithm_choice.hpp"
-
+#include "common/backends/mpi/methods.hpp"
 #include "common/base/error.hpp"
 #include "common/base/parse_whole.hpp"
 
@@ -28,6 +30,29 @@ std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
         throw UsageError(fmt::format("{}={}: expected a whole number from 0 up", option, text));
     }
     return number;
+}
+
+bool read_algorithm_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
+    AlgorithmChoice& choice = method.algorithms;
+    for (CollectiveCall const call : every_collective_call) {
+        if (knob == name_of(call)) {
+            choice.algorithms[call] = value;
+            bool const packed = choice.exchange_call() == CollectiveCall::alltoall;
+            method.calls = &find_direct_method(packed ? "alltoall" : "alltoallv");
+            return true;
+        }
+    }
+    for (AlgorithmSetting const setting : every_algorithm_setting) {
+        if (knob == name_of(setting)) {
+            choice.settings[setting] = read_setting(setting, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+PreparedCall compile_by_calls(Operation const& operation, CompileContext const& context) {
+    return compile_by(*context.method.calls, operation, context);
 }
 
 }  // namespace
@@ -90,20 +115,12 @@ std::optional<CollectiveCall> AlgorithmChoice::exchange_call() const {
     return std::nullopt;
 }
 
-bool turn_algorithm_knob(AlgorithmChoice& choice, std::string_view knob, std::string_view value) {
-    for (CollectiveCall const call : every_collective_call) {
-        if (knob == name_of(call)) {
-            choice.algorithms[call] = value;
-            return true;
-        }
-    }
-    for (AlgorithmSetting const setting : every_algorithm_setting) {
-        if (knob == name_of(setting)) {
-            choice.settings[setting] = read_setting(setting, value);
-            return true;
-        }
-    }
-    return false;
+Method algorithm() {
+    return {.info = {algorithm_method, "the blocking calls by an algorithm that the library has for them",
+                     collective_operations, "CALL=NAME (what this library offers)"},
+            .compile = compile_by_calls,
+            .read_knob = read_algorithm_knob,
+            .kind = MethodKind::algorithm};
 }
 
 }  // namespace dlmb::mpi

@@ -14,17 +14,17 @@
 namespace dlmb::mpi {
 
 /// Host addresses by BufferId; the memory lives as long as this.
-struct Mirror {
+struct HostImages {
     Buffers host{MemoryKind::pinned, {}};
     std::vector<std::shared_ptr<Allocation>> memory;
 };
 
 /// Plans on the same device buffers (draws, methods) share their images: they never run at the same time.
-class Mirrors {
+class StagingBuffers {
 public:
     /// For `local_ranks` that ask for as much. Nothing, with the reason in `why_not`, when this node's memory does not
     /// suffice.
-    [[nodiscard]] Mirror of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not);
+    [[nodiscard]] HostImages of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not);
     /// Pinned now.
     [[nodiscard]] Bytes bytes() const;
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/mirrors.hpp"
+#include "common/backends/mpi/staging_buffers.hpp"
 
 #include "common/base/error.hpp"
 
@@ -25,13 +25,13 @@ bool node_has(Bytes bytes) {
 
 }  // namespace
 
-std::shared_ptr<Allocation> Mirrors::find(std::byte const* device, Bytes bytes) const {
+std::shared_ptr<Allocation> StagingBuffers::find(std::byte const* device, Bytes bytes) const {
     auto const image = images_.find(device);
     std::shared_ptr<Allocation> memory = image == images_.end() ? nullptr : image->second.lock();
     return memory != nullptr && memory->bytes() >= bytes ? memory : nullptr;
 }
 
-Mirror Mirrors::of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not) {
+HostImages StagingBuffers::of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not) {
     std::erase_if(images_, [](auto const& image) { return image.second.expired(); });
     Bytes missing = 0;
     for (BufferId id = 0; id < plan.buffers.size(); ++id) {
@@ -45,7 +45,7 @@ Mirror Mirrors::of(Plan const& plan, Buffers const& device, int local_ranks, std
     if (pinned_ == nullptr && (pinned_ = make_memory_space(MemoryKind::pinned, why_not)) == nullptr) {
         return {};
     }
-    Mirror mirror;
+    HostImages images;
     try {
         for (BufferId id = 0; id < plan.buffers.size(); ++id) {
             Bytes const bytes = plan.buffers[id].bytes;
@@ -54,17 +54,17 @@ Mirror Mirrors::of(Plan const& plan, Buffers const& device, int local_ranks, std
                 memory = std::make_shared<Allocation>(pinned_->allocate(with_room(bytes)));
                 images_[device.base[id]] = memory;
             }
-            mirror.host.base.push_back(memory->data());
-            mirror.memory.push_back(std::move(memory));
+            images.host.base.push_back(memory->data());
+            images.memory.push_back(std::move(memory));
         }
     } catch (Error const& error) {  // a limit on locked memory; every rank has to hear of it
         why_not = error.what();
         return {};
     }
-    return mirror;
+    return images;
 }
 
-Bytes Mirrors::bytes() const {
+Bytes StagingBuffers::bytes() const {
     Bytes sum = 0;
     for (auto const& [device, image] : images_) {
         std::shared_ptr<Allocation> const memory = image.lock();
