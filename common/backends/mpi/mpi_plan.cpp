@@ -9,12 +9,11 @@ namespace dlmb::mpi {
 MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
                  PlanAlgorithms algorithms)
     : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), images_(std::move(images)),
-      calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)), queue_(precedence_of(plan)),
+      calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)), ready_steps_(precedence_of(plan)),
       setting_(std::move(setting)), idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
-    open_.reserve(calls_.size());
 }
 
 void MpiPlan::launch() {
@@ -24,9 +23,8 @@ void MpiPlan::launch() {
         if (in_order_) {
             calls_.front().start();
         } else {
-            open_.clear();
-            queue_.begin();
-            start_ready();
+            Runner runner{*this};
+            ready_steps_.launch(runner);
         }
     } catch (CallFailed const& failure) {
         rethrow_with_step(failure);
@@ -38,7 +36,8 @@ void MpiPlan::finish() {
         if (in_order_) {
             finish_in_order();
         } else {
-            finish_as_ready();
+            Runner runner{*this};
+            ready_steps_.finish(runner);
         }
     } catch (CallFailed const& failure) {
         rethrow_with_step(failure);
@@ -53,41 +52,6 @@ void MpiPlan::finish_in_order() {
         calls_[step + 1].start_and_wait();
     }
     mark_last(static_cast<StepId>(last));
-}
-
-void MpiPlan::finish_as_ready() {
-    while (!queue_.done()) {
-        if (collect_finished()) {
-            start_ready();
-        } else {
-            idle_();
-        }
-    }
-}
-
-void MpiPlan::start_ready() {
-    while (auto const step = queue_.take()) {
-        current_ = *step;
-        calls_[current_].start();
-        open_.push_back(current_);
-    }
-}
-
-/// True when any step became complete. The others keep their order: what was posted first is asked about first.
-bool MpiPlan::collect_finished() {
-    std::size_t kept = 0;
-    for (StepId const step : open_) {
-        current_ = step;
-        if (calls_[current_].test()) {
-            mark(current_);
-            queue_.complete(current_);
-        } else {
-            open_[kept++] = current_;
-        }
-    }
-    bool const any = kept < open_.size();
-    open_.resize(kept);
-    return any;
 }
 
 void MpiPlan::rethrow_with_step(CallFailed const& failure) const {

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
+#include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
 #include "common/backends/mpi/staging_buffers.hpp"
 #include "common/base/idle.hpp"
-#include "common/plan/ready_queue.hpp"
 
 #include <string>
 #include <vector>
@@ -37,10 +37,23 @@ public:
     void finish() override;
 
 private:
+    /// What ReadySteps does with a step.
+    struct Runner {
+        bool start(StepId step, NoState& /*state*/) {
+            plan.current_ = step;
+            plan.calls_[step].start();
+            return false;
+        }
+        bool poll(StepId step, NoState& /*state*/) {
+            plan.current_ = step;
+            return plan.calls_[step].test();
+        }
+        void complete(StepId step) { plan.mark(step); }
+        void idle() const { plan.idle_(); }
+
+        MpiPlan& plan;
+    };
     void finish_in_order();
-    void finish_as_ready();
-    void start_ready();
-    [[nodiscard]] bool collect_finished();
     [[noreturn]] void rethrow_with_step(CallFailed const& failure) const;
 
     PlanAlgorithms algorithms_;
@@ -48,12 +61,11 @@ private:
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;
     bool in_order_;  // every step waits for the one before
-    ReadyQueue queue_;
-    std::vector<StepId> open_;  // started, not complete
+    ReadySteps<> ready_steps_;
     std::string setting_;
     Idle idle_;
     std::uint64_t iteration_ = 0;
-    StepId current_ = 0;  // as ready
+    StepId current_ = 0;  // where steps run as they become ready
 };
 
 }  // namespace dlmb::mpi
