@@ -34,6 +34,11 @@ class TextTest(unittest.TestCase):
         self.assertEqual(self.count("a.cpp", LICENCE + "int a; \n"), 1)
         self.assertEqual(self.count("a.cpp", LICENCE + "int a;"), 1)
 
+    def test_edits_of_the_module_path_are_found(self) -> None:
+        for edit in (".insert(0, x)", "[:0] = x", ".append(x)", " += x"):
+            self.assertEqual(self.count("a.md", f"sys.{'path'}{edit}\n"), 1, edit)
+        self.assertEqual(self.count("a.md", "never by `sys.path`.\n"), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small rules for every text file: no path of one machine, licence lines in sources, clean line ends.
+"""Small rules for every text file: no path of one machine, licence lines in sources, clean line ends, no edits of sys.path.
 
 exit 0: all hold, 1: some do not; one line per finding: file:line: message
 """
@@ -15,6 +15,8 @@ import repository
 
 # Folders of a person's or a project's machine. System folders (/usr, /proc, /sys, /dev) are the same everywhere.
 MACHINE_PATH = re.compile(r"(?<![\w./<>$}{*-])/(work|home|root|tmp|mnt|scratch|users|Users)/[\w.]")
+# Packages are installed, or found by PYTHONPATH: launch/run-python for users, dlmb_add_python_test for tests.
+PATH_EDIT = re.compile(r"\bsys\.path\s*(\[|\+?=|\.(append|insert|extend)\b)")
 SOURCES = repository.CPP | {".py", ".sh"}
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 GENERATED_OR_DATA = {".json", ".jsonl", ".svg", ".csv", ".txt"}
@@ -37,6 +39,8 @@ def check(path: Path, text: str) -> list[str]:
             findings.append(f"{path}:{number}: blanks at the end of the line")
         if "\t" in line and path.suffix in SOURCES:
             findings.append(f"{path}:{number}: a tab")
+        if PATH_EDIT.search(line):
+            findings.append(f"{path}:{number}: edits sys.path")
     return findings
 
 
