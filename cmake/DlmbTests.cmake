@@ -112,7 +112,7 @@ function(dlmb_add_mpi_test name)
         set_tests_properties(
             ${name}.np${ranks}
             PROPERTIES LABELS "mpi;${arg_LABELS};$<$<NOT:$<EQUAL:${ranks},7>>:${stages}>"
-                       PROCESSORS 2
+                       PROCESSORS $<IF:$<EQUAL:${ranks},1>,1,2>
                        TIMEOUT ${arg_TIMEOUT}
                        SKIP_RETURN_CODE 77
                        ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT};${arg_ENVIRONMENT}")
