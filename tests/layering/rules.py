@@ -81,8 +81,6 @@ READS_ENVIRONMENT = (
     "common/bootstrap/launch_guard",
     "common/tuning/consumers/nccl/chooser",
     "common/app/tune/consumers/run_program",
-    # UCX tells no value of a transport's own setting: whether the user has chosen one is seen here only.
-    "common/backends/ucx/settings",
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",
 )

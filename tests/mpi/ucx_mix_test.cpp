@@ -11,12 +11,11 @@ namespace {
 
 constexpr std::uint32_t alternations = 50;
 constexpr auto two_mib = [](Rank, Rank) { return Bytes{2} << 20; };
-constexpr char const* by_messages = "linear";  // in shared memory nobody needs a peer's worker
 
 TEST(UcxMixed, ControlCallsRightAfterAnExchangeNeverHang) {
     auto const bootstrap = make_mpi_bootstrap();
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
-    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
+    BoundPlan bound(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib));
     for (std::uint32_t i = 0; i < alternations; ++i) {
         bound.run_checked(i);
         std::int64_t sum = bootstrap->rank();
@@ -29,10 +28,10 @@ TEST(UcxMixed, BlockingMpiCallsAfterQuiesceNeverHang) {
     auto const bootstrap = make_mpi_bootstrap();
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
     auto const both = [](Rank from, Rank to) { return (from + to) % 2 == 0 ? Bytes{20'000} : Bytes{2} << 20; };
-    BoundPlan messages(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib), by_messages);
-    BoundPlan with_windows(*bootstrap, *ucx, exchange_plan(*bootstrap, both), "auto:messages_from=1M");
+    BoundPlan large(*bootstrap, *ucx, exchange_plan(*bootstrap, two_mib));
+    BoundPlan mixed(*bootstrap, *ucx, exchange_plan(*bootstrap, both));
     for (std::uint32_t i = 0; i < alternations; ++i) {
-        (i % 2 == 0 ? messages : with_windows).run();
+        (i % 2 == 0 ? large : mixed).run();
         ucx->quiesce();
         int highest = bootstrap->rank();
         MPI_Allreduce(MPI_IN_PLACE, &highest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);  // progresses no worker of ours
@@ -45,7 +44,7 @@ TEST(UcxMixed, PlansOfBothBackendsAlternate) {
     auto const ucx = std::move(make_backend("ucx", {*bootstrap})).value();
     auto const mpi = std::move(make_backend("mpi", {*bootstrap})).value();
     Plan const plan = exchange_plan(*bootstrap, two_mib);
-    BoundPlan over_ucx(*bootstrap, *ucx, plan, by_messages);
+    BoundPlan over_ucx(*bootstrap, *ucx, plan);
     BoundPlan over_mpi(*bootstrap, *mpi, plan);
     for (std::uint32_t i = 0; i < alternations; ++i) {
         over_ucx.run_checked(i);

@@ -7,7 +7,11 @@
 
 #include "common/base/units.hpp"
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace dlmb::algorithms {
@@ -40,5 +44,52 @@ struct MicroPlan {
     std::vector<MicroStep> steps;
     Bytes scratch_bytes = 0;
 };
+
+/// Which earlier micro-steps one must wait for: the writers of what it reads, and the readers and writers of what it
+/// overwrites. An algorithm is thus written as a plain sequence, and all that is independent in it runs side by side.
+class DataFlow {
+public:
+    /// Adds to `waits` what the access of `step` must wait for. Steps come in order; a step reads before it writes.
+    void read(std::uint32_t step, Area area, Bytes bytes, std::vector<std::uint32_t>& waits);
+    void write(std::uint32_t step, Area area, Bytes bytes, std::vector<std::uint32_t>& waits);
+
+private:
+    /// Bytes from its key in the map up to the next key.
+    struct Stretch {
+        std::optional<std::uint32_t> writer;
+        std::vector<std::uint32_t> readers;  // since the writer
+    };
+    using Stretches = std::map<Bytes, Stretch>;
+
+    static Stretches::iterator cut(Stretches& stretches, Bytes at);
+
+    std::array<Stretches, 3> spaces_{{{{0, {}}}, {{0, {}}}, {{0, {}}}}};  // by Space
+};
+
+/// Writes a MicroPlan. Steps are added in an order in which one after the other would be right; what each waits for is
+/// found from the memory it touches. Empty steps are left out.
+class MicroPlanner {
+public:
+    void send(int peer, Area from, Bytes bytes);
+    void receive(int peer, Area to, Bytes bytes);
+    void copy(Area to, Area from, Bytes bytes);  // nothing when both are the same area
+    void reduce(Area to, Area left, Area right, Bytes bytes);
+
+    /// Fresh memory.
+    [[nodiscard]] Area scratch(Bytes bytes);
+
+    [[nodiscard]] MicroPlan finish() && { return std::move(plan_); }
+
+private:
+    void add(MicroStep step);
+
+    MicroPlan plan_;
+    DataFlow flow_;
+};
+
+/// `bytes` further on in the same space.
+[[nodiscard]] constexpr Area operator+(Area area, Bytes bytes) {
+    return {area.space, area.offset + bytes};
+}
 
 }  // namespace dlmb::algorithms

@@ -4,17 +4,10 @@
 // What an algorithm is asked to do, as seen from one place of the group.
 #pragma once
 
-#include "common/backend_kit/algorithms/micro_planner.hpp"
+#include "common/backend_kit/algorithms/micro_plan.hpp"
 #include "common/plan/plan.hpp"
 
 namespace dlmb::algorithms {
-
-/// What messages travel by. Through sockets each costs system calls on both sides, as much as tens of KiB do; inside a
-/// node (loopback) no link is in between, and who sends and who receives may share a core. The later, the slower.
-enum class Wire : std::uint8_t { native, loopback, sockets };
-
-/// Messages through sockets between nodes are sent by rendezvous from here on where the user sets no threshold.
-inline constexpr Bytes rendezvous_by_sockets = Bytes{768} << 10;
 
 struct Shape {
     OperationKind kind = OperationKind::all_reduce;
@@ -24,11 +17,21 @@ struct Shape {
     Element element = Element::byte;
     int root = 0;           // of a broadcast
     bool in_place = false;  // input and output are one memory, in the form that the operation has for it
-    Wire wire = Wire::native;
 
     /// Memory that input and output have in common has one name only: the algorithm sees its own overwriting.
-    [[nodiscard]] Area input(Bytes offset) const;
-    [[nodiscard]] Area output(Bytes offset) const;
+    [[nodiscard]] Area input(Bytes offset) const {
+        if (!in_place || kind == OperationKind::reduce_scatter) {
+            return {Space::input, offset};
+        }
+        Bytes const own = kind == OperationKind::all_gather ? static_cast<Bytes>(place) * part() : 0;
+        return {Space::output, own + offset};
+    }
+    [[nodiscard]] Area output(Bytes offset) const {
+        if (in_place && kind == OperationKind::reduce_scatter) {
+            return {Space::input, static_cast<Bytes>(place) * part() + offset};
+        }
+        return {Space::output, offset};
+    }
 
     /// Bytes of one place's part of a gathered, unreduced or exchanged buffer.
     [[nodiscard]] Bytes part() const { return bytes / static_cast<Bytes>(places); }

@@ -35,17 +35,13 @@ class Lowering {
 public:
     Lowering(Plan const& plan, Buffers const& buffers) : plan_(plan), buffers_(buffers) {}
 
-    LoweredStep lower(StepId id, StepWay const& way, std::byte* scratch) {
+    LoweredStep lower(StepId id, StepMethod const& method, std::byte* scratch) {
         Operation const& operation = plan_.steps[id].operation;
         out_ = {};
         out_.step = id;
         out_.kind = operation.index();
-        messages_from_ = way.shared ? way.shared->use.messages_from : 0;
-        if (way.micro) {
-            add_micro(*way.collective, *way.micro, scratch);
-        } else if (way.shared && !std::holds_alternative<Exchange>(operation)) {
-            enter(way.shared->group);
-            out_.key ^= fingerprint(*way.collective);
+        if (method.collective) {
+            add_micro(*method.collective, method.micro, scratch);
         } else {
             std::visit([this](auto const& each) { add(each); }, operation);
         }
@@ -91,16 +87,16 @@ private:
             out_.problem = fmt::format("sends {} B to itself and expects {} B", from.bytes, to.bytes);
         }
         for (Block const& block : exchange.send) {
-            if (block.peer != my_place_ && block.bytes >= messages_from_) {
+            if (block.peer != my_place_) {
                 send(block.peer, at(exchange.send_buffer, block.offset), block.bytes);
             }
         }
         for (Block const& block : exchange.recv) {
-            if (block.peer != my_place_ && block.bytes >= messages_from_) {
+            if (block.peer != my_place_) {
                 receive(block.peer, at(exchange.recv_buffer, block.offset), block.bytes);
             }
         }
-        if (from.bytes > 0 && from.bytes >= messages_from_) {
+        if (from.bytes > 0) {
             out_.work.push_back({.to = at(exchange.recv_buffer, to.offset),
                                  .left = at(exchange.send_buffer, from.offset),
                                  .bytes = from.bytes});
@@ -175,19 +171,18 @@ private:
     Buffers const& buffers_;
     Group const* group_ = nullptr;
     int my_place_ = 0;
-    Bytes messages_from_ = 0;  // smaller blocks of an exchange go through windows
     LoweredStep out_;
 };
 
 }  // namespace
 
-std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
+std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepMethod> const& methods,
                                std::vector<std::byte*> const& scratch) {
     Lowering lowering(plan, buffers);
     std::vector<LoweredStep> steps;
     steps.reserve(plan.steps.size());
     for (StepId id = 0; id < plan.steps.size(); ++id) {
-        steps.push_back(lowering.lower(id, ways[id], scratch[id]));
+        steps.push_back(lowering.lower(id, methods[id], scratch[id]));
     }
     return steps;
 }

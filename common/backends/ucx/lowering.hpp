@@ -5,9 +5,8 @@
 #pragma once
 
 #include "common/backends/ucx/local_work.hpp"
-#include "common/backends/ucx/step_way.hpp"
+#include "common/backends/ucx/step_method.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +39,9 @@ struct LoweredStep {
     std::string problem;              // what is wrong with this rank's step on its own; empty when nothing is
 };
 
-/// Blocks to oneself are copies. What a step does in shared memory is left out. `scratch`: by StepId, memory of an
-/// algorithm's own.
-[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepWay> const& ways,
+/// Blocks to oneself are copies. `scratch`: by StepId, memory of an algorithm's own.
+[[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers,
+                                             std::vector<StepMethod> const& methods,
                                              std::vector<std::byte*> const& scratch);
 
 }  // namespace dlmb::ucx

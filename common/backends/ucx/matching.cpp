@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/matching.hpp"
 
-#include "common/backends/ucx/tag.hpp"
+#include "common/backends/ucx/tags.hpp"
 
 #include <fmt/core.h>
 
@@ -15,29 +15,28 @@ namespace dlmb::ucx {
 namespace {
 
 /// What a sender tells a receiver about one message. Travels as bytes between ranks of one launch, hence of one build.
-struct Offer {
+struct SendInfo {
     std::uint64_t kind = 0;
     std::uint64_t key = 0;
     std::uint64_t bytes = 0;
     std::uint64_t tag = 0;
 };
 
-/// Offers of one kind and key from one peer, taken in the sender's plan order.
+/// Sends of one kind and key from one peer, taken in the sender's plan order.
 struct Queue {
-    std::vector<Offer> offers;
+    std::vector<SendInfo> sends;
     std::size_t taken = 0;
 };
-using Inbox = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
+using Announcements = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
 
-std::vector<Letter> write_letters(Plan const& plan, std::vector<LoweredStep> const& steps,
-                                  std::uint64_t first_operation) {
+std::vector<Letter> announce(Plan const& plan, std::vector<LoweredStep> const& steps, std::uint64_t first_operation) {
     std::map<Rank, Blob> blobs;
     for (LoweredStep const& step : steps) {
         for (Message const& message : step.sends) {
-            Offer const offer{step.kind, step.key, message.bytes, send_tag(first_operation, step.step, plan.me)};
+            SendInfo const sent{step.kind, step.key, message.bytes, send_tag(first_operation, step.step, plan.me)};
             Blob& blob = blobs[message.peer];
-            blob.resize(blob.size() + sizeof offer);
-            std::memcpy(blob.data() + blob.size() - sizeof offer, &offer, sizeof offer);
+            blob.resize(blob.size() + sizeof sent);
+            std::memcpy(blob.data() + blob.size() - sizeof sent, &sent, sizeof sent);
         }
     }
     std::vector<Letter> letters;
@@ -48,37 +47,38 @@ std::vector<Letter> write_letters(Plan const& plan, std::vector<LoweredStep> con
     return letters;
 }
 
-Inbox read_letters(std::vector<Letter> const& letters) {
-    Inbox inbox;
+Announcements read_announcements(std::vector<Letter> const& letters) {
+    Announcements announcements;
     for (Letter const& letter : letters) {
-        for (std::size_t at = 0; at + sizeof(Offer) <= letter.blob.size(); at += sizeof(Offer)) {
-            Offer offer;
-            std::memcpy(&offer, letter.blob.data() + at, sizeof offer);
-            inbox[{letter.peer, offer.kind, offer.key}].offers.push_back(offer);
+        for (std::size_t at = 0; at + sizeof(SendInfo) <= letter.blob.size(); at += sizeof(SendInfo)) {
+            SendInfo sent;
+            std::memcpy(&sent, letter.blob.data() + at, sizeof sent);
+            announcements[{letter.peer, sent.kind, sent.key}].sends.push_back(sent);
         }
     }
-    return inbox;
+    return announcements;
 }
 
-/// The tag of the next offer that fits `message`, or a text.
-std::optional<std::string> take(Inbox& inbox, LoweredStep const& step, Message const& message, ucp_tag_t& tag) {
-    Queue& queue = inbox[{message.peer, step.kind, step.key}];
-    if (queue.taken == queue.offers.size()) {
+/// Sets `tag` to that of the next send that fits `message`. Returns what does not fit.
+std::optional<std::string> take(Announcements& announcements, LoweredStep const& step, Message const& message,
+                                ucp_tag_t& tag) {
+    Queue& queue = announcements[{message.peer, step.kind, step.key}];
+    if (queue.taken == queue.sends.size()) {
         return fmt::format("expects {} B from rank {}, which sends nothing there", message.bytes, message.peer);
     }
-    Offer const& offer = queue.offers[queue.taken++];
-    if (offer.bytes != message.bytes) {
-        return fmt::format("expects {} B from rank {}, which sends {} B", message.bytes, message.peer, offer.bytes);
+    SendInfo const& sent = queue.sends[queue.taken++];
+    if (sent.bytes != message.bytes) {
+        return fmt::format("expects {} B from rank {}, which sends {} B", message.bytes, message.peer, sent.bytes);
     }
-    tag = offer.tag;
+    tag = sent.tag;
     return std::nullopt;
 }
 
-std::optional<std::string> left_over(Inbox const& inbox, Rank me) {
-    for (auto const& [who, queue] : inbox) {
-        if (queue.taken < queue.offers.size()) {
+std::optional<std::string> left_over(Announcements const& announcements, Rank me) {
+    for (auto const& [who, queue] : announcements) {
+        if (queue.taken < queue.sends.size()) {
             return fmt::format("ucx: rank {} sends {} B to rank {}, which does not expect it", std::get<0>(who),
-                               queue.offers[queue.taken].bytes, me);
+                               queue.sends[queue.taken].bytes, me);
         }
     }
     return std::nullopt;
@@ -96,7 +96,7 @@ ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me) {
 
 MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
                   std::uint64_t first_operation) {
-    Inbox inbox = read_letters(bootstrap.exchange(write_letters(plan, steps, first_operation)));
+    Announcements announcements = read_announcements(bootstrap.exchange(announce(plan, steps, first_operation)));
     MatchedTags matched;
     for (LoweredStep const& step : steps) {
         if (!step.problem.empty() && !matched.problem) {
@@ -105,7 +105,7 @@ MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredSte
         std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
         for (Message const& message : step.receives) {
             ucp_tag_t tag = 0;
-            auto const problem = take(inbox, step, message, tag);
+            auto const problem = take(announcements, step, message, tag);
             if (problem && !matched.problem) {
                 matched.problem = describe(plan, step, *problem);
             }
@@ -113,7 +113,7 @@ MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredSte
         }
     }
     if (!matched.problem) {
-        matched.problem = left_over(inbox, plan.me);
+        matched.problem = left_over(announcements, plan.me);
     }
     return matched;
 }

@@ -1,15 +1,18 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Posts tagged messages of one kind of memory and asks whether they are done. What goes wrong is thrown with rank,
-// step and peer. Hot path, hence in the header:
-// nothing is allocated here.
+// Tagged messages while a plan runs. Messages posts one and asks whether it is complete. A MessageBatch runs a step
+// that is nothing but messages and copies: its messages in the method's order, a window over receives and one over
+// sends. Both are the hot path: nothing is allocated, nothing virtual is called.
 #pragma once
 
-#include "common/backends/ucx/tag.hpp"
-#include "common/backends/ucx/transport.hpp"
+#include "common/backends/ucx/local_work.hpp"
+#include "common/backends/ucx/tags.hpp"
+#include "common/backends/ucx/worker.hpp"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlmb::ucx {
 
@@ -22,9 +25,10 @@ struct Transfer {
     int distance = 0;             // in the group's ring, as in Message
 };
 
+/// Messages of one kind of memory. What goes wrong is thrown with rank, step and peer.
 class Messages {
 public:
-    Messages(Transport& transport, ucs_memory_type_t memory);
+    Messages(Worker& worker, ucs_memory_type_t memory);
 
     // `step` names the plan's step in errors: "step 1 \"dispatch\"". A null request: the message is complete.
     [[nodiscard]] void* send(Transfer const& transfer, ucp_tag_t iteration, std::string_view step) {
@@ -36,7 +40,7 @@ public:
         return request;
     }
     [[nodiscard]] void* receive(Transfer const& transfer, ucp_tag_t iteration, std::string_view step) {
-        ucs_status_ptr_t const request = ucp_tag_recv_nbx(transport_.worker(), transfer.data, transfer.bytes,
+        ucs_status_ptr_t const request = ucp_tag_recv_nbx(worker_.handle(), transfer.data, transfer.bytes,
                                                           transfer.tag | iteration, full_tag_mask, &receive_param_);
         if (UCS_PTR_IS_ERR(request)) {
             fail(transfer, true, step, ucs_status_string(UCS_PTR_STATUS(request)));
@@ -77,10 +81,59 @@ private:
     [[noreturn]] void fail(Transfer const& transfer, bool receiving, std::string_view step,
                            std::string_view what) const;
 
-    Transport& transport_;
+    Worker& worker_;
     ucp_request_param_t send_param_{};
     ucp_request_param_t receive_param_{};
     ucp_tag_recv_info_t received_{};
+};
+
+struct BatchPlan {
+    std::string name;  // "step 1 \"dispatch\"": for errors
+    std::vector<Transfer> receives;
+    std::vector<Transfer> sends;
+    std::vector<LocalWork> copies;
+    TrackedQueue* device = nullptr;  // does the copies; nullptr: the host does
+    std::size_t receive_window = 0;  // at most so many posted at once
+    std::size_t send_window = 0;
+};
+
+class MessageBatch {
+public:
+    MessageBatch(BatchPlan plan, Messages& messages);
+    MessageBatch(MessageBatch const&) = delete;
+    MessageBatch& operator=(MessageBatch const&) = delete;
+    /// Requests left over by an exception are cancelled.
+    ~MessageBatch();
+
+    void start(ucp_tag_t iteration);
+    /// Collects what is complete and posts what now fits the windows. True: nothing is left to wait for.
+    [[nodiscard]] bool poll();
+
+private:
+    struct InFlight {
+        void* request;
+        Transfer const* transfer;
+        bool receiving;
+    };
+
+    void post();
+    void collect();
+    [[nodiscard]] bool is_complete(InFlight const& each);
+    void queue_copies();
+    /// True: all copies are complete.
+    [[nodiscard]] bool copy_some();
+
+    BatchPlan plan_;
+    Messages& messages_;
+    std::vector<InFlight> in_flight_;
+    ucp_tag_t iteration_ = 0;
+    std::size_t next_receive_ = 0;
+    std::size_t next_send_ = 0;
+    std::size_t receiving_ = 0;
+    std::size_t sending_ = 0;
+    std::size_t next_copy_ = 0;
+    Bytes copied_ = 0;                 // of the copy in hand
+    std::uint64_t queued_copies_ = 0;  // on the device: the number of this piece of work
 };
 
 }  // namespace dlmb::ucx

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/schedule.hpp"
 
-#include "common/backends/ucx/provenance.hpp"
-#include "common/backends/ucx/tag.hpp"
-
 namespace dlmb::ucx {
 namespace {
 
@@ -13,25 +10,19 @@ constexpr Bytes quick_work = Bytes{16} << 10;
 
 }  // namespace
 
-Schedule::Schedule(Tasks tasks, Holdings holdings, Transport& transport, Transports& transports)
-    : CompiledPlan(tasks.step_names.size()), holdings_(std::move(holdings)), tasks_(std::move(tasks)),
-      transport_(transport), transports_(transports), queue_(tasks_.precedence) {
-    open_.reserve(tasks_.all.size());
+Schedule::Schedule(Tasks tasks, ScheduleResources resources, Worker& worker, Workers& workers)
+    : CompiledPlan(tasks.step_names.size()), resources_(std::move(resources)), tasks_(std::move(tasks)),
+      worker_(worker), workers_(workers), queue_(tasks_.precedence) {
+    running_.reserve(tasks_.all.size());
     tasks_.precedence = {};
 }
 
 Schedule::~Schedule() {
-    for (Open const& each : open_) {
+    for (Running const& each : running_) {
         if (each.request != nullptr) {
-            holdings_.messages->cancel(each.request);
+            resources_.messages->cancel(each.request);
         }
     }
-}
-
-Provenance Schedule::provenance() const {
-    Provenance facts = provenance_of(transport_);
-    facts.insert(holdings_.window_use.begin(), holdings_.window_use.end());
-    return facts;
 }
 
 void Schedule::launch() {
@@ -46,7 +37,7 @@ void Schedule::finish() {
         if (poll()) {
             start_ready();
         } else {
-            transport_.progress_or_idle();
+            worker_.progress_or_idle();
         }
     }
 }
@@ -59,30 +50,25 @@ void Schedule::start_ready() {
 
 void Schedule::start(std::uint32_t number) {
     Task const& task = tasks_.all[number];
-    Open opened{number, nullptr, 0};
+    Running started{number, nullptr, 0};
     switch (task.kind) {
-    case Task::Kind::gate:
+    case Task::Kind::join:
         return complete(number);
-    case Task::Kind::lane:
-        tasks_.lanes[task.index]->start(iteration_bits_);
-        break;
-    case Task::Kind::shared:
-        tasks_.shared[task.index].start();
-        if (tasks_.shared[task.index].poll()) {
-            return complete(number);
-        }
+    case Task::Kind::batch:
+        tasks_.batches[task.index]->start(iteration_bits_);
         break;
     case Task::Kind::send:
-        opened.request = holdings_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
-        if (opened.request == nullptr) {
+        started.request = resources_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
+        if (started.request == nullptr) {
             return complete(number);
         }
         break;
     case Task::Kind::receive:
-        opened.request = holdings_.messages->receive(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
+        started.request =
+            resources_.messages->receive(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
         break;
     case Task::Kind::work:
-        if (tasks_.work[task.index].bytes <= quick_work && do_piece(tasks_.work[task.index], opened.progress)) {
+        if (tasks_.work[task.index].bytes <= quick_work && do_piece(tasks_.work[task.index], started.progress)) {
             return complete(number);
         }
         break;
@@ -90,24 +76,24 @@ void Schedule::start(std::uint32_t number) {
         tasks_.computes[task.index].start();
         break;
     case Task::Kind::device_work:
-        queue_work(holdings_.device->work.queue(), tasks_.work[task.index]);
-        opened.progress = holdings_.device->work.mark();
+        queue_work(resources_.device->work.queue(), tasks_.work[task.index]);
+        started.progress = resources_.device->work.mark();
         break;
     case Task::Kind::device_compute:
-        tasks_.device_computes[task.index].start(holdings_.device->compute.queue());
-        opened.progress = holdings_.device->compute.mark();
+        tasks_.device_computes[task.index].start(resources_.device->compute.queue());
+        started.progress = resources_.device->compute.mark();
         break;
     }
-    open_.push_back(opened);
+    running_.push_back(started);
 }
 
 bool Schedule::poll() {
     bool moved = false;
-    for (std::size_t i = 0; i < open_.size();) {
-        if (settled(open_[i])) {
-            std::uint32_t const task = open_[i].task;
-            open_[i] = open_.back();
-            open_.pop_back();
+    for (std::size_t i = 0; i < running_.size();) {
+        if (is_complete(running_[i])) {
+            std::uint32_t const task = running_[i].task;
+            running_[i] = running_.back();
+            running_.pop_back();
             complete(task);
             moved = true;
         } else {
@@ -117,26 +103,24 @@ bool Schedule::poll() {
     return moved;
 }
 
-bool Schedule::settled(Open& each) {
+bool Schedule::is_complete(Running& each) {
     Task const& task = tasks_.all[each.task];
     switch (task.kind) {
-    case Task::Kind::lane:
-        return tasks_.lanes[task.index]->poll();
-    case Task::Kind::shared:
-        return tasks_.shared[task.index].poll();
+    case Task::Kind::batch:
+        return tasks_.batches[task.index]->poll();
     case Task::Kind::send:
-        return holdings_.messages->sent(each.request, tasks_.transfers[task.index], name_of_step(task));
+        return resources_.messages->sent(each.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::receive:
-        return holdings_.messages->received(each.request, tasks_.transfers[task.index], name_of_step(task));
+        return resources_.messages->received(each.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::work:
         return do_piece(tasks_.work[task.index], each.progress);
     case Task::Kind::compute:
         return tasks_.computes[task.index].test();
     case Task::Kind::device_work:
-        return holdings_.device->work.complete(each.progress);
+        return resources_.device->work.complete(each.progress);
     case Task::Kind::device_compute:
-        return holdings_.device->compute.complete(each.progress);
-    case Task::Kind::gate:
+        return resources_.device->compute.complete(each.progress);
+    case Task::Kind::join:
         break;
     }
     return true;

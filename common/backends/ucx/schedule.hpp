@@ -5,30 +5,25 @@
 // all that have started run side by side.
 #pragma once
 
-#include "common/backends/ucx/shared_memory.hpp"
 #include "common/backends/ucx/tasks.hpp"
-#include "common/backends/ucx/transports.hpp"
 #include "common/plan/ready_queue.hpp"
 
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace dlmb::ucx {
 
 /// What the schedule keeps alive besides its tasks.
-struct Holdings {
+struct ScheduleResources {
     std::unique_ptr<OperationRange> operations;
     std::unique_ptr<Messages> messages;
     std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
     Allocation scratch;
-    SharedMappings shared;
-    Provenance window_use;  // for the record: what of a WindowUse matters to this plan
 };
 
 class Schedule final : public CompiledPlan {
 public:
-    Schedule(Tasks tasks, Holdings holdings, Transport& transport, Transports& transports);
+    Schedule(Tasks tasks, ScheduleResources resources, Worker& worker, Workers& workers);
     Schedule(Schedule const&) = delete;
     Schedule& operator=(Schedule const&) = delete;
     /// Requests left over by an exception are cancelled.
@@ -36,11 +31,11 @@ public:
 
     void launch() override;
     void finish() override;
-    bool activate() override { return transports_.switch_to(transport_); }
-    [[nodiscard]] Provenance provenance() const override;
+    bool activate() override { return workers_.switch_to(worker_); }
+    [[nodiscard]] Provenance provenance() const override { return worker_.provenance(); }
 
 private:
-    struct Open {
+    struct Running {
         std::uint32_t task;
         void* request;           // of a message
         std::uint64_t progress;  // bytes done of local work; on the device, the number of the piece of work
@@ -50,16 +45,16 @@ private:
     void start(std::uint32_t number);
     /// True: something became complete.
     [[nodiscard]] bool poll();
-    [[nodiscard]] bool settled(Open& each);
+    [[nodiscard]] bool is_complete(Running& each);
     void complete(std::uint32_t number);
     [[nodiscard]] std::string_view name_of_step(Task const& task) const { return tasks_.step_names[task.step]; }
 
-    Holdings holdings_;  // outlives the lanes
+    ScheduleResources resources_;  // outlives the batches
     Tasks tasks_;
-    Transport& transport_;
-    Transports& transports_;
+    Worker& worker_;
+    Workers& workers_;
     ReadyQueue queue_;
-    std::vector<Open> open_;  // started and not complete
+    std::vector<Running> running_;
     ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;
 };

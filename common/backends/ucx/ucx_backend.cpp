@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/ucx_backend.hpp"
 
-#include "common/backends/ucx/compile.hpp"
-#include "common/backends/ucx/memory_types.hpp"
-#include "common/backends/ucx/provenance.hpp"
-#include "common/backends/ucx/tag.hpp"
+#include "common/backend_kit/device_compute.hpp"
+#include "common/backends/ucx/schedule.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
@@ -14,43 +13,114 @@
 namespace dlmb::ucx {
 namespace {
 
+std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
+                    Worker const& worker) {
+    if (!worker.memory_types().has(buffers.kind)) {
+        return fmt::format("{} memory: {}", name_of(buffers.kind), worker.why_no(buffers.kind));
+    }
+    if (!operations) {
+        return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
+                           plan.steps.size(), tag_field_limit);
+    }
+    return works_on_device(buffers.kind) ? why_no_products(plan) : "";
+}
+
+std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
+    std::vector<Rank> peers;
+    for (LoweredStep const& step : steps) {
+        for (std::vector<Message> const* const messages : {&step.sends, &step.receives}) {
+            for (Message const& message : *messages) {
+                peers.push_back(message.peer);
+            }
+        }
+    }
+    std::sort(peers.begin(), peers.end());
+    peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+    return peers;
+}
+
+/// By StepId; the memory itself goes into `memory`.
+std::vector<std::byte*> provide_scratch(Plan const& plan, MemoryKind kind, std::vector<StepMethod> const& methods,
+                                        Allocation& memory) {
+    std::vector<Bytes> needed;
+    for (StepMethod const& method : methods) {
+        needed.push_back(method.micro.scratch_bytes);
+    }
+    ScratchLayout const layout = lay_out_scratch(plan, needed);
+    memory = allocate_scratch(kind, layout.bytes);
+    std::vector<std::byte*> scratch;
+    for (Bytes const offset : layout.offsets) {
+        scratch.push_back(memory.data() + offset);
+    }
+    return scratch;
+}
+
+std::unique_ptr<DeviceQueues> make_queues(Plan const& plan, std::vector<LoweredStep> const& steps) {
+    std::size_t work = 0;
+    for (LoweredStep const& step : steps) {
+        work += step.work.size();
+    }
+    auto const computes = std::count_if(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+        return std::holds_alternative<Compute>(step.operation);
+    });
+    return std::make_unique<DeviceQueues>(work, static_cast<std::size_t>(computes));
+}
+
 class UcxBackend final : public Backend {
 public:
-    explicit UcxBackend(BackendContext const& context)
-        : transports_(context), methods_(context.bootstrap.size() - 1), trial_(*this, context.bootstrap) {}
+    explicit UcxBackend(BackendContext const& context) : workers_(context) {}
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
-    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
-        return works_on_device(kind) ? methods_.infos_of_messages() : methods_.infos();
-    }
-    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind kind,
+    [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                      std::span<OperationUse const> uses) const override {
-        return methods_.variants(uses, goes_by_messages(kind));
+        return methods_.variants(uses);
     }
-    [[nodiscard]] bool supports(MemoryKind kind) const override {
-        return transports_.standard().memory_types().has(kind);
-    }
-    [[nodiscard]] std::string why_no(MemoryKind kind) const override { return transports_.standard().why_no(kind); }
-    [[nodiscard]] Provenance provenance() const override { return provenance_of(transports_.standard()); }
+    [[nodiscard]] bool supports(MemoryKind kind) const override { return workers_.standard().memory_types().has(kind); }
+    [[nodiscard]] std::string why_no(MemoryKind kind) const override { return workers_.standard().why_no(kind); }
+    [[nodiscard]] Provenance provenance() const override { return workers_.standard().provenance(); }
 
+    /// Chooses a method for each step, lowers it to messages and local work, matches sends with receives over all
+    /// ranks, connects, and makes tasks.
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
-        return ucx::compile(plan, buffers, methods_.choose(choice), transports_, trial_);
+        ChosenMethods const methods = methods_.choose(choice);
+        auto const found = workers_.with(methods.context_settings());
+        if (!found) {
+            return found.error();
+        }
+        Worker& worker = *found.value();
+        Bootstrap& bootstrap = worker.bootstrap();
+        ScheduleResources resources;
+        auto const first = worker.operation_ids().take(plan.steps.size());
+        resources.operations = first ? std::make_unique<OperationRange>(worker.operation_ids(), *first) : nullptr;
+        if (std::string reason = first_refusal(bootstrap, why_not(plan, buffers, first, worker)); !reason.empty()) {
+            return Unsupported{std::move(reason)};
+        }
+        auto const made = step_methods(plan, buffers, methods);
+        if (std::string reason = first_refusal(bootstrap, made ? "" : made.error().reason); !reason.empty()) {
+            return Unsupported{std::move(reason)};
+        }
+        auto const scratch = provide_scratch(plan, buffers.kind, made.value(), resources.scratch);
+        std::vector<LoweredStep> const steps = lower(plan, buffers, made.value(), scratch);
+        MatchedTags const matched = match(bootstrap, plan, steps, *first);
+        if (std::string const problem = first_refusal(bootstrap, matched.problem.value_or("")); !problem.empty()) {
+            throw Error(problem);
+        }
+        worker.connect(peers_of(steps));
+        resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
+        resources.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
+        Tasks tasks = build_tasks({plan, steps, made.value(), methods, matched, *first, resources.device.get()},
+                                  *resources.messages, worker);
+        return std::unique_ptr<CompiledPlan>(
+            std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
     }
 
-    void quiesce() override { transports_.quiesce(); }
+    void quiesce() override { workers_.quiesce(); }
 
 private:
-    /// Also where a rank could load and store instead.
-    [[nodiscard]] bool goes_by_messages(MemoryKind kind) const {
-        std::vector<bool> const& sharing = transports_.standard().sharing();
-        return works_on_device(kind) || std::find(sharing.begin(), sharing.end(), false) != sharing.end();
-    }
-
-    Transports transports_;
+    Workers workers_;
     MethodTable methods_;
-    WindowTrial trial_;  // its plans end before the transports
 };
 
 }  // namespace

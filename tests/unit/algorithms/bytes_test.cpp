@@ -122,9 +122,8 @@ TEST(Choice, ChangesWithTheSizeAsTheReadmeSays) {
     EXPECT_EQ(choose(shape_of(OperationKind::all_reduce, 8, 4096)), knomial);
     EXPECT_EQ(choose(shape_of(OperationKind::reduce_scatter, 8, 4095)), knomial);
     EXPECT_EQ(choose(shape_of(OperationKind::reduce_scatter, 8, 4096)), ring);
-    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 32, 4096)), knomial);
-    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 33, 4095)), bruck_all_gather);
-    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 33, 4096)), ring);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 8, (Bytes{80} << 10) - 8)), knomial);
+    EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 8, Bytes{80} << 10)), ring);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, 32767)), knomial_tree);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, Bytes{1} << 20)), chain);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 1024, Bytes{1} << 20)), knomial_tree)
@@ -136,30 +135,6 @@ TEST(Choice, ByMessagesBetweenTwoPlacesIsOneMessageOfABroadcast) {
     for (Bytes const bytes : {Bytes{48}, Bytes{1} << 20, Bytes{1} << 27}) {
         EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 2, bytes)), knomial_tree) << bytes;
     }
-}
-
-TEST(Choice, BySocketsIsOfFewerRounds) {
-    auto const by_sockets = [](OperationKind kind, int places, Bytes bytes, Wire wire = Wire::sockets) {
-        Shape shape = shape_of(kind, places, bytes);
-        shape.wire = wire;
-        return choose(shape);
-    };
-    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65535), recursive_doubling);
-    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65536), knomial);
-    EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 8, 65536), knomial);
-    EXPECT_EQ(by_sockets(OperationKind::reduce_scatter, 33, 65536), ring);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 2, Bytes{1} << 27), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023), chain);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1024), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, (Bytes{768} << 10) - 1), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10), chain);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, 1023, Wire::loopback), chain);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 3, Bytes{768} << 10, Wire::loopback), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::all_reduce, 8, 65535, Wire::loopback), recursive_doubling);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, (Bytes{768} << 10) - 1), knomial_tree);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 4, Bytes{768} << 10), scatter_allgather);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 32, Bytes{1} << 27), scatter_allgather);
-    EXPECT_EQ(by_sockets(OperationKind::broadcast, 33, Bytes{1} << 27), chain);
 }
 
 }  // namespace

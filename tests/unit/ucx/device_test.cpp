@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Local work on a device: in which order it becomes complete, and what goes on meanwhile. Skipped where there is no
 // device; with the test doubles in front (tests/fakes) it is memory and threads of this process.
-#include "common/backends/ucx/tracked_queue.hpp"
+#include "common/backends/ucx/local_work.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
 #include <cstdlib>

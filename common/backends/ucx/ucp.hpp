@@ -1,0 +1,58 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UCX's C interface as C++: statuses as exceptions, owners of its objects, its configuration, and what it prints as
+// text.
+#pragma once
+
+#include "common/base/error.hpp"
+
+#include <ucp/api/ucp.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace dlmb::ucx {
+
+/// Throws Error "ucx: <call>: <UCX's text>" unless the status is UCS_OK.
+void check(ucs_status_t status, std::string_view call, Where where = Where::here());
+template <class T>
+void check(T, std::string_view) = delete;  // another library's code must not convert
+
+struct ReleaseConfig {
+    void operator()(ucp_config_t* config) const { ucp_config_release(config); }
+};
+struct CleanUpContext {
+    void operator()(ucp_context_h context) const { ucp_cleanup(context); }
+};
+struct DestroyWorker {
+    void operator()(ucp_worker_h worker) const { ucp_worker_destroy(worker); }
+};
+using ConfigHandle = std::unique_ptr<ucp_config_t, ReleaseConfig>;
+using ContextHandle = std::unique_ptr<ucp_context, CleanUpContext>;
+using WorkerHandle = std::unique_ptr<ucp_worker, DestroyWorker>;
+
+/// What a UCX call prints to a FILE: UCX describes its configuration and its transports only that way.
+[[nodiscard]] std::string printed(std::function<void(std::FILE*)> const& print);
+
+/// Values by UCX's names without "UCX_": {"RNDV_THRESH", "65536"}.
+using ContextSettings = std::map<std::string, std::string, std::less<>>;
+
+/// The configuration as the user's UCX_* variables and ucx.conf have it.
+[[nodiscard]] ConfigHandle read_config();
+
+/// A value from UCX's own listing; empty when this UCX has no such setting.
+[[nodiscard]] std::string setting(ucp_config_t const& config, std::string_view name);
+
+/// Changes these settings. Returns why that is impossible, or an empty text. Names are looked up in UCX's listing
+/// first, because ucp_config_modify() accepts unknown ones without an error.
+[[nodiscard]] std::string set(ucp_config_t& config, ContextSettings const& settings);
+
+/// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.
+[[nodiscard]] std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config);
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,252 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/worker.hpp"
+
+#include "common/bootstrap/over_ranks.hpp"
+#include "common/bootstrap/oversubscription.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <sstream>
+
+namespace dlmb::ucx {
+namespace {
+
+ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& config) {
+    ucp_params_t params{};
+    params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
+                        UCP_PARAM_FIELD_ESTIMATED_NUM_PPN | UCP_PARAM_FIELD_NAME;
+    params.features = UCP_FEATURE_TAG;
+    params.estimated_num_eps = static_cast<std::size_t>(bootstrap.size());
+    params.estimated_num_ppn = static_cast<std::size_t>(bootstrap.local_size());
+    params.name = "dlmb";
+    ucp_context_h context = nullptr;
+    check(ucp_init(&params, &config, &context), "ucp_init");
+    return ContextHandle(context);
+}
+
+WorkerHandle make_worker(ucp_context_h context) {
+    ucp_worker_params_t params{};
+    params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+    params.thread_mode = UCS_THREAD_MODE_SINGLE;
+    ucp_worker_h worker = nullptr;
+    check(ucp_worker_create(context, &params, &worker), "ucp_worker_create");
+    return WorkerHandle(worker);
+}
+
+MemoryTypes memory_types_of(ucp_context_h context) {
+    ucp_context_attr_t attributes{};
+    attributes.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
+    check(ucp_context_query(context, &attributes), "ucp_context_query");
+    return MemoryTypes(attributes.memory_types);
+}
+
+std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
+    ucp_address_t* address = nullptr;
+    std::size_t length = 0;
+    check(ucp_worker_get_address(worker, &address, &length), "ucp_worker_get_address");
+    auto const* const first = reinterpret_cast<std::byte const*>(address);
+    Blob const mine(first, first + length);
+    ucp_worker_release_address(worker, address);
+    return bootstrap.all_gather(mine);
+}
+
+std::string run_time_version() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucp_get_version(&major, &minor, &release);
+    return fmt::format("{}.{}.{}", major, minor, release);
+}
+
+std::string transports_of(std::span<ucp_ep_h const> endpoints) {
+    std::string info;
+    for (ucp_ep_h const endpoint : endpoints) {
+        if (endpoint != nullptr) {
+            info += printed([endpoint](std::FILE* out) { ucp_ep_print_info(endpoint, out); });
+        }
+    }
+    return info.empty() ? "none yet" : transports_in(info);
+}
+
+}  // namespace
+
+Worker::Worker(BackendContext const& context, ConfigHandle config)
+    : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
+      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config)),
+      worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
+      addresses_(gather_addresses(worker_.get(), bootstrap_)),
+      endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit) {}
+
+void Worker::close() {
+    flush();
+    bootstrap_.barrier();  // nobody closes while a peer may still need this side
+    close_endpoints();
+    bootstrap_.barrier();  // nobody leaves while a peer is still closing
+}
+
+void Worker::connect(std::span<Rank const> peers) {
+    std::vector<Rank> fresh;
+    for (Rank const peer : peers) {
+        if (endpoint(peer) == nullptr) {
+            make_endpoint(peer);
+            fresh.push_back(peer);
+        }
+    }
+    exchange_first_messages(fresh);
+    flush();
+}
+
+void Worker::make_endpoint(Rank peer) {
+    ucp_ep_params_t params{};
+    params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+    params.address = reinterpret_cast<ucp_address_t const*>(addresses_[static_cast<std::size_t>(peer)].data());
+    // UCX's default, said because it matters: mode PEER excludes UCX's shared-memory transports.
+    params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+    check(ucp_ep_create(worker_.get(), &params, &endpoints_[static_cast<std::size_t>(peer)]), "ucp_ep_create");
+}
+
+void Worker::exchange_first_messages(std::span<Rank const> peers) {
+    std::vector<std::uint64_t> received(peers.size());
+    std::uint64_t const sent = 0;
+    std::vector<ucs_status_ptr_t> requests;
+    ucp_request_param_t const plain{};
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        requests.push_back(ucp_tag_recv_nbx(worker_.get(), &received[i], sizeof received[i],
+                                            make_tag(TagKind::wire_up, 0, peers[i]), full_tag_mask, &plain));
+    }
+    for (Rank const peer : peers) {
+        requests.push_back(ucp_tag_send_nbx(endpoint(peer), &sent, sizeof sent,
+                                            make_tag(TagKind::wire_up, 0, bootstrap_.rank()), &plain));
+    }
+    for (ucs_status_ptr_t const request : requests) {
+        wait(request, "wire-up message");
+    }
+}
+
+void Worker::wait(ucs_status_ptr_t request, std::string_view call) {
+    if (!UCS_PTR_IS_PTR(request)) {
+        check(UCS_PTR_STATUS(request), call);
+        return;
+    }
+    ucs_status_t status = UCS_INPROGRESS;
+    while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
+        progress_or_idle();
+    }
+    ucp_request_free(request);
+    check(status, call);
+}
+
+void Worker::flush() {
+    ucp_request_param_t const plain{};
+    wait(ucp_worker_flush_nbx(worker_.get(), &plain), "ucp_worker_flush_nbx");
+}
+
+void Worker::close_endpoints() {
+    ucp_request_param_t const plain{};
+    std::vector<ucs_status_ptr_t> requests;
+    for (ucp_ep_h& endpoint : endpoints_) {
+        if (endpoint != nullptr) {
+            requests.push_back(ucp_ep_close_nbx(endpoint, &plain));
+            endpoint = nullptr;
+        }
+    }
+    for (ucs_status_ptr_t const request : requests) {
+        wait(request, "ucp_ep_close_nbx");
+    }
+}
+
+std::string Worker::why_no(MemoryKind kind) const {
+    return memory_types_.why_no(kind, settings_.find("ucx_tls")->second);
+}
+
+Provenance Worker::provenance() const {
+    Provenance facts = settings_;
+    facts["ucx_version"] = run_time_version();
+    facts["ucx_headers"] = fmt::format("{}.{}", UCP_API_MAJOR, UCP_API_MINOR);
+    facts["transports"] = transports_of(endpoints_);
+    facts["progress_yield"] = idle_.yields() ? "yes" : "no";
+    facts["error_mode"] = "none";
+    facts["memory_types"] = memory_types_.text();
+    return facts;
+}
+
+std::string transports_in(std::string const& endpoint_info) {
+    std::set<std::string> names;
+    std::istringstream lines(endpoint_info);
+    for (std::string line; std::getline(lines, line);) {
+        // "#   lane[0]:  3:sysv/memory.0 md[2]  -> md[2]/sysv/sysdev[255]  am am_bw#0": the name is between ':' and '/'
+        std::size_t const lane = line.find("lane[");
+        std::size_t const slash = lane == std::string::npos ? lane : line.find('/', lane);
+        std::size_t const colon = slash == std::string::npos ? slash : line.rfind(':', slash);
+        if (colon != std::string::npos && colon > lane) {
+            names.insert(line.substr(colon + 1, slash - colon - 1));
+        }
+    }
+    std::string joined;
+    for (std::string const& name : names) {
+        joined += joined.empty() ? name : " " + name;
+    }
+    return joined;
+}
+
+Workers::Workers(BackendContext const& context) : context_(context), exceptions_at_start_(std::uncaught_exceptions()) {
+    if (std::string const problem = make({}); !problem.empty()) {
+        throw Error(problem);
+    }
+    active_ = &standard();
+    progress_ = context_.bootstrap.add_progress([this] { progress(); });
+}
+
+Workers::~Workers() {
+    bool const orderly = std::uncaught_exceptions() == exceptions_at_start_;
+    try {
+        for (auto const& [settings, worker] : all_) {
+            if (orderly) {
+                worker->close();
+            }
+        }
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "dlmb: warning: rank {}: closing ucx: {}\n", context_.bootstrap.rank(), error.what());
+    }
+}
+
+Expected<Worker*, Unsupported> Workers::with(ContextSettings const& settings) {
+    auto const found =
+        std::find_if(all_.begin(), all_.end(), [&](WithSettings const& each) { return each.first == settings; });
+    if (found != all_.end()) {
+        return found->second.get();
+    }
+    if (std::string reason = make(settings); !reason.empty()) {
+        return Unsupported{std::move(reason)};
+    }
+    return all_.back().second.get();
+}
+
+std::string Workers::make(ContextSettings const& settings) {
+    ConfigHandle config = read_config();
+    std::string reason = first_refusal(context_.bootstrap, set(*config, settings));
+    if (reason.empty()) {
+        all_.emplace_back(settings, std::make_unique<Worker>(context_, std::move(config)));
+    }
+    return reason;
+}
+
+void Workers::quiesce() {
+    for (auto const& [settings, worker] : all_) {
+        worker->flush();
+    }
+    context_.bootstrap.barrier();  // makes progress while it waits: a peer's flush may need these workers
+}
+
+void Workers::progress() const {
+    for (auto const& [settings, worker] : all_) {
+        ucp_worker_progress(worker->handle());
+    }
+}
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,116 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a rank communicates through. A Worker is one UCX context and worker, with endpoints to the peers that plans have
+// named so far. UCX reads its settings when a context is made, so Workers has one for each set of settings that a
+// method asks for. None of this knows plans, steps or methods.
+#pragma once
+
+#include "common/backend_kit/backend.hpp"
+#include "common/backends/ucx/memory_types.hpp"
+#include "common/backends/ucx/tags.hpp"
+#include "common/backends/ucx/ucp.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlmb::ucx {
+
+class Worker {
+public:
+    /// Collective: ranks learn each other's worker addresses.
+    Worker(BackendContext const& context, ConfigHandle config);
+    Worker(Worker const&) = delete;
+    Worker& operator=(Worker const&) = delete;
+    ~Worker() = default;
+    /// Collective. Nothing may be in flight afterwards, and no endpoint is left.
+    void close();
+
+    /// Makes endpoints to new peers and sends a first message both ways, so that no connection is made inside an
+    /// iteration. Both sides of a pair must call it.
+    void connect(std::span<Rank const> peers);
+    [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
+    [[nodiscard]] ucp_worker_h handle() const { return worker_.get(); }
+
+    /// One round of progress; gives the core away when nothing moved and the yield policy says so.
+    void progress_or_idle() const {
+        if (ucp_worker_progress(worker_.get()) == 0) {
+            idle_();
+        }
+    }
+    /// Waits until every posted operation has reached its peer.
+    void flush();
+
+    [[nodiscard]] MemoryTypes const& memory_types() const { return memory_types_; }
+    /// Why memory of this kind cannot be used; empty when it can.
+    [[nodiscard]] std::string why_no(MemoryKind kind) const;
+    [[nodiscard]] OperationIds& operation_ids() { return operation_ids_; }
+    [[nodiscard]] Bootstrap& bootstrap() const { return bootstrap_; }
+    /// For the record: versions, settings in effect, transports of the endpoints in use.
+    [[nodiscard]] Provenance provenance() const;
+
+private:
+    void make_endpoint(Rank peer);
+    void exchange_first_messages(std::span<Rank const> peers);
+    void wait(ucs_status_ptr_t request, std::string_view call);
+    void close_endpoints();
+
+    Bootstrap& bootstrap_;
+    Idle idle_;
+    Provenance settings_;  // what context_ was made with
+    ContextHandle context_;
+    WorkerHandle worker_;
+    MemoryTypes memory_types_;
+    std::vector<Blob> addresses_;
+    std::vector<ucp_ep_h> endpoints_;  // by world rank; nullptr: none yet
+    OperationIds operation_ids_;
+};
+
+/// "cma sysv" out of what ucp_ep_print_info prints: names of transports, sorted, each once.
+[[nodiscard]] std::string transports_in(std::string const& endpoint_info);
+
+class Workers {
+public:
+    /// Collective, as are all calls below that are not const.
+    explicit Workers(BackendContext const& context);
+    Workers(Workers const&) = delete;
+    Workers& operator=(Workers const&) = delete;
+    /// Collective, unless an exception is on its way: then nothing is waited for.
+    ~Workers();
+
+    /// With the settings of the user's environment.
+    [[nodiscard]] Worker& standard() const { return *all_.front().second; }
+    /// Made when these settings are first asked for. Unsupported alike on all ranks.
+    [[nodiscard]] Expected<Worker*, Unsupported> with(ContextSettings const& settings);
+
+    /// Before plans of `next` run where those of another worker may have: a waiting plan progresses its own worker
+    /// only, so nothing that a peer still needs may be left in another one. False: it is active already.
+    bool switch_to(Worker& next) {
+        if (active_ == &next) {
+            return false;
+        }
+        quiesce();
+        active_ = &next;
+        return true;
+    }
+    /// Waits until every posted operation of all ranks has reached its peer.
+    void quiesce();
+
+private:
+    using WithSettings = std::pair<ContextSettings, std::unique_ptr<Worker>>;
+
+    void progress() const;
+    /// Makes a worker with these settings. Returns why that is impossible, or an empty text.
+    [[nodiscard]] std::string make(ContextSettings const& settings);
+
+    BackendContext context_;
+    int exceptions_at_start_;
+    std::vector<WithSettings> all_;
+    Worker* active_ = nullptr;
+    ProgressHandle progress_;  // removed before the workers that it progresses
+};
+
+}  // namespace dlmb::ucx
