@@ -19,6 +19,12 @@ foreach(transports IN LISTS transport_sets)
 endforeach()
 dlmb_add_mpi_test(ucx_mix_test SOURCES ucx_mix_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4 LABELS slow)
 dlmb_add_mpi_test(ucx_large_block_test SOURCES ucx_large_block_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 LABELS slow)
+# What UCX is really given, counted by wrappers before its functions.
+dlmb_add_mpi_test(
+    ucx_interception_test
+    SOURCES interception/intercepted_ucx.cpp interception/ucx_traffic_test.cpp
+    LINK dlmb::backends dlmb::algorithms dlmb::bootstrap_mpi dlmb::all_patterns ucx::ucp ${CMAKE_DL_LIBS}
+    RANKS 1 2 4)
 
 # The conformance corpus on device memory of the test doubles, which the program itself cannot touch.
 if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)

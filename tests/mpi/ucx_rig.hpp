@@ -44,13 +44,19 @@ template <class Sizes>
 class BoundPlan {
 public:
     BoundPlan(Bootstrap& bootstrap, Backend& backend, Plan plan, std::string_view method = "default")
-        : bootstrap_(bootstrap), plan_(std::move(plan)), memory_(make_memory_space(MemoryKind::host, why_not_)) {
-        for (Buffer const& each : plan_.buffers) {
-            allocations_.push_back(memory_->allocate(each.bytes));
-            buffers_.base.push_back(allocations_.back().data());
-        }
-        payload_ = std::make_unique<PlanPayload>(*memory_, buffers_, plan_);
+        : BoundPlan(bootstrap, std::move(plan)) {
         compiled_ = std::move(backend.compile(plan_, buffers_, parse_method(method))).value();
+    }
+    /// nullptr where the method does not take the plan.
+    static std::unique_ptr<BoundPlan> unless_unsupported(Bootstrap& bootstrap, Backend& backend, Plan plan,
+                                                         std::string_view method) {
+        std::unique_ptr<BoundPlan> bound(new BoundPlan(bootstrap, std::move(plan)));
+        auto compiled = backend.compile(bound->plan_, bound->buffers_, parse_method(method));
+        if (!compiled) {
+            return nullptr;
+        }
+        bound->compiled_ = std::move(compiled).value();
+        return bound;
     }
 
     void prepare(std::uint32_t iteration) { payload_->prepare(iteration); }
@@ -73,6 +79,15 @@ public:
     [[nodiscard]] CompiledPlan const& compiled() const { return *compiled_; }
 
 private:
+    BoundPlan(Bootstrap& bootstrap, Plan plan)
+        : bootstrap_(bootstrap), plan_(std::move(plan)), memory_(make_memory_space(MemoryKind::host, why_not_)) {
+        for (Buffer const& each : plan_.buffers) {
+            allocations_.push_back(memory_->allocate(each.bytes));
+            buffers_.base.push_back(allocations_.back().data());
+        }
+        payload_ = std::make_unique<PlanPayload>(*memory_, buffers_, plan_);
+    }
+
     Bootstrap& bootstrap_;
     Plan plan_;
     std::string why_not_;

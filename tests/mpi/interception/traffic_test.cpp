@@ -7,12 +7,11 @@
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"
 #include "tests/mpi/interception/intercepted_mpi.hpp"
+#include "tests/mpi/interception/pattern_cases.hpp"
 #include "tests/mpi/rig.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
-
-#include <map>
 
 namespace dlmb {
 namespace intercepted {
@@ -25,39 +24,6 @@ void PrintTo(Given const& given, std::ostream* out) {  // NOLINT(readability-ide
 }  // namespace intercepted
 
 namespace {
-
-struct Case {
-    std::string_view preset;
-    Parameters parameters;
-};
-
-/// By pattern: small traffic with each of its operations.
-std::map<std::string_view, std::vector<Case>> const cases{
-    {"moe_alltoall", {{"", {{"tokens", "64"}}}, {"", {{"tokens", "64"}, {"wire", "padded"}, {"direction", "both"}}}}},
-    {"dlrm_exchange", {{"dlrm-small", {}}, {"dlrm-small", {{"sharding", "row"}}}}},
-    {"pipeline_p2p",
-     {{"quick", {}},
-      {"quick", {{"schedule", "interleaved"}, {"mode", "separate"}}},
-      {"quick", {{"mode", "meta_data"}, {"loss", "on"}}}}},
-    {"tp_allreduce",
-     {{"llama-7b-decode", {}},
-      {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}}},
-      {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}, {"sequence-parallel", "on"}}}}},
-    {"dp_gradients",
-     {{"resnet-50", {}},
-      {"resnet-50", {{"scheme", "zero1"}, {"form", "reduce_scatter"}}},
-      {"", {{"model", "flat"}, {"parameters", "1000"}, {"scheme", "fsdp"}}}}},
-    {"sequence_parallel",
-     {{"", {{"sequence", "1024"}, {"heads", "8"}}}, {"", {{"kind", "ring"}, {"sequence", "1024"}, {"heads", "8"}}}}},
-    {"collective",
-     {{"", {{"operation", "allreduce"}, {"message-size", "1000"}}},
-      {"", {{"operation", "broadcast"}, {"message-size", "1000"}}},
-      {"", {{"operation", "reduce_scatter"}, {"message-size", "1000"}}},
-      {"", {{"operation", "allgather"}, {"message-size", "1000"}}},
-      {"", {{"operation", "alltoall"}, {"message-size", "1024"}}},
-      {"", {{"operation", "alltoallv"}, {"message-size", "1000"}, {"skew", "zipf:1"}}},
-      {"", {{"operation", "sendrecv"}, {"message-size", "1000"}}}}},
-};
 
 intercepted::Given expected(Plan const& plan) {
     intercepted::Given given;
@@ -107,10 +73,8 @@ TEST(Interception, MpiIsGivenWhatThePlanSays) {
     mpi::Rig rig;
     WorldShape const world{rig.ranks(), rig.ranks()};
     for (PatternType const* type : pattern_types()) {
-        auto const found = cases.find(type->name);
-        ASSERT_NE(found, cases.end()) << "give " << type->name << " small traffic here";
-        for (Case const& each : found->second) {
-            auto const pattern = type->make(resolve(*type, each.preset, each.parameters), world);
+        for (Parameters const& parameters : small_traffic_of(*type)) {
+            auto const pattern = type->make(parameters, world);
             Plan const plan = build_one(*pattern, rig.me(), {});
             for (MethodInfo const& method :
                  methods_for(rig.backend().methods_on(MemoryKind::host), pattern->operations())) {

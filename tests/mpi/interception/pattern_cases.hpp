@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Small traffic of every pattern, with each of its operations: what the interception tests run.
+#pragma once
+
+#include "patterns/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+namespace dlmb {
+
+struct PatternCase {
+    std::string_view preset;
+    Parameters parameters;
+};
+
+inline std::map<std::string_view, std::vector<PatternCase>> const& pattern_cases() {
+    static std::map<std::string_view, std::vector<PatternCase>> const cases{
+        {"moe_alltoall",
+         {{"", {{"tokens", "64"}}}, {"", {{"tokens", "64"}, {"wire", "padded"}, {"direction", "both"}}}}},
+        {"dlrm_exchange", {{"dlrm-small", {}}, {"dlrm-small", {{"sharding", "row"}}}}},
+        {"pipeline_p2p",
+         {{"quick", {}},
+          {"quick", {{"schedule", "interleaved"}, {"mode", "separate"}}},
+          {"quick", {{"mode", "meta_data"}, {"loss", "on"}}}}},
+        {"tp_allreduce",
+         {{"llama-7b-decode", {}},
+          {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}}},
+          {"", {{"hidden", "64"}, {"layers", "2"}, {"sequence", "32"}, {"sequence-parallel", "on"}}}}},
+        {"dp_gradients",
+         {{"resnet-50", {}},
+          {"resnet-50", {{"scheme", "zero1"}, {"form", "reduce_scatter"}}},
+          {"", {{"model", "flat"}, {"parameters", "1000"}, {"scheme", "fsdp"}}}}},
+        {"sequence_parallel",
+         {{"", {{"sequence", "1024"}, {"heads", "8"}}},
+          {"", {{"kind", "ring"}, {"sequence", "1024"}, {"heads", "8"}}}}},
+        {"collective",
+         {{"", {{"operation", "allreduce"}, {"message-size", "1000"}}},
+          {"", {{"operation", "broadcast"}, {"message-size", "1000"}}},
+          {"", {{"operation", "reduce_scatter"}, {"message-size", "1000"}}},
+          {"", {{"operation", "allgather"}, {"message-size", "1000"}}},
+          {"", {{"operation", "alltoall"}, {"message-size", "1024"}}},
+          {"", {{"operation", "alltoallv"}, {"message-size", "1000"}, {"skew", "zipf:1"}}},
+          {"", {{"operation", "sendrecv"}, {"message-size", "1000"}}}}},
+    };
+    return cases;
+}
+
+/// The parameters of each case. Fails the test for a pattern that has no case.
+inline std::vector<Parameters> small_traffic_of(PatternType const& type) {
+    std::vector<Parameters> found;
+    auto const cases = pattern_cases().find(type.name);
+    if (cases == pattern_cases().end()) {
+        ADD_FAILURE() << "give " << type.name << " small traffic in pattern_cases()";
+        return found;
+    }
+    for (PatternCase const& each : cases->second) {
+        found.push_back(resolve(type, each.preset, each.parameters));
+    }
+    return found;
+}
+
+}  // namespace dlmb
