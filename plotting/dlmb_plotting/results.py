@@ -135,7 +135,7 @@ class Results:
 
 
 class Shared(dict[Any, Any]):
-    """Of equal values the first."""
+    """Maps each value to the first equal one, so that equal values are kept once."""
 
     def __missing__(self, value: Any) -> Any:
         return self.setdefault(value, value)
@@ -177,7 +177,7 @@ class Reader:
             self.cells[cell.id] = cell
 
     def absorb(self, other: Reader) -> None:
-        """What `other` read, as if this one had read it after its own files."""
+        """Adds what `other` read, as if this reader had read it after its own files."""
         mine, its = self.results, other.results
         for cell in other.cells.values():
             self.take(cell)

@@ -49,7 +49,7 @@ def byte_unit(largest_bytes: float) -> tuple[str, float]:
 
 
 def number(value: float) -> str:
-    """Three significant digits, never in powers of ten."""
+    """Three significant digits, without an exponent."""
     if value >= 100 or value == 0:
         return f"{value:.0f}"
     if value >= 1:

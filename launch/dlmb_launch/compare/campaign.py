@@ -14,8 +14,8 @@ import numpy as np
 
 from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
 
-# The numbers kept of a cell in a launch: every metric by its name, and what margins and information take. NaN: it has none;
-# p99_ns and max_ns have none below the 299 samples that a p99 takes. below_floor: 1 is yes. clock_step_ns is that of the launch.
+# The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
+# max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch.
 NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns")
 
 
@@ -33,7 +33,7 @@ class Launch:
 
 
 class Cell(NamedTuple):
-    """What must agree in all launches of both sides for numbers to be about the same. Made for every line, so a tuple."""
+    """What must agree in all launches of both sides, or the numbers are of different things. A tuple, because one is made per line."""
 
     id: str
     pattern: str
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
     fill: str = "random"
 
     def differs_from(self, other: Cell) -> str:
-        """The first field that two cells of the same id do not share, with both values; empty: none."""
+        """The first field in which two cells of the same id differ, with both values; empty: none."""
         for name in self._fields:
             one, two = getattr(self, name), getattr(other, name)
             if one != two:

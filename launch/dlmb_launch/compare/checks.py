@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from dlmb_launch.compare.campaign import Campaign, Launch
 
-JOB_OF_THE_DAY = frozenset({"SLURM_JOB_ID"})  # differs between any two launches and steers nothing
+DIFFERS_ALWAYS = frozenset({"SLURM_JOB_ID"})  # differs between any two launches and has no effect
 VALUE_WIDTH = 60  # characters of a setting's value in a reason
 
 
 class UsageError(Exception):
-    """The command line asks for what cannot be."""
+    """A wrong command line, or one that contradicts the files."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Declared:
 
 @dataclass
 class Environments:
-    """Compares the launches of cells; cells of the same launches share an answer."""
+    """Whether the launches of cells may be compared. Cells that were measured in the same launches share one answer."""
 
     baseline: Campaign
     candidate: Campaign
@@ -58,7 +58,7 @@ def environments_differ(baseline: list[Launch], candidate: list[Launch], declare
     if any(launch.test_double for launch in baseline + candidate):
         return "a launch ran on a test double of the CUDA runtime, so its times are no measurement"
     keys = {key for launch in baseline + candidate for key in launch.settings}
-    for key in sorted(keys - declared.ignored - JOB_OF_THE_DAY):
+    for key in sorted(keys - declared.ignored - DIFFERS_ALWAYS):
         one = {launch.settings.get(key, "unset") for launch in baseline}
         other = {launch.settings.get(key, "unset") for launch in candidate}
         for side, values in (("baseline", one), ("candidate", other)):

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_compare: reads two campaigns, compares, writes, and says by its exit code what came of it."""
+"""dlmb_compare: reads two campaigns, compares, writes, and returns the verdict as its exit code."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def complain(kind: str, text: object) -> None:
 
 
 def first_of_each_kind(warnings: Iterable[str]) -> Iterator[str]:
-    """Warnings that differ in their numbers only are one kind; the first of it, and how many more there are."""
+    """Warnings that differ only in their numbers are one kind: the first of each kind, and how many more there are."""
     kinds: dict[str, list[str]] = {}
     for warning in warnings:
         kinds.setdefault(re.sub(r"\d[\d.]*", "#", warning), []).append(warning)
@@ -82,7 +82,7 @@ def shown(options: argparse.Namespace, comparison: Comparison, code: int) -> str
 
 
 def write(options: argparse.Namespace, comparison: Comparison, code: int) -> bool:
-    """Whether everything could be written; one failure does not keep the rest from being tried."""
+    """Tries to write every output, also after a failure. Returns whether all were written."""
     outputs = [(lambda path, writer=FORMATS[name]: writer(comparison, code, path), Path(file)) for name, file in options.export]
     if options.rerun:
         rerun = dumps(confirmation.rerun(comparison))

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The list of cells to measure again (rerun.json), and what a comparison of the fresh launches has to keep to.
+"""The list of cells to measure again (rerun.json), and the rules for a comparison of the fresh launches.
 
 A first look at many cells finds some by chance; a second look at those alone, with fresh launches only, tells. Launches of
 the first look are refused: to measure until it passes, and to count the good ones, proves nothing.
@@ -49,7 +49,7 @@ class Request:
                 raise UsageError(f"--confirm: launch {launch.id} was in the first comparison; only fresh launches confirm")
 
     def refuse_missing(self, baseline: Campaign, candidate: Campaign) -> None:
-        """A cell that is not measured again cannot pass by that."""
+        """Every cell of the list must have been measured again."""
         missing = sorted(cell for cell in self.cells if cell not in baseline.row_of or cell not in candidate.row_of)
         if missing:
             raise UsageError(f"--confirm: {len(missing)} cells were not measured again on both sides, for one {missing[0]}")

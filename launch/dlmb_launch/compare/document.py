@@ -1,9 +1,9 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The comparison as one JSON object (docs/comparing.md lists its fields), and how all JSON of dlmb_compare is written.
+"""The comparison as one JSON object (results-schema/README.md lists its fields), and how all JSON of dlmb_compare is written.
 
 Numbers are plain decimals: no exponent, no NaN or infinity, and what is absent is left out. Several of the sites that read these files
-take numbers apart with a pattern that knows no exponent.
+parse numbers with a pattern without exponents.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
 
 DIGITS = 12  # after the point; p values are small
-MARK = "\u0001"  # stands around a number while the rest is written; no text of a result holds it
+MARK = "\u0001"  # marks a number until the text is complete; no text of a result holds it
 MARKED = re.compile(r'"\\u0001([-0-9.]+)\\u0001"')
 
 SCHEMA = "dlmb.comparison/1.0"

@@ -56,7 +56,7 @@ class Side:
 
 
 def evidence(baseline: Side, candidate: Side, metric: Metric, given_margin: float | None, paired: bool) -> EvidenceTable:
-    """paired: the launches of both sides, in order of time, belong together."""
+    """paired: the launches of both sides are pairs, in order of time."""
     one, other = (worsening(side.table(metric.name), metric) for side in (baseline, candidate))
     if paired and baseline.launches == candidate.launches >= signed_rank.ENOUGH_PAIRS:
         p_worse, p_better = signed_rank.p_values(other - one)

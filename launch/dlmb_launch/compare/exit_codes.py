@@ -20,7 +20,7 @@ PRECEDENCE = (NOT_WRITTEN, CANDIDATE_IS_WRONG, REGRESSION, NOT_COMPARABLE, INCON
 
 
 def causes(comparison: Comparison, strict: bool) -> set[int]:
-    """Every code that applies but success."""
+    """Every code that applies, except success."""
     found = set()
     states = comparison.counts
     if comparison.candidate_is_wrong:
@@ -38,7 +38,7 @@ def causes(comparison: Comparison, strict: bool) -> set[int]:
 
 
 def exit_code(found: set[int], warn_only: bool) -> int:
-    """warn_only: what the candidate's speed says does not fail; whether it could be judged still does."""
+    """warn_only: a slower candidate does not fail; one that could not be judged still does."""
     if warn_only:
         found = found - {REGRESSION, INCONCLUSIVE}
     return next((code for code in PRECEDENCE if code in found), NO_REGRESSION)

@@ -88,7 +88,7 @@ class Reader:
         self.numbers = array("d")  # of a line all NUMBERS, then those of the next one
 
     def read(self, path: Path, campaign: str | None = None, environments: Set[str] | None = None) -> None:
-        """campaign: what its launches belong to, whatever they say. environments: only launches of these env_keys."""
+        """campaign: the name for its launches, instead of their own. environments: read only launches of these env_keys."""
         for number, line in read_lines(path, self.campaign.remarks, CellLine):
             try:
                 if line["kind"] == "launch":
@@ -157,7 +157,7 @@ class Reader:
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
 
     def row(self, cell: Cell, measured: bool) -> int:
-        """That of the cell, as which its first measured line counts."""
+        """The row of the cell. Its first measured line defines the cell."""
         campaign = self.campaign
         row = campaign.row_of.get(cell.id)
         if row is None:
@@ -173,7 +173,7 @@ class Reader:
         return row
 
     def absorb(self, other: Reader) -> None:
-        """What `other` read, as if this one had read it after its own files."""
+        """Adds what `other` read, as if this reader had read it after its own files."""
         campaign, its = self.campaign, other.campaign
         for identifier in other.column_of:
             self.refuse_known(identifier, other.file_of[identifier])

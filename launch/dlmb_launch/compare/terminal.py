@@ -16,7 +16,7 @@ STATE_WIDTH = 14
 
 
 def shortened(text: str, width: int) -> str:
-    """The ends of a name tell more than its middle."""
+    """Cuts the middle: the ends of a name tell more."""
     if len(text) <= width:
         return text
     kept = width - 3

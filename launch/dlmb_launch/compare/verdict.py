@@ -57,5 +57,5 @@ class Verdict:
 
     @property
     def gated(self) -> bool:
-        """It has a say in whether the comparison is conclusive."""
+        """Whether it counts for the exit code."""
         return self.reason != BELOW_FLOOR

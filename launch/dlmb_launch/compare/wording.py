@@ -21,7 +21,7 @@ REASONS = {
 
 
 def quantity(value: float, metric: Metric) -> str:
-    """Three digits, never in powers of ten."""
+    """Three digits, without an exponent."""
     unit, size = metric.unit, 1.0
     if unit == "ns":
         unit, size = next((each for each in TIME_UNITS if value >= each[1]), TIME_UNITS[-1])

@@ -12,7 +12,7 @@ from dlmb_launch.compare.exports import otava
 from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.reading import Reader
 from dlmb_launch.history import store
-from dlmb_launch.history.index import Chosen, Entry, everything, last, read_index
+from dlmb_launch.history.index import Chosen, StoredCampaign, everything, last, read_index
 
 
 def baseline_for(candidate: Campaign, folder: Path, count: int, metric: Metric) -> Campaign | None:
@@ -31,7 +31,7 @@ def read(chosen: list[Chosen], folder: Path, metric: Metric) -> Campaign:
 
 
 def run(options: argparse.Namespace) -> list[str]:
-    """What there is to say, line by line."""
+    """The lines to print."""
     if options.append:
         remarks: list[str] = []
         entry = store.append(options.history, options.append, remarks)
@@ -45,6 +45,6 @@ def run(options: argparse.Namespace) -> list[str]:
     return [described(entry) for entry in entries] if options.list else []
 
 
-def described(entry: Entry) -> str:
+def described(entry: StoredCampaign) -> str:
     environments = ", ".join(f"{len(launches)} launches of {key}" for key, launches in sorted(entry.launches.items()))
     return f"{entry.name}  version {entry.version} ({entry.revision}), {entry.cells} cells; {environments}"

@@ -25,7 +25,7 @@ READABLE = "dlmb.history/1."
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredCampaign:
     """One campaign: what one --append added."""
 
     name: str
@@ -44,7 +44,7 @@ def index_file(folder: Path) -> Path:
     return folder / "index.jsonl"
 
 
-def read_index(folder: Path) -> list[Entry]:
+def read_index(folder: Path) -> list[StoredCampaign]:
     """In order of time; a history that does not exist yet is empty."""
     try:
         return entries_in(index_file(folder), index_file(folder).read_bytes())
@@ -52,8 +52,8 @@ def read_index(folder: Path) -> list[Entry]:
         return []
 
 
-def entries_in(path: Path, text: bytes) -> list[Entry]:
-    found: dict[str, Entry] = {}
+def entries_in(path: Path, text: bytes) -> list[StoredCampaign]:
+    found: dict[str, StoredCampaign] = {}
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         if not line.endswith(b"\n"):
             break
@@ -64,7 +64,7 @@ def entries_in(path: Path, text: bytes) -> list[Entry]:
             if value.pop("kind") == "pruned":
                 found.pop(value["name"], None)
             else:
-                found[value["name"]] = Entry(**value)
+                found[value["name"]] = StoredCampaign(**value)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ResultError(f"{path}:{number}: not a line of a history's index ({SCHEMA}): {error}") from error
     return sorted(found.values(), key=lambda entry: entry.time)
@@ -79,10 +79,10 @@ class Writer:
         self.entries = entries_in(path, text)
         file.truncate(text.rfind(b"\n") + 1)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: StoredCampaign) -> None:
         self._append({"kind": "campaign", **asdict(entry)})
 
-    def prune(self, entry: Entry) -> None:
+    def prune(self, entry: StoredCampaign) -> None:
         self._append({"kind": "pruned", "name": entry.name})
 
     def _append(self, value: dict[str, Any]) -> None:
@@ -101,10 +101,10 @@ def writing(folder: Path) -> Iterator[Writer]:
         yield Writer(index_file(folder), file)
 
 
-Chosen = tuple[Entry, Set[str]]  # a campaign, and of which environments its launches count
+Chosen = tuple[StoredCampaign, Set[str]]  # a campaign, and of which environments its launches count
 
 
-def last(entries: Sequence[Entry], environments: Iterable[str], count: int, without: Set[str] = frozenset()) -> list[Chosen]:
+def last(entries: Sequence[StoredCampaign], environments: Iterable[str], count: int, without: Set[str] = frozenset()) -> list[Chosen]:
     """Of each environment the last `count` campaigns; none that holds one of the launches `without`."""
     chosen: dict[str, set[str]] = {}
     others = [entry for entry in entries if not entry.launch_ids() & without]
@@ -114,11 +114,11 @@ def last(entries: Sequence[Entry], environments: Iterable[str], count: int, with
     return [(entry, chosen[entry.name]) for entry in others if entry.name in chosen]
 
 
-def everything(entries: Sequence[Entry]) -> list[Chosen]:
+def everything(entries: Sequence[StoredCampaign]) -> list[Chosen]:
     return [(entry, set(entry.launches)) for entry in entries]
 
 
-def beyond(entries: Sequence[Entry], keep: int) -> list[Entry]:
-    """Those that are among the last `keep` of none of their environments."""
+def beyond(entries: Sequence[StoredCampaign], keep: int) -> list[StoredCampaign]:
+    """The campaigns that are not among the last `keep` of any of their environments."""
     kept = {entry.name for entry, _ in last(entries, {key for entry in entries for key in entry.launches}, keep)}
     return [entry for entry in entries if entry.name not in kept]

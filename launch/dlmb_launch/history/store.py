@@ -13,10 +13,10 @@ from pathlib import Path
 from dlmb_results.lines import ResultError, read_lines, result_files
 
 from dlmb_launch.compare.checks import UsageError
-from dlmb_launch.history.index import Entry, Writer, beyond, writing
+from dlmb_launch.history.index import StoredCampaign, Writer, beyond, writing
 
 
-def append(folder: Path, results: Path, remarks: list[str]) -> Entry:
+def append(folder: Path, results: Path, remarks: list[str]) -> StoredCampaign:
     """The launches of a result file, or of all in a folder, as one campaign. Samples are left out."""
     with writing(folder) as index:
         scratch = folder / "adding.new"  # one writer at a time
@@ -28,7 +28,7 @@ def append(folder: Path, results: Path, remarks: list[str]) -> Entry:
     return entry
 
 
-def copy(results: Path, to: Path, remarks: list[str]) -> Entry:
+def copy(results: Path, to: Path, remarks: list[str]) -> StoredCampaign:
     launches: dict[str, list[str]] = {}
     begins, cells = [], 0
     with to.open("w", encoding="utf-8") as file:
@@ -50,7 +50,7 @@ def copy(results: Path, to: Path, remarks: list[str]) -> Entry:
     time, facts = min(begins, key=lambda begin: begin[0])
     name = name_of(time, launches)
     version, revision = (facts.get(key, "unknown") for key in ("version", "git_revision"))
-    return Entry(name, f"campaigns/{name}.jsonl", time, launches, cells, version, revision)
+    return StoredCampaign(name, f"campaigns/{name}.jsonl", time, launches, cells, version, revision)
 
 
 def name_of(time: str, launches: dict[str, list[str]]) -> str:
@@ -59,13 +59,13 @@ def name_of(time: str, launches: dict[str, list[str]]) -> str:
     return f"{time.replace(':', '')}-{hashlib.sha256(' '.join(ids).encode()).hexdigest()[:8]}"
 
 
-def refuse_known(index: Writer, entry: Entry) -> None:
+def refuse_known(index: Writer, entry: StoredCampaign) -> None:
     for held in index.entries:
         if shared := held.launch_ids() & entry.launch_ids():
             raise UsageError(f"launch {min(shared)} is in the history already, in campaign {held.name}")
 
 
-def prune(folder: Path, keep: int) -> list[Entry]:
+def prune(folder: Path, keep: int) -> list[StoredCampaign]:
     """Removes what is not among the last `keep` campaigns of any environment."""
     with writing(folder) as index:
         gone = beyond(index.entries, keep)

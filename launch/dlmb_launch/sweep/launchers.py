@@ -106,7 +106,7 @@ def mpi_library(build: Path) -> str:
 
 
 def require_room(machine: Machine, world: World, launcher: Launcher) -> None:
-    """Where it is known, that the ranks fit on the nodes and their cores."""
+    """Refuses ranks that do not fit on the nodes and their cores, where these are known."""
     nodes = int(os.environ.get("SLURM_JOB_NUM_NODES", "0"))
     if launcher.kind == "srun" and 0 < nodes < world.nodes:
         raise UsageError(f"a world of {world.nodes} nodes in a Slurm job of {nodes}; ask for more nodes (sbatch -N {world.nodes})")
@@ -135,7 +135,7 @@ def _require(what: str, names: list[str], says: str) -> str:
 
 
 def _pmi(srun: str, library: str) -> str:
-    """Of what this srun offers, what the library speaks: with a wrong one every rank is alone in its world."""
+    """The process manager interface that this srun offers and the library supports. With a wrong one each rank is rank 0 of 1."""
     offered = set(re.findall(r"[a-z0-9_]+", _ask([srun, "--mpi=list"]).lower()))
     wanted = ["pmix"] if "Open MPI" in library else ["pmi2", "pmix"]
     for name in wanted:
@@ -151,7 +151,7 @@ def _open_mpi_needs(machine: Machine) -> tuple[tuple[str, str], ...]:
     needs = []
     if machine.oversubscribe:
         needs.append(("OMPI_MCA_rmaps_base_oversubscribe", "1"))
-    if os.getuid() == 0:  # in a container; Open MPI refuses without being told twice
+    if os.getuid() == 0:  # in a container; Open MPI refuses root without both variables
         needs += [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]
     return tuple(needs)
 

@@ -20,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 class Interrupts:
-    """SIGTERM (a batch system's time limit), SIGINT and SIGHUP ask the sweep to stop; they are noticed, not obeyed blindly."""
+    """SIGTERM (a batch system's time limit), SIGINT and SIGHUP ask the sweep to stop; the driver ends the running launch first."""
 
     def __init__(self) -> None:
         self.received = 0

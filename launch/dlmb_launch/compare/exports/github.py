@@ -44,7 +44,7 @@ def text(comparison: Comparison) -> str:
 
 
 def append_summary(comparison: Comparison, path: Path) -> None:
-    """Other steps' text in the file counts, too."""
+    """The text of other steps in the file counts towards the limit."""
     held = path.stat().st_size if path.exists() else 0
     with path.open("a", encoding="utf-8") as file:
         file.write(markdown.text(comparison, max(SUMMARY_BYTES - held, 0)))

@@ -24,7 +24,7 @@ from dlmb_launch.compare.document import decimal, dumps
 from dlmb_launch.compare.statistics.rank_sum import smallest_rank
 
 MEASURES = {"latency": METRICS["time"], "bus-bandwidth": METRICS["busbw"]}
-DIRECTIONS = (("smaller", METRICS["time"], "us", 1e3), ("bigger", METRICS["busbw"], "GB/s", 1.0))  # unit, and how much of ours it is
+DIRECTIONS = (("smaller", METRICS["time"], "us", 1e3), ("bigger", METRICS["busbw"], "GB/s", 1.0))  # unit, and how many of our units it is
 
 
 @dataclass(frozen=True)
