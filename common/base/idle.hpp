@@ -3,7 +3,7 @@
 //
 // What a polling loop does between two empty polls. With more ranks than processing units a loop that never
 // yields makes an exchange 50 to 110 times slower; with enough of them yielding costs latency, and milliseconds where
-// other programs run (docs/performance.md).
+// other programs run.
 #pragma once
 
 #include <sched.h>

@@ -33,7 +33,7 @@ class Dlmb(CMakePackage):
     depends_on("fmt@8:")
     depends_on("openssl@1.1.1:")
     depends_on("mpi@3.1:", when="+mpi")
-    depends_on("ucx@1.12:", when="+ucx")
+    depends_on("ucx@1.13:", when="+ucx")
     depends_on("cuda@12:", when="+cuda")
     depends_on("nccl@2.18:", when="+nccl")
     depends_on("hwloc@2.4:", when="+hwloc")
