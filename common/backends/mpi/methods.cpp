@@ -17,6 +17,7 @@ namespace dlmb::mpi {
 // Each is defined in a file of its own.
 Method algorithm();
 Method alltoall();
+Method alltoallw();
 Method blocking();
 Method neighbor();
 Method nonblocking();
@@ -29,8 +30,8 @@ namespace {
 /// The first row that has an operation, and takes all blocks of it, is the default for it.
 std::span<Method const> rows() {
     static std::array const table{
-        alltoall(), alltoallv(),   isend_irecv(), pairwise(), neighbor(),
-        blocking(), nonblocking(), persistent(),  staged(),   algorithm(),
+        alltoall(), alltoallv(),   alltoallw(),  isend_irecv(), pairwise(),  neighbor(),
+        blocking(), nonblocking(), persistent(), staged(),      algorithm(),
     };
     return table;
 }

@@ -37,6 +37,16 @@ void count_blocks(int const* counts, MPI_Datatype type, MPI_Comm comm) {
     }
 }
 
+void count_typed_blocks(int const* counts, MPI_Datatype const* types, MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    for (int peer = 0; peer < ranks; ++peer) {
+        if (counts[peer] > 0) {
+            count_message(peer, bytes_of(counts[peer], types[peer]), comm);
+        }
+    }
+}
+
 void count_equal_blocks(int count, MPI_Datatype type, MPI_Comm comm) {
     int ranks = 0;
     PMPI_Comm_size(comm, &ranks);
@@ -104,6 +114,13 @@ int MPI_Alltoallv(void const* from, int const* send_counts, int const* send_offs
     return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type, comm);
 }
 
+int MPI_Alltoallw(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype const* send_types,
+                  void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype const* recv_types,
+                  MPI_Comm comm) {
+    count_typed_blocks(send_counts, send_types, comm);
+    return PMPI_Alltoallw(from, send_counts, send_offsets, send_types, to, recv_counts, recv_offsets, recv_types, comm);
+}
+
 int MPI_Ialltoall(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
                   MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
     count_equal_blocks(send_count, send_type, comm);
@@ -115,6 +132,14 @@ int MPI_Ialltoallv(void const* from, int const* send_counts, int const* send_off
                    MPI_Request* request) {
     count_blocks(send_counts, send_type, comm);
     return PMPI_Ialltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type, comm,
+                           request);
+}
+
+int MPI_Ialltoallw(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype const* send_types,
+                   void* to, int const* recv_counts, int const* recv_offsets, MPI_Datatype const* recv_types,
+                   MPI_Comm comm, MPI_Request* request) {
+    count_typed_blocks(send_counts, send_types, comm);
+    return PMPI_Ialltoallw(from, send_counts, send_offsets, send_types, to, recv_counts, recv_offsets, recv_types, comm,
                            request);
 }
 
