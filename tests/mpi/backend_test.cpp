@@ -17,8 +17,9 @@ namespace {
 using Problems = std::vector<std::string>;
 Problems const none;
 
-constexpr std::string_view methods[] = {
-    "default", "alltoallv", "isend_irecv", "pairwise", "pairwise:max_outstanding=3", "neighbor", "persistent"};
+constexpr std::string_view methods[] = {"default",     "alltoallv", "alltoallw",
+                                        "isend_irecv", "pairwise",  "pairwise:max_outstanding=3",
+                                        "neighbor",    "persistent"};
 
 /// Some zero, some odd, some above the eager limit of shared memory (4 KiB), the self block included.
 Bytes ragged(Rank from, Rank to) {

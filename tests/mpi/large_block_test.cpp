@@ -25,7 +25,7 @@ TEST_P(LargeBlock, ArrivesWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, LargeBlock,
-                         testing::Values("alltoallv", "isend_irecv", "pairwise", "neighbor", "persistent"),
+                         testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent"),
                          [](auto const& method) { return std::string(method.param); });
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_F(MpiStaged, RunsByEveryMethod) {
     add_exchange(builder, rig_.world(), rig_.me(), ragged, "dispatch", {sum});
     Plan const plan = std::move(builder).finish();
     for (std::string_view const method :
-         {"alltoallv", "isend_irecv", "pairwise", "neighbor", "blocking", "nonblocking", "persistent"}) {
+         {"alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "blocking", "nonblocking", "persistent"}) {
         std::string const choice = "staged:chunk=4096:by=" + std::string(method);
         EXPECT_EQ(rig_.run(plan, choice), Problems{}) << choice;
     }

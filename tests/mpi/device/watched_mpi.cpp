@@ -94,6 +94,12 @@ int MPI_Ialltoallv(void const* from, int const* n, int const* at, MPI_Datatype t
     return PMPI_Ialltoallv(from, n, at, type, to, m, to_at, to_type, comm, request);
 }
 
+int MPI_Alltoallw(void const* from, int const* n, int const* at, MPI_Datatype const* types, void* to, int const* m,
+                  int const* to_at, MPI_Datatype const* to_types, MPI_Comm comm) {
+    note(from, to);
+    return PMPI_Alltoallw(from, n, at, types, to, m, to_at, to_types, comm);
+}
+
 int MPI_Neighbor_alltoallv(void const* from, int const* n, int const* at, MPI_Datatype type, void* to, int const* m,
                            int const* to_at, MPI_Datatype to_type, MPI_Comm comm) {
     note(from, to);
