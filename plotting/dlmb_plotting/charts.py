@@ -13,9 +13,9 @@ from typing import NamedTuple, Union
 class Axis:
     title: str  # with the unit
     log: bool = False
-    ticks: list[tuple[float, str]] = field(default_factory=list)  # empty: the one who draws chooses
+    ticks: list[tuple[float, str]] = field(default_factory=list)  # empty: chosen when it is drawn
     reference: float | None = None  # a line that values are read against
-    last: float | None = None  # where the axis ends whatever an interval needs; None: after all that is drawn
+    last: float | None = None  # end of the axis, even if an interval is longer; None: behind everything
 
 
 class Point(NamedTuple):
@@ -63,8 +63,8 @@ class Rows:
     x: Axis
     spans: list[Span] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
-    ends: dict[int, str] = field(default_factory=dict)  # right of all that is in a row
-    remarks: dict[int, str] = field(default_factory=dict)  # in a row that holds nothing else: why
+    ends: dict[int, str] = field(default_factory=dict)  # texts at the right end of rows
+    remarks: dict[int, str] = field(default_factory=dict)  # for a row that is empty: why
 
 
 @dataclass
@@ -91,8 +91,8 @@ class Plot:
     title: str
     caption: str  # what is drawn, in words
     charts: list[Chart]
-    left_out: str = ""  # what is not, and why
-    measured: bool = True  # from result files: what weakens a launch weakens it
+    left_out: str = ""  # what is not drawn, and why
+    measured: bool = True  # from result files: the warnings of the launches apply
 
     def kinds(self) -> list[str]:
         found: dict[str, None] = {}

@@ -13,7 +13,7 @@ from dlmb_plotting.results import Cell
 
 @dataclass
 class Group:
-    """Cells that differ in backend, method and what was left out of the comparison only."""
+    """Cells that differ only in backend, method and the parameters in `without`."""
 
     title: str
     cells: list[Cell]
@@ -50,7 +50,7 @@ def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
 
 
 def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
-    """Parameters that only follow from the preset say nothing new, so only those that differ within it are named."""
+    """Names only parameters that differ between the groups of a preset."""
     always = ("preset", "memory", "ranks", "ranks per node")
     extra = [f"{name} {value}" for name, value in values.items() if name not in always and len(of_preset[name]) > 1]
     ranks = f"{values['ranks']} ranks"

@@ -53,7 +53,7 @@ def facts_of(warnings: Sequence[str]) -> list[str]:
 
 
 def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
-    """A picture travels without its files, so what is drawn, left out, and weakens its numbers stands in it."""
+    """A picture may be seen without its files, so it says what is drawn, what is left out, and what the launches warn of."""
     facts = facts_of(warnings) if plot.measured else []
     notes = [plot.caption, plot.left_out, "Note: " + "; ".join(facts) if facts else ""]
     lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]

@@ -70,7 +70,7 @@ class CellLine(TypedDict, total=False):
 
 
 class Cell(NamedTuple):
-    """One cell line. Numbers of time are NaN-free zeros where the cell is not ok; look at ok first."""
+    """One cell line. Times are zero where the cell is not ok; look at ok first."""
 
     id: str
     pattern: str
@@ -102,7 +102,7 @@ class Cell(NamedTuple):
 
     @property
     def method_name(self) -> str:
-        """Backend and method: what is compared with each other."""
+        """Backend and method."""
         return f"{self.backend} {self.method}"
 
 
@@ -125,7 +125,7 @@ class Results:
     launches: dict[str, Launch] = field(default_factory=dict)
     visits: dict[str, list[tuple[str, float]]] = field(default_factory=dict)  # cell id -> launch id, median in ns
     remarks: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # what the launches say makes their numbers less than they could be
+    warnings: list[str] = field(default_factory=list)  # of the launches
 
     def patterns(self) -> dict[str, list[Cell]]:
         found: dict[str, list[Cell]] = {}

@@ -53,7 +53,7 @@ class Simulation:
         self.ready_ns = dict.fromkeys(self.steps, 0.0)
         self.queue = [(0.0, rank, identifier) for (rank, identifier), count in self.waiting.items() if count == 0]
         heapq.heapify(self.queue)
-        self.free_ns: dict[tuple[int, str], float] = {}  # by rank and what it has one of
+        self.free_ns: dict[tuple[int, str], float] = {}  # when a rank's processor or sender is free
         self.arrived: dict[Any, deque[float]] = {}  # messages on their way, by source, destination, channel
         self.posted: dict[Any, deque[tuple[int, int, float]]] = {}  # receives without a message
         self.meetings: dict[Any, list[tuple[int, int, float]]] = {}

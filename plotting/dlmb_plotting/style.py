@@ -34,7 +34,7 @@ def dash(index: int) -> str:
 
 
 def time_unit(largest_ns: float) -> tuple[str, float]:
-    """Name and nanoseconds of the unit in which the largest value reads best."""
+    """Name and nanoseconds of the unit that suits the largest value."""
     for name, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if largest_ns >= size:
             return name, size

@@ -73,10 +73,10 @@ class PlanAsJson(unittest.TestCase):
         self.assertEqual([entry["rank"] for entry in document["plans"]], list(range(8)))
         labels = [entry["label"] for entry in document["plans"][0]["steps"]]
         self.assertEqual(labels, ["count_exchange", "dispatch", "combine"])
-        # traffic page, 3.8: balanced EP8, 4096 tokens: 8,388,608 B per peer, 67,108,864 B in all, self included
+        # balanced EP8, 4096 tokens: 8,388,608 B per peer, 67,108,864 B in all, self included
         dispatch = step(document, 0, "dispatch")
         self.assertEqual([block["bytes"] for block in dispatch["send"]], [8_388_608] * 8)
-        # 3.1: E int64 per rank, 64 B for Mixtral; bytes is the gathered size
+        # E int64 per rank, 64 B for Mixtral; bytes is the gathered size
         self.assertEqual(step(document, 0, "count_exchange")["bytes"], 64 * 8)
 
     def test_combine_is_the_transpose_of_dispatch_and_sends_meet_receives(self):

@@ -74,7 +74,7 @@ UNAVAILABLE_NAMES = (
 CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/tuning/c/dlmb_tuning.h")
 
 # Reading the environment: recording it, and noticing which launcher started this process.
-# A tuner plugin has nothing but the environment to be told by.
+# A tuner plugin can be told something only through the environment.
 READS_ENVIRONMENT = (
     "common/record/environment",
     "common/record/variables",

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The recipes for Spack, Ramble and Apptainer, without these: what they say is held against this project. packages.py BIN"""
+"""The recipes for Spack, Ramble and Apptainer agree with this project. The tools themselves are not needed. packages.py BIN"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which plots are made of what was read. One module per kind of plot: from what was read to charts. Nothing here draws."""
+"""Makes plots (charts and texts) of the files that were read. One module per kind of plot. Nothing here draws."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from dlmb_plotting.groups import Group, grouped
 from dlmb_plotting.results import Cell, Results
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
-SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that deal the same amount out differently
+SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently
 SIZE_CAPTION = "Whiskers: 95 % interval of the median. Size: payload given to the library per rank and iteration, mean over ranks, self included."
-IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is dealt out. Imbalance: bytes of the "
+IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is distributed. Imbalance: bytes of the "
                      "busiest rank over the mean of ranks, the larger of sent and received. Whiskers: 95 % interval of the median.")
 
 

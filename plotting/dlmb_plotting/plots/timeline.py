@@ -19,7 +19,7 @@ def plots(plans: dict[str, dict[str, Any]], machine: Machine, limits: Limits) ->
     by_pattern: dict[str, list[Rows]] = {}
     for document in plans.values():
         if len(document["plans"]) < document["world"]["ranks"]:
-            continue  # a rank alone waits for ever
+            continue  # a part of the ranks would wait for ever
         by_pattern.setdefault(document["pattern"], []).append(chart(document, machine))
     caption = (f"Simulated from the plan, not measured: a message takes {machine.latency_us:g} µs + bytes / {machine.bandwidth_gb_per_s:g} GB/s, a rank "
                "computes one step and sends one message at a time, exchanges and collectives start when their last rank is ready. "

@@ -56,7 +56,7 @@ def interval(value: Any) -> str:
 
 
 def condition(rule: dict[str, Any]) -> str:
-    """Everything that must hold but the size."""
+    """All conditions except the size."""
     when = {name: value for name, value in rule["when"].items() if value is not None}
     basis = (when.pop("bytes", None) or {}).get("basis")
     parts = [str(when.pop("operation", "any operation"))]

@@ -47,7 +47,7 @@ def machine(results: Results) -> str:
 
 
 def methods(results: Results) -> str:
-    """All cells, counted: none is left out here, however many the plots leave out."""
+    """Counts all cells, also those that the plots leave out."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for pattern, cells in results.patterns().items():
         for cell in cells:
@@ -67,7 +67,7 @@ def methods(results: Results) -> str:
 
 
 def fastest_of(cells: list[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """Of each setting that two methods or more ran in."""
+    """For each setting in which two methods or more ran: the fastest cell, and all cells."""
     settings: dict[object, list[Cell]] = {}
     for cell in cells:
         if cell.ok:

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parent
 SCRIPT = "report.js"
 LARGEST_DATA_BYTES = 4_000_000  # the rest of the page is far below 1 MB
 CHARTS_AT_FIRST = 64
-FORBID_NETWORK = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the browser holds us to it
+FORBID_NETWORK = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"  # the browser enforces it
 DIGITS = 6  # significant
 
 
@@ -55,7 +55,7 @@ def plot_object(plot: Plot) -> dict[str, Any]:
 
 
 def data_text(found: list[Plot]) -> str:
-    """JSON that may stand inside a script element."""
+    """JSON that is safe inside a script element."""
     data = {"colours": style.COLOURS, "plots": [short(plot_object(plot)) for plot in found]}
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
