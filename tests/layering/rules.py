@@ -47,6 +47,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "cuda_fp16.h": ("common/backend_kit/cuda/",),
     "cuda_fp8.h": ("common/backend_kit/cuda/",),
     "cublas_v2.h": ("common/backend_kit/cuda/",),
+    "ucc": ("common/backends/ucc/",),
     "ucp": ("common/backends/ucx/",),
     "uct": ("common/backends/ucx/",),
     "ucs": ("common/backends/ucx/",),

@@ -1,0 +1,163 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucc/context.hpp"
+
+#include "common/backends/ucc/check.hpp"
+#include "common/plan/group_index.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <set>
+
+namespace dlmb::ucc {
+namespace {
+
+/// UCC's out-of-band allgather by the bootstrap. It blocks, and so has no request to wait for: every rank makes a
+/// context at the same point.
+ucc_status_t gather(void* mine, void* all, std::size_t bytes, void* bootstrap, void** request) {
+    *request = mine;  // UCC takes nullptr for a failure
+    try {
+        auto const blobs = static_cast<Bootstrap*>(bootstrap)->all_gather({static_cast<std::byte const*>(mine), bytes});
+        auto* to = static_cast<std::byte*>(all);
+        for (Blob const& blob : blobs) {
+            std::memcpy(to, blob.data(), std::min(bytes, blob.size()));
+            to += bytes;
+        }
+        return UCC_OK;
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "dlmb: warning: ucc: allgather of addresses: {}\n", error.what());
+        return UCC_ERR_NO_MESSAGE;
+    }
+}
+
+ucc_status_t nothing_left(void* /*request*/) {
+    return UCC_OK;
+}
+
+ucc_lib_h make_library(Bootstrap const& bootstrap) {
+    ucc_lib_config_h config = nullptr;
+    check(ucc_lib_config_read(nullptr, nullptr, &config), "ucc_lib_config_read");
+    ucc_lib_params_t params{};
+    params.mask = UCC_LIB_PARAM_FIELD_THREAD_MODE;
+    // Ranks that are threads of one process share the library's memory pools.
+    params.thread_mode = bootstrap.kind() == "in_process" ? UCC_THREAD_MULTIPLE : UCC_THREAD_SINGLE;
+    ucc_lib_h library = nullptr;
+    ucc_status_t const status = ucc_init(&params, config, &library);
+    ucc_lib_config_release(config);
+    check(status, "ucc_init");
+    return library;
+}
+
+ucc_context_h make_context(ucc_lib_h library, Bootstrap& bootstrap, std::string const& tune) {
+    ucc_context_config_h config = nullptr;
+    check(ucc_context_config_read(library, nullptr, &config), "ucc_context_config_read");
+    // UCC leaves out most calls of progress while nothing of this rank is in flight, but a peer may wait for what this
+    // rank has still to send.
+    check(ucc_context_config_modify(config, nullptr, "THROTTLE_PROGRESS", "0"), "ucc_context_config_modify");
+    if (!tune.empty()) {
+        check(ucc_context_config_modify(config, "tl/ucp", "TUNE", tune.c_str()), "ucc_context_config_modify(TUNE)");
+    }
+    ucc_context_params_t params{};
+    params.mask = UCC_CONTEXT_PARAM_FIELD_OOB;
+    params.oob.allgather = gather;
+    params.oob.req_test = nothing_left;
+    params.oob.req_free = nothing_left;
+    params.oob.coll_info = &bootstrap;
+    params.oob.n_oob_eps = static_cast<std::uint32_t>(bootstrap.size());
+    params.oob.oob_ep = static_cast<std::uint32_t>(bootstrap.rank());
+    ucc_context_h context = nullptr;
+    ucc_status_t const status = ucc_context_create(library, &params, config, &context);
+    ucc_context_config_release(config);
+    check(status, "ucc_context_create");
+    return context;
+}
+
+}  // namespace
+
+Context::Context(Bootstrap& bootstrap, std::string const& tune)
+    : bootstrap_(bootstrap), exceptions_at_start_(std::uncaught_exceptions()), library_(make_library(bootstrap)),
+      context_(make_context(library_, bootstrap, tune)) {}
+
+Context::~Context() {
+    if (std::uncaught_exceptions() != exceptions_at_start_) {
+        return;  // peers may be anywhere, and UCC would wait for them
+    }
+    try {
+        close();
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "dlmb: warning: rank {}: closing ucc: {}\n", bootstrap_.rank(), error.what());
+    }
+}
+
+void Context::close() {
+    for (auto const& [members, each] : teams_) {
+        ucc_status_t status = UCC_INPROGRESS;
+        while ((status = ucc_team_destroy(each.team)) == UCC_INPROGRESS) {
+            progress();
+        }
+        check(status, "ucc_team_destroy");
+    }
+    check(ucc_context_destroy(context_), "ucc_context_destroy");
+    check(ucc_finalize(library_), "ucc_finalize");
+}
+
+void Context::prepare(Plan const& plan) {
+    // Sorted by members: two ranks that share several new groups make them in the same order, so neither waits forever.
+    std::set<std::vector<Rank>> needed;
+    for (Step const& step : plan.steps) {
+        if (auto const group = collective_group(step.operation)) {
+            needed.insert(plan.groups.at(*group).members);
+        }
+    }
+    for (std::vector<Rank> const& members : needed) {
+        if (!teams_.contains(members)) {
+            make(teams_.emplace(members, Team{{members.begin(), members.end()}}).first->second);
+        }
+    }
+    bootstrap_.barrier();  // a member may still need this rank's progress
+}
+
+void Context::make(Team& team) const {
+    auto const me = std::find(team.ranks.begin(), team.ranks.end(), static_cast<std::uint64_t>(bootstrap_.rank()));
+    ucc_team_params_t params{};
+    params.mask = UCC_TEAM_PARAM_FIELD_EP | UCC_TEAM_PARAM_FIELD_EP_RANGE | UCC_TEAM_PARAM_FIELD_EP_MAP |
+                  UCC_TEAM_PARAM_FIELD_TEAM_SIZE;
+    params.ep = static_cast<std::uint64_t>(me - team.ranks.begin());
+    params.ep_range = UCC_COLLECTIVE_EP_RANGE_CONTIG;
+    params.team_size = team.ranks.size();
+    params.ep_map.type = UCC_EP_MAP_ARRAY;
+    params.ep_map.ep_num = team.ranks.size();
+    params.ep_map.array.map = team.ranks.data();
+    params.ep_map.array.elem_size = sizeof(std::uint64_t);
+    ucc_context_h context = context_;
+    check(ucc_team_create_post(&context, 1, &params, &team.team), "ucc_team_create_post");
+    ucc_status_t status = UCC_INPROGRESS;
+    while ((status = ucc_team_create_test(team.team)) == UCC_INPROGRESS) {
+        progress();
+        bootstrap_.progress();
+    }
+    check(status, "ucc_team_create_test");
+}
+
+Contexts::Contexts(Bootstrap& bootstrap)
+    : bootstrap_(bootstrap), progress_(bootstrap.add_progress([this] {
+          for (auto const& [tune, context] : by_tune_) {
+              context->progress();
+          }
+      })) {
+    (void)with("");
+}
+
+Context& Contexts::with(std::string const& tune) {
+    auto found = by_tune_.find(tune);
+    if (found == by_tune_.end()) {
+        found = by_tune_.emplace(tune, std::make_unique<Context>(bootstrap_, tune)).first;
+    }
+    return *found->second;
+}
+
+}  // namespace dlmb::ucc
