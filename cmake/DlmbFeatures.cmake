@@ -60,7 +60,7 @@ if(DLMB_HAVE_NCCL AND NOT DLMB_HAVE_CUDA)
     set(DLMB_HAVE_NCCL OFF)
     dlmb_feature_row(NCCL OFF "needs CUDA")
 endif()
-dlmb_feature(UCC "UCC backend" "none; build UCC and give -DUCC_ROOT=FOLDER" UCC QUIET)
+dlmb_feature(UCC "UCC backend" "none: build UCC and give -DUCC_ROOT=FOLDER" UCC QUIET)
 dlmb_feature(HWLOC "topology and binding in the record" libhwloc-dev HWLOC QUIET)
 
 find_package(Threads REQUIRED)

@@ -6,7 +6,7 @@ checkout. Spack itself never ran it in this project's tests."""
 from spack.package import *
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
-FEATURES = ("mpi", "ucx", "cuda", "nccl", "hwloc")
+FEATURES = ("mpi", "ucx", "ucc", "cuda", "nccl", "hwloc")
 
 
 class Dlmb(CMakePackage):
@@ -18,6 +18,7 @@ class Dlmb(CMakePackage):
 
     variant("mpi", default=True, description="Backend mpi, and start-up of ranks")
     variant("ucx", default=True, description="Backend ucx")
+    variant("ucc", default=False, when="+ucx", description="Backend ucc")
     variant("cuda", default=False, description="GPU memory")
     variant("nccl", default=False, when="+cuda", description="Backend nccl")
     variant("hwloc", default=True, description="Topology and binding in records")
@@ -34,6 +35,8 @@ class Dlmb(CMakePackage):
     depends_on("openssl@1.1.1:")
     depends_on("mpi@3.1:", when="+mpi")
     depends_on("ucx@1.13:", when="+ucx")
+    depends_on("ucx@1.14:", when="+ucc")
+    depends_on("ucc@1.8:", when="+ucc")
     depends_on("cuda@12:", when="+cuda")
     depends_on("nccl@2.18:", when="+nccl")
     depends_on("hwloc@2.4:", when="+hwloc")
