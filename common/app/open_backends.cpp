@@ -50,18 +50,16 @@ std::unique_ptr<Chooser> open_chooser(Bootstrap& bootstrap, Options const& optio
 
 std::vector<RequestedBackend> open_backends(Bootstrap& bootstrap, Options const& options, Chooser const* chooser) {
     BackendContext context{bootstrap, YieldPolicy::automatic};
-    context.shared_gpu = options.shared_gpu;
-    context.mpi_device = options.mpi_device;
+    context.options = options.backend_options;
     // A backend that can end an iteration comes before the watchdog: it says more and leaves the device usable.
     context.timeout_ns = options.runner.timeout_ns / 10 * 9;
-    context.chooser = chooser;
     std::vector<std::string> names = options.backends;
     if (names.empty()) {
         for (BackendEntry const& entry : backend_entries()) {
             names.emplace_back(entry.name);
         }
     }
-    BackendPool pool(context);
+    BackendPool pool(context, chooser);
     std::vector<RequestedBackend> requested;
     for (std::string const& name : names) {
         auto const made = pool.backend(name);

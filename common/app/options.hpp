@@ -33,7 +33,7 @@ struct Options {
     bool all_methods = false;
     bool shared_gpu = false;
     bool resume = false;
-    DevicePointers mpi_device = DevicePointers::ask;
+    BackendOptions backend_options;
     std::optional<std::filesystem::path> use_table;  // for backend tuned
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;

@@ -118,7 +118,7 @@ int probe_mpi_device(Bootstrap& bootstrap) {
     use_device(devices.list[static_cast<std::size_t>(bootstrap.local_rank()) % devices.list.size()].index);
     std::string why_not;
     auto const memory = make_memory_space(MemoryKind::cuda, why_not);
-    auto const backend = make_backend("mpi", {.bootstrap = bootstrap, .mpi_device = DevicePointers::yes});
+    auto const backend = make_backend("mpi", {.bootstrap = bootstrap, .options = {{"mpi", {{"device", "yes"}}}}});
     why_not = first_refusal(bootstrap, memory != nullptr && !backend ? backend.error().reason : why_not);
     if (!why_not.empty()) {
         answer(bootstrap, fmt::format("not tried: {}", why_not));

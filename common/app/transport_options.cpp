@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/raw_options.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
@@ -25,15 +26,21 @@ MemoryKind memory_kind(std::string const& name) {
     throw UsageError(fmt::format("--memory: {}", unknown_name("memory kind", name, known)));
 }
 
-DevicePointers device_pointers(std::string const& word) {
+/// What backends read of the options that are theirs.
+BackendOptions backend_options(std::string const& mpi_device, bool shared_gpu) {
     std::vector<std::string> const known{"auto", "yes", "no"};
-    if (word == known[0]) {
-        return DevicePointers::ask;
+    if (std::find(known.begin(), known.end(), mpi_device) == known.end()) {
+        throw UsageError(fmt::format("--mpi-device: {}", unknown_name("answer", mpi_device, known)));
     }
-    if (word != known[1] && word != known[2]) {
-        throw UsageError(fmt::format("--mpi-device: {}", unknown_name("answer", word, known)));
+    return {{"mpi", {{"device", mpi_device}}}, {"nccl", {{"shared_gpu", shared_gpu ? "yes" : "no"}}}};
+}
+
+std::string backend_names() {
+    std::string names;
+    for (BackendEntry const& entry : backend_entries()) {
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
     }
-    return word == known[1] ? DevicePointers::yes : DevicePointers::no;
+    return names;
 }
 
 /// `path`: empty where the option was not given.
@@ -54,7 +61,7 @@ void take_table(std::string const& path, Options& options) {
 }  // namespace
 
 void TransportOptions::add(CLI::App& app, Options& options) {
-    app.add_option("--backend", options.backends, "mpi, nccl, ucx, in_process, tuned [all usable here]")
+    app.add_option("--backend", options.backends, backend_names() + " [all usable here]")
         ->delimiter(',')
         ->group(transport_group);
     app.add_option("--method", methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
@@ -83,7 +90,7 @@ void TransportOptions::add(CLI::App& app, Options& options) {
 
 void TransportOptions::take(Options& options) const {
     take_table(use_table, options);
-    options.mpi_device = device_pointers(mpi_device);
+    options.backend_options = backend_options(mpi_device, options.shared_gpu);
     for (std::string const& name : memory) {
         options.memory.push_back(memory_kind(name));
     }

@@ -193,24 +193,24 @@ public:
     virtual void quiesce() = 0;
 };
 
-/// Whether a transport's library is given pointers to device memory. ask: if the library says that it takes them.
-enum class DevicePointers : std::uint8_t { ask, yes, no };
+/// What the user asked of single backends, by backend and option: {"mpi", {{"device", "yes"}}}. A backend reads its own
+/// options and checks what they say; nobody else needs to know them.
+using BackendOptions = std::map<std::string, std::map<std::string, std::string, std::less<>>, std::less<>>;
 
-class BackendSource;
-class Chooser;
+struct Delegation;
 
 /// What a backend is made from. All that it refers to outlives it.
 struct BackendContext {
     Bootstrap& bootstrap;
     YieldPolicy yield = YieldPolicy::automatic;
-    /// Several ranks may use one GPU, which shows whether results are right and says nothing about time.
-    bool shared_gpu = false;
     /// A backend that can give up an iteration by itself does so after this time; 0: it waits for ever.
     Nanoseconds timeout_ns = 0;
-    DevicePointers mpi_device = DevicePointers::ask;
-    // For a backend that hands its steps to others (chooser.hpp); nullptr: nothing was given.
-    Chooser const* chooser = nullptr;
-    BackendSource* others = nullptr;
+    BackendOptions options = {};
+    /// For a backend that hands its steps to others (chooser.hpp); nullptr: nobody chooses.
+    Delegation const* delegation = nullptr;
+
+    /// Empty: it was not given.
+    [[nodiscard]] std::string_view option(std::string_view backend, std::string_view name) const;
 };
 
 }  // namespace dlmb

@@ -6,8 +6,11 @@
 
 namespace dlmb {
 
-BackendPool::BackendPool(BackendContext const& context) : context_(context) {
-    context_.others = this;
+BackendPool::BackendPool(BackendContext const& context, Chooser const* chooser) : context_(context) {
+    if (chooser != nullptr) {
+        delegation_.emplace(Delegation{*chooser, *this});
+        context_.delegation = &*delegation_;
+    }
 }
 
 Expected<std::shared_ptr<Backend>, Unsupported> BackendPool::backend(std::string_view name) {

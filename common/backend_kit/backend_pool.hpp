@@ -12,8 +12,8 @@ namespace dlmb {
 
 class BackendPool final : public BackendSource {
 public:
-    /// Backends that use others find them here; `context.others` is not looked at.
-    explicit BackendPool(BackendContext const& context);
+    /// `chooser`: for a backend that hands its steps to the others of this pool; nullptr: there is none.
+    explicit BackendPool(BackendContext const& context, Chooser const* chooser = nullptr);
     BackendPool(BackendPool const&) = delete;
     BackendPool& operator=(BackendPool const&) = delete;
     ~BackendPool() override = default;
@@ -22,6 +22,7 @@ public:
 
 private:
     BackendContext context_;
+    std::optional<Delegation> delegation_;
     std::map<std::string, Expected<std::shared_ptr<Backend>, Unsupported>, std::less<>> made_;
 };
 

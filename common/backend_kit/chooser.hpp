@@ -54,4 +54,10 @@ public:
     [[nodiscard]] virtual Expected<std::shared_ptr<Backend>, Unsupported> backend(std::string_view name) = 0;
 };
 
+/// Both, as a BackendContext has them. They outlive the backends that are made from it.
+struct Delegation {
+    Chooser const& chooser;
+    BackendSource& backends;
+};
+
 }  // namespace dlmb

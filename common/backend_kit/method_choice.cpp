@@ -55,6 +55,15 @@ std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods, std::sp
     return chosen;
 }
 
+std::string_view BackendContext::option(std::string_view backend, std::string_view name) const {
+    auto const own = options.find(backend);
+    if (own == options.end()) {
+        return {};
+    }
+    auto const found = own->second.find(name);
+    return found == own->second.end() ? std::string_view{} : found->second;
+}
+
 MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use) {
     auto const found =
         std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) { return serves(method, use); });

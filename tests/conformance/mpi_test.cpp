@@ -28,7 +28,7 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     auto const& [name, part] = GetParam();
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
     // One GPU is enough to see that bytes are right.
-    auto const backend = make_backend(name, {.bootstrap = *bootstrap, .shared_gpu = true});
+    auto const backend = make_backend(name, {.bootstrap = *bootstrap, .options = {{"nccl", {{"shared_gpu", "yes"}}}}});
     if (!backend) {
         EXPECT_FALSE(backend.error().reason.empty());
         GTEST_SKIP() << backend.error().reason;

@@ -28,8 +28,7 @@ TEST_P(TunedConformance, UnderATableThatAlternatesEveryByteIsRightOrTheEntryIsDe
         other = pool.backend(other) ? other : "mpi";
     }
     tuning::TableChooser const chooser(alternating_table(other));
-    context.chooser = &chooser;
-    BackendPool pool(context);
+    BackendPool pool(context, &chooser);
     auto const backend = pool.backend("tuned");
     ASSERT_TRUE(backend) << backend.error().reason;
     std::string why_not;

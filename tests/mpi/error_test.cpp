@@ -57,7 +57,7 @@ std::string refusal(Rig& rig, MemoryKind kind, std::string_view method) {
 }
 
 TEST(MpiErrors, ALibraryThatTakesNoDeviceMemoryIsNotGivenAny) {
-    Rig rig({}, DevicePointers::no);
+    Rig rig({}, "no");
     std::string const reason = refusal(rig, MemoryKind::cuda, "alltoallv");
     EXPECT_NE(reason.find("cuda"), std::string::npos) << reason;
     EXPECT_NE(reason.find("--mpi-device no"), std::string::npos) << reason;

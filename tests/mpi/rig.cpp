@@ -12,7 +12,7 @@
 
 namespace dlmb::mpi {
 
-Rig::Rig(Limits const& limits, DevicePointers mpi_device, MemoryKind kind) : bootstrap_(make_mpi_bootstrap()) {
+Rig::Rig(Limits const& limits, std::string const& device, MemoryKind kind) : bootstrap_(make_mpi_bootstrap()) {
     std::string why_not;
     memory_ = make_memory_space(kind, why_not);
     if (memory_ == nullptr) {
@@ -20,8 +20,9 @@ Rig::Rig(Limits const& limits, DevicePointers mpi_device, MemoryKind kind) : boo
     }
     // A test double's device needs the cores that ranks would wait on.
     YieldPolicy const yield = kind == MemoryKind::host ? YieldPolicy::automatic : YieldPolicy::always;
-    backend_ =
-        make_limited_backend({.bootstrap = *bootstrap_, .yield = yield, .mpi_device = mpi_device}, limits).value();
+    backend_ = make_limited_backend(
+                   {.bootstrap = *bootstrap_, .yield = yield, .options = {{"mpi", {{"device", device}}}}}, limits)
+                   .value();
 }
 
 Group Rig::world() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/device_path.hpp"
 
+#include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
@@ -29,6 +30,16 @@ bool names_cuda(std::string_view kinds) {
 }
 
 }  // namespace
+
+DevicePointers device_pointers(std::string_view word) {
+    if (word.empty() || word == "auto") {
+        return DevicePointers::ask;
+    }
+    if (word != "yes" && word != "no") {
+        throw UsageError(fmt::format("mpi: option device: '{}' is not auto, yes or no", word));
+    }
+    return word == "yes" ? DevicePointers::yes : DevicePointers::no;
+}
 
 DevicePath decide(DeviceAnswers const& answers) {
     if (answers.wanted != DevicePointers::ask) {

@@ -30,6 +30,11 @@ struct DeviceQuery {
 /// "mpi,system,cuda:device"; nothing: the library does not set it.
 [[nodiscard]] std::optional<std::string> memory_alloc_kinds();
 
+/// ask: device pointers are given if the library says that it takes them.
+enum class DevicePointers : std::uint8_t { ask, yes, no };
+/// Of the option "device": auto (or nothing), yes, no. Throws UsageError.
+[[nodiscard]] DevicePointers device_pointers(std::string_view word);
+
 /// All that is known about this rank's library.
 struct DeviceAnswers {
     DevicePointers wanted = DevicePointers::ask;

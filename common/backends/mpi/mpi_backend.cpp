@@ -28,7 +28,8 @@ int largest_tag(MPI_Comm comm) {
 }
 
 DevicePath path_of(BackendContext const& context) {
-    return agree(decide({context.mpi_device, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
+    DevicePointers const wanted = device_pointers(context.option("mpi", "device"));
+    return agree(decide({wanted, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
 }
 
 class MpiBackend final : public Backend {

@@ -87,7 +87,7 @@ MadeBackend make_backend(BackendContext const& context) {
     if (context.bootstrap.kind() != "mpi") {
         return Unsupported{"nccl runs one process per GPU; start with mpirun or srun"};
     }
-    auto gpus = survey_gpus(context.bootstrap, context.shared_gpu);
+    auto gpus = survey_gpus(context.bootstrap, context.option("nccl", "shared_gpu") == "yes");
     if (!gpus) {
         return gpus.error();
     }

@@ -40,12 +40,12 @@ void check_method(MethodChoice const& method) {
 class TunedBackend final : public Backend {
 public:
     explicit TunedBackend(BackendContext const& context)
-        : bootstrap_(context.bootstrap), chooser_(*context.chooser), nodes_(nodes_of(context.bootstrap)) {
+        : bootstrap_(context.bootstrap), chooser_(context.delegation->chooser), nodes_(nodes_of(context.bootstrap)) {
         for (std::string const& name : chooser_.backends()) {
             if (name == own_name) {
                 throw UsageError("the tuning table chooses 'tuned', which only hands on; name a transport");
             }
-            sources_.emplace(name, context.others->backend(name));
+            sources_.emplace(name, context.delegation->backends.backend(name));
         }
     }
 
@@ -145,10 +145,10 @@ private:
 }  // namespace
 
 MadeBackend make_backend(BackendContext const& context) {
-    if (context.chooser == nullptr || context.others == nullptr) {
+    if (context.delegation == nullptr) {
         return Unsupported{"tuned runs by a tuning table: give one with --use-table FILE"};
     }
-    require_one_digest(context.chooser->digest(), context.bootstrap);
+    require_one_digest(context.delegation->chooser.digest(), context.bootstrap);
     return std::unique_ptr<Backend>(std::make_unique<TunedBackend>(context));
 }
 

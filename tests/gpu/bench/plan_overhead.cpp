@@ -74,7 +74,7 @@ int run(Bootstrap& bootstrap, bool shared_gpu) {
         use_device(devices.list[turn].index);
     }
     BackendContext context{bootstrap};
-    context.shared_gpu = shared_gpu;
+    context.options["nccl"]["shared_gpu"] = shared_gpu ? "yes" : "no";
     auto const backend = make_backend("nccl", context);
     if (!backend) {
         if (bootstrap.rank() == 0) {

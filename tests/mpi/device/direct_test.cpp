@@ -10,7 +10,7 @@ namespace {
 
 class MpiDirect : public testing::Test {
 protected:
-    Rig rig_{{}, DevicePointers::ask, MemoryKind::cuda};
+    Rig rig_{{}, "auto", MemoryKind::cuda};
 };
 
 TEST_F(MpiDirect, TheLibraryIsAskedAndBelieved) {

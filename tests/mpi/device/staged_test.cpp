@@ -11,7 +11,7 @@ namespace {
 
 class MpiStaged : public testing::Test {
 protected:
-    Rig rig_{{}, DevicePointers::no, MemoryKind::cuda};
+    Rig rig_{{}, "no", MemoryKind::cuda};
 };
 
 Bytes ragged(Rank from, Rank to) {

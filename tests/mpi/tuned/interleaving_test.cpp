@@ -39,9 +39,7 @@ void run_in_random_order(std::vector<std::unique_ptr<ucx::BoundPlan>>& bound, st
 TEST_P(Interleavings, FinishAndDeliverEveryByte) {
     auto const bootstrap = make_mpi_bootstrap();
     tuning::TableChooser const chooser(conformance::alternating_table("ucx"));
-    BackendContext context{*bootstrap};
-    context.chooser = &chooser;
-    BackendPool pool(context);
+    BackendPool pool(BackendContext{*bootstrap}, &chooser);
     auto const tuned = pool.backend("tuned");
     ASSERT_TRUE(tuned) << tuned.error().reason;
     Counts counts;

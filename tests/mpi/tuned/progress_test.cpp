@@ -154,8 +154,8 @@ TEST_P(ProgressOfThreeBackends, IsMadeForAllWhicheverRegisteredLast) {
     BackendPool transports(context);
     PoolWithDouble source(*bootstrap, transports);
     ByOperation const chooser(GetParam());
-    context.chooser = &chooser;
-    context.others = &source;
+    Delegation const delegation{chooser, source};
+    context.delegation = &delegation;
     auto const tuned = make_backend("tuned", context);
     ASSERT_TRUE(tuned) << tuned.error().reason;
     ucx::BoundPlan bound(*bootstrap, *tuned.value(), plan_of_three_backends(*bootstrap));

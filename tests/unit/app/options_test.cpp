@@ -64,10 +64,13 @@ TEST(Options, BackendTunedAndItsTableComeTogether) {
 }
 
 TEST(Options, WhetherMpiTakesDeviceMemoryIsAskedUnlessSaid) {
-    EXPECT_EQ(parse({}).mpi_device, DevicePointers::ask);
-    EXPECT_EQ(parse({"--mpi-device", "auto"}).mpi_device, DevicePointers::ask);
-    EXPECT_EQ(parse({"--mpi-device", "yes"}).mpi_device, DevicePointers::yes);
-    EXPECT_EQ(parse({"--mpi-device", "no"}).mpi_device, DevicePointers::no);
+    auto const device = [](std::vector<std::string> const& words) {
+        return parse(words).backend_options.at("mpi").at("device");
+    };
+    EXPECT_EQ(device({}), "auto");
+    EXPECT_EQ(device({"--mpi-device", "auto"}), "auto");
+    EXPECT_EQ(device({"--mpi-device", "yes"}), "yes");
+    EXPECT_EQ(device({"--mpi-device", "no"}), "no");
     EXPECT_NE(parse_refusal({"--mpi-device", "maybe"}).find("maybe"), std::string::npos);
 }
 

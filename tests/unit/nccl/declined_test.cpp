@@ -91,7 +91,7 @@ protected:
     void TearDown() override { unsetenv("NCCL_HOSTID"); }
     [[nodiscard]] MadeBackend backend(bool may_share) {
         BackendContext context{*bootstrap_};
-        context.shared_gpu = may_share;
+        context.options["nccl"]["shared_gpu"] = may_share ? "yes" : "no";
         return make_backend("nccl", context);
     }
     std::unique_ptr<Bootstrap> bootstrap_ = make_mpi_bootstrap();

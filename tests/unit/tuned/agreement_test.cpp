@@ -125,8 +125,8 @@ TEST(TunedAgreement, DifferentTablesAreAnErrorThatNamesTheRanks) {
             WatchedSource source(bootstrap, protocol);
             FunctionChooser const chooser(by_size, bootstrap.rank() == 2 ? "bb" : "aa");
             BackendContext context{bootstrap};
-            context.chooser = &chooser;
-            context.others = &source;
+            Delegation const delegation{chooser, source};
+            context.delegation = &delegation;
             (void)dlmb::make_backend("tuned", context);
         });
     } catch (UsageError const& usage) {

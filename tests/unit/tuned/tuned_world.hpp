@@ -132,8 +132,8 @@ public:
         : bootstrap_(bootstrap), source_(bootstrap, protocol_), chooser_(std::move(choose)) {
         protocol_.reserve(4096);
         BackendContext context{bootstrap, YieldPolicy::always};
-        context.chooser = &chooser_;
-        context.others = &source_;
+        Delegation const delegation{chooser_, source_};
+        context.delegation = &delegation;
         backend_ = std::move(dlmb::make_backend("tuned", context)).value();
     }
 
