@@ -6,8 +6,10 @@
 
 #include "common/backends/mpi/algorithm_catalogue.hpp"
 #include "common/backends/mpi/communicators.hpp"
+#include "common/backends/mpi/prepared_call.hpp"
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,5 +49,12 @@ private:
 
 /// The steps of `plan` whose call the choice names.
 [[nodiscard]] std::vector<StepId> steps_by_algorithm(Plan const& plan, AlgorithmChoice const& choice);
+
+/// Whether an algorithm can do the calls of a plan is only known to the library, when it is called. Collective: makes
+/// once, group by group, the calls that `choice` names, whatever is in their buffers. Why the library cannot do them by
+/// these algorithms; empty: it just did. `calls`: by step of `plan`.
+[[nodiscard]] std::string applicability_test(Plan const& plan, std::span<PreparedCall const> calls,
+                                             AlgorithmChoice const& choice, Algorithms& algorithms,
+                                             Bootstrap& bootstrap);
 
 }  // namespace dlmb::mpi

@@ -55,13 +55,16 @@ std::vector<Block> cut_blocks(std::vector<Block> const& blocks, Bytes first, Cut
     return result;
 }
 
-/// First bytes of the pieces of `bytes`; one piece when there is none.
-std::vector<Bytes> starts(Bytes bytes, Bytes chunk) {
-    std::vector<Bytes> result{0};
-    for (Bytes first = chunk; first < bytes; first += chunk) {
-        result.push_back(first);
-    }
-    return result;
+/// `make(first, size)` for the pieces of `bytes`; one piece when there is none.
+template <class Make>
+std::vector<Chunk> pieces(Bytes bytes, Bytes chunk, Make make) {
+    std::vector<Chunk> chunks;
+    Bytes first = 0;
+    do {
+        chunks.push_back(make(first, piece(bytes, first, chunk)));
+        first += chunk;
+    } while (first < bytes);
+    return chunks;
 }
 
 Bytes whole_elements(Bytes chunk, Element element) {
@@ -81,46 +84,36 @@ struct Cutter {
         return chunks;
     }
     std::vector<Chunk> operator()(Send const& step) const {
-        std::vector<Chunk> chunks;
-        for (Bytes const first : starts(step.to.bytes, cut.chunk_bytes)) {
+        return pieces(step.to.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
             Send part = step;
-            part.to = {step.to.peer, step.to.offset + first, piece(step.to.bytes, first, cut.chunk_bytes)};
-            chunks.push_back({part, ranges_of({part.to}, step.buffer), {}});
-        }
-        return chunks;
+            part.to = {step.to.peer, step.to.offset + first, bytes};
+            return {part, ranges_of({part.to}, step.buffer), {}};
+        });
     }
     std::vector<Chunk> operator()(Recv const& step) const {
-        std::vector<Chunk> chunks;
-        for (Bytes const first : starts(step.from.bytes, cut.chunk_bytes)) {
+        return pieces(step.from.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
             Recv part = step;
-            part.from = {step.from.peer, step.from.offset + first, piece(step.from.bytes, first, cut.chunk_bytes)};
-            chunks.push_back({part, {}, ranges_of({part.from}, step.buffer)});
-        }
-        return chunks;
+            part.from = {step.from.peer, step.from.offset + first, bytes};
+            return {part, {}, ranges_of({part.from}, step.buffer)};
+        });
     }
     std::vector<Chunk> operator()(AllReduce const& step) const {
-        Bytes const chunk = whole_elements(cut.chunk_bytes, step.element);
-        std::vector<Chunk> chunks;
-        for (Bytes const first : starts(step.bytes, chunk)) {
+        return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
             AllReduce part = step;
             part.send.offset += first;
             part.recv.offset += first;
-            part.bytes = piece(step.bytes, first, chunk);
-            chunks.push_back(moved(part, part.send, part.bytes, part.recv, part.bytes));
-        }
-        return chunks;
+            part.bytes = bytes;
+            return moved(part, part.send, bytes, part.recv, bytes);
+        });
     }
     std::vector<Chunk> operator()(Broadcast const& step) const {
-        Bytes const chunk = whole_elements(cut.chunk_bytes, step.element);
         bool const is_root = step.root == cut.me;
-        std::vector<Chunk> chunks;
-        for (Bytes const first : starts(step.bytes, chunk)) {
+        return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
             Broadcast part = step;
             part.data.offset += first;
-            part.bytes = piece(step.bytes, first, chunk);
-            chunks.push_back(moved(part, part.data, is_root ? part.bytes : 0, part.data, is_root ? 0 : part.bytes));
-        }
-        return chunks;
+            part.bytes = bytes;
+            return moved(part, part.data, is_root ? bytes : 0, part.data, is_root ? 0 : bytes);
+        });
     }
     std::vector<Chunk> operator()(ReduceScatter const& step) const {
         return {moved(step, step.send, step.bytes, step.recv, step.bytes / static_cast<Bytes>(cut.ranks))};

@@ -6,7 +6,7 @@
 
 #include "common/backends/mpi/methods.hpp"
 #include "common/backends/mpi/plan_requirements.hpp"
-#include "common/backends/mpi/staged.hpp"
+#include "common/backends/mpi/staging.hpp"
 
 namespace dlmb::mpi {
 

@@ -7,7 +7,7 @@
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/algorithm_choice.hpp"
 #include "common/backends/mpi/communicators.hpp"
-#include "common/backends/mpi/limits.hpp"
+#include "common/backends/mpi/mpi_backend.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
 #include "common/memory/device_queue.hpp"
 

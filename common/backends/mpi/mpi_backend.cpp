@@ -3,12 +3,12 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 
 #include "common/backend_kit/device_compute.hpp"
-#include "common/backends/mpi/applicability_test.hpp"
+#include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/backends/mpi/counts.hpp"
 #include "common/backends/mpi/device_path.hpp"
 #include "common/backends/mpi/mpi_plan.hpp"
-#include "common/backends/mpi/staging_buffers.hpp"
+#include "common/backends/mpi/staging.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/oversubscription.hpp"
@@ -105,7 +105,7 @@ public:
             compile_plan({plan, method, agreed, communicators, limits_, buffers, device ? queues_.get() : nullptr,
                           is_staged ? &images.host : nullptr, idle_});
         if (by_algorithm) {
-            std::string const reason = why_not_applicable(plan, calls, method.algorithms, algorithms_, bootstrap_);
+            std::string const reason = applicability_test(plan, calls, method.algorithms, algorithms_, bootstrap_);
             if (!reason.empty()) {
                 return Unsupported{reason};
             }

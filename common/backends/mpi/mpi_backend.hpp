@@ -6,9 +6,16 @@
 #pragma once
 
 #include "common/backend_kit/registry.hpp"
-#include "common/backends/mpi/limits.hpp"
 
 namespace dlmb::mpi {
+
+/// The sizes above which a transfer takes another path. Parameters, so that a test reaches those paths with small
+/// buffers.
+struct Limits {
+    Bytes call_bytes = 2'147'483'647;    // largest count or displacement of a call that takes int
+    Bytes chunk_bytes = Bytes{1} << 30;  // largest point-to-point message; larger blocks travel as several
+    int channels = 32'767;               // that fit the tags of the library; every library has these
+};
 
 /// Collective. Unsupported unless the ranks are MPI processes.
 [[nodiscard]] MadeBackend make_backend(BackendContext const& context);

@@ -9,7 +9,7 @@
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
-#include "common/backends/mpi/staging_buffers.hpp"
+#include "common/backends/mpi/staging.hpp"
 #include "common/base/idle.hpp"
 
 #include <string>

@@ -3,12 +3,10 @@
 //
 // Method staged: a step on device memory by another method on host memory. It is cut into parts: while one is
 // communicated, the next is copied to the host and the one before is copied back to the device.
-#include "common/backends/mpi/staged.hpp"
-
 #include "common/backends/mpi/chunks.hpp"
 #include "common/backends/mpi/messages.hpp"
+#include "common/backends/mpi/staging.hpp"
 #include "common/base/error.hpp"
-#include "common/plan/precedence.hpp"
 
 #include <fmt/core.h>
 
@@ -172,15 +170,6 @@ bool read_staged_knob(ChosenMethod& method, std::string_view knob, std::string_v
 }
 
 }  // namespace
-
-std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan) {
-    Precedence const precedence = precedence_of(plan);
-    std::vector<std::shared_ptr<Turn>> turns;
-    for (std::vector<StepId> const& before : precedence.started) {
-        turns.push_back(before.empty() ? std::make_shared<Turn>() : turns[before.front()]);
-    }
-    return turns;
-}
 
 Method staged() {
     return {.info = {"staged", "memory of a device copied through pinned host memory, in chunks, for any of the others",

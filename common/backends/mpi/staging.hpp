@@ -9,7 +9,9 @@
 #include "common/memory/device_queue.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dlmb::mpi {
@@ -32,7 +34,7 @@ struct Turn {
 /// The references outlive the compiled steps.
 struct Staging {
     Buffers const& device;
-    Buffers const& host;  // images of `device` (staging_buffers.hpp)
+    Buffers const& host;  // images of `device` (StagingBuffers)
     DeviceQueues const& queues;
     Idle idle;
     std::vector<std::shared_ptr<Turn>> turns;  // by step
@@ -40,5 +42,27 @@ struct Staging {
 
 /// One turn for steps that must start in order; each of them follows at most one.
 [[nodiscard]] std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan);
+
+/// Host addresses by BufferId; the memory lives as long as this.
+struct HostImages {
+    Buffers host{MemoryKind::pinned, {}};
+    std::vector<std::shared_ptr<Allocation>> memory;
+};
+
+/// Plans on the same device buffers (draws, methods) share their images: they never run at the same time.
+class StagingBuffers {
+public:
+    /// For `local_ranks` that ask for as much. Nothing, with the reason in `why_not`, when this node's memory does not
+    /// suffice.
+    [[nodiscard]] HostImages of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not);
+    /// Pinned now.
+    [[nodiscard]] Bytes bytes() const;
+
+private:
+    [[nodiscard]] std::shared_ptr<Allocation> find(std::byte const* device, Bytes bytes) const;
+
+    std::unique_ptr<MemorySpace> pinned_;
+    std::map<std::byte const*, std::weak_ptr<Allocation>> images_;  // by device address, the largest made
+};
 
 }  // namespace dlmb::mpi

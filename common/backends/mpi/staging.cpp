@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/staging_buffers.hpp"
+#include "common/backends/mpi/staging.hpp"
 
 #include "common/base/error.hpp"
+#include "common/plan/precedence.hpp"
 
 #include <fmt/core.h>
 
@@ -71,6 +72,15 @@ Bytes StagingBuffers::bytes() const {
         sum += memory == nullptr ? 0 : memory->bytes();
     }
     return sum;
+}
+
+std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan) {
+    Precedence const precedence = precedence_of(plan);
+    std::vector<std::shared_ptr<Turn>> turns;
+    for (std::vector<StepId> const& before : precedence.started) {
+        turns.push_back(before.empty() ? std::make_shared<Turn>() : turns[before.front()]);
+    }
+    return turns;
 }
 
 }  // namespace dlmb::mpi
