@@ -1,11 +1,14 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan cut where the backend or the method changes. Parts of one backend in a row are an epoch: between epochs all
-// ranks wait until nothing is in flight.
+// A plan cut where the backend or the method changes, and whether all ranks cut alike: parts of one backend in a row
+// are an epoch, and between epochs all ranks wait until nothing is in flight. A rank with another order would wait for
+// ever; here it is named instead.
 #pragma once
 
 #include "common/backend_kit/chooser.hpp"
+
+#include <span>
 
 namespace dlmb::tuned {
 
@@ -25,5 +28,15 @@ struct Part {
 /// The steps of one part as a plan of the same groups and buffers. It waits only for steps of its own: those of earlier
 /// parts are complete when it starts.
 [[nodiscard]] Plan plan_of(Plan const& whole, Part const& part);
+
+/// "0-1:ucx/ring:r003 2:mpi/default:none 3-4:compute": steps in plan order, those of one choice and rule together.
+[[nodiscard]] std::string step_text(Plan const& plan, std::span<StepChoice const> choices);
+
+/// Collective. The parts to run, as many and of the same choices on every rank: `mine`, or on a rank that communicates
+/// with nobody those of the others with its computations in the first. Unsupported, the same on all ranks, where parts
+/// stand in different orders, or where the ends of one operation are in different parts: it names rank, step and choice
+/// of both. `idle`: who runs a plan in which no rank communicates.
+[[nodiscard]] Expected<std::vector<Part>, Unsupported> agreed_parts(Plan const& plan, std::vector<Part> mine,
+                                                                    StepChoice const& idle, Bootstrap& bootstrap);
 
 }  // namespace dlmb::tuned

@@ -4,9 +4,7 @@
 // Each step on the backend and by the method that a chooser picks for it: what a runtime that obeys a tuning table
 // does, its changes from one library to another included.
 #include "common/backend_kit/registry.hpp"
-#include "common/backends/tuned/agreement.hpp"
-#include "common/backends/tuned/one_digest.hpp"
-#include "common/backends/tuned/step_text.hpp"
+#include "common/backends/tuned/parts.hpp"
 #include "common/backends/tuned/traits.hpp"
 #include "common/backends/tuned/tuned_plan.hpp"
 #include "common/base/error.hpp"
@@ -16,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace dlmb::tuned {
 namespace {
@@ -35,6 +34,30 @@ void check_method(MethodChoice const& method) {
         throw UsageError(
             fmt::format("tuned: method {} has no knobs; '{}' has", method_table[0].name, to_string(method)));
     }
+}
+
+/// Collective. All ranks must choose by the same table: throws UsageError on all, naming who has which, unless all
+/// bring the same digest.
+void require_one_digest(std::string const& digest, Bootstrap& bootstrap) {
+    constexpr std::size_t most_named = 8;
+    std::map<std::string, std::vector<Rank>> ranks_with;
+    Rank rank = 0;
+    for (std::vector<char> const& told : gather<char>(bootstrap, digest)) {
+        ranks_with[{told.begin(), told.end()}].push_back(rank++);
+    }
+    if (ranks_with.size() == 1) {
+        return;
+    }
+    std::string text;
+    for (auto const& [each, ranks] : ranks_with) {
+        std::size_t const named = std::min(ranks.size(), most_named);
+        text += fmt::format("; {} on rank{} {}{}", each, ranks.size() == 1 ? "" : "s",
+                            fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                            named < ranks.size() ? fmt::format(" and {} more", ranks.size() - named) : "");
+    }
+    throw UsageError(fmt::format("--use-table: the ranks read different tables (SHA-256{}); give every node the same "
+                                 "file",
+                                 text));
 }
 
 class TunedBackend final : public Backend {
@@ -88,7 +111,7 @@ public:
         }
         StepTraits nothing;
         nothing.memory = buffers.kind;
-        auto agreed = agree(plan, cut(plan, choices), chooser_.choose(nothing), bootstrap_);
+        auto agreed = agreed_parts(plan, cut(plan, choices), chooser_.choose(nothing), bootstrap_);
         if (!agreed) {
             return agreed.error();
         }

@@ -8,6 +8,22 @@
 
 namespace dlmb::tuned {
 
+bool Turn::pass_to(Backend& next) {
+    bool const quiesces = active_ != nullptr && active_ != &next;
+    if (quiesces) {
+        active_->quiesce();
+    }
+    active_ = &next;
+    return quiesces;
+}
+
+void Turn::end() {
+    if (active_ != nullptr) {
+        active_->quiesce();
+        active_ = nullptr;
+    }
+}
+
 TunedPlan::TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, std::string steps_text, Turn& turn)
     : CompiledPlan(steps), parts_(std::move(parts)), steps_text_(std::move(steps_text)), turn_(turn) {}
 

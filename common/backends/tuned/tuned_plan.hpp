@@ -4,10 +4,21 @@
 // The parts of a plan, one after the other, each on its backend.
 #pragma once
 
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/tuned/parts.hpp"
-#include "common/backends/tuned/turn.hpp"
 
 namespace dlmb::tuned {
+
+class Turn {
+public:
+    /// Collective where true: the backend that had the turn was quiesced. Allocates nothing.
+    bool pass_to(Backend& next);
+    /// Collective where a backend has the turn.
+    void end();
+
+private:
+    Backend* active_ = nullptr;
+};
 
 struct CompiledPart {
     Part part;
