@@ -5,11 +5,10 @@
 // all that have started run side by side.
 #pragma once
 
+#include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/ucx/tasks.hpp"
-#include "common/plan/ready_queue.hpp"
 
 #include <memory>
-#include <vector>
 
 namespace dlmb::ucx {
 
@@ -35,26 +34,30 @@ public:
     [[nodiscard]] Provenance provenance() const override { return worker_.provenance(); }
 
 private:
-    struct Running {
-        std::uint32_t task;
-        void* request;           // of a message
-        std::uint64_t progress;  // bytes done of local work; on the device, the number of the piece of work
+    /// Of a task that has started.
+    struct Progress {
+        void* request = nullptr;  // of a message
+        std::uint64_t done = 0;   // bytes of local work; on the device, the number of the piece of work
     };
 
-    void start_ready();
-    void start(std::uint32_t number);
-    /// True: something became complete.
-    [[nodiscard]] bool poll();
-    [[nodiscard]] bool is_complete(Running& each);
-    void complete(std::uint32_t number);
+    // What the shared loop calls.
+    friend class ReadySteps<Progress>;
+    [[nodiscard]] bool start(std::uint32_t number, Progress& progress);
+    [[nodiscard]] bool poll(std::uint32_t number, Progress& progress);
+    void complete(std::uint32_t number) {
+        if (tasks_.all[number].ends_step) {
+            mark(tasks_.all[number].step);
+        }
+    }
+    void idle() const { worker_.progress_or_idle(); }
+
     [[nodiscard]] std::string_view name_of_step(Task const& task) const { return tasks_.step_names[task.step]; }
 
     ScheduleResources resources_;  // outlives the batches
     Tasks tasks_;
     Worker& worker_;
     Workers& workers_;
-    ReadyQueue queue_;
-    std::vector<Running> running_;
+    ReadySteps<Progress> ready_steps_;
     ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;
 };

@@ -9,24 +9,141 @@
 #include "common/backends/ucx/ucx_backend.hpp"
 #include "common/base/error.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
-#include "tests/benchmarks/ucx_vs_mpi/arguments.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/cases.hpp"
-#include "tests/benchmarks/ucx_vs_mpi/contest.hpp"
-#include "tests/benchmarks/ucx_vs_mpi/report.hpp"
+#include "tests/benchmarks/ucx_vs_mpi/interleaved.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 namespace dlmb::benchmark {
 namespace {
 
+struct Arguments {
+    std::vector<std::string> groups;  // of cases
+    std::vector<std::string> methods{"default"};
+    std::vector<Bytes> sizes;  // empty: those of the group
+    std::string only;          // cases whose names have this text
+    int rounds = 61;
+    bool control = false;  // MPI takes another turn in each round: its ratio to itself is what no comparison can tell
+};
+
+/// Throws UsageError.
+Arguments read_arguments(std::span<char*> words) {
+    Arguments arguments;
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        std::string const word = words[i];
+        bool const has_value = word == "--method" || word == "--rounds" || word == "--size" || word == "--only";
+        if (has_value && i + 1 == words.size()) {
+            throw UsageError(fmt::format("{}: its value is missing", word));
+        }
+        if (word == "--method") {
+            arguments.methods.emplace_back(words[++i]);
+        } else if (word == "--size") {
+            arguments.sizes.push_back(parse_bytes(words[++i], "--size"));
+        } else if (word == "--only") {
+            arguments.only = words[++i];
+        } else if (word == "--rounds") {
+            arguments.rounds = std::max(1, std::stoi(words[++i]));
+        } else if (word == "--control") {
+            arguments.control = true;
+        } else {
+            arguments.groups.push_back(word);
+        }
+    }
+    if (arguments.groups.empty()) {
+        arguments.groups.assign(group_names().begin(), group_names().end());
+    }
+    return arguments;
+}
+
+/// A line per case, and per group and method the geometric means of the ratios and the worst. Ratios are of medians and
+/// of least times: the latter are what a quiet machine comes closest to.
+class Report {
+public:
+    /// Only rank 0 prints.
+    Report(Bootstrap const& bootstrap, std::vector<std::string> methods);
+
+    /// `times`: MPI's, then one per method.
+    void add(std::string const& name, std::vector<Times> const& times);
+    void skip(std::string const& name, std::string const& reason) const;
+    void end_group(std::string const& group);
+
+private:
+    struct Ratio {
+        std::string name;
+        double of_medians = 0;
+        double of_least = 0;
+    };
+    [[nodiscard]] static std::string summary(std::vector<Ratio> const& ratios, double Ratio::*value);
+    void print(std::string const& text) const;
+
+    bool prints_;
+    std::vector<std::string> methods_;
+    std::vector<std::vector<Ratio>> ratios_;  // by method, of the group in hand
+};
+
+Report::Report(Bootstrap const& bootstrap, std::vector<std::string> methods)
+    : prints_(bootstrap.rank() == 0), methods_(std::move(methods)), ratios_(methods_.size()) {
+    std::string heading = fmt::format("{:<34} {:>10} {:>10}", "case", "mpi us", "least us");
+    for (std::string const& method : methods_) {
+        heading += fmt::format(" | {:>10} {:>10} {:>6} {:>6}", method, "least us", "ratio", "least");
+    }
+    print(heading);
+}
+
+void Report::add(std::string const& name, std::vector<Times> const& times) {
+    std::string line = fmt::format("{:<34} {:>10.2f} {:>10.2f}", name, times[0].median / 1000, times[0].least / 1000);
+    for (std::size_t i = 0; i < methods_.size(); ++i) {
+        Times const& ucx = times[i + 1];
+        Ratio const ratio{name, ucx.median / times[0].median, ucx.least / times[0].least};
+        ratios_[i].push_back(ratio);
+        line += fmt::format(" | {:>10.2f} {:>10.2f} {:>6.3f} {:>6.3f}", ucx.median / 1000, ucx.least / 1000,
+                            ratio.of_medians, ratio.of_least);
+    }
+    print(line);
+}
+
+void Report::skip(std::string const& name, std::string const& reason) const {
+    print(fmt::format("{:<34} skipped: {}", name, reason));
+}
+
+void Report::end_group(std::string const& group) {
+    for (std::size_t i = 0; i < methods_.size(); ++i) {
+        if (!ratios_[i].empty()) {
+            print(fmt::format("== {} {}: medians {}; least {}", group, methods_[i],
+                              summary(ratios_[i], &Ratio::of_medians), summary(ratios_[i], &Ratio::of_least)));
+        }
+        ratios_[i].clear();
+    }
+}
+
+std::string Report::summary(std::vector<Ratio> const& ratios, double Ratio::*value) {
+    double logarithms = 0;
+    Ratio worst;
+    for (Ratio const& each : ratios) {
+        logarithms += std::log(each.*value);
+        worst = each.*value > worst.*value ? each : worst;
+    }
+    return fmt::format("geometric mean {:.3f}, worst {:.3f} ({})",
+                       std::exp(logarithms / static_cast<double>(ratios.size())), worst.*value, worst.name);
+}
+
+void Report::print(std::string const& text) const {
+    if (prints_) {
+        fmt::print("{}\n", text);
+        std::fflush(stdout);
+    }
+}
+
 class Comparison {
 public:
     Comparison(Bootstrap& bootstrap, Arguments const& arguments)
         : bootstrap_(bootstrap), arguments_(arguments), mpi_(mpi::make_backend({bootstrap}).value()),
-          ucx_(ucx::make_backend({bootstrap}).value()), report_(bootstrap, contenders(arguments)) {}
+          ucx_(ucx::make_backend({bootstrap}).value()), report_(bootstrap, labels(arguments)) {}
 
     void run() {
         for (std::string const& group : arguments_.groups) {
@@ -54,7 +171,7 @@ public:
     }
 
 private:
-    static std::vector<std::string> contenders(Arguments const& arguments) {
+    static std::vector<std::string> labels(Arguments const& arguments) {
         std::vector<std::string> labels = arguments.methods;
         if (arguments.control) {
             labels.insert(labels.begin(), "mpi again");
@@ -73,10 +190,10 @@ private:
             buffers.base.push_back(memory.back().data());
         }
         std::vector<std::unique_ptr<CompiledPlan>> compiled;
-        std::vector<Candidate> candidates;
+        std::vector<TimedPlan> timed;
         auto const add = [&](Backend& backend, std::string const& method) {
             compiled.push_back(backend.compile(plan, buffers, parse_method(method)).value());
-            candidates.push_back({compiled.back().get(), &backend});
+            timed.push_back({compiled.back().get(), &backend});
             backend.quiesce();
         };
         add(*mpi_, "default");
@@ -86,7 +203,7 @@ private:
         for (std::string const& method : arguments_.methods) {
             add(*ucx_, method);
         }
-        report_.add(name, compete(bootstrap_, candidates, arguments_.rounds));
+        report_.add(name, time_interleaved(bootstrap_, timed, arguments_.rounds));
     }
 
     Bootstrap& bootstrap_;

@@ -13,7 +13,7 @@
 
 namespace dlmb::benchmark {
 
-struct Candidate {
+struct TimedPlan {
     CompiledPlan* plan = nullptr;
     Backend* backend = nullptr;
 };
@@ -24,7 +24,8 @@ struct Times {
     double least = 0;  // what other work on the machine disturbs least
 };
 
-/// Collective. By candidate; equal on all ranks.
-[[nodiscard]] std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, int rounds);
+/// Collective. By timed; equal on all ranks.
+[[nodiscard]] std::vector<Times> time_interleaved(Bootstrap& bootstrap, std::vector<TimedPlan> const& plans,
+                                                  int rounds);
 
 }  // namespace dlmb::benchmark

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tests/benchmarks/ucx_vs_mpi/contest.hpp"
+#include "tests/benchmarks/ucx_vs_mpi/interleaved.hpp"
 
 #include "common/base/clock.hpp"
 
@@ -26,15 +26,15 @@ struct Bursts {
 };
 
 /// After unrecorded iterations, as in the runner: what the other library left behind is not timed. Nothing is left that
-/// a peer still needs from this rank: it would wait for ever where the next candidate is of a library that blocks.
-void run_burst(Bootstrap& bootstrap, Candidate const& candidate, int burst, Bursts& bursts) {
+/// a peer still needs from this rank: it would wait for ever where the next plan is of a library that blocks.
+void run_burst(Bootstrap& bootstrap, TimedPlan const& timed, int burst, Bursts& bursts) {
     constexpr int unrecorded = 3;
-    iterate(*candidate.plan, unrecorded);
+    iterate(*timed.plan, unrecorded);
     bootstrap.barrier();
     bursts.starts.push_back(now_ns());
-    iterate(*candidate.plan, burst);
+    iterate(*timed.plan, burst);
     bursts.ends.push_back(now_ns());
-    candidate.backend->quiesce();
+    timed.backend->quiesce();
 }
 
 /// From the first rank's start to the last rank's end. A rank that waits for its turn on a core starts late, when what
@@ -49,16 +49,16 @@ std::vector<Nanoseconds> spans(Bootstrap& bootstrap, Bursts bursts) {
     return spans;
 }
 
-/// Iterations that fill a sample of a millisecond, from those of the slowest candidate.
-int burst_for(Bootstrap& bootstrap, std::vector<Candidate> const& candidates) {
+/// Iterations that fill a sample of a millisecond, from those of the slowest plan.
+int burst_for(Bootstrap& bootstrap, std::vector<TimedPlan> const& plans) {
     constexpr Nanoseconds sample_ns = 1'000'000;
     constexpr int trial = 3;
     constexpr int trials = 3;  // in one of them a rank may have waited for its turn
     Nanoseconds slowest = trial;
-    for (Candidate const& candidate : candidates) {
+    for (TimedPlan const& timed : plans) {
         Bursts bursts;
         for (int i = 0; i < trials; ++i) {
-            run_burst(bootstrap, candidate, trial, bursts);
+            run_burst(bootstrap, timed, trial, bursts);
         }
         std::vector<Nanoseconds> const times = spans(bootstrap, std::move(bursts));
         slowest = std::max(slowest, *std::min_element(times.begin(), times.end()));
@@ -68,11 +68,11 @@ int burst_for(Bootstrap& bootstrap, std::vector<Candidate> const& candidates) {
 
 }  // namespace
 
-std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& candidates, int rounds) {
-    std::vector<Bursts> samples(candidates.size());
-    burst_for(bootstrap, candidates);  // the first runs touch memory for the first time
-    int const burst = burst_for(bootstrap, candidates);
-    std::vector<std::size_t> order(candidates.size());
+std::vector<Times> time_interleaved(Bootstrap& bootstrap, std::vector<TimedPlan> const& plans, int rounds) {
+    std::vector<Bursts> samples(plans.size());
+    burst_for(bootstrap, plans);  // the first runs touch memory for the first time
+    int const burst = burst_for(bootstrap, plans);
+    std::vector<std::size_t> order(plans.size());
     std::iota(order.begin(), order.end(), 0);
     std::minstd_rand random;  // alike on all ranks
     for (int round = 0; round < rounds; ++round) {
@@ -82,7 +82,7 @@ std::vector<Times> compete(Bootstrap& bootstrap, std::vector<Candidate> const& c
             std::reverse(order.begin(), order.end());
         }
         for (std::size_t const who : order) {
-            run_burst(bootstrap, candidates[who], burst, samples[who]);
+            run_burst(bootstrap, plans[who], burst, samples[who]);
         }
     }
     std::vector<Times> result;
