@@ -4,8 +4,8 @@
 
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/record/blob_json.hpp"
-#include "common/record/device_distances.hpp"
+#include "common/record/json_fields.hpp"
+#include "common/record/topology.hpp"
 
 #include <fmt/core.h>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/record/device_use.hpp"
+#include "common/record/environment.hpp"
 
 #include <span>
 #include <vector>

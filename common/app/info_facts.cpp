@@ -5,7 +5,7 @@
 #include "common/app/adopt_device.hpp"
 #include "common/app/printouts.hpp"
 #include "common/record/environment.hpp"
-#include "common/record/nearby_nics.hpp"
+#include "common/record/topology.hpp"
 
 namespace dlmb::app {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/backend_kit/registry.hpp"
-#include "common/record/device_use.hpp"
+#include "common/record/environment.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "common/app/launch_context.hpp"
 #include "common/measure/calibration/calibration.hpp"
-#include "common/record/device_use.hpp"
+#include "common/record/environment.hpp"
 
 #include <optional>
 #include <string>

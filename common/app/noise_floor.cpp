@@ -4,7 +4,7 @@
 
 #include "common/measure/statistics/detection.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
-#include "common/record/calibration_json.hpp"
+#include "common/record/json.hpp"
 
 #include <algorithm>
 #include <array>

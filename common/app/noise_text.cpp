@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/launch_calibration.hpp"
 #include "common/app/noise_floor.hpp"
-#include "common/record/calibration_json.hpp"
+#include "common/record/json.hpp"
 
 #include <fmt/format.h>
 

@@ -12,7 +12,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/start/common_start.hpp"
-#include "common/record/launch_id.hpp"
+#include "common/record/identifiers.hpp"
 #include "common/record/machine.hpp"
 #include "common/record/result_reader.hpp"
 

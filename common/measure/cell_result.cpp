@@ -32,4 +32,16 @@ std::string_view name_of(Suspect::Kind kind) {
     throw Error("kind of a suspect out of range");
 }
 
+std::string_view name_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::passed:
+        return "passed";
+    case Verdict::failed:
+        return "failed";
+    case Verdict::off:
+        return "off";
+    }
+    throw Error("verdict out of range");
+}
+
 }  // namespace dlmb::measure

@@ -98,6 +98,7 @@ struct Suspect {
 [[nodiscard]] std::string_view name_of(Suspect::Kind kind);
 
 enum class Verdict { passed, failed, off };
+[[nodiscard]] std::string_view name_of(Verdict verdict);
 
 struct Validation {
     Verdict verdict = Verdict::off;

@@ -3,14 +3,10 @@
 #include "common/record/environment.hpp"
 
 #include "common/base/version.hpp"
-#include "common/record/blob_json.hpp"
-#include "common/record/hash.hpp"
-#include "common/record/launch_id.hpp"
-#include "common/record/machine.hpp"
+#include "common/record/json.hpp"
 #include "common/record/placement.hpp"
-#include "common/record/rank_devices.hpp"
-#include "common/record/record.hpp"
 #include "common/record/variables.hpp"
+#include "common/record/warnings.hpp"
 
 #include <fmt/core.h>
 
@@ -82,19 +78,6 @@ Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, D
     return facts;
 }
 
-std::vector<std::string> build_warnings() {
-    std::vector<std::string> warnings;
-    if (build_info().build_type == "Debug") {
-        warnings.emplace_back(
-            "this is a Debug build: its times are not those of the library it measures; use the release preset");
-    }
-    if (!build_info().sanitizers.empty()) {
-        warnings.push_back(
-            fmt::format("this build runs under sanitizers ({}): its times mean nothing", build_info().sanitizers));
-    }
-    return warnings;
-}
-
 }  // namespace
 
 std::string environment_key(Facts const& identity) {
@@ -106,16 +89,21 @@ std::string environment_key(Facts const& identity) {
     return stable_hash(text);
 }
 
+bool on_test_double(Environment const& environment) {
+    auto const gpus = environment.identity.find("gpus");
+    return gpus != environment.identity.end() && gpus->second.find(test_double_prefix) != std::string::npos;
+}
+
 Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     Placement const placement = gather_placement(bootstrap, device);
     Blob blob;
     if (bootstrap.rank() == 0) {
         blob = to_blob({{"identity", identity_of(bootstrap, placement)},
                         {"informational", informational_of(bootstrap, placement, device)},
-                        {"variables", record::recorded_variables()}});
+                        {"variables", recorded_variables()}});
     }
     bootstrap.broadcast(blob, 0);
-    auto const told = from_blob(blob);
+    Json const told = from_blob(blob);
 
     Environment environment;
     environment.identity = told.at("identity").get<Facts>();

@@ -7,7 +7,7 @@
 
 #include "common/base/units.hpp"
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/record/device_use.hpp"
+#include "common/memory/devices.hpp"
 
 #include <map>
 #include <optional>
@@ -16,6 +16,14 @@
 #include <vector>
 
 namespace dlmb::record {
+
+/// Which GPU this rank works on, as whoever chose it tells the record.
+struct DeviceUse {
+    std::optional<Device> device;  // nothing: this rank sees none
+    std::string reason;            // why this one; empty without a device
+    std::string runtime_version;   // of CUDA, "13.0"; empty in a build without it
+    std::string driver_version;    // the newest CUDA that the driver serves, or "none"
+};
 
 /// The GPU of one rank.
 struct RankDevice {
@@ -62,10 +70,5 @@ inline constexpr std::string_view test_double_warning =
 
 /// 16 hex digits, the same on every platform for equal identities.
 [[nodiscard]] std::string environment_key(std::map<std::string, std::string> const& identity);
-
-/// What a reader of the numbers should know about the places of the ranks; empty when nothing is wrong.
-/// `units` are the processing units that each host offers this launch.
-[[nodiscard]] std::vector<std::string> placement_warnings(std::vector<RankPlace> const& ranks,
-                                                          std::map<std::string, int> const& units);
 
 }  // namespace dlmb::record

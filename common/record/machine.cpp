@@ -10,8 +10,10 @@
 #include <charconv>
 #include <cstddef>
 #include <fstream>
+#include <locale>
 #include <optional>
 #include <sched.h>
+#include <set>
 #include <string_view>
 #include <sys/utsname.h>
 
@@ -173,6 +175,26 @@ Affinity read_affinity(fs::path const& root) {
     std::sort(nodes.begin(), nodes.end());
     affinity.numa = cpu_list(nodes);
     return affinity;
+}
+
+NodeConditions read_conditions(fs::path const& root) {
+    NodeConditions conditions;
+    conditions.governor = first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or("");
+    std::ifstream load(root / "proc/loadavg");
+    load.imbue(std::locale::classic());
+    load >> conditions.load;
+    return conditions;
+}
+
+std::vector<int> cores_of(std::vector<int> const& units, fs::path const& root) {
+    std::set<int> cores;
+    for (int const unit : units) {
+        std::vector<int> const siblings = parse_cpu_list(
+            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", unit))
+                .value_or(""));
+        cores.insert(siblings.empty() ? unit : siblings.front());
+    }
+    return {cores.begin(), cores.end()};
 }
 
 }  // namespace dlmb::record

@@ -28,4 +28,16 @@ struct Affinity {
 };
 [[nodiscard]] Affinity read_affinity(std::filesystem::path const& root = "/");
 
+/// The cores that these processing units are threads of, each named by its first thread; ascending, each once. A unit
+/// that the system says nothing of is a core of its own.
+[[nodiscard]] std::vector<int> cores_of(std::vector<int> const& units, std::filesystem::path const& root = "/");
+
+/// What moves times on a node though ranks are placed well, at the begin of the launch. What cannot be read is empty
+/// and 0.
+struct NodeConditions {
+    std::string governor;  // of processing unit 0
+    double load = 0;       // mean over the last minute of threads that run or want to
+};
+[[nodiscard]] NodeConditions read_conditions(std::filesystem::path const& root = "/");
+
 }  // namespace dlmb::record

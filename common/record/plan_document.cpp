@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/plan_document.hpp"
 
-#include "common/record/json_parts.hpp"
+#include "common/record/json_fields.hpp"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ std::string plan_document(PlanHeader const& header, std::span<Plan const> plans)
                     {"pattern", header.pattern},
                     {"preset", header.preset},
                     {"parameters", parameters_json(header.parameters)},
-                    {"world", world_json(header.world)},
+                    {"world", write_value(header.world, "world")},
                     {"draw", {{"seed", header.draw.seed}, {"index", header.draw.index}}},
                     {"statistics", statistics_json(header.statistics)}};
     std::string const front = compact(head);

@@ -15,7 +15,7 @@
 
 namespace dlmb::record {
 
-inline constexpr char const* plan_schema = "dlmb.plan/1.1";
+inline constexpr char const* plan_schema = "dlmb.plan/1.0";
 
 struct PlanHeader {
     std::string pattern;

@@ -5,15 +5,12 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/base/draw.hpp"
-#include "common/measure/buffers/cache_use.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/cell_result.hpp"
 #include "common/memory/page_placement.hpp"
 #include "common/plan/traffic.hpp"
-#include "common/plan/world.hpp"
 #include "common/record/environment.hpp"
-#include "common/record/launch_id.hpp"
+#include "common/record/identifiers.hpp"
 
 #include <map>
 #include <optional>
@@ -22,32 +19,7 @@
 
 namespace dlmb::record {
 
-inline constexpr char const* result_schema = "dlmb.result/1.4";
-
-/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
-/// key).
-struct CellIdentity {
-    std::string pattern;
-    std::string preset;                             // may be empty
-    std::map<std::string, std::string> parameters;  // resolved, all of them
-    std::string backend;
-    std::string method;
-    std::string memory;
-    std::string mode;  // isolated, stream
-    WorldShape world;
-    std::uint64_t seed = 1;
-    std::uint32_t draws = 1;
-    measure::CacheMode cache = measure::CacheMode::rotate;
-    measure::Fill fill = measure::Fill::random;
-    bool operator==(CellIdentity const&) const = default;
-};
-
-/// Sorted key=value parts joined with '/', characters A-Z a-z 0-9 . _ = / + - only, at most 1000 bytes (a longer one
-/// ends in a hash). Parameters (key "p.<name>") at their preset's value are left out; a byte that is none of A-Z a-z
-/// 0-9 . _ - is '+' and two hex digits, so that different identities never share an id. Cache mode and fill are left
-/// out where they are what cells were before they were named: warm and random.
-[[nodiscard]] std::string cell_id(CellIdentity const& identity,
-                                  std::map<std::string, std::string> const& preset_values);
+inline constexpr char const* result_schema = "dlmb.result/1.0";
 
 struct PhaseTraffic {
     std::string label;
@@ -65,16 +37,15 @@ struct Record {
     CellIdentity identity;
     std::string cell_id;
     measure::CellResult result;
-    TrafficSummary traffic;            // mean over draws
-    std::vector<PhaseTraffic> phases;  // traffic per phase, mean over draws
-    std::map<std::string, double>
-        statistics;  // realised skew: gini_expert, max_mean_expert, gini_rank, max_mean_rank ...
+    TrafficSummary traffic;                    // mean over draws
+    std::vector<PhaseTraffic> phases;          // traffic per phase, mean over draws
+    std::map<std::string, double> statistics;  // of the drawn routing: gini_expert, max_mean_rank ...
     measure::CacheUse cache;
     std::optional<HostPages> host_pages;  // nothing: device memory, or it did not come to allocating
     Provenance backend_facts;
     bool is_default = false;  // the method is what this backend does when none is named
     bool host_driven = true;
-    bool shared_gpu = false;  // ranks took turns on a GPU: shows that results are right, and nothing about time
+    bool shared_gpu = false;  // ranks took turns on a GPU: its times mean nothing
 };
 
 struct Launch {
@@ -86,7 +57,7 @@ struct Launch {
     WorldShape world;
     Environment environment;
     std::optional<measure::Calibration> calibration = std::nullopt;  // absent with --calibration off
-    std::optional<std::uint64_t> order_seed = std::nullopt;          // of the rounds; absent before result format 1.4
+    std::optional<std::uint64_t> order_seed = std::nullopt;          // of the rounds
 };
 
 /// How much the cells of a launch differ from themselves: |aa_ratio - 1| over those that have one.

@@ -3,7 +3,7 @@
 #include "common/record/result_reader.hpp"
 
 #include "common/base/error.hpp"
-#include "common/record/from_json.hpp"
+#include "common/record/json.hpp"
 
 #include <fmt/core.h>
 

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/result_writer.hpp"
 
-#include "common/record/result_lines.hpp"
-
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,39 @@ int write_all(int file, std::string_view text) {
     }
     // A network file system may report a full disk only here. Pipes and devices have nothing to flush.
     return fdatasync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+}
+
+/// What follows the last newline of a file; empty text when the file ends in one.
+struct LastLine {
+    std::uint64_t begin = 0;
+    std::string text;
+};
+
+/// Reads from the end: a result file of gigabytes costs no more than its last line.
+LastLine last_line(fs::path const& path) {
+    constexpr std::uint64_t chunk_bytes = 65536;
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    LastLine last;
+    last.begin = file ? static_cast<std::uint64_t>(file.tellg()) : 0;
+    while (last.begin > 0) {
+        std::uint64_t const bytes = std::min(chunk_bytes, last.begin);
+        std::string chunk(bytes, '\0');
+        file.seekg(static_cast<std::streamoff>(last.begin - bytes));
+        file.read(chunk.data(), static_cast<std::streamsize>(bytes));
+        std::size_t const newline = chunk.rfind('\n');
+        std::size_t const kept = newline == std::string::npos ? 0 : newline + 1;
+        last.text.insert(0, chunk, kept);
+        last.begin -= bytes - kept;
+        if (newline != std::string::npos) {
+            break;
+        }
+    }
+    return last;
+}
+
+/// A JSON object from its first to its last byte.
+bool is_whole_line(std::string_view text) {
+    return nlohmann::json::parse(text.begin(), text.end(), nullptr, false).is_object();
 }
 
 }  // namespace

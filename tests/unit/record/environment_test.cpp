@@ -78,19 +78,6 @@ TEST(EnvironmentKey, ChangesWithEveryNameAndValue) {
     }
 }
 
-TEST(PlacementWarnings, NameUnboundRanksAndCrowdedHosts) {
-    std::vector<RankPlace> const ranks{
-        {0, "a", "0", "0", true}, {1, "a", "0-1", "0", false}, {2, "a", "0-1", "0", false}, {3, "b", "0", "0", true}};
-    auto const warnings = placement_warnings(ranks, {{"a", 2}, {"b", 1}});
-    ASSERT_EQ(warnings.size(), 2U);
-    EXPECT_EQ(warnings[0].substr(0, 31), "2 of 4 ranks are not bound and ");
-    EXPECT_EQ(warnings[1].substr(0, 37), "3 ranks share 2 processing units on a");
-}
-
-TEST(PlacementWarnings, AreNoneForBoundRanksOnRoomyHosts) {
-    EXPECT_TRUE(placement_warnings({{0, "a", "0", "0", true}, {1, "a", "1", "0", true}}, {{"a", 2}}).empty());
-}
-
 std::vector<Environment> captured(
     int ranks, int ranks_per_node, std::function<void()> const& before = [] {}) {
     std::vector<Environment> all(static_cast<std::size_t>(ranks));

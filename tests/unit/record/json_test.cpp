@@ -1,9 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/record/from_json.hpp"
 #include "common/record/json.hpp"
-#include "common/record/json_parts.hpp"
 #include "tests/unit/record/sample_records.hpp"
 
 #include <gtest/gtest.h>
@@ -34,15 +32,6 @@ TEST(Json, ALaunchOnATestDoubleSaysSo) {
     EXPECT_TRUE(parsed(to_json_line(launch)).at("test_double").get<bool>());
 }
 
-TEST(Json, ALaunchOfSchema10IsRead) {
-    Json old = parsed(to_json_line(sample_launch()));
-    old.erase("test_double");
-    old.erase("calibration");
-    old["schema"] = "dlmb.result/1.0";
-    EXPECT_FALSE(launch_from(old).calibration.has_value());
-    EXPECT_EQ(launch_from(old).environment, sample_launch().environment);
-}
-
 TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     for (Record const& cell : {sample_cell(), sample_skipped_cell(), sample_invalid_cell()}) {
         std::string const line = to_json_line("id", cell);
@@ -54,27 +43,30 @@ TEST(Json, EveryKindOfCellSurvivesTheRoundTrip) {
     }
 }
 
-TEST(Json, ACellOfSchema11HasItsMedianOfRoundsAndNoFlags) {
-    Json old = parsed(to_json_line("id", sample_cell()));
-    for (char const* field : {"series", "below_floor", "flags"}) {
-        old.erase(field);
-    }
-    old["rounds"] = {{"medians_ns", {100.0, 103.0, 104.0}}};
-    measure::CellResult const result = record_from(old).result;
-    EXPECT_EQ(result.median_of_rounds_ns, 103);
-    EXPECT_DOUBLE_EQ(result.aa_ratio.value(), 102.0 / 103);
-    EXPECT_FALSE(result.series.has_value());
-    EXPECT_FALSE(result.below_floor.has_value());
-    EXPECT_TRUE(result.flags.empty());
-}
-
-TEST(Json, ACellOfRanksThatSharedAGpuSaysSoAndOneOfSchema10DidNot) {
+TEST(Json, ACellOfRanksThatSharedAGpuSaysSo) {
     Record cell = sample_cell();
     cell.shared_gpu = true;
-    Json line = parsed(to_json_line("id", cell));
-    EXPECT_TRUE(record_from(line).shared_gpu);
-    line.erase("shared_gpu");
-    EXPECT_FALSE(record_from(line).shared_gpu);
+    EXPECT_TRUE(record_from(parsed(to_json_line("id", cell))).shared_gpu);
+}
+
+TEST(Json, AFieldThatIsMissingOrUnknownToAListOfNamesIsNamed) {
+    Json const whole = parsed(to_json_line("id", sample_cell()));
+    auto const refusal = [](Json const& line) -> std::string {
+        try {
+            (void)record_from(line);
+        } catch (std::exception const& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    };
+    for (char const* field : {"status", "cache", "fill", "rounds", "traffic", "time_ns", "sync", "flags"}) {
+        Json line = whole;
+        line.erase(field);
+        EXPECT_NE(refusal(line).find(field), std::string::npos) << refusal(line);
+    }
+    Json line = whole;
+    line["cache"]["mode"] = "cold";
+    EXPECT_EQ(refusal(line), "mode: unknown value 'cold'");
 }
 
 TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
@@ -91,18 +83,6 @@ TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
         cell.result.throttled = throttled;
         EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.throttled, throttled);
     }
-}
-
-TEST(Json, ACellOfSchema11WasWarmOnRandomBytes) {
-    Json line = parsed(to_json_line("id", sample_cell()));
-    for (char const* field : {"cache", "fill", "host_pages"}) {
-        line.erase(field);
-    }
-    Record const cell = record_from(line);
-    EXPECT_EQ(cell.identity.cache, measure::CacheMode::warm);
-    EXPECT_EQ(cell.identity.fill, measure::Fill::random);
-    EXPECT_EQ(cell.cache.slots, 1U);
-    EXPECT_FALSE(cell.host_pages.has_value());
 }
 
 TEST(Json, AnEndSurvivesTheRoundTrip) {

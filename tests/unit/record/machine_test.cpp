@@ -3,6 +3,7 @@
 #include "common/record/machine.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,6 +57,27 @@ TEST(Machine, NamesTheNumaNodesOfTheUnitsThatMayBeUsed) {
     write_file(root / "sys/devices/system/node/online", "0-1,10\n");
     EXPECT_EQ(read_affinity(root / "").numa, "1,10");
     EXPECT_EQ(read_affinity(root / "none").numa, "");
+}
+
+TEST(NodeConditions, AreWhatLinuxTells) {
+    TemporaryFolder const folder;
+    write_file(folder / "proc/loadavg", "3.25 1.00 0.50 2/345 678\n");
+    write_file(folder / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+    NodeConditions const conditions = read_conditions(folder / "");
+    EXPECT_EQ(conditions.governor, "powersave");
+    EXPECT_EQ(conditions.load, 3.25);
+    NodeConditions const unknown = read_conditions(folder / "nowhere");
+    EXPECT_EQ(unknown.governor, "");
+    EXPECT_EQ(unknown.load, 0);
+}
+
+TEST(NodeConditions, ThreadsOfOneCoreAreOneCore) {
+    TemporaryFolder const folder;
+    for (int const unit : {0, 4}) {
+        write_file(folder / ("sys/devices/system/cpu/cpu" + std::to_string(unit)) / "topology/thread_siblings_list",
+                   "0,4\n");
+    }
+    EXPECT_THAT(cores_of({0, 4, 7}, folder / ""), ::testing::ElementsAre(0, 7));
 }
 
 }  // namespace

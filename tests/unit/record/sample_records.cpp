@@ -4,7 +4,7 @@
 
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/measure/statistics/series.hpp"
-#include "common/record/rank_devices.hpp"
+#include "common/record/warnings.hpp"
 
 #include <array>
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// With hwloc only: its library reads a made-up machine from HWLOC_SYNTHETIC.
+// With hwloc only: its library reads a made-up machine from HWLOC_SYNTHETIC, or the made-up GPU node beside this file:
+// two packages of two cores, each with four GPUs (lstopo -i gpu_node.xml draws it).
 #include "common/record/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -23,6 +24,70 @@ TEST(Topology, CountsWhatASyntheticMachineHas) {
     EXPECT_NE(topology.synthetic.find("Package:2"), std::string::npos) << topology.synthetic;
     EXPECT_EQ(topology.synthetic.find("memory="), std::string::npos) << topology.synthetic;
     EXPECT_EQ(topology.source.substr(0, 6), "hwloc ");
+}
+
+std::vector<int> distances_from(std::vector<int> const& units) {
+    std::vector<Device> devices(3);
+    devices[0].pci_bus_id = "0000:13:00.0";  // first package
+    devices[1].pci_bus_id = "0000:b4:00.0";  // second package
+    devices[2].pci_bus_id = "0000:ff:00.0";  // not there
+    EXPECT_EQ(setenv("HWLOC_XMLFILE", DLMB_GPU_NODE, 1), 0);
+    auto distances = device_distances({units, ""}, devices);
+    EXPECT_EQ(unsetenv("HWLOC_XMLFILE"), 0);
+    return distances;
+}
+
+TEST(DeviceDistances, ADeviceOfTheRanksPackageIsNearer) {
+    EXPECT_EQ(distances_from({0}), (std::vector{2, 4, 4}));
+    EXPECT_EQ(distances_from({3}), (std::vector{4, 2, 4}));
+}
+
+TEST(DeviceDistances, APackageWithSeveralNumaNodesNeedNotBeOneForTheRank) {
+    EXPECT_EQ(distances_from({2, 3}), (std::vector{4, 2, 4}));
+}
+
+TEST(DeviceDistances, WhoeverMayRunAnywhereIsNearNone) {
+    EXPECT_EQ(distances_from({0, 1, 2, 3}), (std::vector{4, 4, 4}));
+}
+
+TEST(DeviceDistances, UnitsThatTheNodeDoesNotHaveAreNoFault) {
+    EXPECT_EQ(distances_from({0, 700}), (std::vector{4, 4, 4}));
+}
+
+std::vector<NearbyNic> nics_near(std::string const& pci_bus_id) {
+    EXPECT_EQ(setenv("HWLOC_XMLFILE", DLMB_GPU_NODE, 1), 0);
+    auto nics = nearby_nics(pci_bus_id);
+    EXPECT_EQ(unsetenv("HWLOC_XMLFILE"), 0);
+    return nics;
+}
+
+TEST(NearbyNics, TheAdapterBehindTheSameSwitchComesFirst) {
+    auto const nics = nics_near("0000:13:00.0");
+    ASSERT_EQ(nics.size(), 5U);
+    EXPECT_EQ(nics[0].names, "ib0 mlx5_0");
+    EXPECT_EQ(nics[0].pci_bus_id, "0000:15:00.0");
+    EXPECT_EQ(nics[0].meeting_point, "PCI switch");
+    EXPECT_EQ(nics[0].hops, 4);  // up through a port to the switch, down through a port
+    EXPECT_EQ(nics[1].names, "eno1");
+    EXPECT_EQ(nics[1].meeting_point, "host bridge");
+    EXPECT_EQ(nics[2].names, "ib1 mlx5_1");
+    EXPECT_EQ(nics[2].meeting_point, "package");
+    EXPECT_EQ(nics[2].hops, 8);  // port, switch, host bridge, package, and down again
+    EXPECT_EQ(nics[3].meeting_point, "machine");
+}
+
+TEST(NearbyNics, EveryGpuHasItsOwnNearestOne) {
+    for (auto const& [gpu, nic] :
+         {std::pair{"0000:14:00.0", "0000:15:00.0"}, std::pair{"0000:34:00.0", "0000:35:00.0"},
+          std::pair{"0000:93:00.0", "0000:95:00.0"}, std::pair{"0000:b4:00.0", "0000:b5:00.0"}}) {
+        auto const nics = nics_near(gpu);
+        ASSERT_FALSE(nics.empty());
+        EXPECT_EQ(nics[0].pci_bus_id, nic);
+    }
+}
+
+TEST(NearbyNics, ADeviceThatIsNotThereIsNearNone) {
+    EXPECT_TRUE(nics_near("0000:ff:00.0").empty());
 }
 
 }  // namespace

@@ -1,14 +1,49 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Made-up devices; no device is touched.
+// Made-up machines and devices.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/record/rank_devices.hpp"
+#include "common/record/warnings.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace dlmb::record {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(PlacementWarnings, NameUnboundRanksAndCrowdedHosts) {
+    std::vector<RankPlace> const ranks{
+        {0, "a", "0", "0", true}, {1, "a", "0-1", "0", false}, {2, "a", "0-1", "0", false}, {3, "b", "0", "0", true}};
+    auto const warnings = placement_warnings(ranks, {{"a", 2}, {"b", 1}});
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_EQ(warnings[0].substr(0, 31), "2 of 4 ranks are not bound and ");
+    EXPECT_EQ(warnings[1].substr(0, 37), "3 ranks share 2 processing units on a");
+}
+
+TEST(PlacementWarnings, AreNoneForBoundRanksOnRoomyHosts) {
+    EXPECT_TRUE(placement_warnings({{0, "a", "0", "0", true}, {1, "a", "1", "0", true}}, {{"a", 2}}).empty());
+}
+
+TEST(Warnings, GovernorAndLoadAreWarnedOfByNode) {
+    std::map<std::string, int> const ranks{{"a", 2}, {"b", 2}, {"c", 2}};
+    auto const warnings =
+        condition_warnings(ranks, {{"a", {"powersave", 0.5}}, {"b", {"performance", 2.5}}, {"c", {"", 2.0}}});
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("of a is 'powersave'"), HasSubstr("b had a load of 2.5")));
+}
+
+TEST(Warnings, BoundRanksOnHalvesOfACoreAreWarnedOf) {
+    auto const ranks = [](bool bound, std::vector<int> const& first, std::vector<int> const& second) {
+        return std::vector<CoreUse>{{"a", bound, first, {0}}, {"a", bound, second, {0}}};
+    };
+    EXPECT_THAT(sibling_warnings(ranks(true, {0}, {4})), ElementsAre(HasSubstr("share 1 cores")));
+    EXPECT_THAT(sibling_warnings(ranks(false, {0}, {4})), IsEmpty());  // unbound is a warning of its own
+    EXPECT_THAT(sibling_warnings(ranks(true, {0}, {0})), IsEmpty());   // so are more ranks than units
+    EXPECT_THAT(sibling_warnings({{"a", true, {0}, {0}}, {"b", true, {4}, {0}}}), IsEmpty());
+}
 
 RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_node = false) {
     return {rank, std::move(host), "0", "0", true, RankDevice{0, std::move(bus), 0, other_numa_node, "why"}};

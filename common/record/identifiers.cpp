@@ -1,9 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/hash.hpp"
-#include "common/record/record.hpp"
+#include "common/record/identifiers.hpp"
 
 #include <fmt/core.h>
+
+#include <ctime>
+#include <random>
 
 namespace dlmb::record {
 namespace {
@@ -38,15 +40,11 @@ std::map<std::string, std::string> parts_of(CellIdentity const& identity,
                                              {"ranks", std::to_string(identity.world.ranks)},
                                              {"ranks_per_node", std::to_string(identity.world.ranks_per_node)},
                                              {"seed", std::to_string(identity.seed)},
-                                             {"draws", std::to_string(identity.draws)}};
+                                             {"draws", std::to_string(identity.draws)},
+                                             {"cache", std::string{measure::name_of(identity.cache)}},
+                                             {"fill", std::string{measure::name_of(identity.fill)}}};
     if (identity.preset.empty()) {
         parts.erase("preset");
-    }
-    if (identity.cache != measure::CacheMode::warm) {
-        parts.emplace("cache", measure::name_of(identity.cache));
-    }
-    if (identity.fill != measure::Fill::random) {
-        parts.emplace("fill", measure::name_of(identity.fill));
     }
     for (auto const& [name, value] : identity.parameters) {
         auto const preset = preset_values.find(name);
@@ -69,6 +67,28 @@ std::string cell_id(CellIdentity const& identity, std::map<std::string, std::str
     }
     std::string const ending = "/hash=" + stable_hash(id);
     return id.substr(0, longest_id - ending.size()) + ending;
+}
+
+std::string stable_hash(std::string_view text) {
+    std::uint64_t hash = 0xCBF29CE484222325ULL;
+    for (char const character : text) {
+        hash ^= static_cast<unsigned char>(character);
+        hash *= 0x100000001B3ULL;
+    }
+    return fmt::format("{:016x}", hash);
+}
+
+std::string new_launch_id() {
+    std::random_device source;
+    return fmt::format("{:08x}{:08x}", source(), source());
+}
+
+std::string utc_now() {
+    std::time_t const seconds = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                       parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace dlmb::record

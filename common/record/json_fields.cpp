@@ -1,12 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/json_parts.hpp"
-
-#include "common/base/error.hpp"
+#include "common/record/json_fields.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 
 namespace dlmb::record {
@@ -38,10 +35,6 @@ Json statistics_json(std::map<std::string, double> const& statistics) {
     return object;
 }
 
-Json world_json(WorldShape const& world) {
-    return {{"ranks", world.ranks}, {"ranks_per_node", world.ranks_per_node}};
-}
-
 Json finite(double value, std::string_view field) {
     if (!std::isfinite(value)) {
         throw Error(fmt::format("result field {} is not a finite number", field));
@@ -49,16 +42,19 @@ Json finite(double value, std::string_view field) {
     return value;
 }
 
-Json finite_list(std::vector<double> const& values, std::string_view field) {
-    Json list = Json::array();
-    for (double const value : values) {
-        list.push_back(finite(value, field));
-    }
-    return list;
-}
-
 std::string compact(Json const& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Blob to_blob(Json const& value) {
+    std::string const text = compact(value);
+    auto const* first = reinterpret_cast<std::byte const*>(text.data());
+    return {first, first + text.size()};
+}
+
+Json from_blob(Blob const& blob) {
+    auto const* first = reinterpret_cast<char const*>(blob.data());
+    return Json::parse(first, first + blob.size());
 }
 
 }  // namespace dlmb::record
