@@ -20,7 +20,7 @@ namespace dlmb::app {
 /// For a launch on host memory: taking a device would cost memory of it, and fail where it is exclusive to a process.
 [[nodiscard]] record::DeviceUse adopt_no_device();
 
-/// Collective: the choice alone, among `devices`, which are this far from the rank (record/device_distances.hpp). Ranks
+/// Collective: the choice alone, among `devices`, which are this far from the rank (record/topology.hpp). Ranks
 /// share a choice with those of their node that see the same devices: a launcher may give each rank devices of its own.
 [[nodiscard]] record::DeviceUse choose_device(Bootstrap& bootstrap, Devices const& devices,
                                               std::vector<int> const& distances, std::span<int const> requested);
