@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// On what a launch ran: enough to say whether two launches may be compared, and nothing that does not belong into a
-// file that is passed on (variables by allow-list, secrets redacted).
+// On what a launch ran: enough to say whether two launches may be compared, and nothing that should not be in a file
+// that is passed on. Variables are recorded by an allow-list, and secrets are redacted.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -17,7 +17,7 @@
 
 namespace dlmb::record {
 
-/// Which GPU this rank works on, as whoever chose it tells the record.
+/// The GPU that was chosen for this rank.
 struct DeviceUse {
     std::optional<Device> device;  // nothing: this rank sees none
     std::string reason;            // why this one; empty without a device
@@ -61,8 +61,8 @@ struct Environment {
 /// is named in the warnings.
 [[nodiscard]] Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device = {});
 
-/// A test double of the CUDA runtime names its devices so. Host memory stands for the device's: logic is what it was
-/// before, times say nothing.
+/// The names of devices of a test double of the CUDA runtime begin so. It takes host memory for device memory: the
+/// logic is the same, and times mean nothing.
 inline constexpr std::string_view test_double_prefix = "DLMB test double";
 inline constexpr std::string_view test_double_warning =
     "the GPUs are a test double of the CUDA runtime: no time of this launch is a measurement";

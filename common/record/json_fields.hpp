@@ -106,7 +106,11 @@ public:
     }
     template <class List>
     void object_where(bool condition, char const* name, List list) {
-        condition ? object(name, list) : void(object_[name] = nullptr);
+        if (condition) {
+            object(name, list);
+        } else {
+            object_[name] = nullptr;
+        }
     }
     /// Objects whose fields `list` names.
     template <class Values, class List>
@@ -275,7 +279,9 @@ void read_value(Json const& json, Value& value, std::string_view field) {
     } else if constexpr (detail::Optional<Value>) {
         value.reset();
         if (!json.is_null()) {
-            read_value(json, value.emplace(), field);
+            typename Value::value_type inner{};
+            read_value(json, inner, field);
+            value = std::move(inner);
         }
     } else if constexpr (detail::Map<Value>) {
         for (auto const& [key, each] : json.items()) {

@@ -14,7 +14,7 @@ namespace dlmb::record {
 /// `root` lets a test give a tree of its own. A fact that cannot be read is "unknown" here and absent below.
 [[nodiscard]] std::string cpu_model(std::filesystem::path const& root = "/");
 
-/// Kernel, memory, frequency governor, load and the switches of the kernel that move communication times.
+/// Kernel, memory, frequency governor, load and the settings of the kernel that change communication times.
 [[nodiscard]] std::map<std::string, std::string> machine_facts(std::filesystem::path const& root = "/");
 
 /// Processing units that a list such as "0-3,8" names; empty when it is not such a list.
@@ -32,8 +32,8 @@ struct Affinity {
 /// that the system says nothing of is a core of its own.
 [[nodiscard]] std::vector<int> cores_of(std::vector<int> const& units, std::filesystem::path const& root = "/");
 
-/// What moves times on a node though ranks are placed well, at the begin of the launch. What cannot be read is empty
-/// and 0.
+/// What changes times on a node even where ranks are placed well, at the start of the launch. What cannot be read is
+/// empty and 0.
 struct NodeConditions {
     std::string governor;  // of processing unit 0
     double load = 0;       // mean over the last minute of threads that run or want to

@@ -41,7 +41,7 @@ struct Record {
     std::vector<PhaseTraffic> phases;          // traffic per phase, mean over draws
     std::map<std::string, double> statistics;  // of the drawn routing: gini_expert, max_mean_rank ...
     measure::CacheUse cache;
-    std::optional<HostPages> host_pages;  // nothing: device memory, or it did not come to allocating
+    std::optional<HostPages> host_pages;  // nothing: device memory, or nothing was allocated
     Provenance backend_facts;
     bool is_default = false;  // the method is what this backend does when none is named
     bool host_driven = true;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Appends whole lines to a result file, and nothing else: what a kill or a full disk broke is cut away, so that every
-// line of the file can be read at any time. One launch writes to a file at a time.
+// Appends whole lines to a result file. A line that a kill or a full disk broke is cut away, so that every line of the
+// file can be read at any time. One launch writes to a file at a time.
 #pragma once
 
 #include "common/base/error.hpp"

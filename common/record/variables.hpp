@@ -10,7 +10,7 @@
 
 namespace dlmb::record {
 
-/// True for variables that tune a library we measure; false for job ids, addresses and everything unknown.
+/// True for variables that tune a measured library; false for job ids, addresses and everything unknown.
 [[nodiscard]] bool is_recorded(std::string_view name);
 
 /// The value, or "<redacted>" when the name or the value looks like it carries a secret.
