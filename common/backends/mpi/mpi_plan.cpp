@@ -23,8 +23,7 @@ void MpiPlan::launch() {
         if (in_order_) {
             calls_.front().start();
         } else {
-            Runner runner{*this};
-            ready_steps_.launch(runner);
+            launch_as_ready();
         }
     } catch (CallFailed const& failure) {
         rethrow_with_step(failure);
@@ -36,8 +35,7 @@ void MpiPlan::finish() {
         if (in_order_) {
             finish_in_order();
         } else {
-            Runner runner{*this};
-            ready_steps_.finish(runner);
+            finish_as_ready();
         }
     } catch (CallFailed const& failure) {
         rethrow_with_step(failure);
@@ -52,6 +50,16 @@ void MpiPlan::finish_in_order() {
         calls_[step + 1].start_and_wait();
     }
     mark_last(static_cast<StepId>(last));
+}
+
+void MpiPlan::launch_as_ready() {
+    Runner runner{*this};
+    ready_steps_.launch(runner);
+}
+
+void MpiPlan::finish_as_ready() {
+    Runner runner{*this};
+    ready_steps_.finish(runner);
 }
 
 void MpiPlan::rethrow_with_step(CallFailed const& failure) const {

@@ -54,6 +54,9 @@ private:
         MpiPlan& plan;
     };
     void finish_in_order();
+    // Not inlined: their registers would be saved in every iteration of plans that run in order, too.
+    [[gnu::noinline]] void launch_as_ready();
+    [[gnu::noinline]] void finish_as_ready();
     [[noreturn]] void rethrow_with_step(CallFailed const& failure) const;
 
     PlanAlgorithms algorithms_;
