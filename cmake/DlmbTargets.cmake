@@ -83,8 +83,7 @@ function(dlmb_generate_registries)
         endif()
     endforeach()
     configure_file(${PROJECT_SOURCE_DIR}/cmake/backend_registry.cpp.in ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp @ONLY)
-    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend_kit/backend_pool.cpp
-                                     common/backend_kit/make_backend.cpp)
+    add_library(dlmb_backends STATIC ${PROJECT_BINARY_DIR}/generated/backend_registry.cpp common/backend_kit/registry.cpp)
     add_library(dlmb::backends ALIAS dlmb_backends)
     target_link_libraries(dlmb_backends PUBLIC dlmb::backend_kit PRIVATE dlmb_build_flags fmt::fmt ${targets})
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/open_backends.hpp"
 
-#include "common/backend_kit/backend_pool.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"

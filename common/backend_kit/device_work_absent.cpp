@@ -3,9 +3,7 @@
 //
 // A build without CUDA: without a device no queue can be made that these could be called with.
 #include "common/backend_kit/device_compute.hpp"
-#include "common/backend_kit/device_reduce.hpp"
-#include "common/backend_kit/device_reduction_check.hpp"
-#include "common/backend_kit/device_reduction_input.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb {

@@ -7,8 +7,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backend_kit/payload_layout.hpp"
-#include "common/backend_kit/reduction_check.hpp"
-#include "common/backend_kit/reduction_input.hpp"
+#include "common/backend_kit/reduction_buffers.hpp"
 
 #include <string>
 #include <vector>

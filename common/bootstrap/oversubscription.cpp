@@ -11,19 +11,19 @@
 namespace dlmb {
 namespace {
 
-struct Place {
+struct Processors {
     Rank node_leader = 0;
     cpu_set_t units{};
 };
 
-Place own_place(Bootstrap const& bootstrap) {
-    Place place;
-    place.node_leader = bootstrap.node_leader();
-    CPU_ZERO(&place.units);
-    if (sched_getaffinity(0, sizeof place.units, &place.units) != 0) {
-        CPU_SET(0, &place.units);
+Processors own_processors(Bootstrap const& bootstrap) {
+    Processors processors;
+    processors.node_leader = bootstrap.node_leader();
+    CPU_ZERO(&processors.units);
+    if (sched_getaffinity(0, sizeof processors.units, &processors.units) != 0) {
+        CPU_SET(0, &processors.units);
     }
-    return place;
+    return processors;
 }
 
 struct Node {
@@ -34,17 +34,17 @@ struct Node {
 }  // namespace
 
 bool oversubscribed(Bootstrap& bootstrap) {
-    Place const mine = own_place(bootstrap);
+    Processors const mine = own_processors(bootstrap);
     std::map<Rank, Node> nodes;
     for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-        Place place;
-        if (blob.size() != sizeof place) {
-            throw Error("a rank told its place in another size");
+        Processors processors;
+        if (blob.size() != sizeof processors) {
+            throw Error("a rank told its processors in another size");
         }
-        std::memcpy(&place, blob.data(), sizeof place);
-        Node& node = nodes[place.node_leader];
+        std::memcpy(&processors, blob.data(), sizeof processors);
+        Node& node = nodes[processors.node_leader];
         ++node.ranks;
-        CPU_OR(&node.units, &node.units, &place.units);
+        CPU_OR(&node.units, &node.units, &processors.units);
     }
     for (auto const& [leader, node] : nodes) {
         if (node.ranks > CPU_COUNT(&node.units)) {

@@ -7,7 +7,7 @@
 #include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/cell_result.hpp"
-#include "common/memory/page_placement.hpp"
+#include "common/memory/host_space.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/record/environment.hpp"
 #include "common/record/identifiers.hpp"

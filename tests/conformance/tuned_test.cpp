@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/backend_pool.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "tests/conformance/alternating_table.hpp"

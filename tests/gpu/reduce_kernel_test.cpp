@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // device_reduce against host_reduce, byte for byte.
-#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/element_codec.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "tests/gpu/device_rig.hpp"

@@ -3,8 +3,7 @@
 //
 // A rank's part of a reduction as the device writes it, and what the device calls right and wrong of a reduction that
 // the host did.
-#include "common/backend_kit/device_reduction_check.hpp"
-#include "common/backend_kit/device_reduction_input.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "tests/gpu/device_rig.hpp"
 #include "tests/reductions/all_reductions.hpp"
 

@@ -3,7 +3,7 @@
 //
 // One kernel for all types and reductions: the branch is the same for every thread and taken once. Narrow floats are
 // computed in float and rounded at every call, as on the host, with the conversions of the hardware.
-#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // One kernel for all types and reductions, as in reduce_kernel.cu. What an element must be is computed and encoded by
 // the functions that the host uses, not by conversions of the hardware, which are what is checked.
-#include "common/backend_kit/device_reduction_check.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/element_codec.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 #include "common/memory/cuda_memory.hpp"

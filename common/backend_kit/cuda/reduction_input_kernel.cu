@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One kernel for all types and reductions. Elements are computed and encoded by the functions that the host uses.
-#include "common/backend_kit/device_reduction_input.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/element_codec.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/local_work.hpp"
 
-#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/base/error.hpp"
 #include "common/memory/cuda_memory.hpp"

@@ -5,18 +5,101 @@
 // another transport's peer is waiting for.
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 
+#include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/mpi/communicator.hpp"
-#include "common/bootstrap/mpi/facts.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
-#include "common/bootstrap/mpi/sparse_exchange.hpp"
 #include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <map>
+#include <string_view>
+
+namespace dlmb::mpi {
+namespace {
+
+std::string_view name_of_thread_level(int level) {
+    switch (level) {
+    case MPI_THREAD_SINGLE:
+        return "single";
+    case MPI_THREAD_FUNNELED:
+        return "funneled";
+    case MPI_THREAD_SERIALIZED:
+        return "serialized";
+    default:
+        return "multiple";
+    }
+}
+
+/// What the record says about the MPI library and the launcher. `size` and `local_rank` as MPI says them, to be held
+/// against what the launcher says.
+std::map<std::string, std::string, std::less<>> facts(int size, int local_rank) {
+    int version = 0;
+    int subversion = 0;
+    int level = 0;
+    check(MPI_Get_version(&version, &subversion), "MPI_Get_version");
+    check(MPI_Query_thread(&level), "MPI_Query_thread");
+    LauncherVariables const variables = read_launcher_variables();
+    LauncherInfo const launcher = launcher_info(variables);
+    std::map<std::string, std::string, std::less<>> facts{
+        {"mpi_library", mpi_library_version()},
+        {"mpi_standard", fmt::format("{}.{}", version, subversion)},
+        {"mpi_thread_level", std::string(name_of_thread_level(level))},
+        {"launcher", launcher.name.empty() ? "none" : launcher.name},
+        {"launched_ranks", launcher.ranks > 0 ? fmt::format("{}", launcher.ranks) : "unknown"}};
+    if (std::string warning = launch_warning(variables, size, local_rank); !warning.empty()) {
+        facts.emplace("launch_warning", std::move(warning));
+    }
+    return facts;
+}
+
+/// Letters to one peer packed into one message, so that empty letters and several to one peer need no special case:
+/// each letter as its 8-byte length followed by its bytes.
+std::map<Rank, Blob> pack(std::span<Letter const> outgoing, int ranks) {
+    std::map<Rank, Blob> messages;
+    for (Letter const& letter : outgoing) {
+        if (letter.peer < 0 || letter.peer >= ranks) {
+            throw Error(fmt::format("bootstrap exchange: letter to rank {} of {}", letter.peer, ranks));
+        }
+        Blob& message = messages[letter.peer];
+        std::uint64_t const length = letter.blob.size();
+        std::size_t const start = message.size();
+        message.resize(start + sizeof length + letter.blob.size());
+        std::memcpy(message.data() + start, &length, sizeof length);
+        if (!letter.blob.empty()) {
+            std::memcpy(message.data() + start + sizeof length, letter.blob.data(), letter.blob.size());
+        }
+    }
+    return messages;
+}
+
+/// Appends the letters of a message from `peer`. Throws Error on a message that pack() cannot have made.
+void unpack(Rank peer, std::span<std::byte const> message, std::vector<Letter>& incoming) {
+    while (!message.empty()) {
+        std::uint64_t length = 0;
+        bool whole = message.size() >= sizeof length;
+        if (whole) {
+            std::memcpy(&length, message.data(), sizeof length);
+            message = message.subspan(sizeof length);
+            whole = message.size() >= length;
+        }
+        if (!whole) {
+            throw Error(fmt::format("bootstrap exchange: the message from rank {} ends inside a letter", peer));
+        }
+        std::span<std::byte const> const body = message.first(length);
+        incoming.push_back({peer, Blob(body.begin(), body.end())});
+        message = message.subspan(length);
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::mpi
 
 namespace dlmb {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The project's own code for devices, on the double.
-#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/memory/cuda_memory.hpp"
 

@@ -5,7 +5,7 @@
 // Bytes of device memory per second that fill, check and reduce move, next to a copy within the device: that is the
 // rate to compare with, as all four are bound by memory. Best of the repetitions; each ends when the host knows that
 // it is done. exit 77: no device
-#include "common/backend_kit/device_reduce.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/memory/devices.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // mpi and ucx in turns, in 10,000 random ways: a rank that leaves a library too early starves a peer, which shows as a
 // hang within some hundreds of them.
-#include "common/backend_kit/backend_pool.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/plan/validate.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "tests/conformance/alternating_table.hpp"

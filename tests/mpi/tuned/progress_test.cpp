@@ -3,7 +3,7 @@
 //
 // Three backends in one plan, two of which must be served while their rank waits in the bootstrap. With room for one
 // progress function the backend that registered last silenced the other, whose peer then waited for ever.
-#include "common/backend_kit/backend_pool.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "tests/mpi/ucx_rig.hpp"
 
 #include <mpi.h>

@@ -3,7 +3,7 @@
 //
 // The check of reductions on memory of the host, and the function of one element that the device's kernel shares.
 #include "common/backend_kit/element_codec.hpp"
-#include "common/backend_kit/reduction_check.hpp"
+#include "common/backend_kit/reduction_buffers.hpp"
 #include "common/memory/host_space.hpp"
 #include "tests/reductions/all_reductions.hpp"
 

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/memory/host_space.hpp"
-#include "common/memory/page_placement.hpp"
 
 #include <gtest/gtest.h>
 

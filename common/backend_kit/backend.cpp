@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/backend.hpp"
+
 #include "common/base/error.hpp"
 
 #include <fmt/core.h>

@@ -1,13 +1,35 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A reduction's result is compared where it lies: on the device by the device, and eight bytes come back.
+// Writes the operands of reductions into memory of any kind, and checks results there.
 #pragma once
 
-#include "common/backend_kit/device_reduction_check.hpp"
+#include "common/backend_kit/device_reduction.hpp"
+#include "common/backend_kit/reduction_payload.hpp"
+#include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
 
+#include <memory>
+
 namespace dlmb {
+
+class ReductionInput {
+public:
+    /// `memory` is kept.
+    explicit ReductionInput(MemorySpace& memory) : memory_(memory) {}
+
+    /// Writes payload.input() of `member`, from element `first` on, to `elements` elements at `data` in `memory`. They
+    /// are there when it returns.
+    void fill(std::byte* data, Bytes elements, ReductionPayload const& payload, PayloadKey key, int member,
+              std::uint64_t first);
+
+private:
+    void fill_from_host(std::byte* data, Bytes elements, ReductionPayload const& payload, PayloadKey key, int member,
+                        std::uint64_t first);
+
+    MemorySpace& memory_;
+    std::unique_ptr<DeviceQueue> queue_;  // made when it is first needed
+};
 
 class ReductionCheck {
 public:
