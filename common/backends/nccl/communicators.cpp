@@ -3,15 +3,103 @@
 #include "common/backends/nccl/communicators.hpp"
 
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/group_list.hpp"
-#include "common/backends/nccl/making.hpp"
 #include "common/base/clock.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <sched.h>
+#include <set>
 
 namespace dlmb::nccl {
+
+std::size_t place_of(Rank rank, Group const& group) {
+    return static_cast<std::size_t>(std::find(group.members.begin(), group.members.end(), rank) -
+                                    group.members.begin());
+}
+
+/// Per group its size and its members.
+Blob pack_groups(std::span<Group const> groups) {
+    std::vector<Rank> numbers;
+    for (Group const& group : groups) {
+        numbers.push_back(static_cast<Rank>(group.members.size()));
+        numbers.insert(numbers.end(), group.members.begin(), group.members.end());
+    }
+    auto const bytes = std::as_bytes(std::span(numbers));
+    return {bytes.begin(), bytes.end()};
+}
+
+std::vector<Group> unpack_groups(std::span<Blob const> blobs) {
+    std::set<std::vector<Rank>> found;
+    for (Blob const& blob : blobs) {
+        std::vector<Rank> numbers(blob.size() / sizeof(Rank));
+        if (!blob.empty()) {
+            std::memcpy(numbers.data(), blob.data(), blob.size());
+        }
+        for (auto next = numbers.begin(); next != numbers.end();) {
+            auto const end = next + 1 + *next;
+            found.emplace(next + 1, end);
+            next = end;
+        }
+    }
+    std::vector<Group> groups;
+    for (std::vector<Rank> const& members : found) {
+        groups.push_back({members});
+    }
+    return groups;
+}
+
+std::vector<std::vector<Group>> disjoint_batches(std::vector<Group> const& groups) {
+    std::vector<std::vector<Group>> batches;
+    std::vector<std::set<Rank>> taken;  // by batch
+    for (Group const& group : groups) {
+        auto const free = [&](std::set<Rank> const& ranks) {
+            return std::none_of(group.members.begin(), group.members.end(),
+                                [&](Rank member) { return ranks.count(member) > 0; });
+        };
+        auto const batch = static_cast<std::size_t>(std::find_if(taken.begin(), taken.end(), free) - taken.begin());
+        if (batch == taken.size()) {
+            taken.emplace_back();
+            batches.emplace_back();
+        }
+        taken[batch].insert(group.members.begin(), group.members.end());
+        batches[batch].push_back(group);
+    }
+    return batches;
+}
+
+ncclUniqueId new_id() {
+    ncclUniqueId id{};
+    check(ncclGetUniqueId(&id), "ncclGetUniqueId");
+    return id;
+}
+
+ncclConfig_t configuration() {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    return config;
+}
+
+/// A non-blocking communicator answers ncclInProgress until it is usable.
+void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const* call) {
+    ncclResult_t state = ncclInProgress;
+    while (state == ncclInProgress) {
+        check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
+        bootstrap.progress();
+        sched_yield();
+    }
+    check(state, call);
+}
+
+ncclComm_t create_from_id(Bootstrap& bootstrap, ncclUniqueId const& id, Group const& group) {
+    ncclConfig_t config = configuration();
+    ncclComm_t communicator = nullptr;
+    check(ncclCommInitRankConfig(&communicator, static_cast<int>(group.members.size()), id,
+                                 static_cast<int>(place_of(bootstrap.rank(), group)), &config),
+          "ncclCommInitRankConfig");
+    wait_until_ready(bootstrap, communicator, "ncclCommInitRankConfig");
+    return communicator;
+}
 
 Communicators::~Communicators() {
     // Parents last. Nothing can be done about a failure here.
@@ -24,13 +112,13 @@ void Communicators::prepare(std::span<Group const> groups) {
     }
     Nanoseconds const start = now_ns();
     if (all_.empty()) {
-        make_world();
+        create_world();
     }
     for (std::vector<Group> const& batch : disjoint_batches(new_groups(groups))) {
         auto const mine = std::find_if(batch.begin(), batch.end(), [&](Group const& group) {
             return place_of(bootstrap_.rank(), group) < group.members.size();
         });
-        ncclComm_t const made = make_subgroups(bootstrap_, world(), batch);
+        ncclComm_t const made = create_subgroups(bootstrap_, world(), batch);
         if (mine != batch.end()) {
             keep(*mine, made);
         }
@@ -38,7 +126,7 @@ void Communicators::prepare(std::span<Group const> groups) {
     init_ns_ += now_ns() - start;
 }
 
-void Communicators::make_world() {
+void Communicators::create_world() {
     Group world;
     world.members.resize(static_cast<std::size_t>(bootstrap_.size()));
     std::iota(world.members.begin(), world.members.end(), 0);
@@ -51,7 +139,7 @@ void Communicators::make_world() {
     bootstrap_.broadcast(blob, 0);
     ncclUniqueId id{};
     std::memcpy(&id, blob.data(), sizeof id);
-    keep(world, make_from_id(bootstrap_, id, world));
+    keep(world, create_from_id(bootstrap_, id, world));
 }
 
 /// Over all ranks, in one order. The first member of a group speaks for it; whether it exists all members know alike.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // One NCCL communicator per group of ranks, made once and kept: initialisation costs seconds at scale. The world's
-// comes first, from an id that rank 0 hands out; the others are split from it where the library can do that.
+// comes first, from an id that rank 0 hands out; the others are split from it where the library can do that. All are
+// non-blocking while they are used.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -15,6 +16,26 @@
 #include <vector>
 
 namespace dlmb::nccl {
+
+/// `rank`'s place among the members; their number when it is none of them.
+[[nodiscard]] std::size_t place_of(Rank rank, Group const& group);
+
+[[nodiscard]] Blob pack_groups(std::span<Group const> groups);
+/// Of all ranks together, sorted, each once.
+[[nodiscard]] std::vector<Group> unpack_groups(std::span<Blob const> blobs);
+
+/// Groups of one batch share no rank. The same on all ranks for the same list.
+[[nodiscard]] std::vector<std::vector<Group>> disjoint_batches(std::vector<Group> const& groups);
+
+[[nodiscard]] ncclUniqueId new_id();
+/// Collective over `group`.
+[[nodiscard]] ncclComm_t create_from_id(Bootstrap& bootstrap, ncclUniqueId const& id, Group const& group);
+/// Collective over the world: one communicator for each of the groups, which share no rank. This rank's; nullptr where
+/// it is in none. subgroups_split.cpp or, before NCCL 2.18, subgroups_from_id.cpp defines it; CMake picks one.
+[[nodiscard]] ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups);
+
+[[nodiscard]] ncclConfig_t configuration();
+void wait_until_ready(Bootstrap& bootstrap, ncclComm_t communicator, char const* call);
 
 class Communicators {
 public:
@@ -39,12 +60,12 @@ public:
     [[nodiscard]] Nanoseconds init_ns() const { return init_ns_; }
 
 private:
-    void make_world();
+    void create_world();
     [[nodiscard]] std::vector<Group> new_groups(std::span<Group const> mine);
     void keep(Group const& group, ncclComm_t communicator);
 
     Bootstrap& bootstrap_;
-    std::vector<ncclComm_t> all_;  // in the order of their making, the world's first
+    std::vector<ncclComm_t> all_;  // in the order of creation, the world's first
     std::map<std::vector<Rank>, ncclComm_t> by_members_;
     bool aborted_ = false;
     Nanoseconds init_ns_ = 0;

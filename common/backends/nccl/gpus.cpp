@@ -3,11 +3,13 @@
 #include "common/backends/nccl/gpus.hpp"
 
 #include "common/backends/nccl/check.hpp"
+#include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 
@@ -59,10 +61,32 @@ Expected<Gpus, Unsupported> survey_gpus(Bootstrap& bootstrap, bool may_share) {
         }
         gpus.shared = true;
     }
-    std::int64_t fp8 = has_fp8_arithmetic(gpus.mine) ? 1 : 0;
-    bootstrap.all_reduce({&fp8, 1}, Fold::min);
-    gpus.all_reduce_fp8 = fp8 != 0;
+    gpus.all_reduce_fp8 = !any_rank(bootstrap, !has_fp8_arithmetic(gpus.mine));
     return gpus;
+}
+
+EnvironmentSettings shared_gpu_settings(Rank rank, bool one_host) {
+    EnvironmentSettings settings{
+        {"NCCL_HOSTID", fmt::format("dlmb-{}", rank)},
+        {"NCCL_IB_DISABLE", "1"},
+        {"NCCL_P2P_DISABLE", "1"},
+        {"NCCL_NVLS_ENABLE", "0"},
+        {"NCCL_MAX_CTAS", "2"},  // kernels of several processes take turns on the GPU
+    };
+    if (one_host) {
+        settings.emplace_back("NCCL_SOCKET_IFNAME", "lo");
+    }
+    return settings;
+}
+
+void apply(EnvironmentSettings const& settings) {
+    int overwrite = 1;
+    for (auto const& [name, value] : settings) {
+        if (setenv(name.c_str(), value.c_str(), overwrite) != 0) {
+            throw Error(fmt::format("setenv {}={} failed", name, value));
+        }
+        overwrite = 0;
+    }
 }
 
 }  // namespace dlmb::nccl

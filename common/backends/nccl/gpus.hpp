@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which GPU each rank of the launch uses.
+// Which GPU each rank uses, and what makes NCCL run where two ranks share one.
 #pragma once
 
 #include "common/base/expected.hpp"
+#include "common/base/units.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/memory/devices.hpp"
 
@@ -26,5 +27,15 @@ struct Gpus {
 
 /// The first rank that uses what a lower rank uses, behind that one. `gpu_of_rank`: a name unique in the launch.
 [[nodiscard]] std::optional<std::pair<Rank, Rank>> first_to_share(std::vector<std::string> const& gpu_of_rank);
+
+/// Environment variables of NCCL, as name and value.
+using EnvironmentSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// The first is what makes it work and always set; the others keep
+/// NCCL from taking ways that need a GPU of one's own, and what the user has set wins.
+[[nodiscard]] EnvironmentSettings shared_gpu_settings(Rank rank, bool one_host);
+
+/// Before the first call of NCCL in this process: it reads them once. Throws Error.
+void apply(EnvironmentSettings const& settings);
 
 }  // namespace dlmb::nccl

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/queued_plan.hpp"
 
+#include "common/backends/nccl/check.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,60 @@
 #include <algorithm>
 
 namespace dlmb::nccl {
+namespace {
+
+/// Ended whatever happens: a stream that stays in capture takes no other work.
+class Capture {
+public:
+    explicit Capture(cudaStream_t stream) : stream_(stream) {
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    }
+    Capture(Capture const&) = delete;
+    Capture& operator=(Capture const&) = delete;
+    ~Capture() {
+        if (!ended_) {
+            cudaStreamEndCapture(stream_, &graph_);
+        }
+        if (graph_ != nullptr) {
+            cudaGraphDestroy(graph_);
+        }
+    }
+
+    [[nodiscard]] cudaGraph_t end() {
+        ended_ = true;
+        check(cudaStreamEndCapture(stream_, &graph_), "cudaStreamEndCapture");
+        return graph_;
+    }
+
+private:
+    cudaStream_t stream_;
+    cudaGraph_t graph_ = nullptr;
+    bool ended_ = false;
+};
+
+cudaGraphExec_t executable_of(void* executable) {
+    return static_cast<cudaGraphExec_t>(executable);
+}
+
+}  // namespace
+
+Graph::Graph(DeviceQueue const& queue, std::function<void()> const& enqueue) {
+    Capture capture(stream_of(queue.native()));
+    enqueue();
+    cudaGraphExec_t executable = nullptr;
+    check(cudaGraphInstantiateWithFlags(&executable, capture.end(), 0), "cudaGraphInstantiateWithFlags");
+    executable_ = executable;
+}
+
+Graph::~Graph() {
+    if (executable_ != nullptr) {
+        cudaGraphExecDestroy(executable_of(executable_));
+    }
+}
+
+void Graph::launch(DeviceQueue const& queue) const {
+    check(cudaGraphLaunch(executable_of(executable_), stream_of(queue.native())), "cudaGraphLaunch");
+}
 
 QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,
                        Shared const& shared)
@@ -64,15 +119,15 @@ void QueuedPlan::enqueue_calls() {
     Forcing const forcing(shared_.tuner.control(), *algorithm_);
     iteration_.enqueue(look_outside_);
     seen_ = forcing.seen();
-    if (rehearsed_ && seen_.honoured != forced_calls_) {
+    if (tried_ && seen_.honoured != forced_calls_) {
         throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
     }
 }
 
-std::string QueuedPlan::rehearse() {
+std::string QueuedPlan::try_one_iteration() {
     launch();
     finish();
-    rehearsed_ = true;
+    tried_ = true;
     if (seen_.forbidden > 0) {
         return "not applicable: NCCL cannot run this algorithm with this protocol here, or its settings forbid it";
     }

@@ -7,18 +7,36 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
-#include "common/backends/nccl/graph.hpp"
 #include "common/backends/nccl/iteration.hpp"
 #include "common/backends/nccl/methods.hpp"
 #include "common/backends/nccl/registration.hpp"
 #include "common/backends/nccl/tuner.hpp"
+#include "common/memory/device_queue.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace dlmb::nccl {
+
+class Graph {
+public:
+    /// What `enqueue` queues on `queue`, and on queues that wait for it, is captured instead of done. The capture
+    /// concerns the calling thread only. Throws Error.
+    Graph(DeviceQueue const& queue, std::function<void()> const& enqueue);
+    Graph(Graph const&) = delete;
+    Graph& operator=(Graph const&) = delete;
+    ~Graph();
+
+    void launch(DeviceQueue const& queue) const;
+    /// The communicators in it are no more, and freeing it would ask them: it stays until the process ends.
+    void leave() { executable_ = nullptr; }
+
+private:
+    void* executable_ = nullptr;  // cudaGraphExec_t
+};
 
 /// What the plans of a backend share. Outlives them.
 struct Shared {
@@ -46,7 +64,7 @@ public:
     [[nodiscard]] Provenance provenance() const override;
 
     /// One iteration, whatever the buffers hold. Why NCCL does not run the method's algorithm; empty: it does.
-    [[nodiscard]] std::string rehearse();
+    [[nodiscard]] std::string try_one_iteration();
 
 private:
     void enqueue();
@@ -64,7 +82,7 @@ private:
     std::optional<AlgorithmChoice> algorithm_;
     std::uint64_t forced_calls_ = 0;  // of an iteration
     nccl_tuner::Counters seen_{};     // in the newest iteration
-    bool rehearsed_ = false;          // from then on every iteration must be forced
+    bool tried_ = false;              // from then on every iteration must be forced
     Iteration iteration_;
     Meanwhile look_outside_{[this] { look_outside(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;

@@ -2,13 +2,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/registration.hpp"
 
-#include "common/backends/nccl/buffer_uses.hpp"
-#include "common/backends/nccl/registration_api.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <algorithm>
 #include <map>
 
 namespace dlmb::nccl {
+namespace {
+
+struct Use {
+    GroupId group;
+    std::vector<BufferId> buffers;
+};
+
+struct UseOf {
+    Use operator()(Exchange const& step) const { return {step.group, {step.send_buffer, step.recv_buffer}}; }
+    Use operator()(Send const& step) const { return {step.group, {step.buffer}}; }
+    Use operator()(Recv const& step) const { return {step.group, {step.buffer}}; }
+    Use operator()(Broadcast const& step) const { return {step.group, {step.data.buffer}}; }
+    Use operator()(Compute const& /*step*/) const { return {0, {}}; }
+    template <class Collective>
+    Use operator()(Collective const& step) const {
+        return {step.group, {step.send.buffer, step.recv.buffer}};
+    }
+};
+
+bool is_message(Operation const& operation) {
+    return std::holds_alternative<Send>(operation) || std::holds_alternative<Recv>(operation);
+}
+
+void add(Plan const& plan, std::vector<BufferId>& known, std::vector<BufferId> const& buffers) {
+    for (BufferId const buffer : buffers) {
+        if (plan.buffers[buffer].bytes > 0 && std::find(known.begin(), known.end(), buffer) == known.end()) {
+            known.push_back(buffer);
+        }
+    }
+}
+
+}  // namespace
+
+BufferUses collective_uses(Plan const& plan) {
+    BufferUses uses;
+    for (Step const& step : plan.steps) {
+        Use const use = std::visit(UseOf{}, step.operation);
+        if (!is_message(step.operation) && !use.buffers.empty()) {
+            add(plan, uses[plan.groups[use.group].members], use.buffers);
+        }
+    }
+    return uses;
+}
+
+std::vector<BufferId> message_uses(Plan const& plan) {
+    std::vector<BufferId> uses;
+    for (Step const& step : plan.steps) {
+        if (is_message(step.operation)) {
+            add(plan, uses, std::visit(UseOf{}, step.operation).buffers);
+        }
+    }
+    return uses;
+}
+
 namespace {
 
 /// Sizes of the windows of one group, as its members tell the first of them.
@@ -39,9 +92,7 @@ bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
     for (Letter& letter : bootstrap.exchange(std::move(letters))) {
         told[letter.peer].push_back(std::move(letter.blob));
     }
-    std::int64_t equal = told == expected ? 1 : 0;
-    bootstrap.all_reduce({&equal, 1}, Fold::min);
-    return equal != 0;
+    return !any_rank(bootstrap, told != expected);
 }
 
 }  // namespace

@@ -1,17 +1,24 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan's buffers made known to NCCL, so that it need not copy them through buffers of its own. Whoever registers does
-// so on all ranks.
+// Memory that NCCL knows before it communicates: which buffers a plan uses with whom, and their registration.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/communicators.hpp"
+#include "common/plan/plan.hpp"
 
+#include <map>
 #include <utility>
 #include <vector>
 
 namespace dlmb::nccl {
+
+/// By the members of a group. Messages count as the world's; buffers without a byte are left out.
+using BufferUses = std::map<std::vector<Rank>, std::vector<BufferId>>;
+
+[[nodiscard]] BufferUses collective_uses(Plan const& plan);
+[[nodiscard]] std::vector<BufferId> message_uses(Plan const& plan);
 
 /// What was registered; undone when it dies, unless the communicators were aborted.
 class Registration {
@@ -50,5 +57,16 @@ enum class RegistrationWay { user_buffers, windows };
 /// Collective. Every buffer with every communicator that uses it. Throws Error.
 [[nodiscard]] Registration register_buffers(RegistrationWay way, Plan const& plan, Buffers const& buffers,
                                             Bootstrap& bootstrap, Communicators& communicators);
+
+/// ncclCommRegister, NCCL 2.19 and later. nullptr: it can be called.
+[[nodiscard]] char const* user_buffers_missing();
+/// Any device memory; on this rank alone, though registering on some ranks only is an error of the caller.
+[[nodiscard]] Registration::Handle register_user_buffer(ncclComm_t communicator, std::byte* data, Bytes bytes);
+
+/// ncclCommWindowRegister, NCCL 2.27 and later. nullptr: it can be called.
+[[nodiscard]] char const* windows_missing();
+/// Collective over the communicator, with equal sizes. Memory from ncclMemAlloc, at a multiple of 4096.
+[[nodiscard]] Registration::Handle register_window(Bootstrap& bootstrap, ncclComm_t communicator, std::byte* data,
+                                                   Bytes bytes);
 
 }  // namespace dlmb::nccl

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL before 2.18: an id for each group.
-#include "common/backends/nccl/group_list.hpp"
-#include "common/backends/nccl/making.hpp"
+#include "common/backends/nccl/communicators.hpp"
 
 #include <cstring>
 
 namespace dlmb::nccl {
 
-ncclComm_t make_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<Group const> groups) {
+ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<Group const> groups) {
     std::vector<Letter> letters;
     Group const* mine = nullptr;
     for (Group const& group : groups) {
@@ -30,7 +29,7 @@ ncclComm_t make_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<
     }
     ncclUniqueId id{};
     std::memcpy(&id, arrived.at(0).blob.data(), sizeof id);
-    return make_from_id(bootstrap, id, *mine);
+    return create_from_id(bootstrap, id, *mine);
 }
 
 }  // namespace dlmb::nccl

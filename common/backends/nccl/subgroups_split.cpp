@@ -3,12 +3,11 @@
 //
 // NCCL 2.18 and later.
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/group_list.hpp"
-#include "common/backends/nccl/making.hpp"
+#include "common/backends/nccl/communicators.hpp"
 
 namespace dlmb::nccl {
 
-ncclComm_t make_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups) {
+ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Group const> groups) {
     int color = NCCL_SPLIT_NOCOLOR;
     int key = 0;
     for (std::size_t i = 0; i < groups.size(); ++i) {

@@ -9,9 +9,30 @@
 // where the plan says so.
 #pragma once
 
-#include "common/backends/nccl/call_of.hpp"
+#include "common/backend_kit/backend.hpp"
+#include "common/backends/nccl/calls.hpp"
+
+#include <functional>
+#include <string>
 
 namespace dlmb::nccl {
+
+/// Messages use the world's communicator: plans pair them by ranks of the world, whatever their group.
+struct CommunicatorLookup {
+    ncclComm_t world = nullptr;
+    std::function<ncclComm_t(Group const&)> of_group;
+};
+
+/// What the calls of a plan depend on besides the plan.
+struct CallSettings {
+    bool all_to_all = false;  // exchanges by ncclAlltoAll
+    std::string why_no_fp8;   // empty: fp8 can be reduced
+};
+
+/// Everything but `wait`. Unsupported names the step.
+[[nodiscard]] Expected<Item, Unsupported> to_nccl_call(Plan const& plan, StepId step, Buffers const& buffers,
+                                                       CommunicatorLookup const& communicators,
+                                                       CallSettings const& settings);
 
 /// Unsupported names the first step that NCCL cannot do.
 [[nodiscard]] Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers const& buffers,

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL before 2.19.
-#include "common/backends/nccl/registration_api.hpp"
+#include "common/backends/nccl/registration.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb::nccl {

@@ -3,7 +3,7 @@
 //
 // NCCL 2.19 and later.
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/registration_api.hpp"
+#include "common/backends/nccl/registration.hpp"
 
 namespace dlmb::nccl {
 

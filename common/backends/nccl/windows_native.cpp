@@ -3,8 +3,8 @@
 //
 // NCCL 2.27 and later.
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/making.hpp"
-#include "common/backends/nccl/registration_api.hpp"
+#include "common/backends/nccl/communicators.hpp"
+#include "common/backends/nccl/registration.hpp"
 
 namespace dlmb::nccl {
 

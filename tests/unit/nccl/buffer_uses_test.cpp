@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/nccl/buffer_uses.hpp"
+#include "common/backends/nccl/registration.hpp"
 #include "tests/unit/nccl/fixture.hpp"
 
 #include <gmock/gmock.h>

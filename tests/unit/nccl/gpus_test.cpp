@@ -4,7 +4,6 @@
 // Which GPU belongs to whom, and what is said where there is none.
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/nccl/gpus.hpp"
-#include "common/backends/nccl/shared_gpu.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/nccl/group_list.hpp"
+#include "common/backends/nccl/communicators.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // The backend as it is built for NCCL before 2.18, on the double: what that library lacks is declined with the reason,
 // and groups get communicators from ids of their own.
 #include "common/backends/nccl/enqueue.hpp"
-#include "common/backends/nccl/registration_api.hpp"
+#include "common/backends/nccl/registration.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 
 #include <gmock/gmock.h>
