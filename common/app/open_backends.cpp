@@ -6,7 +6,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
-#include "common/tuning/provenance/system_key.hpp"
+#include "common/tuning/provenance.hpp"
 #include "common/tuning/read_table.hpp"
 
 #include <fmt/core.h>

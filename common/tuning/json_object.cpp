@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 namespace dlmb::tuning {
 namespace {
 
@@ -27,7 +29,7 @@ std::string as_text(Json const& value, std::string_view path) {
 
 std::uint64_t as_whole(Json const& value, std::string_view path) {
     if (!value.is_number_integer() || (!value.is_number_unsigned() && value.get<std::int64_t>() < 0)) {
-        refuse_at(path, fmt::format("must be a whole number from 0 to {}", no_limit));
+        refuse_at(path, fmt::format("must be a whole number from 0 to {}", std::numeric_limits<std::uint64_t>::max()));
     }
     return value.get<std::uint64_t>();
 }

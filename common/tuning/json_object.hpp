@@ -4,10 +4,9 @@
 // A JSON object that is read field by field, and complains with the path of the field. Null counts as absent.
 #pragma once
 
-#include "common/tuning/interval.hpp"
-
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -59,7 +58,7 @@ private:
     std::set<std::string> known_;
 };
 
-/// A value that is one of a closed list, by `named` (vocabulary.hpp).
+/// A value that is one of a closed list, by `named` (rule.hpp).
 template <class Named>
 [[nodiscard]] auto word(JsonObject& object, char const* name, Named named) {
     std::string const text = object.text(name);
@@ -68,11 +67,6 @@ template <class Named>
         object.refuse(name, "'" + text + "' is none of its words; see results-schema/README.md");
     }
     return *found;
-}
-
-template <class Named>
-[[nodiscard]] auto word_if(JsonObject& object, char const* name, Named named) {
-    return object.has(name) ? std::optional{word(object, name, named)} : std::nullopt;
 }
 
 }  // namespace dlmb::tuning

@@ -3,7 +3,9 @@
 #include "common/tuning/method_params.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/whole_number.hpp"
+#include "common/base/parse_whole.hpp"
+
+#include <fmt/core.h>
 
 #include <optional>
 #include <string_view>
@@ -32,6 +34,14 @@ bool same_value(std::string const& one, std::string const& other) {
 }
 
 }  // namespace
+
+std::uint64_t whole_number(std::string_view text, std::string_view what) {
+    auto const number = parse_whole<std::uint64_t>(text);
+    if (!number) {
+        throw UsageError(fmt::format("{} '{}' is no whole number", what, text));
+    }
+    return *number;
+}
 
 ChoiceParams params_of(std::map<std::string, std::string, std::less<>> const& method_knobs) {
     ChoiceParams params;

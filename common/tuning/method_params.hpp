@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parameters of a choice that the knobs of its method say, as other programs are told them.
+// Texts of methods and records as parameters and numbers.
 #pragma once
 
 #include "common/tuning/rule.hpp"
@@ -9,8 +9,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace dlmb::tuning {
+
+/// Throws UsageError that says `what` it should be.
+[[nodiscard]] std::uint64_t whole_number(std::string_view text, std::string_view what);
 
 /// Of "algorithm:bcast=chain:segment=64K:chain_fanout=2": segment_bytes 65536 and fanout 2. Settings of a library, as
 /// rndv_thresh of ucx, are knobs there by the names of its variables ("UCX_RNDV_THRESH"). Knobs that other programs

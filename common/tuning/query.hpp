@@ -20,23 +20,19 @@ struct Query {
     std::optional<Bytes> bytes;  // in basis_of(operation)
     std::optional<std::uint64_t> ranks;
     std::optional<std::uint64_t> nodes;
-    std::optional<std::uint64_t> ranks_per_node;
-    std::optional<Distribution> distribution;
     std::string_view dtype;
     std::string_view reduction;
     std::string_view memory;
-    std::optional<bool> commutative;
-    std::optional<bool> registered;
     std::optional<bool> in_place;
     std::optional<bool> uniform;
     std::optional<double> imbalance;
-    std::optional<std::uint64_t> group_ops;
-    std::optional<std::uint64_t> group_pipe_ops;
-    std::optional<Link> link;
-    std::optional<bool> overlap;
 };
 
 [[nodiscard]] bool matches(When const& when, Query const& query);
+/// Some operation fulfils both.
+[[nodiscard]] bool meets(When const& one, When const& other);
+/// Every operation that fulfils `inner` fulfils `outer`.
+[[nodiscard]] bool covers(When const& outer, When const& inner);
 
 /// The rules that answer a query; they live as long as the table.
 struct Match {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/read_table.hpp"
 
-#include "common/tuning/from_json.hpp"
+#include "common/tuning/json_object.hpp"
 #include "common/tuning/validate.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 namespace dlmb::tuning {
 namespace {
@@ -73,11 +74,205 @@ unsigned minor_of(std::string const& schema) {
            fmt::format("schema: '{}' cannot be read by this program, which knows {}1.x", schema, schema_family));
 }
 
+/// `read`: of one of its ends.
+template <class Number>
+std::optional<Interval<Number>> interval_if(JsonObject& object, char const* name,
+                                            Number (JsonObject::*read)(char const*)) {
+    auto inner = object.object_if(name);
+    if (!inner) {
+        return std::nullopt;
+    }
+    Interval<Number> const interval{((*inner).*read)("min"), ((*inner).*read)("max")};
+    inner->close();
+    return interval;
+}
+
+std::optional<ByteInterval> bytes_if(JsonObject& when, TunedOperation operation) {
+    auto inner = when.object_if("bytes");
+    if (!inner) {
+        return std::nullopt;
+    }
+    std::string const basis = inner->text("basis");
+    if (basis != name_of(basis_of(operation))) {
+        inner->refuse("basis", fmt::format("'{}' is not the basis of {}; give its sizes as '{}'", basis,
+                                           name_of(operation), name_of(basis_of(operation))));
+    }
+    ByteInterval const interval{inner->whole("min"), inner->whole_if("max").value_or(no_limit)};
+    inner->close();
+    return interval;
+}
+
+When when_from(JsonObject object) {
+    When when;
+    when.operation = word(object, "operation", operation_named);
+    when.bytes = bytes_if(object, when.operation);
+    when.ranks = interval_if(object, "ranks", &JsonObject::whole);
+    when.nodes = interval_if(object, "nodes", &JsonObject::whole);
+    when.dtype = object.text_or_empty("dtype");
+    when.reduction = object.text_or_empty("reduction");
+    when.memory = object.text_or_empty("memory");
+    when.in_place = object.yes_no_if("in_place");
+    when.uniform = object.yes_no_if("uniform");
+    when.imbalance = interval_if(object, "imbalance", &JsonObject::number);
+    object.close();
+    return when;
+}
+
+std::optional<Algorithm> algorithm_if(JsonObject& choose) {
+    auto object = choose.object_if("algorithm");
+    if (!object) {
+        return std::nullopt;
+    }
+    Algorithm algorithm{object->text("family"), object->text("name"), object->id_if("id")};
+    object->close();
+    return algorithm;
+}
+
+ChoiceParams params_from(JsonObject& choose) {
+    ChoiceParams params;
+    auto object = choose.object_if("params");
+    if (!object) {
+        return params;
+    }
+    params.protocol = object->text_or_empty("protocol");
+    params.channels = object->whole_if("channels");
+    params.segment_bytes = object->whole_if("segment_bytes");
+    params.fanout = object->whole_if("fanout");
+    params.max_requests = object->whole_if("max_requests");
+    params.radix = object->whole_if("radix");
+    params.max_outstanding = object->whole_if("max_outstanding");
+    params.knobs = object->text_map("knobs");
+    object->close();
+    return params;
+}
+
+Choice choice_from(JsonObject object) {
+    Choice choice{object.text("backend"), object.text("method"), algorithm_if(object), params_from(object)};
+    object.close();
+    return choice;
+}
+
+Evidence evidence_from(JsonObject object) {
+    Evidence evidence;
+    evidence.sizes = object.wholes("sizes");
+    evidence.samples = object.whole("samples");
+    evidence.launches = object.whole("launches");
+    evidence.confirmed = object.whole("confirmed");
+    JsonObject times = object.object("median_ns");
+    evidence.choice_ns = times.number("choice");
+    evidence.runner_up_ns = times.number_if("runner_up");
+    evidence.default_ns = times.number("default");
+    times.close();
+    evidence.gain = object.number("gain");
+    std::vector<double> const interval = object.numbers("ci");
+    if (interval.size() != 2) {
+        object.refuse("ci", "must be [low, high]");
+    }
+    evidence.gain_low = interval[0];
+    evidence.gain_high = interval[1];
+    object.close();
+    return evidence;
+}
+
+Rule rule_from(JsonObject object) {
+    Rule rule;
+    rule.id = object.text("id");
+    rule.scope = object.text("scope");
+    rule.pattern = object.text_or_empty("pattern");
+    rule.when = when_from(object.object("when"));
+    rule.choose = choice_from(object.object("choose"));
+    rule.status = word(object, "status", status_named);
+    if (auto evidence = object.object_if("evidence")) {
+        rule.evidence = evidence_from(*evidence);
+    }
+    object.close();
+    return rule;
+}
+
+/// What a table says of itself. Tolerant: unknown fields are passed over.
+class AboutReader {
+public:
+    explicit AboutReader(bool tolerant) : tolerant_(tolerant) {}
+
+    Tool tool(JsonObject object) const {
+        Tool tool{object.text("name"), object.text("version"), object.text_or_empty("commit")};
+        end(object);
+        return tool;
+    }
+
+    Input input(JsonObject object) const {
+        Input input{object.text("file"), object.text("sha256"), object.texts("launches")};
+        end(object);
+        return input;
+    }
+
+    System system(JsonObject object) const {
+        System system;
+        system.key = object.text("key");
+        system.cpu = object.text("cpu");
+        system.gpu = object.text_or_empty("gpu");
+        end(object);
+        return system;
+    }
+
+    Stack stack(JsonObject object) const {
+        Stack stack;
+        if (auto mpi = object.object_if("mpi")) {
+            stack.mpi = {mpi->text("name"), mpi->text("version")};
+            end(*mpi);
+        }
+        stack.versions = object.text_map("versions");
+        stack.environment = object.text_map("environment");
+        end(object);
+        return stack;
+    }
+
+    Policy policy(JsonObject object) const {
+        Policy policy;
+        policy.metric = object.text("metric");
+        JsonObject min_gain = object.object("min_gain");
+        policy.min_gain_small = min_gain.number("small");
+        policy.min_gain_large = min_gain.number("large");
+        end(min_gain);
+        policy.fdr_q = object.number("fdr_q");
+        policy.launches = object.whole("launches");
+        policy.confirm_launches = object.whole("confirm_launches");
+        policy.cut = object.number("cut");
+        policy.hysteresis = object.whole("hysteresis");
+        policy.baseline = object.text_map("baseline");
+        policy.cache = object.text_or_empty("cache");
+        end(object);
+        return policy;
+    }
+
+private:
+    void end(JsonObject const& object) const {
+        if (!tolerant_) {
+            object.close();
+        }
+    }
+
+    bool tolerant_;
+};
+
+/// Everything but `schema` and `rules`.
+void read_about(JsonObject& object, TuningTable& table, bool tolerant) {
+    AboutReader const read(tolerant);
+    table.created = object.text("created");
+    table.tool = read.tool(object.object("tool"));
+    for (JsonObject const& input : object.objects("inputs")) {
+        table.inputs.push_back(read.input(input));
+    }
+    table.system = read.system(object.object("system"));
+    table.stack = read.stack(object.object("stack"));
+    table.policy = read.policy(object.object("policy"));
+}
+
 TuningTable table_from(Json const& value) {
     TuningTable table;
     JsonObject object(value, "");
     bool const tolerant = minor_of(object.text("schema")) > minor_of(table_schema);
-    read_envelope(object, table, tolerant);
+    read_about(object, table, tolerant);
     for (JsonObject const& rule : object.objects("rules")) {
         table.rules.push_back(rule_from(rule));
     }

@@ -54,7 +54,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "hwloc.h": ("common/record/",),
     "hwloc": ("common/record/",),
     "CLI": ("common/app/",),
-    "openssl": ("common/tuning/provenance/",),
+    "openssl": ("common/tuning/provenance",),
     "nlohmann": ("common/record/", "common/tuning/", "common/app/", "patterns/"),
     "gtest": (),
     "gmock": (),
@@ -80,7 +80,7 @@ READS_ENVIRONMENT = (
     "common/record/environment",
     "common/record/variables",
     "common/bootstrap/launch_guard",
-    "common/tuning/consumers/nccl/chooser",
+    "common/tuning/consumers/nccl/tuner",
     "common/app/tune/consumers/run_program",
     # NCCL loads the tuner that this variable names; the same file is opened to speak to it.
     "common/backends/nccl/tuner",

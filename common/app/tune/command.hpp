@@ -1,15 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One subcommand of dlmb_tune. A file commands/NAME.cpp that defines make_NAME() is all that a new one needs: CMake
-// lists the folder.
+// One subcommand of dlmb_tune: a file of commands/ and a row in run_tune.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace dlmb::app::tune {
 
@@ -24,12 +22,11 @@ public:
     [[nodiscard]] virtual int run() = 0;
 };
 
-struct NamedCommand {
-    std::string name;
-    std::unique_ptr<Command> command;
-};
-
-/// Those of commands/, by name.
-[[nodiscard]] std::vector<NamedCommand> make_commands();
+[[nodiscard]] std::unique_ptr<Command> make_build();
+[[nodiscard]] std::unique_ptr<Command> make_export();
+[[nodiscard]] std::unique_ptr<Command> make_gain();
+[[nodiscard]] std::unique_ptr<Command> make_lookup();
+[[nodiscard]] std::unique_ptr<Command> make_show();
+[[nodiscard]] std::unique_ptr<Command> make_verify();
 
 }  // namespace dlmb::app::tune

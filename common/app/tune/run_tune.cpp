@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <map>
 
 namespace dlmb::app {
 namespace {
@@ -19,10 +20,23 @@ int complain(std::string_view what, int code) {
     return code;
 }
 
-int run_chosen(std::vector<tune::NamedCommand> const& commands, CLI::App const& parser) {
-    for (tune::NamedCommand const& each : commands) {
-        if (parser.got_subcommand(each.name)) {
-            int const code = each.command->run();
+using Commands = std::map<std::string, std::unique_ptr<tune::Command>>;
+
+Commands make_commands() {
+    Commands commands;
+    commands["build"] = tune::make_build();
+    commands["export"] = tune::make_export();
+    commands["gain"] = tune::make_gain();
+    commands["lookup"] = tune::make_lookup();
+    commands["show"] = tune::make_show();
+    commands["verify"] = tune::make_verify();
+    return commands;
+}
+
+int run_chosen(Commands const& commands, CLI::App const& parser) {
+    for (auto const& [name, command] : commands) {
+        if (parser.got_subcommand(name)) {
+            int const code = command->run();
             return std::fflush(stdout) == 0 ? code : complain("standard output cannot be written", exit_output);
         }
     }
@@ -35,9 +49,9 @@ int run_tune(int argc, char** argv) {
     CLI::App parser{"Makes, shows and asks tuning tables: what was measured to be best, and for what", "dlmb_tune"};
     parser.set_version_flag("--version", std::string{build_info().version});
     parser.require_subcommand(1);
-    std::vector<tune::NamedCommand> const commands = tune::make_commands();
-    for (tune::NamedCommand const& each : commands) {
-        each.command->add_options(*parser.add_subcommand(each.name, each.command->description()));
+    Commands const commands = make_commands();
+    for (auto const& [name, command] : commands) {
+        command->add_options(*parser.add_subcommand(name, command->description()));
     }
     try {
         parser.parse(argc, argv);

@@ -38,11 +38,6 @@ private:
     std::vector<std::string> words_;
 };
 
-template <class Word>
-std::string word_of(std::optional<Word> word) {
-    return word ? std::string{name_of(*word)} : std::string{};
-}
-
 }  // namespace
 
 std::string columns_text(std::vector<Row> const& rows) {
@@ -96,17 +91,9 @@ std::string conditions_text(tuning::When const& when) {
     words.add(when.memory);
     words.add(when.dtype);
     words.add(when.reduction);
-    words.add(word_of(when.distribution));
-    words.add(word_of(when.link));
-    words.add("ppn", when.ranks_per_node);
     words.add("imbalance", when.imbalance);
-    words.add("group_ops", when.group_ops);
-    words.add("group_pipe_ops", when.group_pipe_ops);
-    words.add("commutative", when.commutative);
-    words.add("registered", when.registered);
     words.add("in_place", when.in_place);
     words.add("uniform", when.uniform);
-    words.add("overlap", when.overlap);
     return words.text();
 }
 

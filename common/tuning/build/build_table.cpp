@@ -3,7 +3,7 @@
 #include "common/tuning/build/build_table.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/build/select.hpp"
+#include "common/tuning/build/decision.hpp"
 
 #include <fmt/format.h>
 
@@ -25,10 +25,10 @@ void require_one_skew(std::vector<Series> const& all, std::string const& scope, 
     }
 }
 
-std::vector<Series> series_of(std::vector<Heat> const& heats, std::vector<Decision> const& decisions) {
+std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::vector<Decision> const& decisions) {
     std::map<std::pair<std::string, Place>, std::vector<Point>> points;
-    for (std::size_t i = 0; i < heats.size(); ++i) {
-        points[{heats[i].scope, heats[i].place}].push_back({heats[i].bytes, decisions[i]});
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        points[{comparisons[i].scope, comparisons[i].place}].push_back({comparisons[i].bytes, decisions[i]});
     }
     std::vector<Series> all;
     for (auto& [key, of_key] : points) {
@@ -103,7 +103,7 @@ RuleStatus status_of(Region const& region) {
         return RuleStatus::chosen;
     }
     bool const somebody_was_faster = std::any_of(region.points.begin(), region.points.end(), [](Point const& point) {
-        return point.decision.standing != Standing::no_gain;
+        return point.decision.outcome != Outcome::no_gain;
     });
     return somebody_was_faster ? RuleStatus::tie : RuleStatus::no_gain;
 }
@@ -136,11 +136,11 @@ void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& 
 
 Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm, Policy const& policy,
                   bool accept_unconfirmed) {
-    std::vector<Heat> heats = method_heats(search, confirm);
-    std::vector<Heat> const between = backend_heats(search, confirm, policy);
-    heats.insert(heats.end(), between.begin(), between.end());
+    std::vector<Comparison> comparisons = method_comparisons(search, confirm);
+    std::vector<Comparison> const between = backend_comparisons(search, confirm, policy);
+    comparisons.insert(comparisons.end(), between.begin(), between.end());
     Built built;
-    built.series = series_of(heats, decide(heats, policy));
+    built.series = series_of(comparisons, decide(comparisons, policy));
     for (Series const& series : built.series) {
         append_rules(built.rules, series, policy, accept_unconfirmed);
     }

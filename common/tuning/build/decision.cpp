@@ -3,7 +3,7 @@
 #include "common/tuning/build/decision.hpp"
 
 #include "common/measure/statistics/order_statistics.hpp"
-#include "common/tuning/build/paired_test.hpp"
+#include "common/measure/statistics/rank_test.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +16,14 @@ namespace {
 constexpr double small_ns = 50'000;  // below, the margin is policy.min_gain_small
 constexpr double confirm_level = 0.05;
 
-using HeatKey = std::tuple<std::string, Place, Bytes>;
+using ComparisonKey = std::tuple<std::string, Place, Bytes>;
 
 using Launches = std::map<std::string, Observation const*>;  // by launch id
-using Contenders = std::map<Contender, Launches>;
+using Competitors = std::map<Competitor, Launches>;
 
 /// Launches without a default have nothing to be compared with.
-Launches launches_of_default(Contenders const& contenders) {
-    for (auto const& [contender, launches] : contenders) {
+Launches launches_of_default(Competitors const& competitors) {
+    for (auto const& [competitor, launches] : competitors) {
         if (launches.begin()->second->is_default) {
             return launches;
         }
@@ -31,70 +31,70 @@ Launches launches_of_default(Contenders const& contenders) {
     return {};
 }
 
-std::vector<Showing> finished(Contenders const& contenders) {
-    Launches const defaults = launches_of_default(contenders);
-    std::vector<Showing> showings;
-    for (auto const& [contender, launches] : contenders) {
-        Showing showing;
+std::vector<MethodTimes> finished(Competitors const& competitors) {
+    Launches const defaults = launches_of_default(competitors);
+    std::vector<MethodTimes> all_times;
+    for (auto const& [competitor, launches] : competitors) {
+        MethodTimes times;
         std::vector<double> errors;
         for (auto const& [launch, seen] : launches) {
             auto const standard = defaults.find(launch);
             if (standard == defaults.end()) {
                 continue;
             }
-            showing.choice = seen->choice;
-            showing.is_default = seen->is_default;
-            showing.medians_ns.push_back(seen->median_ns);
-            showing.ratios.push_back(seen->median_ns / standard->second->median_ns);
-            showing.samples += seen->samples;
+            times.choice = seen->choice;
+            times.is_default = seen->is_default;
+            times.medians_ns.push_back(seen->median_ns);
+            times.ratios.push_back(seen->median_ns / standard->second->median_ns);
+            times.samples += seen->samples;
             errors.push_back(std::abs(seen->aa_ratio - 1));
         }
         if (!errors.empty()) {
             // launches are independent, so their mean errs by less than one of them
-            showing.aa_error = measure::median(errors) / std::sqrt(static_cast<double>(errors.size()));
-            showings.push_back(std::move(showing));
+            times.aa_error = measure::median(errors) / std::sqrt(static_cast<double>(errors.size()));
+            all_times.push_back(std::move(times));
         }
     }
-    return showings;
+    return all_times;
 }
 
-Showing const* default_of(std::vector<Showing> const& showings) {
+MethodTimes const* default_of(std::vector<MethodTimes> const& all_times) {
     auto const found =
-        std::find_if(showings.begin(), showings.end(), [](Showing const& each) { return each.is_default; });
-    return found == showings.end() ? nullptr : &*found;
+        std::find_if(all_times.begin(), all_times.end(), [](MethodTimes const& each) { return each.is_default; });
+    return found == all_times.end() ? nullptr : &*found;
 }
 
-Showing const* same(std::vector<Showing> const& showings, Choice const& choice) {
-    auto const found =
-        std::find_if(showings.begin(), showings.end(), [&](Showing const& each) { return each.choice == choice; });
-    return found == showings.end() ? nullptr : &*found;
+MethodTimes const* same(std::vector<MethodTimes> const& all_times, Choice const& choice) {
+    auto const found = std::find_if(all_times.begin(), all_times.end(),
+                                    [&](MethodTimes const& each) { return each.choice == choice; });
+    return found == all_times.end() ? nullptr : &*found;
 }
 
 /// Fastest first, against the default of each launch.
-std::vector<Showing const*> ranked(std::vector<Showing> const& showings) {
-    std::vector<Showing const*> order;
-    for (Showing const& each : showings) {
+std::vector<MethodTimes const*> ranked(std::vector<MethodTimes> const& all_times) {
+    std::vector<MethodTimes const*> order;
+    for (MethodTimes const& each : all_times) {
         order.push_back(&each);
     }
-    std::stable_sort(order.begin(), order.end(), [](Showing const* a, Showing const* b) {
+    std::stable_sort(order.begin(), order.end(), [](MethodTimes const* a, MethodTimes const* b) {
         return measure::median(a->ratios) < measure::median(b->ratios);
     });
     return order;
 }
 
-double least_gain(Showing const& standard, Policy const& policy) {
+double least_gain(MethodTimes const& standard, Policy const& policy) {
     return measure::median(standard.medians_ns) < small_ns ? policy.min_gain_small : policy.min_gain_large;
 }
 
-double margin(Showing const& winner, Showing const& standard, Policy const& policy) {
+double margin(MethodTimes const& winner, MethodTimes const& standard, Policy const& policy) {
     return std::max(least_gain(standard, policy), 2 * std::max(winner.aa_error, standard.aa_error));
 }
 
-Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& standard,
-                     std::vector<Showing const*> const& order, std::uint64_t confirmed) {
-    Ratio const ratio = ratio_of(winner.ratios);
+Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, MethodTimes const& standard,
+                     std::vector<MethodTimes const*> const& order, std::uint64_t confirmed) {
+    measure::Ratio const ratio = measure::ratio_of(winner.ratios);
     Evidence evidence;
-    evidence.sizes = {heat.bytes};
+    evidence.sizes = {comparison.bytes};
     evidence.samples = winner.samples;
     evidence.launches = winner.medians_ns.size();
     evidence.confirmed = confirmed;
@@ -110,85 +110,114 @@ Evidence evidence_of(Heat const& heat, Showing const& winner, Showing const& sta
 }
 
 /// Whether the fresh launches say the same.
-bool confirmed(Heat const& heat, Choice const& choice, Policy const& policy) {
-    Showing const* const winner = same(heat.confirm, choice);
-    Showing const* const standard = default_of(heat.confirm);
-    return winner != nullptr && standard != nullptr && probability_of_luck(winner->ratios) <= confirm_level &&
-           ratio_of(winner->ratios).estimate <= 1 - margin(*winner, *standard, policy);
+bool confirmed(Comparison const& comparison, Choice const& choice, Policy const& policy) {
+    MethodTimes const* const winner = same(comparison.confirm, choice);
+    MethodTimes const* const standard = default_of(comparison.confirm);
+    return winner != nullptr && standard != nullptr &&
+           measure::probability_by_chance(winner->ratios) <= confirm_level &&
+           measure::ratio_of(winner->ratios).estimate <= 1 - margin(*winner, *standard, policy);
 }
 
-bool was_measured_again(Heat const& heat, Choice const& choice) {
-    return same(heat.confirm, choice) != nullptr && default_of(heat.confirm) != nullptr;
+bool was_measured_again(Comparison const& comparison, Choice const& choice) {
+    return same(comparison.confirm, choice) != nullptr && default_of(comparison.confirm) != nullptr;
 }
 
-/// Of a heat whose winner is faster by more than the margin and by more than luck.
-Decision after_confirmation(Heat const& heat, Showing const& winner, Showing const& standard,
-                            std::vector<Showing const*> const& order, Policy const& policy) {
-    if (!was_measured_again(heat, winner.choice)) {
-        return {Standing::unconfirmed, winner.choice, evidence_of(heat, winner, standard, order, 0)};
+/// Of a comparison whose winner is faster by more than the margin and than chance explains.
+Decision after_confirmation(Comparison const& comparison, MethodTimes const& winner, MethodTimes const& standard,
+                            std::vector<MethodTimes const*> const& order, Policy const& policy) {
+    if (!was_measured_again(comparison, winner.choice)) {
+        return {Outcome::unconfirmed, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
     }
-    if (!confirmed(heat, winner.choice, policy)) {
-        return {Standing::tie, winner.choice, evidence_of(heat, winner, standard, order, 0)};
+    if (!confirmed(comparison, winner.choice, policy)) {
+        return {Outcome::tie, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
     }
-    Showing const& fresh = *same(heat.confirm, winner.choice);
-    Evidence evidence =
-        evidence_of(heat, fresh, *default_of(heat.confirm), ranked(heat.confirm), fresh.medians_ns.size());
+    MethodTimes const& fresh = *same(comparison.confirm, winner.choice);
+    Evidence evidence = evidence_of(comparison, fresh, *default_of(comparison.confirm), ranked(comparison.confirm),
+                                    fresh.medians_ns.size());
     evidence.launches = winner.medians_ns.size();
     evidence.samples += winner.samples;
-    return {Standing::chosen, winner.choice, evidence};
+    return {Outcome::chosen, winner.choice, evidence};
+}
+
+/// The default methods only, each outcome for its backend.
+std::vector<Observation> backends_in(std::vector<Observation> const& all, Policy const& policy) {
+    std::vector<Observation> chosen;
+    for (Observation const& seen : all) {
+        auto const baseline = policy.baseline.find(seen.place.memory);
+        if (!seen.is_default || baseline == policy.baseline.end()) {
+            continue;
+        }
+        Observation as_backend = seen;
+        as_backend.choice = {seen.competitor.backend, default_method, std::nullopt, {}};
+        as_backend.is_default = seen.competitor.backend == baseline->second;
+        as_backend.competitor = {select_scope, seen.competitor.backend};
+        chosen.push_back(std::move(as_backend));
+    }
+    return chosen;
 }
 
 }  // namespace
 
-std::vector<Heat> method_heats(std::vector<Observation> const& search, std::vector<Observation> const& confirm) {
-    std::map<HeatKey, std::pair<Contenders, Contenders>> heats;
-    auto const key_of = [](Observation const& seen) { return HeatKey{seen.contender.backend, seen.place, seen.bytes}; };
+std::vector<Comparison> method_comparisons(std::vector<Observation> const& search,
+                                           std::vector<Observation> const& confirm) {
+    std::map<ComparisonKey, std::pair<Competitors, Competitors>> comparisons;
+    auto const key_of = [](Observation const& seen) {
+        return ComparisonKey{seen.competitor.backend, seen.place, seen.bytes};
+    };
     for (Observation const& seen : search) {
-        heats[key_of(seen)].first[seen.contender][seen.launch_id] = &seen;
+        comparisons[key_of(seen)].first[seen.competitor][seen.launch_id] = &seen;
     }
     for (Observation const& seen : confirm) {
-        auto const found = heats.find(key_of(seen));
-        if (found != heats.end()) {
-            found->second.second[seen.contender][seen.launch_id] = &seen;
+        auto const found = comparisons.find(key_of(seen));
+        if (found != comparisons.end()) {
+            found->second.second[seen.competitor][seen.launch_id] = &seen;
         }
     }
-    std::vector<Heat> result;
-    for (auto const& [key, contenders] : heats) {
+    std::vector<Comparison> result;
+    for (auto const& [key, competitors] : comparisons) {
         auto const& [scope, place, bytes] = key;
-        Heat heat{scope, place, bytes, finished(contenders.first), finished(contenders.second)};
-        if (default_of(heat.search) != nullptr) {
-            result.push_back(std::move(heat));
+        Comparison comparison{scope, place, bytes, finished(competitors.first), finished(competitors.second)};
+        if (default_of(comparison.search) != nullptr) {
+            result.push_back(std::move(comparison));
         }
     }
     return result;
 }
 
-std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& policy) {
-    std::vector<double> luck;
-    for (Heat const& heat : heats) {
-        luck.push_back(probability_of_luck(ranked(heat.search).front()->ratios));
+std::vector<Comparison> backend_comparisons(std::vector<Observation> const& search,
+                                            std::vector<Observation> const& confirm, Policy const& policy) {
+    std::vector<Comparison> comparisons = method_comparisons(backends_in(search, policy), backends_in(confirm, policy));
+    std::erase_if(comparisons, [](Comparison const& comparison) { return comparison.search.size() < 2; });
+    return comparisons;
+}
+
+std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy const& policy) {
+    std::vector<double> by_chance;
+    for (Comparison const& comparison : comparisons) {
+        by_chance.push_back(measure::probability_by_chance(ranked(comparison.search).front()->ratios));
     }
-    std::vector<bool> const significant = discoveries(luck, policy.fdr_q);
+    std::vector<bool> const significant = measure::discoveries(by_chance, policy.fdr_q);
     std::vector<Decision> decisions;
-    for (std::size_t i = 0; i < heats.size(); ++i) {
-        Heat const& heat = heats[i];
-        std::vector<Showing const*> const order = ranked(heat.search);
-        Showing const& winner = *order.front();
-        Showing const& standard = *default_of(heat.search);
+    for (std::size_t i = 0; i < comparisons.size(); ++i) {
+        Comparison const& comparison = comparisons[i];
+        std::vector<MethodTimes const*> const order = ranked(comparison.search);
+        MethodTimes const& winner = *order.front();
+        MethodTimes const& standard = *default_of(comparison.search);
         if (winner.is_default) {
-            decisions.push_back({Standing::no_gain, std::nullopt, evidence_of(heat, standard, standard, order, 0)});
+            decisions.push_back(
+                {Outcome::no_gain, std::nullopt, evidence_of(comparison, standard, standard, order, 0)});
             continue;
         }
-        double const estimate = ratio_of(winner.ratios).estimate;
+        double const estimate = measure::ratio_of(winner.ratios).estimate;
         bool const enough = estimate <= 1 - margin(winner, standard, policy);
         bool const counted = winner.ratios.size() >= policy.launches;
         if (enough && counted && significant[i]) {
-            decisions.push_back(after_confirmation(heat, winner, standard, order, policy));
+            decisions.push_back(after_confirmation(comparison, winner, standard, order, policy));
             continue;
         }
         bool const promising = estimate <= 1 - least_gain(standard, policy);
-        decisions.push_back({promising ? Standing::undecided : Standing::tie, winner.choice,
-                             evidence_of(heat, winner, standard, order, 0)});
+        decisions.push_back({promising ? Outcome::undecided : Outcome::tie, winner.choice,
+                             evidence_of(comparison, winner, standard, order, 0)});
     }
     return decisions;
 }

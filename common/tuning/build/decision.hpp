@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who wins at one size, and whether that is more than noise. The default stays unless a contender beats it on the
+// Who wins at one size, and whether that is more than noise. The default stays unless a competitor beats it on the
 // launches that found it and again on fresh ones.
 #pragma once
 
 #include "common/tuning/build/observation.hpp"
-#include "common/tuning/envelope.hpp"
+#include "common/tuning/table.hpp"
 
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace dlmb::tuning {
 
-/// The launches of one contender at one size.
-struct Showing {
+/// The launches of one competitor at one size.
+struct MethodTimes {
     Choice choice;
     bool is_default = false;
     std::vector<double> medians_ns;  // one per launch that has the default as well, in order of their ids
@@ -25,33 +25,40 @@ struct Showing {
 };
 
 /// One scope, place and size: everything that competed there.
-struct Heat {
+struct Comparison {
     std::string scope;
     Place place;
     Bytes bytes = 0;
-    std::vector<Showing> search;   // launches that may find a winner
-    std::vector<Showing> confirm;  // fresh ones, which decide
+    std::vector<MethodTimes> search;   // launches that may find a winner
+    std::vector<MethodTimes> confirm;  // fresh ones, which decide
 };
 
-enum class Standing : std::uint8_t {
+enum class Outcome : std::uint8_t {
     no_gain,      // the default has the lowest median
     tie,          // somebody is faster, by too little or on fresh launches no longer
-    undecided,    // somebody looks faster by enough, which may be luck: more launches decide
+    undecided,    // somebody looks faster by enough, which may be chance: more launches decide
     unconfirmed,  // significant, and not yet seen on fresh launches
     chosen
 };
 
 struct Decision {
-    Standing standing = Standing::no_gain;
+    Outcome outcome = Outcome::no_gain;
     std::optional<Choice> winner;  // unless no_gain
     std::optional<Evidence> evidence;
 };
 
-/// `search` and `confirm` in heats of one backend's methods, one per scope, place and size that has a default.
-[[nodiscard]] std::vector<Heat> method_heats(std::vector<Observation> const& search,
-                                             std::vector<Observation> const& confirm);
+/// `search` and `confirm` in comparisons of one backend's methods, one per scope, place and size that has a default.
+[[nodiscard]] std::vector<Comparison> method_comparisons(std::vector<Observation> const& search,
+                                                         std::vector<Observation> const& confirm);
 
-/// One decision per heat; the false discovery rate is held over all of them.
-[[nodiscard]] std::vector<Decision> decide(std::vector<Heat> const& heats, Policy const& policy);
+/// Backends against each other, in scope "select", where the default is the policy's baseline. Each backend competes by
+/// its own default method; what its method rules gain on top is theirs. None where there is one backend only, or not
+/// the baseline of the memory.
+[[nodiscard]] std::vector<Comparison> backend_comparisons(std::vector<Observation> const& search,
+                                                          std::vector<Observation> const& confirm,
+                                                          Policy const& policy);
+
+/// One decision per comparison; the false discovery rate is held over all of them.
+[[nodiscard]] std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy const& policy);
 
 }  // namespace dlmb::tuning

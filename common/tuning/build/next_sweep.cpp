@@ -65,7 +65,7 @@ std::vector<std::string> with_default(Series const& series, std::set<std::string
 }
 
 /// The winners that stand so, each against the default at its sizes.
-std::vector<NextJob> winners_again(Built const& built, Standing standing) {
+std::vector<NextJob> winners_again(Built const& built, Outcome outcome) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
         if (series.scope == select_scope) {
@@ -73,7 +73,7 @@ std::vector<NextJob> winners_again(Built const& built, Standing standing) {
         }
         std::map<std::string, NextJob> by_winner;
         for (Point const& point : series.points) {
-            if (point.decision.standing == standing) {
+            if (point.decision.outcome == outcome) {
                 std::string const& method = point.decision.winner->method;
                 NextJob& job = by_winner[method];
                 job.place = series.place;
@@ -96,11 +96,11 @@ bool can_be_made(Place const& place) {
 }
 
 std::vector<NextJob> confirmations(Built const& built) {
-    return winners_again(built, Standing::unconfirmed);
+    return winners_again(built, Outcome::unconfirmed);
 }
 
 std::vector<NextJob> repetitions(Built const& built) {
-    return winners_again(built, Standing::undecided);
+    return winners_again(built, Outcome::undecided);
 }
 
 std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
@@ -119,8 +119,8 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
         }
         std::set<std::string> methods;
         for (Point const& point : series.points) {
-            Standing const standing = point.decision.standing;
-            if (standing == Standing::chosen || standing == Standing::unconfirmed) {
+            Outcome const outcome = point.decision.outcome;
+            if (outcome == Outcome::chosen || outcome == Outcome::unconfirmed) {
                 methods.insert(point.decision.winner->method);
             }
         }

@@ -23,7 +23,7 @@ struct NextJob {
 
 /// Confirmation of every significant winner at its sizes.
 [[nodiscard]] std::vector<NextJob> confirmations(Built const& built);
-/// More launches of the contenders that are undecided, to be added to those that found them.
+/// More launches of the competitors that are undecided, to be added to those that found them.
 [[nodiscard]] std::vector<NextJob> repetitions(Built const& built);
 /// Cuts that are coarser than policy.cut, by all methods that hold beside them.
 [[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);

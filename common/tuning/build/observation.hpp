@@ -4,7 +4,6 @@
 // What one launch says about one way of doing one operation: the input of a tuning table.
 #pragma once
 
-#include "common/tuning/interval.hpp"
 #include "common/tuning/query.hpp"
 
 #include <compare>
@@ -41,18 +40,18 @@ inline constexpr char const* mpi_alltoall = "alltoall";
 [[nodiscard]] Query query_of(Place const& place, Bytes bytes, std::string_view backend);
 
 /// A backend and a method as --method takes it: what competes.
-struct Contender {
+struct Competitor {
     std::string backend;
     std::string method;
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
-    auto operator<=>(Contender const&) const = default;
+    auto operator<=>(Competitor const&) const = default;
 };
 
 struct Observation {
     Place place;
     Bytes bytes = 0;  // in basis_of(operation)
-    Contender contender;
-    Choice choice;            // the contender with the library's algorithm, if it has one
+    Competitor competitor;
+    Choice choice;            // the competitor with the library's algorithm, if it has one
     bool is_default = false;  // the backend's own default for this operation
     std::string launch_id;
     std::uint64_t samples = 0;

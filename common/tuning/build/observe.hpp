@@ -6,7 +6,7 @@
 
 #include "common/record/result_reader.hpp"
 #include "common/tuning/build/observation.hpp"
-#include "common/tuning/envelope.hpp"
+#include "common/tuning/table.hpp"
 
 #include <map>
 #include <optional>
@@ -15,6 +15,10 @@
 #include <vector>
 
 namespace dlmb::tuning {
+
+using Versions = std::map<std::string, std::string>;  // by library
+/// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
+[[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 
 /// Which cells count: those of one timing, and what a person lets pass although it weakens a table.
 struct Accepted {

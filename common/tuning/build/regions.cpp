@@ -10,7 +10,7 @@ namespace {
 using Choices = std::vector<std::optional<Choice>>;
 
 bool counts(Decision const& decision, bool accept_unconfirmed) {
-    return decision.standing == Standing::chosen || (accept_unconfirmed && decision.standing == Standing::unconfirmed);
+    return decision.outcome == Outcome::chosen || (accept_unconfirmed && decision.outcome == Outcome::unconfirmed);
 }
 
 bool far_apart(Point const& left, Point const& right) {
@@ -25,9 +25,9 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
     }
     for (std::size_t first = 0; first < choices.size();) {
         std::size_t end = first + 1;
-        bool confirmed = points[first].decision.standing == Standing::chosen;
+        bool confirmed = points[first].decision.outcome == Outcome::chosen;
         while (end < choices.size() && choices[end] == choices[first] && !far_apart(points[end - 1], points[end])) {
-            confirmed = confirmed || points[end].decision.standing == Standing::chosen;
+            confirmed = confirmed || points[end].decision.outcome == Outcome::chosen;
             ++end;
         }
         if (!confirmed && end - first < policy.hysteresis) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/tuning/build/decision.hpp"
-#include "common/tuning/interval.hpp"
 
 #include <span>
 #include <vector>

@@ -41,24 +41,16 @@ typedef struct dlmb_tuning_query {
                                  mean over ranks; sendrecv: the message */
     int64_t ranks;            /* of the communicator */
     int64_t nodes;            /* that it lies on */
-    int64_t ppn;              /* ranks per node */
     char const* memory;       /* host, pinned, cuda, managed, nccl, rocm */
     char const* dtype;        /* byte, int32, int64, fp8, fp16, bf16, fp32, fp64 */
     char const* reduction;    /* sum, prod, min, max, user */
-    char const* distribution; /* one_per_node, single_node */
-    char const* link;         /* sendrecv: intra, inter */
     double imbalance;         /* exchange: largest total that a rank sends or receives / mean */
-    int64_t group_ops;        /* operations issued as one group */
-    int64_t group_pipe_ops;   /* of them, those that NCCL pipelines */
-    int32_t commutative;      /* 0 or 1, as the following */
-    int32_t registered;
-    int32_t in_place;
-    int32_t overlap; /* concurrent with computation */
+    int32_t in_place;         /* 0 or 1 */
 } dlmb_tuning_query;
 
 /* clang-format off */
 #define DLMB_TUNING_QUERY_INIT \
-    {sizeof(dlmb_tuning_query), -1, NULL, NULL, 0, -1, -1, -1, NULL, NULL, NULL, NULL, NULL, -1.0, -1, -1, -1, -1, -1, -1}
+    {sizeof(dlmb_tuning_query), -1, NULL, NULL, 0, -1, -1, NULL, NULL, NULL, -1.0, -1}
 /* clang-format on */
 
 /* The answer. Texts belong to the table and live until it is closed. Begin with DLMB_TUNING_CHOICE_INIT. */

@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/tuning/method_params.hpp"
-#include "common/tuning/provenance/digest.hpp"
+#include "common/tuning/provenance.hpp"
 
 #include <fmt/core.h>
 
@@ -36,35 +36,18 @@ std::optional<TunedOperation> operation_of(OperationKind kind) {
     return std::nullopt;
 }
 
-std::optional<Distribution> distribution_of(StepTraits const& step) {
-    if (step.nodes == 1) {
-        return Distribution::single_node;
-    }
-    return step.nodes == step.ranks ? std::optional(Distribution::one_per_node) : std::nullopt;
-}
-
 Query query_of(TunedOperation operation, StepTraits const& step) {
     Query query;
     query.operation = operation;
     query.bytes = step.bytes;
     query.ranks = static_cast<std::uint64_t>(step.ranks);
     query.nodes = static_cast<std::uint64_t>(step.nodes);
-    if (step.ranks_per_node) {
-        query.ranks_per_node = static_cast<std::uint64_t>(*step.ranks_per_node);
-    }
-    query.distribution = distribution_of(step);
     query.memory = name_of(step.memory);
     query.dtype = step.element ? name_of(*step.element) : std::string_view{};
-    if (step.reduction) {
-        query.reduction = name_of(*step.reduction);
-        query.commutative = true;  // as all that this project has are
-    }
+    query.reduction = step.reduction ? name_of(*step.reduction) : std::string_view{};
     query.in_place = step.in_place;
     query.uniform = step.uniform;
     query.imbalance = step.imbalance;
-    if (step.same_node) {
-        query.link = *step.same_node ? Link::intra : Link::inter;
-    }
     return query;
 }
 
@@ -89,8 +72,8 @@ std::string beyond_method(Choice const& choice, MethodChoice const& method) {
     }
     bool const forces = method.name == algorithm_method && method.knobs.contains("protocol") &&
                         method.knobs.contains("channels") == params.channels.has_value();
-    if (params.chunk_bytes || (!forces && (!params.protocol.empty() || params.channels))) {
-        return "it sets protocol, channels or chunk_bytes, which only a tuner plugin can (dlmb_tune export --to nccl)";
+    if (!forces && (!params.protocol.empty() || params.channels)) {
+        return "it sets protocol or channels, which only a tuner plugin can (dlmb_tune export --to nccl)";
     }
     return "";
 }

@@ -10,8 +10,7 @@
 namespace dlmb::tuning {
 
 /// A step is asked about as in lookup() without a backend. Without a rule: policy.baseline of the memory kind, by its
-/// default method. What a step does not tell stays unknown: rules about `registered`, `group` and `overlap` never
-/// match.
+/// default method.
 class TableChooser final : public Chooser {
 public:
     /// Throws UsageError naming the rule whose method is not written as --method takes it.

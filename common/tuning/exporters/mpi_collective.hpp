@@ -4,7 +4,7 @@
 // The calls of MPI that tuning files speak of, and the rules that are about each of them.
 #pragma once
 
-#include "common/tuning/exporters/carried.hpp"
+#include "common/tuning/exporters/select_rules.hpp"
 
 #include <array>
 #include <optional>

@@ -1,40 +1,129 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/exporters/nccl.hpp"
-
-#include "common/tuning/exporters/nccl_rows.hpp"
+#include "common/backend_kit/nccl_tuner_control.hpp"
+#include "common/tuning/exporters/select_rules.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 namespace dlmb::tuning {
 namespace {
 
-std::string number_or_any(std::optional<std::uint64_t> value) {
-    return value ? fmt::format("{}", *value) : "-1";
+constexpr CountInterval any_number{1, no_limit};
+constexpr std::uint64_t most_lines = 64;  // of one rule and key
+
+template <std::size_t count>
+bool is_one_of(std::array<std::string_view, count> const& names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+std::string_view collective_name(TunedOperation operation) {
+    return operation == TunedOperation::reduce_scatter ? "reducescatter" : name_of(operation);
+}
+
+/// A column that holds one number or any (-1): a range is a line for each number. Nothing: too many.
+std::optional<std::vector<std::string>> column(CountInterval range) {
+    if (range == any_number) {
+        return std::vector<std::string>{"-1"};
+    }
+    if (range.max == no_limit || range.max - range.min >= most_lines) {
+        return std::nullopt;
+    }
+    std::vector<std::string> values;
+    for (std::uint64_t value = range.min; value <= range.max; ++value) {
+        values.push_back(fmt::format("{}", value));
+    }
+    return values;
+}
+
+class Lines {
+public:
+    explicit Lines(std::vector<Lost>& lost) : lost_(lost) {}
+
+    void add(Carried const& one) {
+        Rule const& rule = *one.rule;
+        TunedOperation const operation = rule.when.operation;
+        if (operation == TunedOperation::exchange || operation == TunedOperation::sendrecv) {
+            return lose(rule, LostReason::operation_not_tunable,
+                        fmt::format("NCCL asks no tuner for {}", name_of(operation)));
+        }
+        if (!check_choice(rule)) {
+            return;
+        }
+        auto const all_ranks = column(one.ranks);
+        auto const all_nodes = column(rule.when.nodes.value_or(any_number));
+        if (!all_ranks || !all_nodes) {
+            return lose(rule, LostReason::range_limit,
+                        fmt::format("needs a line for each number of ranks and nodes, {} at most", most_lines));
+        }
+        auto const& channels = rule.choose.params.channels;
+        for (std::string const& ranks : *all_ranks) {
+            for (std::string const& nodes : *all_nodes) {
+                if (ranks != "-1" && nodes != "-1" && std::stoull(nodes) > std::stoull(ranks)) {
+                    continue;
+                }
+                // The last column counts pipelined operations: any number.
+                text_ += fmt::format("{},{},{},{},{},{},{},{},-1\n", collective_name(operation), one.bytes.min,
+                                     one.bytes.max, rule.choose.algorithm->name, rule.choose.params.protocol,
+                                     channels ? fmt::format("{}", *channels) : "-1", nodes, ranks);
+                some_without_channels_ = some_without_channels_ || !channels;
+            }
+        }
+    }
+
+    [[nodiscard]] std::string const& text() const { return text_; }
+    [[nodiscard]] bool some_without_channels() const { return some_without_channels_; }
+
+private:
+    void lose(Rule const& rule, LostReason why, std::string detail) {
+        lost_.push_back({rule.id, why, std::move(detail)});
+    }
+
+    bool check_choice(Rule const& rule) {
+        auto const& algorithm = rule.choose.algorithm;
+        ChoiceParams rest = rule.choose.params;
+        if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_tuner::algorithm_names, algorithm->name) ||
+            !is_one_of(nccl_tuner::protocol_names, rest.protocol)) {
+            lose(rule, LostReason::unknown_algorithm, "names no algorithm with a protocol of NCCL");
+            return false;
+        }
+        rest.protocol.clear();
+        rest.channels.reset();
+        if (rest != ChoiceParams{}) {
+            lose(rule, LostReason::key_not_expressible, "has parameters that the file has no column for");
+            return false;
+        }
+        return true;
+    }
+
+    std::vector<Lost>& lost_;
+    // Every line that starts otherwise is a rule: NVIDIA's plugin would read a header as one for allreduce.
+    std::string text_ =
+        "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
+    bool some_without_channels_ = false;
+};
 
 }  // namespace
 
-Export to_nccl(TuningTable const& table, Slice const& slice, NcclInfo const& info) {
-    NcclRows const rows = nccl_rows(table, slice, false, false);
-    // Every line that starts otherwise is a rule: NVIDIA's plugin would read a header as one for allreduce.
-    std::string text =
-        "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
-    for (NcclRow const& row : rows.rows) {
-        text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.collective, row.bytes.min, row.bytes.max,
-                            row.algorithm(), row.protocol(), row.channels(), number_or_any(row.nodes),
-                            number_or_any(row.ranks), number_or_any(row.pipe_ops));
+Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& plugin) {
+    Selection selection = select_rules(table, "nccl", slice, {.nodes = true});
+    Lines lines(selection.lost);
+    for (Carried const& one : selection.rules) {
+        if (!one.keeps_default()) {
+            lines.add(one);
+        }
     }
     std::vector<std::string> notes{
         "NCCL loads one tuner only: this one takes the place of another, such as that of aws-ofi-nccl"};
-    if (std::any_of(rows.rows.begin(), rows.rows.end(), [](NcclRow const& row) { return row.channels() == "-1"; })) {
+    if (lines.some_without_channels()) {
         notes.emplace_back("rules without channels leave their number to NCCL; NVIDIA's example plugin would take 1");
     }
-    return {{{"dlmb_nccl.csv", std::move(text)}},
-            {{"DLMB_NCCL_TABLE", std::string(folder_mark) + "/dlmb_nccl.csv"}, {"NCCL_TUNER_PLUGIN", info.plugin}},
-            rows.lost,
+    return {{{"dlmb_nccl.csv", lines.text()}},
+            {{"DLMB_NCCL_TABLE", std::string(folder_mark) + "/dlmb_nccl.csv"}, {"NCCL_TUNER_PLUGIN", plugin}},
+            in_order(std::move(selection.lost), table),
             std::move(notes)};
 }
 

@@ -1,25 +1,24 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Exports for coll/tuned of Open MPI: the rules file of 4.1 and 5.0 (coll_tuned_dynamic_file.c) and the JSON of 6.0.
-// Both compare bytes of basis_of (dt * count * n where n shares make the whole).
+// Ids and names of the algorithms of Open MPI's coll/tuned, by version. Source: the MPI_T enums
+// coll_tuned_*_algorithm of 4.1.4 (ompi_info --param coll tuned --level 9), coll_tuned_*_decision.c of 5.0.8 and main.
 #pragma once
 
-#include "common/tuning/exporters/export.hpp"
+#include "common/tuning/exporters/mpi_collective.hpp"
 
-#include <string>
+#include <optional>
+#include <string_view>
 
 namespace dlmb::tuning {
 
-struct OpenMpiInfo {
-    std::string version;  // "4.1.4"; algorithms are known by version
-};
-
-/// dlmb_rules.conf. Ranges of sizes and ranks that no rule covers are fenced off with algorithm 0, the library's own
-/// decision: an entry of this format holds for everything above it, and the first one for everything below it, too.
-[[nodiscard]] Export to_open_mpi(TuningTable const& table, Slice const& slice, OpenMpiInfo const& info);
-
-/// dlmb_rules.json, for 6.0 and later. Not tried with a library: none of that version was at hand.
-[[nodiscard]] Export to_open_mpi6(TuningTable const& table, Slice const& slice, OpenMpiInfo const& info);
+/// COLLID of a rules file (coll_base_functions.h, COLLTYPE).
+[[nodiscard]] int open_mpi_id(MpiCollective collective);
+/// Nothing: this version has no such algorithm.
+[[nodiscard]] std::optional<int> open_mpi_id(MpiCollective collective, std::string_view algorithm,
+                                             LibraryVersion version);
+/// Empty, or why the algorithm does not run for some of these numbers of ranks. coll/tuned returns an error or runs
+/// another one without saying so.
+[[nodiscard]] std::string_view open_mpi_obstacle(std::string_view algorithm, CountInterval ranks);
 
 }  // namespace dlmb::tuning

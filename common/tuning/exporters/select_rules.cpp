@@ -1,19 +1,23 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/exporters/carried.hpp"
+#include "common/tuning/exporters/select_rules.hpp"
+
+#include "common/base/error.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
+#include <set>
 
 namespace dlmb::tuning {
 namespace {
 
+constexpr std::uint64_t most_listed_ranks = 64;
+
 /// Takes one rule through the slice.
-class Sieve {
+class Selector {
 public:
-    Sieve(Rule const& rule, Slice const& slice, Keys keys)
+    Selector(Rule const& rule, Slice const& slice, Keys keys)
         : rule_(rule), when_(rule.when), slice_(slice),
           keys_(keys), carried_{&rule, when_.ranks.value_or(CountInterval{1, no_limit}),
                                 when_.bytes.value_or(ByteInterval{0, no_limit})} {}
@@ -22,10 +26,8 @@ public:
     std::optional<Carried> pass() {
         check_words();
         check_keys();
-        if (!keys_.nodes) {
-            check_nodes();
-            check_distribution();
-            check_ranks_per_node();
+        if (!keys_.nodes && when_.nodes && !(slice_.nodes && when_.nodes->contains(*slice_.nodes))) {
+            lose(LostReason::other_slice, fmt::format("holds for {} to {} nodes", when_.nodes->min, when_.nodes->max));
         }
         return lost_ ? std::nullopt : std::optional{carried_};
     }
@@ -60,56 +62,10 @@ private:
     }
 
     void check_keys() {
-        // Every reduction but a user's is commutative.
-        bool const known_commutative = !slice_.reduction.empty() && slice_.reduction != "user";
-        check_key(when_.commutative && !(*when_.commutative && known_commutative), "commutative");
-        check_key(when_.registered.has_value(), "registered");
         check_key(when_.in_place.has_value(), "in_place");
         bool const one_for_all =
             keys_.imbalance && when_.operation == TunedOperation::exchange && !when_.uniform.value_or(false);
         check_key(!one_for_all && when_.imbalance.has_value(), "imbalance");
-        check_key(when_.overlap.has_value(), "overlap");
-        check_key(when_.group_ops.has_value(), "group.ops");
-        check_key(!keys_.pipe_ops && when_.group_pipe_ops.has_value(), "group.pipe_ops");
-    }
-
-    void check_nodes() {
-        if (when_.nodes && !(slice_.nodes && when_.nodes->contains(*slice_.nodes))) {
-            lose(LostReason::other_slice, fmt::format("holds for {} to {} nodes", when_.nodes->min, when_.nodes->max));
-        }
-    }
-
-    void narrow_ranks(std::uint64_t min, std::uint64_t max, std::string_view by) {
-        carried_.ranks = {std::max(carried_.ranks.min, min), std::min(carried_.ranks.max, max)};
-        if (carried_.ranks.min > carried_.ranks.max) {
-            lose(LostReason::other_slice, fmt::format("{} on the nodes exported leaves no number of ranks", by));
-        }
-    }
-
-    void check_distribution() {
-        if (!when_.distribution) {
-            return;
-        }
-        bool const single = when_.distribution == Distribution::single_node;
-        if (!slice_.nodes || (single && *slice_.nodes != 1)) {
-            lose(LostReason::other_slice, fmt::format("holds for {}", name_of(*when_.distribution)));
-        } else if (!single) {
-            narrow_ranks(*slice_.nodes, *slice_.nodes, "one_per_node");
-        }
-    }
-
-    void check_ranks_per_node() {
-        if (!when_.ranks_per_node) {
-            return;
-        }
-        CountInterval const per_node = *when_.ranks_per_node;
-        // Between k and k + 1 ranks on each of several nodes lie uneven ones, which the rule does not match.
-        if (!slice_.nodes || (*slice_.nodes > 1 && per_node.min != per_node.max) ||
-            per_node.max > no_limit / *slice_.nodes) {
-            lose(LostReason::key_not_expressible, "the format has no key for 'ppn'");
-        } else {
-            narrow_ranks(per_node.min * *slice_.nodes, per_node.max * *slice_.nodes, "ppn");
-        }
     }
 
     Rule const& rule_;
@@ -132,14 +88,78 @@ Selection select_rules(TuningTable const& table, std::string_view backend, Slice
         if (rule.scope != backend) {
             continue;
         }
-        Sieve sieve(rule, slice, keys);
-        if (auto const carried = sieve.pass()) {
+        Selector selector(rule, slice, keys);
+        if (auto const carried = selector.pass()) {
             selection.rules.push_back(*carried);
-        } else if (!Carried{&rule, {}, {}}.keeps_default()) {
-            selection.lost.push_back(sieve.lost());
+        } else if (!rule.choose.keeps_default()) {
+            selection.lost.push_back(selector.lost());
         }
     }
     return selection;
+}
+
+std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
+    std::set<std::uint64_t> cuts;
+    for (Carried const& one : rules) {
+        cuts.insert(one.ranks.min);
+        if (one.ranks.max != no_limit) {
+            cuts.insert(one.ranks.max + 1);
+        }
+    }
+    std::vector<RankSegment> segments;
+    for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
+        auto const next = std::next(cut);
+        RankSegment segment{{*cut, next == cuts.end() ? no_limit : *next - 1}, {}};
+        std::copy_if(rules.begin(), rules.end(), std::back_inserter(segment.rules),
+                     [&](Carried const& one) { return one.ranks.covers(segment.ranks); });
+        std::sort(segment.rules.begin(), segment.rules.end(),
+                  [](Carried const& one, Carried const& other) { return one.bytes < other.bytes; });
+        if (!segment.rules.empty()) {
+            segments.push_back(std::move(segment));
+        }
+    }
+    return segments;
+}
+
+std::vector<Carried> split_ranks(std::vector<Carried> const& rules, std::vector<Lost>& lost) {
+    std::vector<Carried> split;
+    for (Carried one : rules) {
+        CountInterval const ranks = one.ranks;
+        if (ranks.max == no_limit || ranks.max - ranks.min >= most_listed_ranks) {
+            lost.push_back(
+                {one.rule->id, LostReason::range_limit,
+                 fmt::format("sizes per rank need one entry for each number of ranks, {} at most", most_listed_ranks)});
+            continue;
+        }
+        for (std::uint64_t n = ranks.min; n <= ranks.max; ++n) {
+            one.ranks = {n, n};
+            split.push_back(one);
+        }
+    }
+    return split;
+}
+
+std::vector<Lost> in_order(std::vector<Lost> lost, TuningTable const& table) {
+    auto const place = [&](Lost const& one) {
+        return std::find_if(table.rules.begin(), table.rules.end(),
+                            [&](Rule const& rule) { return rule.id == one.rule; }) -
+               table.rules.begin();
+    };
+    std::stable_sort(lost.begin(), lost.end(), [&](Lost const& one, Lost const& other) {
+        return std::pair{place(one), one.why} < std::pair{place(other), other.why};
+    });
+    auto const same = [](Lost const& one, Lost const& other) { return one.rule == other.rule && one.why == other.why; };
+    lost.erase(std::unique(lost.begin(), lost.end(), same), lost.end());
+    return lost;
+}
+
+std::optional<ByteInterval> per_rank(ByteInterval bytes, std::uint64_t n) {
+    if (n == 0) {
+        throw UsageError("a size cannot be converted for 0 ranks");
+    }
+    Bytes const least = bytes.min / n + (bytes.min % n == 0 ? 0 : 1);
+    Bytes const most = bytes.max / n;
+    return least <= most ? std::optional{ByteInterval{least, most}} : std::nullopt;
 }
 
 }  // namespace dlmb::tuning

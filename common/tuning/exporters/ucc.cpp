@@ -1,9 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/exporters/ucc.hpp"
-
 #include "common/tuning/exporters/mpi_collective.hpp"
-#include "common/tuning/size_basis.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +10,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <utility>
 
 namespace dlmb::tuning {
 namespace {
@@ -43,8 +39,7 @@ std::string_view name_in_ucc(MpiCollective collective) {
 }
 
 bool speaks_of_nodes(Carried const& one) {
-    When const& when = one.rule->when;
-    return when.nodes || when.ranks_per_node || when.distribution;
+    return one.rule->when.nodes.has_value();
 }
 
 std::string range_text(CountInterval ranks) {
@@ -64,10 +59,8 @@ public:
             return lose(one, LostReason::unknown_algorithm,
                         fmt::format("method '{}' is no algorithm of TL/UCP", choose.method));
         }
-        ChoiceParams rest = choose.params;
-        auto const score = std::exchange(rest.score, {});
-        if (rest != ChoiceParams{}) {
-            return lose(one, LostReason::key_not_expressible, "has parameters other than a score");
+        if (choose.params != ChoiceParams{}) {
+            return lose(one, LostReason::key_not_expressible, "a token takes no parameters");
         }
         auto const bytes = sizes(one);
         if (!bytes) {
@@ -78,7 +71,6 @@ public:
         token += *bytes;
         token +=
             team_sizes && one.ranks != CountInterval{1, no_limit} ? fmt::format(":[{}]", range_text(one.ranks)) : "";
-        token += score ? fmt::format(":{}", *score) : "";
         return token + fmt::format(":@{}", choose.algorithm->name);
     }
 
@@ -92,13 +84,14 @@ private:
         if (one.bytes == ByteInterval{0, no_limit}) {
             return "";
         }
-        auto const unit = unit_of(SizeConsumer::ucc, one.rule->when.operation, true);
-        auto const bytes = to_unit(unit, one.bytes, one.ranks.min);
+        // Of a reduce_scatter UCC compares what one rank receives.
+        bool const is_per_rank = collective_ == MpiCollective::reduce_scatter_block;
+        auto const bytes = is_per_rank ? per_rank(one.bytes, one.ranks.min) : std::optional{one.bytes};
         if (!bytes) {
             return std::nullopt;
         }
-        auto const end = one.bytes.max == no_limit ? std::nullopt : end_of(*bytes);
-        return fmt::format(":{}-{}", bytes->min, end ? fmt::format("{}", *end) : "inf");
+        return fmt::format(":{}-{}", bytes->min,
+                           one.bytes.max == no_limit ? "inf" : fmt::format("{}", bytes->max + 1));  // exclusive
     }
 
     MpiCollective collective_;

@@ -106,7 +106,7 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.9 * constant(bytes); }}};
     auto search = observe_truth(planted, {{4096}, 4, 0.02, 1});
     Built const undecided = build_rules(search, {}, test_policy(), false);
-    EXPECT_EQ(undecided.series[0].points[0].decision.standing, Standing::undecided);
+    EXPECT_EQ(undecided.series[0].points[0].decision.outcome, Outcome::undecided);
     auto const again = repetitions(undecided);
     ASSERT_EQ(again.size(), 1U);
     EXPECT_EQ(again[0].bytes, (std::vector<Bytes>{4096}));
@@ -149,11 +149,11 @@ TEST(BuildTable, LaunchesThatDisagreeWithThemselvesNeedALargerGain) {
         for (Observation& one : search) {
             one.aa_ratio = aa_ratio;
         }
-        return build_rules(search, {}, test_policy(), false).series[0].points[0].decision.standing;
+        return build_rules(search, {}, test_policy(), false).series[0].points[0].decision.outcome;
     };
     // twice the error of 8 launches together: 2 * 0.1 / sqrt(8) = 0.07, and 0.2 / sqrt(8) * 2 = 0.14
-    EXPECT_EQ(standing_with(1.1), Standing::unconfirmed);
-    EXPECT_EQ(standing_with(1.2), Standing::undecided);
+    EXPECT_EQ(standing_with(1.1), Outcome::unconfirmed);
+    EXPECT_EQ(standing_with(1.2), Outcome::undecided);
 }
 
 TEST(BuildTable, AKnownCrossoverIsFoundWithinOneStepOfRefinement) {
@@ -184,7 +184,7 @@ TEST(BuildTable, BackendsCompeteByTheirDefaults) {
     auto faster =
         observe_truth({{"blocking", [](Bytes) { return 5'000.0; }}}, {powers_of_two(1024, 65536), 8, 0.02, 3});
     for (Observation& one : faster) {
-        one.contender.backend = one.choice.backend = "ucx";
+        one.competitor.backend = one.choice.backend = "ucx";
     }
     search.insert(search.end(), faster.begin(), faster.end());
     Built const built = build_rules(search, search, test_policy(), false);

@@ -37,7 +37,7 @@ inline std::vector<Observation> observe_truth(Truth const& truth, Campaign const
                 Observation one;
                 one.place = {TunedOperation::allreduce, 4, 1, "host", "fp32", "sum", false, std::nullopt};
                 one.bytes = bytes;
-                one.contender = {"mpi", method};
+                one.competitor = {"mpi", method};
                 one.choice = {"mpi", method, std::nullopt, {}};
                 one.is_default = method == "blocking";
                 one.launch_id = "launch" + std::to_string(launch);

@@ -13,14 +13,14 @@ namespace {
 using Values = std::vector<double>;
 
 TEST(ProbabilityOfLuck, AgreesWithHandComputedExamples) {
-    EXPECT_NEAR(probability_of_luck(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
+    EXPECT_NEAR(measure::probability_by_chance(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
     // Ranks 1 to 5, the positive one is the smallest: sums of 0 and 1 of 32.
-    EXPECT_NEAR(probability_of_luck(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
+    EXPECT_NEAR(measure::probability_by_chance(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
     // The positive one is the third: 0; 1; 2; 3 and 1 + 2.
-    EXPECT_NEAR(probability_of_luck(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
-    EXPECT_EQ(probability_of_luck(Values{}), 1);
-    EXPECT_EQ(probability_of_luck(Values{1, 1, 1}), 1);
-    EXPECT_EQ(probability_of_luck(Values{1.1, 1.2, 1.3}), 1);
+    EXPECT_NEAR(measure::probability_by_chance(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
+    EXPECT_EQ(measure::probability_by_chance(Values{}), 1);
+    EXPECT_EQ(measure::probability_by_chance(Values{1, 1, 1}), 1);
+    EXPECT_EQ(measure::probability_by_chance(Values{1.1, 1.2, 1.3}), 1);
 }
 
 /// By listing all signs.
@@ -63,7 +63,7 @@ TEST(ProbabilityOfLuck, AgreesWithEnumerationAlsoWithTies) {
         for (double& ratio : ratios) {
             ratio = std::exp2(static_cast<double>(random() % 7) - 3);
         }
-        EXPECT_NEAR(probability_of_luck(ratios), by_enumeration(ratios), 1e-12);
+        EXPECT_NEAR(measure::probability_by_chance(ratios), by_enumeration(ratios), 1e-12);
     }
 }
 

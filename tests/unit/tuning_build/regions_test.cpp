@@ -7,9 +7,9 @@
 namespace dlmb::tuning {
 namespace {
 
-Point point(Bytes bytes, char const* method, Standing standing = Standing::chosen) {
+Point point(Bytes bytes, char const* method, Outcome outcome = Outcome::chosen) {
     Decision decision;
-    decision.standing = *method == '\0' ? Standing::no_gain : standing;
+    decision.outcome = *method == '\0' ? Outcome::no_gain : outcome;
     if (*method != '\0') {
         decision.winner = Choice{"mpi", method, std::nullopt, {}};
     }
@@ -58,14 +58,14 @@ TEST(RegionsOf, AGapBesideTheDefaultIsTheDefaults) {
 }
 
 TEST(RegionsOf, AnUnconfirmedChoiceNeedsANeighbour) {
-    std::vector<Point> const points{point(64, ""), point(256, "a", Standing::unconfirmed), point(1024, "")};
+    std::vector<Point> const points{point(64, ""), point(256, "a", Outcome::unconfirmed), point(1024, "")};
     EXPECT_EQ(regions_of(points, {}, true).size(), 1U);
-    std::vector<Point> const two{point(64, ""), point(256, "a", Standing::unconfirmed),
-                                 point(512, "a", Standing::unconfirmed)};
+    std::vector<Point> const two{point(64, ""), point(256, "a", Outcome::unconfirmed),
+                                 point(512, "a", Outcome::unconfirmed)};
     EXPECT_EQ(regions_of(two, {}, true).size(), 2U);
     EXPECT_EQ(regions_of(two, {}, false).size(), 1U);
-    std::vector<Point> const far{point(64, ""), point(256, "a", Standing::unconfirmed),
-                                 point(1024, "a", Standing::unconfirmed)};
+    std::vector<Point> const far{point(64, ""), point(256, "a", Outcome::unconfirmed),
+                                 point(1024, "a", Outcome::unconfirmed)};
     EXPECT_EQ(regions_of(far, {}, true).size(), 1U) << "a neighbour is near";
 }
 

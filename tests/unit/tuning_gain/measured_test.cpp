@@ -59,7 +59,7 @@ TEST(MeasuredGains, AChoiceThatLosesIsASpeedUpBelowOne) {
 TEST(MeasuredGains, AMethodOfFewLaunchesIsNotTheBest) {
     auto fresh = launches_of({{"blocking", constant}, {"ring", [](Bytes) { return 8'000.0; }}}, {1536});
     Observation lucky = fresh.front();
-    lucky.contender.method = lucky.choice.method = "lucky";
+    lucky.competitor.method = lucky.choice.method = "lucky";
     lucky.is_default = false;
     lucky.median_ns /= 1000;
     fresh.push_back(lucky);

@@ -4,12 +4,10 @@
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
-#include "common/app/tune/result_input.hpp"
-#include "common/app/tune/sweep_output.hpp"
+#include "common/app/tune/measurements.hpp"
 #include "common/app/whole_number_check.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
-#include "common/tuning/build/software.hpp"
 #include "common/tuning/write_table.hpp"
 
 #include <fmt/chrono.h>
@@ -100,7 +98,7 @@ private:
     }
 
     static void print_undecided(tuning::Series const& series, tuning::Point const& point) {
-        if (point.decision.standing != tuning::Standing::undecided) {
+        if (point.decision.outcome != tuning::Outcome::undecided) {
             return;
         }
         tuning::Evidence const& evidence = *point.decision.evidence;
@@ -110,18 +108,18 @@ private:
     }
 
     static void print_summary(tuning::Built const& built) {
-        std::map<tuning::Standing, std::size_t> count;
+        std::map<tuning::Outcome, std::size_t> count;
         for (tuning::Series const& series : built.series) {
             for (tuning::Point const& point : series.points) {
-                ++count[point.decision.standing];
+                ++count[point.decision.outcome];
                 print_undecided(series, point);
             }
         }
         fmt::print(
             "sizes     {} better than the default, {} await confirmation, {} undecided, {} ties, {} where the default "
             "is best\n",
-            count[tuning::Standing::chosen], count[tuning::Standing::unconfirmed], count[tuning::Standing::undecided],
-            count[tuning::Standing::tie], count[tuning::Standing::no_gain]);
+            count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed], count[tuning::Outcome::undecided],
+            count[tuning::Outcome::tie], count[tuning::Outcome::no_gain]);
         auto const chosen = std::count_if(built.rules.begin(), built.rules.end(), [](tuning::Rule const& rule) {
             return rule.status == tuning::RuleStatus::chosen;
         });

@@ -4,8 +4,7 @@
 // dlmb_tune export: a table as the files of another program.
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
-#include "common/app/tune/consumers/export_options.hpp"
-#include "common/app/tune/consumers/write_export.hpp"
+#include "common/app/tune/consumers/consumers.hpp"
 #include "common/tuning/read_table.hpp"
 
 #include <fmt/core.h>

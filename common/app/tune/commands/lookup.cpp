@@ -53,22 +53,13 @@ public:
         parser.add_option("--backend", backend_, "choose a method of this one (default: the table selects one)");
         parser.add_option("--ranks", query_.ranks, "ranks of the communicator")->check(whole_number_check);
         parser.add_option("--nodes", query_.nodes, "nodes that it lies on")->check(whole_number_check);
-        parser.add_option("--ppn", query_.ranks_per_node, "ranks per node")->check(whole_number_check);
         parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
         parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
-        parser.add_option("--distribution", distribution_, "one_per_node, single_node");
-        parser.add_option("--link", link_, "sendrecv: intra, inter");
         parser.add_option("--imbalance", query_.imbalance,
                           "exchange: largest total that a rank sends or receives / mean over ranks");
         parser.add_option("--uniform", query_.uniform, "exchange, all blocks are equal: true, false");
         parser.add_option("--in-place", query_.in_place, "true, false");
-        parser.add_option("--registered", query_.registered, "true, false");
-        parser.add_option("--commutative", query_.commutative, "true, false");
-        parser.add_option("--overlap", query_.overlap, "concurrent with computation: true, false");
-        parser.add_option("--group-ops", query_.group_ops, "operations issued as one group")->check(whole_number_check);
-        parser.add_option("--group-pipe-ops", query_.group_pipe_ops, "of them, those that NCCL pipelines")
-            ->check(whole_number_check);
         parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");
     }
 
@@ -90,8 +81,6 @@ private:
         require_word(operation_, "operation", operations);
         require_word(memory_, "memory", tuning::memory_words);
         require_word(reduction_, "reduction", tuning::reduction_words);
-        require_word(distribution_, "distribution", std::array<std::string_view, 2>{"one_per_node", "single_node"});
-        require_word(link_, "link", std::array<std::string_view, 2>{"intra", "inter"});
         auto const element = element_named(element_);
         if (!element && !element_.empty()) {
             throw UsageError(fmt::format("--element: '{}' is none of {}", element_, element_names));
@@ -102,8 +91,6 @@ private:
         query_.memory = memory_;
         query_.reduction = reduction_;
         query_.dtype = element ? name_of(*element) : std::string_view{};
-        query_.distribution = tuning::distribution_named(distribution_);
-        query_.link = tuning::link_named(link_);
     }
 
     static void print(tuning::Match const& match) {
@@ -127,7 +114,7 @@ private:
         fmt::print("method   default\nrule     none matches\n");
     }
 
-    std::string path_, operation_, bytes_, backend_, memory_, element_, reduction_, distribution_, link_;
+    std::string path_, operation_, bytes_, backend_, memory_, element_, reduction_;
     tuning::Query query_;  // its texts are those above
 };
 

@@ -34,20 +34,10 @@ Row row_of(tuning::Rule const& rule) {
             rule.id};
 }
 
-std::string system_text(tuning::System const& system) {
-    std::string text = system.cpu;
-    if (system.gpu) {
-        text += fmt::format(", {} x {} ({}, {} processors) per node", system.gpu->per_node, system.gpu->name,
-                            system.gpu->arch, system.gpu->processors);
-    }
-    return system.nic.empty() ? text : fmt::format("{}, {}", text, system.nic);
-}
-
 std::string stack_text(tuning::Stack const& stack) {
     std::vector<std::string> parts;
     if (stack.mpi) {
-        parts.push_back(
-            fmt::format("{} {} ({})", stack.mpi->name, stack.mpi->version, fmt::join(stack.mpi->components, ", ")));
+        parts.push_back(fmt::format("{} {}", stack.mpi->name, stack.mpi->version));
     }
     for (auto const& [name, version] : stack.versions) {
         parts.push_back(fmt::format("{} {}", name, version));
@@ -58,7 +48,8 @@ std::string stack_text(tuning::Stack const& stack) {
 void print_head(tuning::TuningTable const& table) {
     fmt::print("made      {} by {} {} from {} result files\n", table.created, table.tool.name, table.tool.version,
                table.inputs.size());
-    fmt::print("system    {} (key {})\n", system_text(table.system), table.system.key);
+    std::string const gpu = table.system.gpu.empty() ? "" : fmt::format(", {}", table.system.gpu);
+    fmt::print("system    {}{} (key {})\n", table.system.cpu, gpu, table.system.key);
     fmt::print("software  {}\n", stack_text(table.stack));
     fmt::print("measured  {}{}\n", table.policy.metric,
                table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache));

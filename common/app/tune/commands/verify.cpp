@@ -4,10 +4,8 @@
 // dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
-#include "common/app/tune/consumers/export_options.hpp"
-#include "common/app/tune/consumers/temporary_folder.hpp"
+#include "common/app/tune/consumers/run_program.hpp"
 #include "common/app/tune/consumers/verification.hpp"
-#include "common/app/tune/consumers/write_export.hpp"
 #include "common/base/error.hpp"
 #include "common/tuning/read_table.hpp"
 

@@ -5,16 +5,13 @@
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
-#include "common/tuning/exporters/mpich.hpp"
-#include "common/tuning/exporters/nccl.hpp"
-#include "common/tuning/exporters/open_mpi.hpp"
-#include "common/tuning/exporters/ucc.hpp"
-#include "common/tuning/exporters/ucx.hpp"
-#include "common/tuning/mpi_library.hpp"
+#include "common/tuning/write_table.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
+#include <fstream>
 #include <sstream>
 
 namespace dlmb::app::tune {
@@ -39,11 +36,7 @@ std::string open_mpi_version(TuningTable const& table, ExportRequest const& requ
 }
 
 Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
-    return to_open_mpi(table, request.slice, {open_mpi_version(table, request)});
-}
-
-Export export_open_mpi6(TuningTable const& table, ExportRequest const& request) {
-    return to_open_mpi6(table, request.slice, {request.library_version.empty() ? "6.0.0" : request.library_version});
+    return to_open_mpi(table, request.slice, open_mpi_version(table, request));
 }
 
 Export export_mpich(TuningTable const& table, ExportRequest const& request) {
@@ -58,7 +51,7 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
     if (version.empty()) {
         throw UsageError("the table names no version of UCX; give it with --library-version, as 1.13.1");
     }
-    return to_ucx(table, request.slice, {version});
+    return to_ucx(table, request.slice, version);
 }
 
 Export export_ucc(TuningTable const& table, ExportRequest const& request) {
@@ -66,11 +59,7 @@ Export export_ucc(TuningTable const& table, ExportRequest const& request) {
 }
 
 Export export_nccl(TuningTable const& table, ExportRequest const& request) {
-    return to_nccl(table, request.slice, {sibling_library("libnccl-tuner-dlmb.so").string()});
-}
-
-Export export_ncclx(TuningTable const& table, ExportRequest const& request) {
-    return to_ncclx(table, request.slice);
+    return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
 }
 
 struct Consumer {
@@ -78,11 +67,9 @@ struct Consumer {
     char const* scope;
     Export (*make)(TuningTable const&, ExportRequest const&);
 };
-constexpr std::array consumers{
-    Consumer{"openmpi", "mpi", export_open_mpi}, Consumer{"openmpi6", "mpi", export_open_mpi6},
-    Consumer{"mpich", "mpi", export_mpich},      Consumer{"ucx", "ucx", export_ucx},
-    Consumer{"ucc", "ucc", export_ucc},          Consumer{"nccl", "nccl", export_nccl},
-    Consumer{"ncclx", "nccl", export_ncclx}};
+constexpr std::array consumers{Consumer{"openmpi", "mpi", export_open_mpi}, Consumer{"mpich", "mpi", export_mpich},
+                               Consumer{"ucx", "ucx", export_ucx}, Consumer{"ucc", "ucc", export_ucc},
+                               Consumer{"nccl", "nccl", export_nccl}};
 
 Consumer const& consumer_named(std::string const& name) {
     for (Consumer const& consumer : consumers) {
@@ -95,6 +82,57 @@ Consumer const& consumer_named(std::string const& name) {
 
 std::filesystem::path own_folder() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path();
+}
+
+void write(std::filesystem::path const& path, std::string const& text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) {
+        throw OutputError(fmt::format("{}: cannot be written", path.string()));
+    }
+}
+
+std::string shell_word(std::string_view text) {
+    std::string result = "'";
+    for (char const one : text) {
+        result += one == '\'' ? "'\\''" : std::string(1, one);
+    }
+    return result + "'";
+}
+
+std::string environment_script(tuning::Export const& made, std::filesystem::path const& folder) {
+    std::string text = "# Made by dlmb_tune export; to be sourced before the program starts.\n";
+    for (std::string const& note : made.notes) {
+        text += fmt::format("# Note: {}.\n", note);
+    }
+    for (auto const& [name, value] : environment_of(made, folder)) {
+        text += fmt::format("export {}={}\n", name, shell_word(value));
+    }
+    return text;
+}
+
+/// The options that made the export, so that verify expects the same of it.
+std::string options_of(ExportRequest const& request) {
+    std::string options = " --to " + shell_word(request.consumer);
+    auto const add = [&](char const* name, std::string const& value) {
+        options += value.empty() ? "" : fmt::format(" {} {}", name, shell_word(value));
+    };
+    add("--nodes", request.slice.nodes ? fmt::format("{}", *request.slice.nodes) : "");
+    add("--memory", request.slice.memory);
+    add("--element", request.slice.dtype);
+    add("--reduction", request.slice.reduction);
+    add("--library-version", request.library_version);
+    add("--library", request.library.string());
+    return options;
+}
+
+std::string verify_script(ExportRequest const& request) {
+    return fmt::format("#!/bin/sh\n"
+                       "# Made by dlmb_tune export; runs the consumer with these files and says whether they act.\n"
+                       "here=$(cd \"$(dirname \"$0\")\" && pwd)\n"
+                       "exec {} verify{} --files \"$here\" \"$here/table.json\" \"$@\"\n",
+                       shell_word(sibling_program("dlmb_tune").string()), options_of(request));
 }
 
 }  // namespace
@@ -144,6 +182,56 @@ std::filesystem::path sibling_program(std::string const& name) {
 
 std::filesystem::path sibling_library(std::string const& name) {
     return (own_folder().parent_path() / DLMB_LIBRARY_FOLDER / name).lexically_normal();
+}
+
+void ExportOptions::add_to(CLI::App& parser) {
+    parser.add_option("table", table, "tuning table (JSON)")->required()->option_text("TABLE");
+    parser.add_option("--to", consumer, fmt::format("one of {}", fmt::join(consumer_names(), ", ")))->required();
+    parser.add_option("--nodes", nodes, "rules for this number of nodes, where the format has no key for it");
+    parser.add_option("--memory", slice.memory, "rules for this memory, likewise");
+    parser.add_option("--element", slice.dtype, "rules for this element, likewise");
+    parser.add_option("--reduction", slice.reduction, "rules for this reduction, likewise");
+    parser.add_option("--library-version", library_version,
+                      "of the library that reads the files, as 4.1.4; default: what the table says");
+    parser.add_option("--library", library, "libmpich.so that programs run with; default: the one of this build");
+}
+
+ExportRequest ExportOptions::request() const {
+    ExportRequest request{consumer, slice, library_version, library};
+    if (nodes != 0) {
+        request.slice.nodes = nodes;
+    }
+    return request;
+}
+
+std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {
+    auto environment = made.env;
+    for (auto& [name, value] : environment) {
+        if (auto const at = value.find(tuning::folder_mark); at != value.npos) {
+            value.replace(at, tuning::folder_mark.size(),
+                          std::filesystem::absolute(folder).lexically_normal().string());
+        }
+    }
+    return environment;
+}
+
+void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
+                  tuning::Export const& made) {
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) {
+        throw OutputError(fmt::format("{}: {}", folder.string(), error.message()));
+    }
+    for (tuning::File const& file : made.files) {
+        write(folder / file.name, file.text);
+    }
+    write(folder / "env.sh", environment_script(made, folder));
+    write(folder / "lost.json", to_json(made.lost));
+    tuning::write_table(folder / "table.json", table);
+    write(folder / "verify.sh", verify_script(request));
+    using std::filesystem::perms;
+    std::filesystem::permissions(folder / "verify.sh", perms::owner_exec | perms::group_exec | perms::others_exec,
+                                 std::filesystem::perm_options::add);
 }
 
 }  // namespace dlmb::app::tune

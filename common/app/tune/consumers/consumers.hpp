@@ -1,12 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The programs that tables are exported to, by the names that --to takes, and what an export needs to know of them.
+// The programs that tables are exported to, by the names that --to takes: what an export needs to know of them, and the
+// folder that it becomes.
 #pragma once
 
 #include "common/tuning/exporters/export.hpp"
 
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,5 +47,27 @@ struct MpiLibraryFound {
 /// A program or library that is installed with this one.
 [[nodiscard]] std::filesystem::path sibling_program(std::string const& name);
 [[nodiscard]] std::filesystem::path sibling_library(std::string const& name);
+
+/// The options that export and verify have in common.
+struct ExportOptions {
+    std::string table;
+    std::string consumer;
+    std::uint64_t nodes = 0;  // 0: what the table says
+    tuning::Slice slice;
+    std::string library_version;
+    std::string library;
+
+    void add_to(CLI::App& parser);
+    [[nodiscard]] ExportRequest request() const;
+};
+
+/// The variables of an export whose files lie in `folder`, with absolute paths.
+[[nodiscard]] std::map<std::string, std::string> environment_of(tuning::Export const& made,
+                                                                std::filesystem::path const& folder);
+
+/// The folder: its files, env.sh to source, lost.json, the table itself and verify.sh. Makes it where it is missing.
+/// Throws OutputError with path and reason.
+void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
+                  tuning::Export const& made);
 
 }  // namespace dlmb::app::tune

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
@@ -107,6 +108,19 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
     }
     finished.exit_code = !in_time ? exit_timeout : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return finished;
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "dlmb-tune-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) {
+        throw Error(name + ": " + std::strerror(errno));
+    }
+    path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace dlmb::app::tune

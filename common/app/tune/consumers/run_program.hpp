@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs another program and collects what it prints.
+// Runs another program and collects what it prints; a folder for its files.
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,19 @@ struct Finished {
 
 /// `arguments`: the program, by path or by name, and what it is given. Throws Error when it cannot be started.
 [[nodiscard]] Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most);
+
+/// A folder that is gone with the object.
+class TemporaryFolder {
+public:
+    /// Throws Error with the system's reason.
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(TemporaryFolder const&) = delete;
+    TemporaryFolder& operator=(TemporaryFolder const&) = delete;
+    [[nodiscard]] std::filesystem::path const& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
 
 }  // namespace dlmb::app::tune

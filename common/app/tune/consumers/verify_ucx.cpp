@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/app/tune/consumers/verification.hpp"
-#include "common/tuning/exporters/rendezvous.hpp"
 
 #include <fmt/core.h>
 

@@ -3,21 +3,20 @@
 //
 // The symbols that NCCL and DLMB look up in libnccl-tuner-dlmb.so. Nothing here fails: an error of a tuner would fail
 // the collective.
-#include "common/tuning/consumers/nccl/chooser.hpp"
-#include "common/tuning/consumers/nccl/force.hpp"
+#include "common/tuning/consumers/nccl/tuner.hpp"
 
 namespace dlmb::nccl_tuner {
 namespace {
 
 constexpr char const* plugin_name = "DLMB";
 
-Call call_of(int function, std::size_t bytes, int pipe_ops) {
-    return {function, bytes, 0, 0, pipe_ops};
+Call call_of(int function, std::size_t bytes) {
+    return {function, bytes, 0, 0};
 }
 
 Result init(void** context, std::size_t ranks, std::size_t nodes, Logger logger) {
     try {
-        *context = new Chooser(ranks, nodes, logger);
+        *context = new Tuner(ranks, nodes, logger);
     } catch (...) {
         *context = nullptr;  // no memory: no choice
     }
@@ -33,24 +32,24 @@ Result init_v5(void** context, std::uint64_t, std::size_t ranks, std::size_t nod
 }
 
 Result destroy(void* context) {
-    delete static_cast<Chooser*>(context);
+    delete static_cast<Tuner*>(context);
     return success;
 }
 
-Result get_v2(void* context, int function, std::size_t bytes, int has_collnet, int has_nvls, int pipe_ops,
+Result get_v2(void* context, int function, std::size_t bytes, int has_collnet, int has_nvls, int /*pipe_ops*/,
               int* algorithm, int* protocol, int* channels) {
     if (context != nullptr) {
-        static_cast<Chooser const*>(context)->write(call_of(function, bytes, pipe_ops), has_collnet != 0, has_nvls != 0,
-                                                    algorithm, protocol, channels);
+        static_cast<Tuner const*>(context)->write(call_of(function, bytes), has_collnet != 0, has_nvls != 0, algorithm,
+                                                  protocol, channels);
     }
     return success;
 }
 
-Result get_v4(void* context, int function, std::size_t bytes, int pipe_ops, float** costs, int algorithms,
+Result get_v4(void* context, int function, std::size_t bytes, int /*pipe_ops*/, float** costs, int algorithms,
               int protocols, int /*registered*/, int* channels) {
     if (context != nullptr) {
-        static_cast<Chooser const*>(context)->write(call_of(function, bytes, pipe_ops), reinterpret_cast<float*>(costs),
-                                                    algorithms, protocols, channels);
+        static_cast<Tuner const*>(context)->write(call_of(function, bytes), reinterpret_cast<float*>(costs), algorithms,
+                                                  protocols, channels);
     }
     return success;
 }

@@ -1,0 +1,50 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/provenance.hpp"
+
+#include "common/base/error.hpp"
+#include "common/record/environment.hpp"
+#include "common/tuning/write_table.hpp"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+
+namespace dlmb::tuning {
+
+std::string sha256(std::string_view content) {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    if (EVP_Digest(content.data(), content.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
+        throw Error("EVP_Digest: SHA-256 failed");
+    }
+    std::string text;
+    for (unsigned int i = 0; i < size; ++i) {
+        text += fmt::format("{:02x}", digest[i]);
+    }
+    return text;
+}
+
+std::string sha256_of_file(std::filesystem::path const& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw UsageError(fmt::format("{}: cannot be read", path.string()));
+    }
+    return sha256(std::string{std::istreambuf_iterator<char>(file), {}});
+}
+
+std::string digest_of(TuningTable const& table) {
+    return sha256(to_json(table));
+}
+
+std::string system_key(std::map<std::string, std::string> identity) {
+    for (char const* shape : {"ranks", "nodes", "ranks_per_node"}) {
+        identity.erase(shape);
+    }
+    return record::environment_key(identity);
+}
+
+}  // namespace dlmb::tuning

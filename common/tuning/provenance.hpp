@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a table was made from and where it holds: SHA-256, by which a table names its files and a result names the table
+// it was run with, and the key of a system.
+#pragma once
+
+#include "common/tuning/table.hpp"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace dlmb::tuning {
+
+/// 64 hex digits. Throws Error when the library fails.
+[[nodiscard]] std::string sha256(std::string_view content);
+
+/// Throws UsageError naming the file when it cannot be read.
+[[nodiscard]] std::string sha256_of_file(std::filesystem::path const& path);
+
+/// Of the table's canonical text: equal for equal tables, however their files are laid out. For a file that dlmb_tune
+/// wrote it is what sha256sum prints.
+[[nodiscard]] std::string digest_of(TuningTable const& table);
+
+/// Of a launch's environment.identity: its key without the shape of the launch (ranks, nodes, ranks per node), because
+/// one table holds rules for several. 16 hex digits, the same on every platform.
+[[nodiscard]] std::string system_key(std::map<std::string, std::string> identity);
+
+}  // namespace dlmb::tuning
