@@ -210,7 +210,9 @@ public:
         System system;
         system.key = object.text("key");
         system.cpu = object.text("cpu");
-        system.gpu = object.text_or_empty("gpu");
+        if (object.has("gpu") && (system.gpu = object.text("gpu")).empty()) {
+            object.refuse("gpu", "is empty; name the devices, or leave it out where none was used");
+        }
         end(object);
         return system;
     }

@@ -9,7 +9,7 @@ The same answers as libdlmb_tuning (dlmb_tuning.h), with nothing but the standar
     print(choice.algorithm if choice else "default")
 """
 
-from .errors import TableError
+from .fields import TableError
 from .table import Choice, Table, open_table
 
 __all__ = ["Choice", "Table", "TableError", "open_table"]

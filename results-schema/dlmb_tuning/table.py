@@ -9,16 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, Optional, Union
 
-from . import check
-from .envelope import check_envelope
-from .errors import IO, SYSTEM, TableError, schema_error
-from .fields import Fields
-from .parse import parse
-from .rules import OPERATIONS, Rule, rule_from
+from .fields import IO, SYSTEM, Fields, TableError, as_text, parse, schema_error
+from .rules import OPERATIONS, Rule, conflicts, problems_of, rule_from
 
-OUR_MINOR = 1
-KEYS = ("ranks", "nodes", "ppn", "memory", "dtype", "reduction", "distribution", "link", "imbalance", "group_ops")
-KEYS += ("group_pipe_ops", "commutative", "registered", "in_place", "uniform", "overlap")
+OUR_MINOR = 0
+KEYS = ("ranks", "nodes", "memory", "dtype", "reduction", "imbalance", "in_place", "uniform")
 
 
 @dataclass(frozen=True)
@@ -41,8 +36,8 @@ class Table:
 
     def lookup(self, operation: str, *, bytes: Optional[int] = None, backend: Optional[str] = None, **known: Any) -> Optional[Choice]:
         """None: no rule, keep the default. What is not given, or None, is unknown and matches only rules that do not ask
-        for it. Keys: ranks, nodes, ppn, memory, dtype, reduction, distribution, link, imbalance, group_ops,
-        group_pipe_ops, commutative, registered, in_place, uniform, overlap; their values as in dlmb_tuning.h."""
+        for it. Keys: ranks, nodes, memory, dtype, reduction, imbalance, in_place, uniform; their values as in
+        dlmb_tuning.h."""
         if operation not in OPERATIONS:
             raise ValueError(f"unknown operation '{operation}'; one of {', '.join(OPERATIONS)}")
         unknown = sorted(set(known) - set(KEYS))
@@ -97,14 +92,65 @@ def table_from(value: Any) -> Table:
     if version is None or int(version.group(1)) >= 2**32:
         raise schema_error("schema", f"'{schema}' cannot be read by this program, which knows dlmb.tuning-table/1.x")
     tolerant = int(version.group(1)) > OUR_MINOR
-    key = check_envelope(table, tolerant)
+    key = check_about(table, tolerant)
     rules = table.elements("rules", rule_from)
     if not tolerant:
         table.close()
     has_gpu = table.object("system").has("gpu")
     for index, rule in enumerate(rules):
-        for problem in check.problems_of(rule, has_gpu):
+        for problem in problems_of(rule, has_gpu):
             raise schema_error(f"rules[{index}]", problem)
-    for index, problem in check.conflicts(rules):
+    for index, problem in conflicts(rules):
         raise schema_error(f"rules[{index}]", problem)
     return Table(key, rules)
+
+
+def check_about(table: Fields, tolerant: bool) -> str:
+    """What a table says of itself: all but the system key, which is returned, is for people, and only checked.
+    `tolerant`: fields that this reader does not know are passed over."""
+
+    def end(fields: Fields) -> None:
+        if not tolerant:
+            fields.close()
+
+    table.text("created")
+    tool = table.object("tool")
+    tool.text("name"), tool.text("version"), tool.text_or_empty("commit")
+    end(tool)
+    for source in table.elements("inputs", Fields):
+        source.text("file"), source.text("sha256"), source.elements("launches", as_text)
+        end(source)
+    key = check_system(table.object("system"), end)
+    stack = table.object("stack")
+    mpi = stack.object_if("mpi")
+    if mpi is not None:
+        mpi.text("name"), mpi.text("version")
+        end(mpi)
+    stack.text_map("versions"), stack.text_map("environment")
+    end(stack)
+    check_policy(table.object("policy"), end)
+    return key
+
+
+def check_system(system: Fields, end: Any) -> str:
+    key = system.text("key")
+    for name in ("key", "cpu"):
+        if not system.text(name):
+            raise system.refuse(name, "is empty")
+    if system.has("gpu") and not system.text("gpu"):
+        raise system.refuse("gpu", "is empty; name the devices, or leave it out where none was used")
+    end(system)
+    return key
+
+
+def check_policy(policy: Fields, end: Any) -> None:
+    policy.text("metric")
+    min_gain = policy.object("min_gain")
+    min_gain.number("small"), min_gain.number("large")
+    end(min_gain)
+    for name in ("fdr_q", "cut"):
+        policy.number(name)
+    for name in ("launches", "confirm_launches", "hysteresis"):
+        policy.whole(name)
+    policy.text_map("baseline"), policy.text_or_empty("cache")
+    end(policy)

@@ -31,7 +31,7 @@ Methods const table[] = {
 
 tuning::TuningTable alternating_table(std::string const& other) {
     tuning::TuningTable result;
-    result.system = {"a test", "a test", std::nullopt, "", ""};
+    result.system = {"a test", "a test", ""};
     result.policy.baseline = {{"host", "mpi"}};
     for (Methods const& methods : table) {
         struct Band {

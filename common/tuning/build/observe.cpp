@@ -114,18 +114,6 @@ std::string dotted(std::uint64_t code) {
     return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
 }
 
-/// By "nccl" and "ucx": the versions that the backend of a cell told.
-Versions library_versions(record::Record const& cell) {
-    Versions versions;
-    if (auto const found = cell.backend_facts.find("ucx_version"); found != cell.backend_facts.end()) {
-        versions["ucx"] = found->second;
-    }
-    if (auto const found = cell.backend_facts.find("nccl_version"); found != cell.backend_facts.end()) {
-        versions["nccl"] = dotted(whole_number(found->second, "nccl_version"));
-    }
-    return versions;
-}
-
 constexpr std::size_t rounds_least = 6;
 
 std::uint64_t processing_units(record::Launch const& launch) {
@@ -165,6 +153,17 @@ Query query_of(Place const& place, Bytes bytes, std::string_view backend) {
     query.uniform = place.uniform;
     query.imbalance = place.imbalance ? std::optional(place.imbalance->min) : std::nullopt;
     return query;
+}
+
+Versions library_versions(record::Record const& cell) {
+    Versions versions;
+    if (auto const found = cell.backend_facts.find("ucx_version"); found != cell.backend_facts.end()) {
+        versions["ucx"] = found->second;
+    }
+    if (auto const found = cell.backend_facts.find("nccl_version"); found != cell.backend_facts.end()) {
+        versions["nccl"] = dotted(whole_number(found->second, "nccl_version"));
+    }
+    return versions;
 }
 
 std::string other_version(Versions const& these, Versions const& first) {

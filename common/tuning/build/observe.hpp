@@ -17,6 +17,8 @@
 namespace dlmb::tuning {
 
 using Versions = std::map<std::string, std::string>;  // by library
+/// By "nccl" and "ucx": the versions that the backend of a cell told.
+[[nodiscard]] Versions library_versions(record::Record const& cell);
 /// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
 [[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 

@@ -32,20 +32,20 @@ enum {
 /* What is known of an operation. Unknown is -1 or NULL, and matches only rules that do not ask for the value.
  * Begin with DLMB_TUNING_QUERY_INIT. Fields are only ever added at the end: struct_size tells which are there. */
 typedef struct dlmb_tuning_query {
-    uint32_t struct_size;     /* sizeof(dlmb_tuning_query) of the caller */
-    int32_t uniform;          /* exchange: 1 if all blocks are equal, else 0 */
-    char const* operation;    /* allreduce, reduce_scatter, allgather, broadcast, exchange, sendrecv; required */
-    char const* scope;        /* NULL: the table selects a backend; else the backend in which to choose a method */
-    uint64_t bytes;           /* allreduce, broadcast: the vector on one rank; allgather: the full result;
-                                 reduce_scatter: the full input; exchange: what one rank sends to all, itself included,
-                                 mean over ranks; sendrecv: the message */
-    int64_t ranks;            /* of the communicator */
-    int64_t nodes;            /* that it lies on */
-    char const* memory;       /* host, pinned, cuda, managed, nccl, rocm */
-    char const* dtype;        /* byte, int32, int64, fp8, fp16, bf16, fp32, fp64 */
-    char const* reduction;    /* sum, prod, min, max, user */
-    double imbalance;         /* exchange: largest total that a rank sends or receives / mean */
-    int32_t in_place;         /* 0 or 1 */
+    uint32_t struct_size;  /* sizeof(dlmb_tuning_query) of the caller */
+    int32_t uniform;       /* exchange: 1 if all blocks are equal, else 0 */
+    char const* operation; /* allreduce, reduce_scatter, allgather, broadcast, exchange, sendrecv; required */
+    char const* scope;     /* NULL: the table selects a backend; else the backend in which to choose a method */
+    uint64_t bytes;        /* allreduce, broadcast: the vector on one rank; allgather: the full result;
+                              reduce_scatter: the full input; exchange: what one rank sends to all, itself included,
+                              mean over ranks; sendrecv: the message */
+    int64_t ranks;         /* of the communicator */
+    int64_t nodes;         /* that it lies on */
+    char const* memory;    /* host, pinned, cuda, managed, nccl, rocm */
+    char const* dtype;     /* byte, int32, int64, fp8, fp16, bf16, fp32, fp64 */
+    char const* reduction; /* sum, prod, min, max, user */
+    double imbalance;      /* exchange: largest total that a rank sends or receives / mean */
+    int32_t in_place;      /* 0 or 1 */
 } dlmb_tuning_query;
 
 /* clang-format off */

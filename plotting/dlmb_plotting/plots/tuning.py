@@ -20,7 +20,7 @@ def plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for name, table in tables.items():
         system = table.get("system") or {}
-        title = ", ".join(text for text in (name, system.get("cpu"), (system.get("gpu") or {}).get("name")) if text)
+        title = ", ".join(text for text in (name, system.get("cpu"), system.get("gpu")) if text)
         charts = [map_chart(scope, rules, limits) for scope, rules in by_scope(table).items()]
         found.append(Plot(f"{name}.tuning", f"tuning table {title}: who wins where", MAP_CAPTION, charts, measured=False))
         measured = [rule for rule in table.get("rules", ()) if (rule.get("evidence") or {}).get("gain") is not None]

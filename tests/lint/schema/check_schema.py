@@ -91,7 +91,7 @@ class TuningTables(unittest.TestCase):
             "unknown operation": lambda table: table["rules"][0]["when"].update(operation="alltoall"),
             "negative size": lambda table: table["rules"][0]["when"]["bytes"].update(min=-1),
             "unknown condition": lambda table: table["rules"][0]["when"].update(colour="red"),
-            "empty device name": lambda table: table["system"]["gpu"].update(name=""),
+            "empty device name": lambda table: table["system"].update(gpu=""),
             "no choice": lambda table: table["rules"][0].pop("choose"),
             "other major version": lambda table: table.update(schema="dlmb.tuning-table/2.0"),
         }
@@ -103,7 +103,7 @@ class TuningTables(unittest.TestCase):
     def test_accepts_null_for_absent_and_what_a_later_version_adds_outside_of_rules(self) -> None:
         def change(table: dict) -> None:
             table.update(schema="dlmb.tuning-table/1.9", later=1)
-            table["rules"][0]["when"].update(ppn=None, overlap=None, link=None)
+            table["rules"][0]["when"].update(nodes=None, dtype=None, uniform=None)
 
         done = self.validated(change)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

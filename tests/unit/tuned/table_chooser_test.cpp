@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// Allreduces up to 1 KiB go to ucx by ring, larger ones to mpi by mpi's own best method, messages within a node to
+/// Allreduces up to 1 KiB go to ucx by ring, larger ones to mpi by mpi's own best method, messages on one node to
 /// ucx; the rest has no rule.
 TuningTable small_table() {
     TuningTable table = sample_table();
@@ -26,7 +26,7 @@ TuningTable small_table() {
     Rule inside = plain_rule("inside", "mpi", TunedOperation::allreduce);
     inside.choose = {"mpi", "algorithm:allreduce=ring", std::nullopt, {}};
     Rule near = plain_rule("near", select_scope, TunedOperation::sendrecv);
-    near.when.link = Link::intra;
+    near.when.nodes = {1, 1};
     near.choose = {"ucx", "default", std::nullopt, {}};
     table.rules = {small, large, inside, near};
     table.policy.baseline = {{"host", "mpi"}, {"cuda", "nccl"}};
@@ -68,15 +68,13 @@ TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
     EXPECT_THAT(chooser.choose(step).why_not, HasSubstr("policy.baseline names no backend for managed memory"));
 }
 
-TEST(TableChooser, AMessageIsNearOnlyWhereItsEndsShareANode) {
+TEST(TableChooser, AMessageIsAskedForByTheNodesOfItsGroup) {
     TableChooser const chooser(small_table());
     StepTraits step;
     step.kind = OperationKind::recv;
-    step.same_node = true;
+    step.nodes = 1;
     EXPECT_EQ(chooser.choose(step).rule, "near");
-    step.same_node = false;
-    EXPECT_EQ(chooser.choose(step).rule, "");
-    step.same_node = std::nullopt;
+    step.nodes = 2;
     EXPECT_EQ(chooser.choose(step).rule, "");
 }
 
@@ -86,7 +84,6 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
     narrow.when.bytes = {500, 500};
     narrow.when.ranks = {8, 8};
     narrow.when.nodes = {2, 2};
-    narrow.when.ranks_per_node = {4, 4};
     narrow.when.memory = "host";
     narrow.when.in_place = false;
     narrow.when.uniform = false;
@@ -95,8 +92,6 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
     Rule reduce = plain_rule("reduce", select_scope, TunedOperation::reduce_scatter);
     reduce.when.dtype = "bf16";
     reduce.when.reduction = "max";
-    reduce.when.commutative = true;
-    reduce.when.distribution = Distribution::one_per_node;
     reduce.choose.backend = "ucx";
     table.rules = {narrow, reduce};
     TableChooser const chooser(table);
@@ -107,9 +102,9 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
     EXPECT_EQ(chooser.choose(step).rule, "narrow");
     for (auto const& change : std::vector<std::function<void(StepTraits&)>>{
              [](StepTraits& t) { t.bytes = 501; }, [](StepTraits& t) { t.ranks = 9; },
-             [](StepTraits& t) { t.nodes = 1; }, [](StepTraits& t) { t.ranks_per_node = std::nullopt; },
-             [](StepTraits& t) { t.memory = MemoryKind::pinned; }, [](StepTraits& t) { t.in_place = true; },
-             [](StepTraits& t) { t.uniform = true; }, [](StepTraits& t) { t.imbalance = 2.5; }}) {
+             [](StepTraits& t) { t.nodes = 1; }, [](StepTraits& t) { t.memory = MemoryKind::pinned; },
+             [](StepTraits& t) { t.in_place = true; }, [](StepTraits& t) { t.uniform = true; },
+             [](StepTraits& t) { t.imbalance = 2.5; }}) {
         StepTraits changed = step;
         change(changed);
         EXPECT_NE(chooser.choose(changed).rule, "narrow");
@@ -123,7 +118,7 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
 TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
     TuningTable table = small_table();
     table.rules[2].choose.method = "blocking";
-    table.rules[2].choose.algorithm = Algorithm{"open_mpi.tuned", "ring", 4, "", ""};
+    table.rules[2].choose.algorithm = Algorithm{"open_mpi.tuned", "ring", 4};
     EXPECT_THAT(TableChooser(table).choose(allreduce(4096)).why_not, HasSubstr("algorithm:CALL=ring"));
     table = small_table();
     table.rules[0].choose.params.knobs = {{"UCX_RNDV_THRESH", "1024"}};
@@ -138,7 +133,7 @@ TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
     table.rules[0].choose.params.channels = 4;
     EXPECT_THAT(TableChooser(table).choose(allreduce(8)).why_not, HasSubstr("tuner plugin"));
     table.rules[0].choose = {
-        "nccl", "algorithm:allreduce=ring:protocol=ll:channels=4", Algorithm{"nccl", "ring", 1, "", ""}, {}};
+        "nccl", "algorithm:allreduce=ring:protocol=ll:channels=4", Algorithm{"nccl", "ring", 1}, {}};
     table.rules[0].choose.params.protocol = "ll";
     table.rules[0].choose.params.channels = 4;
     EXPECT_EQ(TableChooser(table).choose(allreduce(8)).why_not, "") << "the method has the plugin force it";

@@ -36,20 +36,12 @@ public:
         query.bytes = known<Bytes>(json_, "bytes");
         query.ranks = known<std::uint64_t>(json_, "ranks");
         query.nodes = known<std::uint64_t>(json_, "nodes");
-        query.ranks_per_node = known<std::uint64_t>(json_, "ppn");
-        query.distribution = distribution_named(text("distribution"));
         query.dtype = text("dtype");
         query.reduction = text("reduction");
         query.memory = text("memory");
-        query.commutative = known<bool>(json_, "commutative");
-        query.registered = known<bool>(json_, "registered");
         query.in_place = known<bool>(json_, "in_place");
         query.uniform = known<bool>(json_, "uniform");
         query.imbalance = known<double>(json_, "imbalance");
-        query.group_ops = known<std::uint64_t>(json_, "group_ops");
-        query.group_pipe_ops = known<std::uint64_t>(json_, "group_pipe_ops");
-        query.link = link_named(text("link"));
-        query.overlap = known<bool>(json_, "overlap");
         return query;
     }
 
@@ -60,20 +52,12 @@ public:
         query.bytes = json_.at("bytes").get<Bytes>();
         query.ranks = count("ranks");
         query.nodes = count("nodes");
-        query.ppn = count("ppn");
-        query.distribution = c_text("distribution");
         query.dtype = c_text("dtype");
         query.reduction = c_text("reduction");
         query.memory = c_text("memory");
-        query.commutative = flag("commutative");
-        query.registered = flag("registered");
         query.in_place = flag("in_place");
         query.uniform = flag("uniform");
         query.imbalance = json_.value("imbalance", -1.0);
-        query.group_ops = count("group_ops");
-        query.group_pipe_ops = count("group_pipe_ops");
-        query.link = c_text("link");
-        query.overlap = flag("overlap");
         return query;
     }
 

@@ -85,7 +85,11 @@ TEST(TableJson, SaysWhereAndWhyATableIsRefused) {
         {[](Json& table) { table["rules"][0]["evidence"]["ci"] = {1}; }, "rules[0].evidence.ci: must be [low, high]"},
         {[](Json& table) { table["rules"] = nullptr; }, "rules: is missing"},
         {[](Json& table) { table["rules"][1] = table["rules"][0]; }, "rules[1].id: "},
-        {[](Json& table) { table["system"]["gpu"]["name"] = ""; }, "system.gpu.name: is empty"},
+        {[](Json& table) { table["system"]["gpu"] = ""; }, "system.gpu: is empty"},
+        {[&](Json& table) {
+             when(table)["ppn"] = {{"min", 1}, {"max", 1}};
+         },
+         "rules[0].when: unknown field 'ppn'"},
         {[](Json& table) { table["schema"] = "dlmb.tuning-table/2.0"; }, "schema: 'dlmb.tuning-table/2.0' cannot be"},
         {[](Json& table) { table["schema"] = "dlmb.result/1.0"; }, "schema: 'dlmb.result/1.0' cannot be read"},
         {[](Json& table) { table["extra"] = 1; }, "the table: unknown field 'extra'; it has "},

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/provenance/digest.hpp"
-#include "common/tuning/provenance/system_key.hpp"
+#include "common/tuning/provenance.hpp"
 #include "common/tuning/read_table.hpp"
 #include "common/tuning/write_table.hpp"
 #include "tests/unit/record/temporary_folder.hpp"

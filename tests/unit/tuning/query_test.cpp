@@ -61,24 +61,12 @@ Condition const conditions[] = {
          when.nodes = {2, 2};
      },
      [](Query& query) { query.nodes = 2; }, [](Query& query) { query.nodes = 1; }},
-    {"ppn",
-     [](When& when) {
-         when.ranks_per_node = {2, 2};
-     },
-     [](Query& query) { query.ranks_per_node = 2; }, [](Query& query) { query.ranks_per_node = 1; }},
-    {"distribution", [](When& when) { when.distribution = Distribution::single_node; },
-     [](Query& query) { query.distribution = Distribution::single_node; },
-     [](Query& query) { query.distribution = Distribution::one_per_node; }},
     {"dtype", [](When& when) { when.dtype = "fp32"; }, [](Query& query) { query.dtype = "fp32"; },
      [](Query& query) { query.dtype = "fp3"; }},
     {"reduction", [](When& when) { when.reduction = "sum"; }, [](Query& query) { query.reduction = "sum"; },
      [](Query& query) { query.reduction = "max"; }},
     {"memory", [](When& when) { when.memory = "host"; }, [](Query& query) { query.memory = "host"; },
      [](Query& query) { query.memory = "cuda"; }},
-    {"commutative", [](When& when) { when.commutative = false; }, [](Query& query) { query.commutative = false; },
-     [](Query& query) { query.commutative = true; }},
-    {"registered", [](When& when) { when.registered = true; }, [](Query& query) { query.registered = true; },
-     [](Query& query) { query.registered = false; }},
     {"in_place", [](When& when) { when.in_place = true; }, [](Query& query) { query.in_place = true; },
      [](Query& query) { query.in_place = false; }},
     {"uniform", [](When& when) { when.uniform = true; }, [](Query& query) { query.uniform = true; },
@@ -88,20 +76,6 @@ Condition const conditions[] = {
          when.imbalance = {1.0, 1.5};
      },
      [](Query& query) { query.imbalance = 1.5; }, [](Query& query) { query.imbalance = 1.51; }},
-    {"group_ops",
-     [](When& when) {
-         when.group_ops = {1, 4};
-     },
-     [](Query& query) { query.group_ops = 4; }, [](Query& query) { query.group_ops = 5; }},
-    {"group_pipe_ops",
-     [](When& when) {
-         when.group_pipe_ops = {1, 4};
-     },
-     [](Query& query) { query.group_pipe_ops = 1; }, [](Query& query) { query.group_pipe_ops = 0; }},
-    {"link", [](When& when) { when.link = Link::inter; }, [](Query& query) { query.link = Link::inter; },
-     [](Query& query) { query.link = Link::intra; }},
-    {"overlap", [](When& when) { when.overlap = true; }, [](Query& query) { query.overlap = true; },
-     [](Query& query) { query.overlap = false; }},
 };
 
 TEST(Matching, TakesAnUnknownValueForNoConditionAtAll) {

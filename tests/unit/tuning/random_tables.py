@@ -13,14 +13,12 @@ BASIS |= {"exchange": "rank_send", "sendrecv": "message"}
 WORDS = {
     "memory": ["host", "cuda", "managed"],
     "dtype": ["fp32", "bf16", "byte"],
-    "distribution": ["one_per_node", "single_node"],
 }
-FLAGS = ["registered", "in_place", "overlap"]
-COUNTS = ["ranks", "group_ops", "group_pipe_ops"]
+FLAGS = ["in_place"]
+COUNTS = ["ranks", "nodes"]
 EXTRA = {
-    "allreduce": {"reduction": ["sum", "max"], "commutative": [True, False]},
+    "allreduce": {"reduction": ["sum", "max"]},
     "exchange": {"uniform": [True, False]},
-    "sendrecv": {"link": ["intra", "inter"]},
 }
 CUTS = {"bytes": [1, 1000, 65536, 2**31, 2**32, 2**63, LARGEST], "ranks": [2, 3, 8, 64, 2**31], "imbalance": [1.5, 2.0, 3.25]}
 
@@ -47,7 +45,12 @@ def leaves(operation: str, rng: random.Random) -> list[dict[str, Any]]:
     for name in rng.sample(sorted(keys_of(operation)), 4):
         split = pieces(name, keys_of(operation)[name], rng)
         found = [{**leaf, name: piece} for leaf in found for piece in split] if len(found) < 20 else found
-    return [leaf for leaf in found if rng.random() < 0.6 and all(not isinstance(v, tuple) or v[0] <= v[1] for v in leaf.values())]
+    return [leaf for leaf in found if rng.random() < 0.6 and is_possible(leaf)]
+
+
+def is_possible(leaf: dict[str, Any]) -> bool:
+    ranks_fill_nodes = leaf.get("nodes", (1,))[0] <= leaf.get("ranks", (1, LARGEST))[1]
+    return ranks_fill_nodes and all(not isinstance(piece, tuple) or piece[0] <= piece[1] for piece in leaf.values())
 
 
 def when_of(operation: str, leaf: dict[str, Any]) -> dict[str, Any]:
@@ -56,10 +59,7 @@ def when_of(operation: str, leaf: dict[str, Any]) -> dict[str, Any]:
         value = {"min": piece[0], "max": piece[1]} if isinstance(piece, tuple) else piece
         if name == "bytes":
             value = {"basis": BASIS[operation], **value, "max": None if piece[1] == LARGEST else piece[1]}
-        if name.startswith("group_"):
-            when.setdefault("group", {})[name[len("group_") :]] = value
-        else:
-            when[name] = value
+        when[name] = value
     return when
 
 
@@ -83,13 +83,10 @@ def random_rules(rng: random.Random) -> list[dict[str, Any]]:
 
 
 def edges_of(rules: list[dict[str, Any]], name: str) -> list[Any]:
-    path = ("group", name[len("group_") :]) if name.startswith("group_") else (name,)
     edges: set[Any] = set()
     for rule in rules:
-        value = rule["when"]
-        for part in path:
-            value = value.get(part) or {}
-        if isinstance(value, dict) and value:
+        value = rule["when"].get(name)
+        if isinstance(value, dict):
             most = LARGEST if value["max"] is None else value["max"]
             step = 0.01 if name == "imbalance" else 1
             edges |= {value["min"] - step, value["min"], most, most + step}

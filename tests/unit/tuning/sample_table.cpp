@@ -27,7 +27,7 @@ Rule ring_in_open_mpi() {
     rule.when.dtype = "fp32";
     rule.when.reduction = "sum";
     rule.choose.method = "blocking";
-    rule.choose.algorithm = Algorithm{"open_mpi.tuned", "ring", 4, "4.1.0", "4.1.8"};
+    rule.choose.algorithm = Algorithm{"open_mpi.tuned", "ring", 4};
     rule.choose.params.segment_bytes = 0;
     rule.evidence = Evidence{{65536, 262144, 524288}, 4800, 8, 8, 91000, 99500, 118000, 0.23, 0.19, 0.26};
     return rule;
@@ -48,27 +48,20 @@ Rule tie_in_ucx() {
 Rule every_other_condition() {
     Rule rule = plain_rule("r004", "nccl", TunedOperation::exchange);
     rule.when.ranks = {2, 64};
-    rule.when.distribution = Distribution::one_per_node;
-    rule.when.ranks_per_node = {1, 1};
     rule.when.memory = "cuda";
-    rule.when.registered = true;
     rule.when.in_place = false;
     rule.when.uniform = false;
     rule.when.imbalance = {1.5, 4.0};
-    rule.when.group_ops = {1, 16};
-    rule.when.group_pipe_ops = {1, 1};
-    rule.when.overlap = false;
     rule.choose.method = "grouped";
     rule.choose.params.protocol = "simple";
     rule.choose.params.channels = 8;
-    rule.choose.params.chunk_bytes = 131072;
     return rule;
 }
 
 Rule rendezvous_between_nodes() {
     Rule rule = plain_rule("r005", "ucx", TunedOperation::sendrecv);
     rule.when.bytes = {16384, no_limit};
-    rule.when.link = Link::inter;
+    rule.when.nodes = {2, 2};
     rule.choose.params.knobs = {{"UCX_RNDV_THRESH", "inter:16384"}};
     return rule;
 }
@@ -76,13 +69,11 @@ Rule rendezvous_between_nodes() {
 Rule user_reduction() {
     Rule rule = plain_rule("r006", "mpi", TunedOperation::reduce_scatter);
     rule.when.reduction = "user";
-    rule.when.commutative = true;
     rule.choose.method = "pairwise:max_outstanding=4";
     rule.choose.params.fanout = 2;
     rule.choose.params.max_requests = 8;
     rule.choose.params.radix = 4;
     rule.choose.params.max_outstanding = 4;
-    rule.choose.params.score = 100;
     return rule;
 }
 
@@ -102,9 +93,9 @@ TuningTable sample_table() {
     table.created = "2026-03-01T12:00:00Z";
     table.tool = {"dlmb_tune", "0.1.0", "0123456789ab"};
     table.inputs = {{"allreduce.jsonl", std::string(64, 'a'), {"0123456789abcdef", "123456789abcdef0"}}};
-    table.bases = {{"mpich", {std::string(64, 'b'), "libmpich.so.12.2.2"}}};
-    table.system = {"00112233aabbccdd", "Example CPU 9000", Gpu{"Example GPU", "sm_90", 132, 8}, "mlx5_0", "PHB"};
-    table.stack = {MpiLibrary{"Open MPI", "4.1.4", {"tuned", "libnbc"}},
+    table.system = {"00112233aabbccdd", "Example CPU 9000",
+                    "Example GPU, compute capability 9.0, 85899345920 B, 8 per node"};
+    table.stack = {MpiLibrary{"Open MPI", "4.1.4"},
                    {{"nccl", "2.28.9"}, {"ucx", "1.13.1"}},
                    {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}}};
     table.policy.baseline = {{"cuda", "nccl"}, {"host", "mpi"}};

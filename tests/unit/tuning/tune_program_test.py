@@ -35,7 +35,7 @@ class Show(unittest.TestCase):
         for part in ("allreduce", "64 K to 512 K", "host fp32 sum", "blocking, ring", "23.0 % [19.0, 26.0]", "8 + 8 launches", "chosen"):
             self.assertIn(part, ring)
         self.assertLess(text.index("which backend"), text.index("which method of mpi"))
-        self.assertIn("Example GPU (sm_90, 132 processors)", text)
+        self.assertIn("Example GPU, compute capability 9.0", text)
 
     def test_fails_when_its_output_cannot_be_written(self) -> None:
         with open("/dev/full", "w", encoding="utf-8") as full:

@@ -89,7 +89,7 @@ TEST(Observations, AForcedAlgorithmOfNcclIsOneThatItsTunerCanBeTold) {
     cell.backend_facts = {
         {"nccl_algorithm.allreduce", "ring"}, {"nccl_algorithm_id.allreduce", "1"}, {"nccl_protocol", "ll"}};
     Choice const choice = observe(cell).kept().at(0).choice;
-    EXPECT_EQ(choice.algorithm, (Algorithm{"nccl", "ring", 1, "", ""}));
+    EXPECT_EQ(choice.algorithm, (Algorithm{"nccl", "ring", 1}));
     EXPECT_EQ(choice.params.protocol, "ll");
     EXPECT_EQ(choice.params.channels, 4U);
 }
@@ -101,7 +101,7 @@ TEST(Observations, OfAMethodForSeveralCallsKnowTheAlgorithmOfTheirOwn) {
                           {"mpi_algorithm_id.allreduce", "4"},
                           {"mpi_algorithm.reduce_scatter_block", "recursive_doubling"},
                           {"mpi_algorithm_id.reduce_scatter_block", "2"}};
-    EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, (Algorithm{"open_mpi.tuned", "ring", 4, "", ""}));
+    EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, (Algorithm{"open_mpi.tuned", "ring", 4}));
     cell.backend_facts.erase("mpi_algorithm.allreduce");
     EXPECT_EQ(observe(cell).kept().at(0).choice.algorithm, std::nullopt);
 }

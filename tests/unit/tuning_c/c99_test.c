@@ -113,7 +113,7 @@ static void sizes_end_where_the_table_says(void) {
     }
     query.scope = "ucx"; /* r005: sendrecv between nodes, from 16 KiB without an end */
     query.operation = "sendrecv";
-    query.link = "inter";
+    query.nodes = 2;
     query.bytes = 16383;
     EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
     query.bytes = 16384;
@@ -148,7 +148,7 @@ static void wrong_arguments_are_refused(void) {
     query.ranks = -2;
     EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
     query = ring_query();
-    query.overlap = 2;
+    query.in_place = 2;
     EXPECT(code_of(query) == DLMB_TUNING_BAD_ARGUMENT);
     query = ring_query();
     query.struct_size = 0;
@@ -161,10 +161,10 @@ static void wrong_arguments_are_refused(void) {
 static void an_older_caller_knows_less_and_gets_less(void) {
     dlmb_tuning_query query = ring_query();
     dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
-    query.struct_size = (uint32_t)offsetof(dlmb_tuning_query, memory); /* all behind ppn is unknown */
+    query.struct_size = (uint32_t)offsetof(dlmb_tuning_query, memory); /* all behind nodes is unknown */
     EXPECT(code_of(query) == DLMB_TUNING_NO_RULE);
     query = ring_query();
-    query.struct_size = (uint32_t)offsetof(dlmb_tuning_query, distribution);
+    query.struct_size = (uint32_t)offsetof(dlmb_tuning_query, imbalance);
     choice.struct_size = (uint32_t)offsetof(dlmb_tuning_choice, algorithm);
     choice.algorithm = "untouched";
     EXPECT(dlmb_tuning_lookup(table, &query, &choice) == DLMB_TUNING_MATCH);

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of docs/tuning.md build against the installed package and do what the page says.
+"""The programs of docs/tuning.md, launch/examples/tuned_allreduce.c among them, build against the installed package and do what
+the page says.
 
 usage: docs_test.py BUILD_FOLDER MPICC MPIEXEC
 """
@@ -40,10 +41,9 @@ class Page(unittest.TestCase):
         done = run("cmake", "--install", BUILD, "--component", "tuning", "--prefix", self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.library = next(self.folder.rglob("libdlmb_tuning.so")).parent
-        source, program = self.folder / "runtime.c", self.folder / "runtime"
-        source.write_text(block("c"), encoding="utf-8")
-        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{self.folder / 'include'}", f"-L{self.library}", "-ldlmb_tuning"]
-        done = run(MPICC, source, "-o", program, *flags)
+        source, program = ROOT / "launch" / "examples" / "tuned_allreduce.c", self.folder / "tuned_allreduce"
+        self.flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{self.folder / 'include'}", f"-L{self.library}", "-ldlmb_tuning"]
+        done = run(MPICC, source, "-o", program, *self.flags)
         self.assertEqual(done.returncode, 0, done.stderr)
         return program
 
@@ -59,6 +59,17 @@ class Page(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.count("default")), (0, 3), done.stderr)
         done = self.run_runtime(4, self.folder / "none.json")
         self.assertEqual((done.returncode, done.stdout.count("default"), "code -1" in done.stderr), (0, 3, True), done.stderr)
+
+    def test_the_lines_of_c_print_the_method(self) -> None:
+        self.built_runtime()
+        source, program = self.folder / "lines.c", self.folder / "lines"
+        source.write_text("#include <dlmb_tuning.h>\n#include <stdio.h>\nint main(int count, char** arguments) {\n"
+                          "dlmb_tuning* table = NULL;\nif (count != 2 || dlmb_tuning_open(arguments[1], NULL, &table) != 0) return 1;\n"
+                          f"{{ {block('c')} }}\ndlmb_tuning_close(table);\nreturn 0;\n}}\n", encoding="utf-8")
+        done = run(MPICC, source, "-o", program, *self.flags)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run(program, TABLE, env={**os.environ, "LD_LIBRARY_PATH": str(self.library)})
+        self.assertEqual(done.stdout, "blocking\n", done.stderr)
 
     def test_the_lines_of_python_print_the_ring(self) -> None:
         environment = {**os.environ, "PYTHONPATH": str(ROOT / "results-schema")}

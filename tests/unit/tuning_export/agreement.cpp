@@ -56,7 +56,6 @@ Query query_at(Point const& point, TableShape const& shape) {
     query.bytes = point.bytes;
     query.ranks = point.ranks;
     query.nodes = point.nodes;
-    query.ranks_per_node = point.ranks / point.nodes;
     query.dtype = "fp32";
     query.memory = shape.memory;
     if (point.operation == TunedOperation::exchange) {
@@ -111,7 +110,7 @@ Rule make_rule(TableShape const& shape, TunedOperation operation, std::string co
     rule.choose.backend = shape.scope;
     if (!algorithm.empty()) {
         rule.choose.method = "blocking";
-        rule.choose.algorithm = Algorithm{shape.family, algorithm, {}, "", ""};
+        rule.choose.algorithm = Algorithm{shape.family, algorithm, {}};
         rule.choose.params.protocol = shape.protocol;
     }
     return rule;

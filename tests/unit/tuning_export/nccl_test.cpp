@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The CSV of NCCL's tuners: columns as NVIDIA's example plugin reads them, and those of NCCLX, whose sizes are nBytes
-// by ranks and whose ranks are per node.
-#include "common/tuning/exporters/nccl.hpp"
+// The CSV of NCCL's tuner: columns as NVIDIA's example plugin reads them.
+#include "common/tuning/exporters/export.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -16,17 +15,11 @@ namespace {
 
 using Columns = std::vector<std::string>;
 
-/// Commas inside of brackets separate nothing.
 Columns split(std::string const& line) {
-    Columns columns{""};
-    bool inside = false;
-    for (char const one : line) {
-        inside = one == '[' || (inside && one != ']' && one != ')');
-        if (one == ',' && !inside) {
-            columns.emplace_back();
-        } else {
-            columns.back() += one;
-        }
+    Columns columns;
+    std::istringstream stream(line);
+    for (std::string column; std::getline(stream, column, ',');) {
+        columns.push_back(column);
     }
     return columns;
 }
@@ -65,28 +58,6 @@ std::string run(std::vector<Columns> const& lines, Point const& point) {
     return "";
 }
 
-bool in_interval(std::string const& text, std::uint64_t value) {
-    std::size_t const comma = text.find(',');
-    if (text.front() != '[' || comma == text.npos) {
-        ADD_FAILURE() << text;
-        return false;
-    }
-    std::string const last = text.substr(comma + 1, text.size() - comma - 2);
-    EXPECT_EQ(text.back(), last.empty() ? ')' : ']');
-    return std::stoull(text.substr(1)) <= value && (last.empty() || value <= std::stoull(last));
-}
-
-std::string run_ncclx(std::vector<Columns> const& lines, Point const& point) {
-    for (Columns const& line : lines) {
-        bool const of_ranks =
-            line.at(5) == std::to_string(point.nodes) && line.at(6) == std::to_string(point.ranks / point.nodes);
-        if (of_ranks && line.at(0) == function_of(point) && in_interval(line.at(1), point.bytes / point.ranks)) {
-            return line.at(2);
-        }
-    }
-    return "";
-}
-
 TableShape shape() {
     return {"nccl",
             "nccl",
@@ -117,21 +88,12 @@ TEST(NcclExport, SaysWhatTheTableSays) {
     });
 }
 
-TEST(NcclxExport, SaysWhatTheTableSays) {
-    expect_agreement(shape(), [](TuningTable const& table, std::vector<Lost>& lost) {
-        Export const made = to_ncclx(table, {{}, "cuda", "fp32", ""});
-        lost = made.lost;
-        return [lines = read(made.files.at(0).text)](Point const& point) { return run_ncclx(lines, point); };
-    });
-}
-
 TEST(NcclExport, WritesWholeSizesNodesAndChannels) {
     TuningTable table = one_rule();
     EXPECT_EQ(last_line(to_nccl(table, {{}, "cuda", "", ""}, {})), "allreduce,0,8589934592,tree,ll128,-1,-1,16,-1\n");
     table.rules[0].when.nodes = CountInterval{2, 2};
     table.rules[0].choose.params.channels = 8;
-    table.rules[0].when.group_pipe_ops = CountInterval{1, 1};
-    EXPECT_EQ(last_line(to_nccl(table, {{}, "cuda", "", ""}, {})), "allreduce,0,8589934592,tree,ll128,8,2,16,1\n");
+    EXPECT_EQ(last_line(to_nccl(table, {{}, "cuda", "", ""}, {})), "allreduce,0,8589934592,tree,ll128,8,2,16,-1\n");
 }
 
 TEST(NcclExport, WarnsOfRulesWithoutChannels) {
@@ -153,21 +115,12 @@ TEST(NcclExport, SplitsWhatHasNoRangeColumn) {
     TuningTable table = one_rule();
     table.rules[0].when.ranks = CountInterval{4, 6};
     EXPECT_EQ(read(to_nccl(table, {{}, "cuda", "", ""}, {}).files.at(0).text).size(), 3U);
-    table.rules[0].when.ranks_per_node = CountInterval{2, 2};  // 4 on 2 nodes and 6 on 3
+    table.rules[0].when.nodes = CountInterval{5, 6};  // on no more nodes than ranks
     auto const lines = read(to_nccl(table, {{}, "cuda", "", ""}, {}).files.at(0).text);
-    ASSERT_EQ(lines.size(), 2U);
-    EXPECT_EQ(lines[0].at(6) + lines[0].at(7) + lines[1].at(6) + lines[1].at(7), "2436");
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[0].at(6) + lines[0].at(7) + lines[1].at(6) + lines[1].at(7) + lines[2].at(6), "55566");
     table.rules[0].when.ranks = CountInterval{1, 1000};
     EXPECT_EQ(to_nccl(table, {{}, "cuda", "", ""}, {}).lost.at(0).why, LostReason::range_limit);
-}
-
-TEST(NcclxExport, CarriesChunks) {
-    TuningTable table = one_rule();
-    table.rules[0].when.nodes = CountInterval{2, 2};
-    table.rules[0].choose.params.chunk_bytes = 65536;
-    EXPECT_EQ(last_line(to_ncclx(table, {{}, "cuda", "", ""})),
-              "allreduce,[0,536870912],tree,ll128,-1,2,8,-1,-1,65536\n");
-    EXPECT_EQ(to_nccl(table, {{}, "cuda", "", ""}, {}).lost.at(0).why, LostReason::key_not_expressible);
 }
 
 }  // namespace

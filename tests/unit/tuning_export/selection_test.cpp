@@ -3,7 +3,6 @@
 //
 // What a slice leaves of a table, what is lost on the way, and how it is reported.
 #include "common/base/error.hpp"
-#include "common/tuning/exporters/mpi_collective.hpp"
 #include "common/tuning/exporters/open_mpi.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
 
@@ -30,11 +29,10 @@ std::vector<Lost> lost_of(std::vector<Rule> rules, Slice const& slice = {{}, "ho
 }
 
 TEST(Selection, LosesEveryConditionThatTheFormatDoesNotHave) {
-    std::vector<void (*)(When&)> const conditions{
-        [](When& when) { when.registered = true; },      [](When& when) { when.in_place = true; },
-        [](When& when) { when.overlap = false; },        [](When& when) { when.commutative = false; },
-        [](When& when) { when.group_ops = {2, 2}; },     [](When& when) { when.imbalance = {1.0, 2.0}; },
-        [](When& when) { when.group_pipe_ops = {2, 2}; }};
+    std::vector<void (*)(When&)> const conditions{[](When& when) { when.in_place = true; },
+                                                  [](When& when) {
+                                                      when.imbalance = {1.0, 2.0};
+                                                  }};
     for (auto const& set : conditions) {
         Rule rule = ring();
         set(rule.when);
@@ -67,20 +65,8 @@ TEST(Selection, LosesWhatAnotherBackendDoesBetter) {
 TEST(Selection, LosesNothingWhereTheDefaultStays) {
     Rule rule = ring();
     rule.choose = {"mpi", default_method, {}, {}};
-    rule.when.registered = true;
+    rule.when.in_place = true;
     EXPECT_TRUE(lost_of({rule}).empty());
-}
-
-TEST(Selection, TurnsRanksPerNodeIntoRanks) {
-    TuningTable table;
-    table.rules = {ring({1, 100})};
-    table.rules[0].when.ranks_per_node = CountInterval{4, 4};
-    auto const one_node = select_rules(table, "mpi", {1, "host", "", ""}, {});
-    EXPECT_EQ(one_node.rules.at(0).ranks, (CountInterval{4, 4}));
-    auto const two_nodes = select_rules(table, "mpi", {2, "host", "", ""}, {});
-    EXPECT_EQ(two_nodes.rules.at(0).ranks, (CountInterval{8, 8}));
-    table.rules[0].when.ranks_per_node->max = 5;
-    EXPECT_EQ(select_rules(table, "mpi", {2, "host", "", ""}, {}).lost.at(0).why, LostReason::key_not_expressible);
 }
 
 TEST(Selection, TakesOneChoiceForRaggedExchangesIfItNeverLoses) {
@@ -139,6 +125,20 @@ TEST(Export, IsEqualForEqualTables) {
     TuningTable const table = random_table(open_mpi_shape(), 7);
     EXPECT_EQ(to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}),
               to_open_mpi(table, {{}, "host", "fp32", ""}, {"4.1.4"}));
+}
+
+TEST(SizesPerRank, HoldExactlyTheSizesWhoseMultipleLiesInTheRange) {
+    for (std::uint64_t const n : {1U, 2U, 3U, 4U, 7U, 8U, 64U}) {
+        for (ByteInterval const bytes : {ByteInterval{0, 0}, ByteInterval{1, 1000}, ByteInterval{999, 1001},
+                                         ByteInterval{65536, 65537}, ByteInterval{63, 64}}) {
+            auto const shares = per_rank(bytes, n);
+            for (Bytes share = 0; share <= bytes.max + 1; ++share) {
+                EXPECT_EQ(shares && shares->contains(share), bytes.contains(share * n)) << share << " by " << n;
+            }
+        }
+    }
+    EXPECT_EQ(per_rank({0, no_limit}, 2)->max, no_limit / 2);
+    EXPECT_THROW((void)per_rank({0, 1}, 0), UsageError);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 // UCC's tuning string, read as ucc_coll_score.c does: tokens between #, qualifiers between : in any order; the end of a
 // range of bytes is outside. And ucc.conf, whose section holds for a range of ranks and a number of nodes.
-#include "common/tuning/exporters/ucc.hpp"
+#include "common/tuning/exporters/export.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -119,8 +119,7 @@ TEST(UccExport, WritesEndsThatAreOutside) {
     table.rules = {make_rule(shape(), TunedOperation::allreduce, "knomial", {4, 4}, {0, 65536})};
     EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:0-65537:[4-4]:@knomial");
     table.rules[0].when.bytes->max = no_limit;
-    table.rules[0].choose.params.score = 90;
-    EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:[4-4]:90:@knomial");
+    EXPECT_EQ(tuning_of(to_ucc(table, {})), "allreduce:host:[4-4]:@knomial");
 }
 
 TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {

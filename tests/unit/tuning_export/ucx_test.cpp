@@ -3,7 +3,7 @@
 //
 // UCX's threshold, read as UCX does: messages of at least so many bytes go by rendezvous. A rule says the same of its
 // own sizes only.
-#include "common/tuning/exporters/ucx.hpp"
+#include "common/tuning/exporters/export.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,13 +12,12 @@
 namespace dlmb::tuning {
 namespace {
 
-Rule message_rule(std::string id, ByteInterval bytes, std::string threshold, std::optional<Link> link = {}) {
+Rule message_rule(std::string id, ByteInterval bytes, std::string threshold) {
     Rule rule;
     rule.id = std::move(id);
     rule.scope = "ucx";
     rule.when.operation = TunedOperation::sendrecv;
     rule.when.bytes = bytes;
-    rule.when.link = link;
     rule.choose.backend = "ucx";
     rule.choose.method = "linear";
     rule.choose.params.knobs["UCX_RNDV_THRESH"] = std::move(threshold);
@@ -71,15 +70,6 @@ TEST(UcxExport, LosesWhatOneThresholdCannotSay) {
         table_of({message_rule("r0", {1024, 4095}, "1024"), message_rule("r1", {4096, 65536}, "inf")}), {}, {"1.13.1"});
     EXPECT_EQ(setting(made), "");
     EXPECT_EQ(made.lost.size(), 2U);
-}
-
-TEST(UcxExport, SeparatesLinksFrom117On) {
-    TuningTable const table = table_of({message_rule("near", {0, 99999}, "inf", Link::intra)});
-    EXPECT_EQ(setting(to_ucx(table, {}, {"1.17.0"})), "intra:100000,inter:auto");
-    Export const old = to_ucx(table, {}, {"1.16.0"});
-    EXPECT_EQ(setting(old), "");
-    EXPECT_EQ(old.lost.at(0).why, LostReason::key_not_expressible);
-    EXPECT_EQ(setting(to_ucx(table, {1, "", "", ""}, {"1.16.0"})), "100000") << "one node has one kind of link";
 }
 
 TEST(UcxExport, ARuleOfOneNodeIsOfTheLinksInside) {

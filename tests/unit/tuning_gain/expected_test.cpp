@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/gain/expected.hpp"
+#include "common/tuning/gain/gain.hpp"
 
 #include <gtest/gtest.h>
 

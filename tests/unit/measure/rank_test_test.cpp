@@ -1,26 +1,75 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/build/paired_test.hpp"
+//
+// The exact tests against subsets counted one by one and examples computed by hand.
+#include "common/measure/statistics/rank_test.hpp"
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 
-namespace dlmb::tuning {
+namespace dlmb::measure {
 namespace {
+
+/// Over all choices of the candidate's places among the sorted values, how many win exactly u pairs.
+std::vector<double> counted(std::size_t baseline, std::size_t candidate) {
+    std::vector<double> share(baseline * candidate + 1, 0);
+    double subsets = 0;
+    for (std::uint32_t places = 0; places < 1U << (baseline + candidate); ++places) {
+        if (std::popcount(places) != static_cast<int>(candidate)) {
+            continue;
+        }
+        std::size_t wins = 0;
+        std::size_t below = 0;  // of the baseline
+        for (std::size_t i = 0; i < baseline + candidate; ++i) {
+            bool const ours = (places >> i & 1U) != 0;
+            wins += ours ? below : 0;
+            below += ours ? 0 : 1;
+        }
+        share[wins] += 1;
+        subsets += 1;
+    }
+    for (double& each : share) {
+        each /= subsets;
+    }
+    return share;
+}
+
+TEST(RankTest, TheDistributionIsThatOfAllSubsets) {
+    for (std::size_t b = 1; b <= 6; ++b) {
+        for (std::size_t c = 1; c <= 6; ++c) {
+            std::vector<double> const expected = counted(b, c);
+            std::vector<double> const found = pair_distribution(b, c);
+            ASSERT_EQ(found.size(), expected.size());
+            for (std::size_t u = 0; u < expected.size(); ++u) {
+                EXPECT_NEAR(found[u], expected[u], 1e-12) << b << " " << c << " " << u;
+            }
+        }
+    }
+}
+
+// 5 against 5: all 25 pairs have 1 / 252 = .00397, 24 or more 2 / 252. 8 against 8: 1 / 12870. 4 against 4: 1 / 70.
+TEST(RankTest, TheCriticalCountIsTheLeastOneThatIsUnlikelyEnough) {
+    EXPECT_EQ(critical_pairs(5, 5, 0.005), 25U);
+    EXPECT_EQ(critical_pairs(5, 5, 0.008), 24U);
+    EXPECT_EQ(critical_pairs(5, 5, 0.0039), std::nullopt);
+    EXPECT_EQ(critical_pairs(8, 8, 7.8e-5), 64U);
+    EXPECT_EQ(critical_pairs(4, 4, 0.005), std::nullopt);
+}
 
 using Values = std::vector<double>;
 
-TEST(ProbabilityOfLuck, AgreesWithHandComputedExamples) {
-    EXPECT_NEAR(measure::probability_by_chance(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
+TEST(ProbabilityByChance, AgreesWithHandComputedExamples) {
+    EXPECT_NEAR(probability_by_chance(Values{.90, .91, .92, .93, .94, .95, .96, .97}), 1.0 / 256, 1e-12);
     // Ranks 1 to 5, the positive one is the smallest: sums of 0 and 1 of 32.
-    EXPECT_NEAR(measure::probability_by_chance(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
+    EXPECT_NEAR(probability_by_chance(Values{1.01, .9, .8, .7, .6}), 2.0 / 32, 1e-12);
     // The positive one is the third: 0; 1; 2; 3 and 1 + 2.
-    EXPECT_NEAR(measure::probability_by_chance(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
-    EXPECT_EQ(measure::probability_by_chance(Values{}), 1);
-    EXPECT_EQ(measure::probability_by_chance(Values{1, 1, 1}), 1);
-    EXPECT_EQ(measure::probability_by_chance(Values{1.1, 1.2, 1.3}), 1);
+    EXPECT_NEAR(probability_by_chance(Values{.99, .95, 1.1, .8, .7}), 5.0 / 32, 1e-12);
+    EXPECT_EQ(probability_by_chance(Values{}), 1);
+    EXPECT_EQ(probability_by_chance(Values{1, 1, 1}), 1);
+    EXPECT_EQ(probability_by_chance(Values{1.1, 1.2, 1.3}), 1);
 }
 
 /// By listing all signs.
@@ -56,14 +105,14 @@ double by_enumeration(Values const& ratios) {
     return as_low / static_cast<double>(signs);
 }
 
-TEST(ProbabilityOfLuck, AgreesWithEnumerationAlsoWithTies) {
+TEST(ProbabilityByChance, AgreesWithEnumerationAlsoWithTies) {
     std::mt19937 random(7);
     for (int trial = 0; trial < 60; ++trial) {
         Values ratios(1 + random() % 9);
         for (double& ratio : ratios) {
             ratio = std::exp2(static_cast<double>(random() % 7) - 3);
         }
-        EXPECT_NEAR(measure::probability_by_chance(ratios), by_enumeration(ratios), 1e-12);
+        EXPECT_NEAR(probability_by_chance(ratios), by_enumeration(ratios), 1e-12);
     }
 }
 
@@ -97,4 +146,4 @@ TEST(Discoveries, DependOnHowManyAreAsked) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::measure
