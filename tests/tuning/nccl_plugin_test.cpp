@@ -49,22 +49,23 @@ TEST(NcclPlugin, NeverOverwritesWhatIsForbidden) {
 }
 
 TEST(NcclPlugin, TakesTheFirstLineThatMatches) {
-    Table const table("allreduce,0,100,ring,ll,-1,-1,-1,4\nallreduce,0,100,tree,ll,-1,-1,-1\n");
-    Communicator const communicator(8, 2);
+    Table const table("allreduce,0,100,ring,ll,-1,-1,4\nallreduce,0,100,tree,ll,-1,-1,-1,-1\n");
     Costs<7> four;
-    communicator.ask(four, all_reduce, 8, 4);
+    Communicator(4, 2).ask(four, all_reduce, 8);
     EXPECT_EQ(four.at(ring, ll), 0.0F);
-    Costs<7> one;
-    communicator.ask(one, all_reduce, 8, 1);
-    EXPECT_EQ(one.at(tree, ll), 0.0F);
-    EXPECT_EQ(one.at(ring, ll), 10.0F);
+    EXPECT_EQ(four.at(tree, ll), 10.0F);
+    Costs<7> eight;
+    Communicator(8, 2).ask(eight, all_reduce, 8);
+    EXPECT_EQ(eight.at(tree, ll), 0.0F);
+    EXPECT_EQ(eight.at(ring, ll), 10.0F);
 }
 
 TEST(NcclPlugin, HasNoRulesFromAFileThatIsNotRight) {
     for (char const* lines :
          {"allreduce,0,100,ring\n", "allreduce,0,100,ring,ll,-1,-1,-1\nallreduce,0,100,rong,ll,-1,-1,-1\n",
           "allreduce,100,0,ring,ll,-1,-1,-1\n", "allreduce,0,99999999999999999999,ring,ll,-1,-1,-1\n",
-          "allreduce,-1,100,ring,ll,-1,-1,-1\n", "allreduce,0,100,ring,ll,-1,-1,-1,-1,1\n",
+          "allreduce,-1,100,ring,ll,-1,-1,-1\n", "allreduce,0,100,ring,ll,-1,-1,-1,4\n",
+          "allreduce,0,100,ring,ll,-1,-1,-1,-1,1\n",
           "colltype,minbytes,maxbytes,algorithm,protocol,channels,nNodes,nRanks\n", "\x01\x02"}) {
         Table const table(lines);
         Communicator const communicator(8, 2);
