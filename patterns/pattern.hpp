@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What every pattern offers. A pattern is a pure function from (parameters, world, draw) to plans; the only thing it
-// may need from other ranks are the counts of what they send, and those are pure functions too: a Note is what one
-// rank tells another before plans can be built. Notes are computed for all ranks where that is cheap (plans, tests)
-// and exchanged once at set-up in a launch.
+// What every pattern offers. A pattern is a pure function from (parameters, world, draw) to plans. The only thing that
+// a rank may need from others are counts of what they will send. Those are pure functions too: plans and tests compute
+// them for all ranks, a launch exchanges them once at set-up.
 #pragma once
 
 #include "common/base/draw.hpp"
@@ -22,21 +21,21 @@
 
 namespace dlmb {
 
-/// Numbers that `from` tells `to` (world ranks), usually rows or bytes it will send.
-struct Note {
+/// Counts that `from` sends to `to` (world ranks) at set-up: usually the rows or bytes that will follow.
+struct SetupCounts {
     Rank from = 0;
     Rank to = 0;
-    std::vector<std::uint64_t> numbers;
-    bool operator==(Note const&) const = default;
+    std::vector<std::uint64_t> counts;
+    bool operator==(SetupCounts const&) const = default;
 };
 
-/// Everything about one rank's sends in one draw that does not depend on other ranks.
-struct Announcement {
-    std::vector<Note> notes;                // sorted by `to`; a note to self is included where the rank is its own peer
-    std::vector<std::uint64_t> statistics;  // summed element-wise over ranks, then read by Pattern::statistics
+/// What one rank knows of a draw without asking others.
+struct RankSetup {
+    std::vector<SetupCounts> counts_to_send;  // sorted by `to`; the rank itself included where it is its own peer
+    std::vector<std::uint64_t> statistics;    // summed element-wise over ranks, then read by Pattern::statistics
 };
 
-/// A realised number of a draw, over all ranks: {"gini_expert", 0.24}.
+/// One figure of a draw, over all ranks: {"gini_expert", 0.24}.
 struct Statistic {
     std::string name;
     double value = 0;
@@ -45,27 +44,38 @@ struct Statistic {
 class Pattern {
 public:
     virtual ~Pattern() = default;
-    /// What `source` sends in this draw. Pure: any rank may ask about any source.
-    [[nodiscard]] virtual Announcement announce(Rank source, Draw draw) const = 0;
-    /// The plan of `me`: `own` is announce(me, draw), `heard` are the notes addressed to `me`, sorted by `from`.
-    [[nodiscard]] virtual Plan build(Rank me, Draw draw, Announcement const& own,
-                                     std::span<Note const> heard) const = 0;
-    /// Names and values of what was realised, from the statistics vectors summed over all ranks.
+    /// Pure: any rank may ask about any source.
+    [[nodiscard]] virtual RankSetup setup_of(Rank source, Draw draw) const = 0;
+    /// The plan of `me`: `own` is setup_of(me, draw), `received_counts` are the counts sent to `me`, sorted by `from`.
+    [[nodiscard]] virtual Plan build(Rank me, Draw draw, RankSetup const& own,
+                                     std::span<SetupCounts const> received_counts) const = 0;
+    /// Names and values, from RankSetup::statistics summed over all ranks.
     [[nodiscard]] virtual std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const = 0;
     /// What the plans of any rank may hold, the operation that a backend's default method is named after first; Compute
     /// left out. The same on all ranks.
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
     [[nodiscard]] virtual bool draws_differ() const { return false; }
-    /// World ranks whose notes `me` hears (its group); used to compute plans of one group without the whole world.
-    [[nodiscard]] virtual std::vector<Rank> peers(Rank me) const = 0;
 };
 
-/// All ranks' plans, every announcement computed here. O(ranks^2) memory in the worst case: for plans and tests.
-[[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
+/// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
+class FixedPattern : public Pattern {
+public:
+    [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
+    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
+                             std::span<SetupCounts const> /*received_counts*/) const final {
+        return plan_of(me);
+    }
+    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
+        return {};
+    }
 
-/// One rank's plan with the announcements of its peers computed here.
-[[nodiscard]] Plan build_one(Pattern const& pattern, Rank me, Draw draw);
+private:
+    [[nodiscard]] virtual Plan plan_of(Rank me) const = 0;
+};
+
+/// All ranks' plans, all counts computed here. O(ranks^2) memory in the worst case: for plans and tests.
+[[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
 
 using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
 

@@ -22,10 +22,10 @@ WorldShape world_of(Options const& options) {
     return {options.ranks, options.ranks_per_node.value_or(std::min(options.ranks, usual_ranks_per_node))};
 }
 
-std::map<std::string, double> realised(Pattern const& pattern, WorldShape const& world, Draw draw) {
+std::map<std::string, double> statistics_over_ranks(Pattern const& pattern, WorldShape const& world, Draw draw) {
     std::vector<std::uint64_t> summed;
     for (Rank rank = 0; rank < world.ranks; ++rank) {
-        std::vector<std::uint64_t> const mine = pattern.announce(rank, draw).statistics;
+        std::vector<std::uint64_t> const mine = pattern.setup_of(rank, draw).statistics;
         summed.resize(std::max(summed.size(), mine.size()));
         std::transform(mine.begin(), mine.end(), summed.begin(), summed.begin(), std::plus<>{});
     }
@@ -67,7 +67,7 @@ std::string plan_printout(PatternType const& type, Options const& options) {
     if (*options.plan == PlanFormat::goal) {
         return to_goal(plans);
     }
-    std::map<std::string, double> const statistics = realised(*pattern, world, draw);
+    std::map<std::string, double> const statistics = statistics_over_ranks(*pattern, world, draw);
     if (*options.plan == PlanFormat::text) {
         return text_of(variant, statistics, plans);
     }

@@ -27,20 +27,21 @@ std::vector<Value> from_blob(Blob const& blob) {
     return values;
 }
 
-std::vector<Note> hear(Bootstrap& bootstrap, std::span<Note const> told) {
+std::vector<SetupCounts> exchange_counts(Bootstrap& bootstrap, std::span<SetupCounts const> to_send) {
     std::vector<Letter> letters;
-    letters.reserve(told.size());
-    for (Note const& note : told) {
-        letters.push_back({note.to, to_blob(std::span<std::uint64_t const>{note.numbers})});
+    letters.reserve(to_send.size());
+    for (SetupCounts const& each : to_send) {
+        letters.push_back({each.to, to_blob(std::span<std::uint64_t const>{each.counts})});
     }
-    std::vector<Note> heard;
+    std::vector<SetupCounts> received_counts;
     for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
-        heard.push_back({letter.peer, bootstrap.rank(), from_blob<std::uint64_t>(letter.blob)});
+        received_counts.push_back({letter.peer, bootstrap.rank(), from_blob<std::uint64_t>(letter.blob)});
     }
-    return heard;
+    return received_counts;
 }
 
-std::vector<Statistic> realised(Bootstrap& bootstrap, Pattern const& pattern, std::vector<std::uint64_t> const& mine) {
+std::vector<Statistic> statistics_over_ranks(Bootstrap& bootstrap, Pattern const& pattern,
+                                             std::vector<std::uint64_t> const& mine) {
     std::vector<std::int64_t> sums(mine.begin(), mine.end());
     bootstrap.all_reduce(sums, Fold::sum);
     std::vector<std::uint64_t> const summed(sums.begin(), sums.end());
@@ -141,10 +142,10 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
     Traffic traffic;
     for (std::uint32_t index = 0; index < draws; ++index) {
         Draw const draw{seed, index};
-        Announcement const own = pattern.announce(bootstrap.rank(), draw);
-        std::vector<Note> const heard = hear(bootstrap, own.notes);
-        traffic.plans.push_back(pattern.build(bootstrap.rank(), draw, own, heard));
-        for (Statistic const& statistic : realised(bootstrap, pattern, own.statistics)) {
+        RankSetup const own = pattern.setup_of(bootstrap.rank(), draw);
+        std::vector<SetupCounts> const received_counts = exchange_counts(bootstrap, own.counts_to_send);
+        traffic.plans.push_back(pattern.build(bootstrap.rank(), draw, own, received_counts));
+        for (Statistic const& statistic : statistics_over_ranks(bootstrap, pattern, own.statistics)) {
             traffic.statistics[statistic.name] += statistic.value / draws;
         }
     }

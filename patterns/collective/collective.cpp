@@ -23,12 +23,12 @@ public:
         }
     }
 
-    [[nodiscard]] Announcement announce(Rank source, Draw draw) const override {
+    [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         return {{}, matrix_ ? matrix_->row(source, draw.seed) : std::vector<std::uint64_t>{}};
     }
 
-    [[nodiscard]] Plan build(Rank me, Draw draw, Announcement const& own,
-                             std::span<Note const> /*heard*/) const override {
+    [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
+                             std::span<SetupCounts const> /*received_counts*/) const override {
         if (matrix_) {
             return exchange_plan(params_, world_, me, own.statistics, matrix_->column(me, draw.seed));
         }
@@ -43,8 +43,6 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
-
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
 
 private:
     Params params_;

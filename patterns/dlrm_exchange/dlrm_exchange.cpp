@@ -23,22 +23,23 @@ public:
     DlrmExchange& operator=(DlrmExchange const&) = delete;
     ~DlrmExchange() override = default;
 
-    [[nodiscard]] Announcement announce(Rank source, Draw draw) const override {
+    [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         auto const index = static_cast<std::size_t>(source);
         Counts const sent = volumes_.indices_sent(index, draw);
-        Announcement announcement{{}, tally(params_, index, sent)};
+        RankSetup setup{{}, tally(params_, index, sent)};
         if (drawn()) {
             for (std::size_t target = 0; target < sent.size(); ++target) {
-                announcement.notes.push_back({source, static_cast<Rank>(target), {sent[target]}});
+                setup.counts_to_send.push_back({source, static_cast<Rank>(target), {sent[target]}});
             }
         }
-        return announcement;
+        return setup;
     }
 
-    [[nodiscard]] Plan build(Rank me, Draw draw, Announcement const& own, std::span<Note const> heard) const override {
+    [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
+                             std::span<SetupCounts const> received_counts) const override {
         auto const index = static_cast<std::size_t>(me);
         IndexCounts const indices =
-            drawn() ? IndexCounts{noted(own.notes), noted(heard)}
+            drawn() ? IndexCounts{one_per_rank(own.counts_to_send), one_per_rank(received_counts)}
                     : IndexCounts{volumes_.indices_sent(index, draw), volumes_.fixed_indices_received(index)};
         return assemble(params_, volumes_, me, indices);
     }
@@ -62,23 +63,17 @@ public:
         return uses;
     }
 
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override {
-        std::vector<Rank> ranks(drawn() ? params_.ranks : 0);
-        std::iota(ranks.begin(), ranks.end(), 0);
-        return ranks;
-    }
-
     [[nodiscard]] bool draws_differ() const override { return drawn(); }
 
 private:
     /// Bags of random size: receivers must be told how many indices come.
     [[nodiscard]] bool drawn() const { return params_.bags == Bags::uniform; }
 
-    [[nodiscard]] Counts noted(std::span<Note const> notes) const {
+    [[nodiscard]] Counts one_per_rank(std::span<SetupCounts const> setup) const {
         Counts counts;
-        for (Note const& note : notes) {
-            if (note.numbers.size() == 1) {
-                counts.push_back(note.numbers.front());
+        for (SetupCounts const& each : setup) {
+            if (each.counts.size() == 1) {
+                counts.push_back(each.counts.front());
             }
         }
         if (counts.size() != params_.ranks) {

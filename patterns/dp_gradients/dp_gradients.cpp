@@ -12,32 +12,9 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
-class DpGradients final : public Pattern {
+class DpGradients final : public FixedPattern {
 public:
     DpGradients(Params params, WorldShape const& world) : params_(std::move(params)), world_(world) {}
-
-    // All sizes follow from the parameters: there is nothing to tell and nothing random to report.
-    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
-
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
-                             std::span<Note const> /*heard*/) const override {
-        switch (params_.scheme) {
-        case Scheme::zero3:
-            return zero3_plan(params_, world_, me);
-        case Scheme::fsdp:
-            return fsdp_plan(params_, world_, me);
-        case Scheme::ddp:
-        case Scheme::megatron:
-        case Scheme::zero1:
-        case Scheme::zero2:
-            break;
-        }
-        return replicated_plan(params_, world_, me);
-    }
-
-    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        return {};
-    }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         OperationUse const all_reduce{OperationKind::all_reduce};
@@ -61,9 +38,22 @@ public:
         return params_.model.norm_counters > 0 ? std::vector{all_reduce, broadcast} : std::vector{all_reduce};
     }
 
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
-
 private:
+    [[nodiscard]] Plan plan_of(Rank me) const override {
+        switch (params_.scheme) {
+        case Scheme::zero3:
+            return zero3_plan(params_, world_, me);
+        case Scheme::fsdp:
+            return fsdp_plan(params_, world_, me);
+        case Scheme::ddp:
+        case Scheme::megatron:
+        case Scheme::zero1:
+        case Scheme::zero2:
+            break;
+        }
+        return replicated_plan(params_, world_, me);
+    }
+
     Params params_;
     WorldShape world_;
 };

@@ -31,76 +31,77 @@ Group strided_group(std::size_t start, std::size_t count, std::size_t stride, Ra
     return group;
 }
 
-/// Numbers per layer in a note between two ranks of one rail: rows to deliver, rows to relay, rows per rank there.
+/// Counts per layer between two ranks of one rail: rows to deliver, rows to relay, rows per rank there.
 std::size_t relay_stride(Params const& params) {
     return 2 + params.node_ranks;
 }
 
-/// One note between two ranks, with its numbers by meaning.
-class NoteView {
+/// The counts that one rank sends another for one layer, by meaning.
+class CountsView {
 public:
-    NoteView(Params const& params, Note const& note, std::uint32_t layer) {
-        bool const relays = params.relayed() && Place(params, note.from).local == Place(params, note.to).local;
+    CountsView(Params const& params, SetupCounts const& setup, std::uint32_t layer) {
+        bool const relays = params.relayed() && Place(params, setup.from).local == Place(params, setup.to).local;
         std::size_t const stride = relays ? relay_stride(params) : 1;
-        if (note.numbers.size() != stride * params.layers) {
-            throw Error(fmt::format("moe_alltoall: the note from rank {} to rank {} has {} numbers, expected {}",
-                                    note.from, note.to, note.numbers.size(), stride * params.layers));
+        if (setup.counts.size() != stride * params.layers) {
+            throw Error(fmt::format("moe_alltoall: rank {} sent rank {} {} counts at set-up, expected {}", setup.from,
+                                    setup.to, setup.counts.size(), stride * params.layers));
         }
-        numbers_ = std::span(note.numbers).subspan(stride * layer, stride);
+        counts_ = std::span(setup.counts).subspan(stride * layer, stride);
     }
-    [[nodiscard]] std::uint64_t delivered() const { return numbers_[0]; }
-    [[nodiscard]] std::uint64_t handed() const { return numbers_[1]; }
-    [[nodiscard]] std::uint64_t relayed_to(std::size_t local) const { return numbers_[2 + local]; }
+    [[nodiscard]] std::uint64_t delivered() const { return counts_[0]; }
+    [[nodiscard]] std::uint64_t handed() const { return counts_[1]; }
+    [[nodiscard]] std::uint64_t relayed_to(std::size_t local) const { return counts_[2 + local]; }
 
 private:
-    std::span<std::uint64_t const> numbers_;
+    std::span<std::uint64_t const> counts_;
 };
 
-void expect_one_per_rank(Params const& params, Rank me, std::span<Note const> notes) {
-    if (notes.size() != params.ep) {
-        throw Error(fmt::format("moe_alltoall: rank {} has {} notes, expected one per rank of its group of {}", me,
-                                notes.size(), params.ep));
+void expect_one_per_rank(Params const& params, Rank me, std::span<SetupCounts const> setup) {
+    if (setup.size() != params.ep) {
+        throw Error(
+            fmt::format("moe_alltoall: rank {} has counts of {} ranks, expected one per rank of its group of {}", me,
+                        setup.size(), params.ep));
     }
 }
 
-std::vector<Level> direct_levels(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
-                                 std::span<Note const> heard) {
+std::vector<Level> direct_levels(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+                                 std::span<SetupCounts const> received_counts) {
     Place const place(params, me);
     Level level{params.wire == Wire::node_dedup ? "rank" : "", strided_group(0, params.ep, 1, place.first), {}, {}};
     for (std::size_t peer = 0; peer < params.ep; ++peer) {
-        level.send.push_back(NoteView(params, own[peer], layer).delivered());
-        level.recv.push_back(NoteView(params, heard[peer], layer).delivered());
+        level.send.push_back(CountsView(params, own[peer], layer).delivered());
+        level.recv.push_back(CountsView(params, received_counts[peer], layer).delivered());
     }
     return {std::move(level)};
 }
 
 /// The rail: ranks with this rank's place on every node.
-Level rail_level(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
-                 std::span<Note const> heard) {
+Level rail_level(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+                 std::span<SetupCounts const> received_counts) {
     Place const place(params, me);
     Level level{"node", strided_group(place.local, params.nodes(), params.node_ranks, place.first), {}, {}};
     for (std::size_t node = 0; node < params.nodes(); ++node) {
         std::size_t const relay = node * params.node_ranks + place.local;
-        level.send.push_back(NoteView(params, own[relay], layer).handed());
-        level.recv.push_back(NoteView(params, heard[relay], layer).handed());
+        level.send.push_back(CountsView(params, own[relay], layer).handed());
+        level.recv.push_back(CountsView(params, received_counts[relay], layer).handed());
     }
     return level;
 }
 
 /// Inside the node: what the rail handed over goes out, and every source's rows come in through its relay here.
-Level node_level(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> heard) {
+Level node_level(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> received_counts) {
     Place const place(params, me);
     Level level{"rank", strided_group(place.node * params.node_ranks, params.node_ranks, 1, place.first),
                 std::vector<std::uint64_t>(params.node_ranks), std::vector<std::uint64_t>(params.node_ranks)};
     for (std::size_t source = 0; source < params.ep; ++source) {
-        NoteView const note(params, heard[source], layer);
+        CountsView const counts(params, received_counts[source], layer);
         std::size_t const relay = source % params.node_ranks;
-        level.recv[relay] += note.delivered();
+        level.recv[relay] += counts.delivered();
         if (relay != place.local) {
             continue;
         }
         for (std::size_t local = 0; local < params.node_ranks; ++local) {
-            level.send[local] += note.relayed_to(local);
+            level.send[local] += counts.relayed_to(local);
         }
     }
     return level;
@@ -123,45 +124,45 @@ std::vector<Level> padded_levels(Params const& params, Rank me) {
 
 }  // namespace
 
-std::vector<Note> write_notes(Params const& params, Rank source, std::span<Census const> layers) {
+std::vector<SetupCounts> counts_to_send(Params const& params, Rank source, std::span<Census const> layers) {
     if (params.wire == Wire::padded) {
         return {};
     }
     Place const from(params, source);
-    std::vector<Note> notes(params.ep);
+    std::vector<SetupCounts> setup(params.ep);
     for (std::size_t peer = 0; peer < params.ep; ++peer) {
-        notes[peer].from = source;
-        notes[peer].to = from.first + static_cast<Rank>(peer);
+        setup[peer].from = source;
+        setup[peer].to = from.first + static_cast<Rank>(peer);
     }
     for (Census const& census : layers) {
         std::vector<std::uint64_t> const rows = rows_to_ranks(params, census);
         for (std::size_t peer = 0; peer < params.ep; ++peer) {
-            std::vector<std::uint64_t>& numbers = notes[peer].numbers;
-            numbers.push_back(rows[peer]);
+            std::vector<std::uint64_t>& counts = setup[peer].counts;
+            counts.push_back(rows[peer]);
             if (params.relayed() && peer % params.node_ranks == from.local) {
                 std::size_t const node = peer / params.node_ranks;
-                numbers.push_back(census.node_tokens[node]);
+                counts.push_back(census.node_tokens[node]);
                 auto const first = rows.begin() + static_cast<std::ptrdiff_t>(node * params.node_ranks);
-                numbers.insert(numbers.end(), first, first + static_cast<std::ptrdiff_t>(params.node_ranks));
+                counts.insert(counts.end(), first, first + static_cast<std::ptrdiff_t>(params.node_ranks));
             }
         }
     }
-    return notes;
+    return setup;
 }
 
-std::vector<Level> levels_of(Params const& params, Rank me, std::uint32_t layer, std::span<Note const> own,
-                             std::span<Note const> heard) {
+std::vector<Level> levels_of(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+                             std::span<SetupCounts const> received_counts) {
     if (params.wire == Wire::padded) {
         return padded_levels(params, me);
     }
     expect_one_per_rank(params, me, own);
-    expect_one_per_rank(params, me, heard);
+    expect_one_per_rank(params, me, received_counts);
     if (!params.relayed()) {
-        return direct_levels(params, me, layer, own, heard);
+        return direct_levels(params, me, layer, own, received_counts);
     }
     std::vector<Level> levels;
-    levels.push_back(rail_level(params, me, layer, own, heard));
-    levels.push_back(node_level(params, me, layer, heard));
+    levels.push_back(rail_level(params, me, layer, own, received_counts));
+    levels.push_back(node_level(params, me, layer, received_counts));
     return levels;
 }
 

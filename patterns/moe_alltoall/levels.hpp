@@ -23,12 +23,14 @@ struct Level {
     std::vector<std::uint64_t> recv;
 };
 
-/// The notes of one source. For every layer: the rows that the addressee will receive for it, by whatever way; for a
-/// relay in addition the rows it is handed and how many of them go to each rank of its node.
-[[nodiscard]] std::vector<Note> write_notes(Params const& params, Rank source, std::span<Census const> layers);
+/// The counts that one source sends at set-up. For every layer: the rows that the addressee will receive for it, by
+/// whatever way; for a relay in addition the rows it is handed and how many of them go to each rank of its node.
+[[nodiscard]] std::vector<SetupCounts> counts_to_send(Params const& params, Rank source,
+                                                      std::span<Census const> layers);
 
-/// Reads them back: the levels of one layer for `me`, from what it announced and what it heard.
+/// Reads them back: the levels of one layer for `me`, from the counts that it sent and received.
 [[nodiscard]] std::vector<Level> levels_of(Params const& params, Rank me, std::uint32_t layer,
-                                           std::span<Note const> own, std::span<Note const> heard);
+                                           std::span<SetupCounts const> own,
+                                           std::span<SetupCounts const> received_counts);
 
 }  // namespace dlmb::moe_alltoall

@@ -20,20 +20,20 @@ public:
     MoeAlltoall(Params const& params, WorldShape const& world)
         : params_(params), world_(world), routing_(params, world) {}
 
-    [[nodiscard]] Announcement announce(Rank source, Draw draw) const override {
+    [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         Counter counter(params_, world_, source);
         std::vector<Census> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
             layers.push_back(counter.count(routing_, draw, layer));
         }
-        return {write_notes(params_, source, layers), tally(params_, layers)};
+        return {counts_to_send(params_, source, layers), tally(params_, layers)};
     }
 
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& own,
-                             std::span<Note const> heard) const override {
+    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& own,
+                             std::span<SetupCounts const> received_counts) const override {
         std::vector<std::vector<Level>> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-            layers.push_back(levels_of(params_, me, layer, own.notes, heard));
+            layers.push_back(levels_of(params_, me, layer, own.counts_to_send, received_counts));
         }
         return assemble(params_, me, layers);
     }
@@ -47,13 +47,6 @@ public:
     }
 
     [[nodiscard]] bool draws_differ() const override { return true; }
-
-    [[nodiscard]] std::vector<Rank> peers(Rank me) const override {
-        if (params_.wire == Wire::padded) {
-            return {};  // sizes are fixed by the parameters
-        }
-        return consecutive_group(world_, me, static_cast<int>(params_.ep)).members;
-    }
 
 private:
     Params params_;

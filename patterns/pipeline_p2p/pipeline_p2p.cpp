@@ -13,16 +13,9 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
-class PipelineP2p final : public Pattern {
+class PipelineP2p final : public FixedPattern {
 public:
     PipelineP2p(Params const& params, WorldShape const& world) : params_(params), world_(world) {}
-
-    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
-
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
-                             std::span<Note const> /*heard*/) const override {
-        return assemble(params_, world_, me, actions_of(params_.shape, me / params_.stage_width()));
-    }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
         auto const makespan = static_cast<double>(ideal_makespan(params_.shape, params_.durations));
@@ -57,9 +50,11 @@ public:
         return uses;
     }
 
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
-
 private:
+    [[nodiscard]] Plan plan_of(Rank me) const override {
+        return assemble(params_, world_, me, actions_of(params_.shape, me / params_.stage_width()));
+    }
+
     Params params_;
     WorldShape world_;
 };

@@ -12,21 +12,9 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
-class SequenceParallel final : public Pattern {
+class SequenceParallel final : public FixedPattern {
 public:
     SequenceParallel(Params const& params, WorldShape const& world) : params_(params), world_(world) {}
-
-    // All sizes follow from the parameters: there is nothing to tell and nothing random to report.
-    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
-
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
-                             std::span<Note const> /*heard*/) const override {
-        return params_.kind == Kind::ring ? ring_plan(params_, world_, me) : ulysses_plan(params_, world_, me);
-    }
-
-    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        return {};
-    }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         if (params_.kind == Kind::ring) {
@@ -35,9 +23,11 @@ public:
         return {{OperationKind::exchange, ulysses_is_uniform(params_)}};
     }
 
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
-
 private:
+    [[nodiscard]] Plan plan_of(Rank me) const override {
+        return params_.kind == Kind::ring ? ring_plan(params_, world_, me) : ulysses_plan(params_, world_, me);
+    }
+
     Params params_;
     WorldShape world_;
 };

@@ -11,21 +11,9 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
-class TpAllreduce final : public Pattern {
+class TpAllreduce final : public FixedPattern {
 public:
     TpAllreduce(Params const& params, WorldShape const& world) : params_(params), world_(world) {}
-
-    // All sizes follow from the parameters: there is nothing to tell and nothing random to report.
-    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
-
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
-                             std::span<Note const> /*heard*/) const override {
-        return assemble(params_, world_, me);
-    }
-
-    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        return {};
-    }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         bool const training = params_.phase == Phase::training;
@@ -45,9 +33,9 @@ public:
         return uses;
     }
 
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
-
 private:
+    [[nodiscard]] Plan plan_of(Rank me) const override { return assemble(params_, world_, me); }
+
     Params params_;
     WorldShape world_;
 };

@@ -12,6 +12,7 @@
 #include "tests/benchmarks/collective_overhead/contest.hpp"
 #include "tests/benchmarks/collective_overhead/native_loop.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 

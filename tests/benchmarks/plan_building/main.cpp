@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Time and memory of one rank's plan (announce + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
+// Time and memory of one rank's plan (setup_of + build) of deepseek-v3 at 8, 512 and 16384 ranks. What the peers send
 // is computed outside the timed part, as a launch receives it from them. Memory is the high-water mark of this process.
 #include "common/base/clock.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 
@@ -12,23 +13,12 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
-#include <iterator>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
 
 namespace dlmb {
 namespace {
-
-std::vector<Note> heard_by(Pattern const& pattern, Rank me, Draw draw) {
-    std::vector<Note> heard;
-    for (Rank const source : pattern.peers(me)) {
-        Announcement theirs = pattern.announce(source, draw);
-        std::copy_if(std::make_move_iterator(theirs.notes.begin()), std::make_move_iterator(theirs.notes.end()),
-                     std::back_inserter(heard), [&](Note const& note) { return note.to == me; });
-    }
-    return heard;
-}
 
 /// Processor time of this thread: what the work costs, however busy the machine is.
 double cpu_ms() {
@@ -54,20 +44,20 @@ void measure(std::string const& wire, int ranks) {
     auto const pattern = type.make(resolve(type, "deepseek-v3", {{"wire", wire}}), world);
     Rank const me = ranks / 2 + 1;
     Draw const draw{1, 0};
-    std::vector<Note> const heard = heard_by(*pattern, me, draw);
+    std::vector<SetupCounts> const received = received_counts(*pattern, pattern->setup_of(me, draw), draw);
 
     std::vector<double> wall;
-    std::vector<double> announced;
+    std::vector<double> set_up;
     std::vector<double> built;
     std::size_t blocks = 0;
     for (int i = 0; i < 9; ++i) {
         Nanoseconds const start = now_ns();
         double const cpu_start = cpu_ms();
-        Announcement const own = pattern->announce(me, draw);
+        RankSetup const own = pattern->setup_of(me, draw);
         double const cpu_middle = cpu_ms();
-        Plan const plan = pattern->build(me, draw, own, heard);
+        Plan const plan = pattern->build(me, draw, own, received);
         built.push_back(cpu_ms() - cpu_middle);
-        announced.push_back(cpu_middle - cpu_start);
+        set_up.push_back(cpu_middle - cpu_start);
         wall.push_back(static_cast<double>(now_ns() - start) / 1e6);
         blocks = 0;
         for (Step const& step : plan.steps) {
@@ -77,7 +67,7 @@ void measure(std::string const& wire, int ranks) {
         }
     }
     fmt::print("{:<12} {:>6} {:>8} {:>10.2f} {:>18.2f} {:>15.3f} {:>12.1f}\n", wire, ranks, blocks, median(wall),
-               median(announced), median(built), peak_mib());
+               median(set_up), median(built), peak_mib());
     std::fflush(stdout);  // a line takes seconds: the peers' sends are computed first
 }
 
@@ -88,7 +78,7 @@ int main() {
     try {
         fmt::print("deepseek-v3, 4096 tokens per rank, one rank's plan; medians of 9\n");
         fmt::print("{:<12} {:>6} {:>8} {:>10} {:>18} {:>15} {:>12}\n", "wire", "ranks", "blocks", "wall (ms)",
-                   "announce cpu (ms)", "build cpu (ms)", "peak (MiB)");
+                   "set-up cpu (ms)", "build cpu (ms)", "peak (MiB)");
         for (int const ranks : {8, 512, 16384}) {
             for (char const* wire : {"expanded", "node_dedup"}) {
                 dlmb::measure(wire, ranks);

@@ -15,6 +15,7 @@
 #include "common/measure/statistics/order_statistics.hpp"
 #include "patterns/collective/collective.hpp"
 #include "tests/benchmarks/over_mpi.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 

@@ -11,6 +11,7 @@
 #include "tests/benchmarks/over_mpi.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/cases.hpp"
 #include "tests/benchmarks/ucx_vs_mpi/interleaved.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 

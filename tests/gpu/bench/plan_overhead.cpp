@@ -12,6 +12,7 @@
 #include "patterns/collective/collective.hpp"
 #include "tests/benchmarks/collective_overhead/contest.hpp"
 #include "tests/gpu/bench/bare_loop.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 

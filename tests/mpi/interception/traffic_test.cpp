@@ -9,6 +9,7 @@
 #include "tests/mpi/interception/intercepted_mpi.hpp"
 #include "tests/mpi/interception/pattern_cases.hpp"
 #include "tests/mpi/rig.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>

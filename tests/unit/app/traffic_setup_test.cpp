@@ -47,9 +47,9 @@ TEST(TrafficSetup, SummariesAreEqualOnAllRanksAndCoverThePhases) {
 /// Rank 0 has a phase of its own, as the first stage of a pipeline.
 class UnequalRanks final : public Pattern {
 public:
-    [[nodiscard]] Announcement announce(Rank /*source*/, Draw /*draw*/) const override { return {}; }
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, Announcement const& /*own*/,
-                             std::span<Note const> /*heard*/) const override {
+    [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const override { return {}; }
+    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
+                             std::span<SetupCounts const> /*received_counts*/) const override {
         PlanBuilder builder(me);
         if (me == 0) {
             builder.all_reduce(builder.group({{0}}), 8, Element::fp32, Reduction::sum, "first");
@@ -61,7 +61,6 @@ public:
         return {};
     }
     [[nodiscard]] std::vector<OperationUse> operations() const override { return {{OperationKind::all_reduce}}; }
-    [[nodiscard]] std::vector<Rank> peers(Rank /*me*/) const override { return {}; }
 };
 
 TEST(TrafficSetup, PhasesThatSomeRanksLackAreSummedOnAll) {

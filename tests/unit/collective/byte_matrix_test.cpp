@@ -100,7 +100,7 @@ TEST(CollectiveStatistics, AreThoseOfTheReceivedBytes) {
         make_collective({{"operation", "alltoallv"}, {"message-size", "1024"}, {"skew", "hot_rank:4"}}, {5, 5});
     constexpr std::uint64_t ranks = 5;
     std::vector<std::uint64_t> const summed{ranks * 2560, ranks * 640, ranks * 640, ranks * 640, ranks * 640};
-    ASSERT_EQ(pattern->announce(0, {}).statistics, (std::vector<std::uint64_t>{2560, 640, 640, 640, 640}));
+    ASSERT_EQ(pattern->setup_of(0, {}).statistics, (std::vector<std::uint64_t>{2560, 640, 640, 640, 640}));
     auto const statistics = pattern->statistics(summed);
     ASSERT_EQ(statistics.size(), 2U);
     EXPECT_EQ(statistics[1].name, "max_mean_rank");

@@ -6,6 +6,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -68,7 +69,7 @@ inline std::vector<Bytes> sent(std::vector<Plan> const& plans, std::string_view 
 inline double statistic(Pattern const& pattern, int ranks, std::string_view name, Draw draw = {}) {
     std::vector<std::uint64_t> summed;
     for (Rank rank = 0; rank < ranks; ++rank) {
-        auto const counts = pattern.announce(rank, draw).statistics;
+        auto const counts = pattern.setup_of(rank, draw).statistics;
         summed.resize(counts.size());
         for (std::size_t i = 0; i < counts.size(); ++i) {
             summed[i] += counts[i];

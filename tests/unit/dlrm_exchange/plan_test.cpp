@@ -59,16 +59,16 @@ TEST(DlrmPlan, UsesExactlyTheOperationsItAnnounces) {
     for (Parameters const& overrides :
          {Parameters{}, Parameters{{"sharding", "row"}}, Parameters{{"top", "0"}, {"bottom", "0"}},
           Parameters{{"sharding", "mixed"}, {"rows", "10"}}, Parameters{{"sharding", "mixed"}, {"rows", "10+5000"}}}) {
-        std::set<OperationKind> announced;
+        std::set<OperationKind> declared;
         for (OperationUse const& use : make_dlrm(overrides, 3)->operations()) {
-            announced.insert(use.kind);
+            declared.insert(use.kind);
         }
         std::set<OperationKind> used;
         Plan const plan = plans_of(overrides, 3).at(0);
         for (Step const& step : plan.steps) {
             used.insert(kind_of(step.operation));
         }
-        EXPECT_EQ(used, announced);
+        EXPECT_EQ(used, declared);
     }
 }
 
@@ -148,11 +148,15 @@ TEST(DlrmPlan, ColumnSlicesEachNeedAllIndicesOfTheirTable) {
 
 TEST(DlrmPlan, DrawnBagsAreToldToTheirReceivers) {
     auto const pattern = make_dlrm({{"bags", "uniform"}, {"pooling", "4"}}, 3);
-    EXPECT_EQ(pattern->peers(1), (std::vector<Rank>{0, 1, 2}));
-    EXPECT_TRUE(make_dlrm({}, 3)->peers(1).empty());
+    std::vector<Rank> told;
+    for (SetupCounts const& each : pattern->setup_of(1, {}).counts_to_send) {
+        told.push_back(each.to);
+    }
+    EXPECT_EQ(told, (std::vector<Rank>{0, 1, 2}));
+    EXPECT_TRUE(make_dlrm({}, 3)->setup_of(1, {}).counts_to_send.empty());
     EXPECT_NE(sent(build_one(*pattern, 1, {1, 0}), "indices"), sent(build_one(*pattern, 1, {1, 1}), "indices"));
-    Announcement const own = pattern->announce(1, {});
-    EXPECT_THROW((void)pattern->build(1, {}, own, std::span(own.notes).first(2)), Error);
+    RankSetup const own = pattern->setup_of(1, {});
+    EXPECT_THROW((void)pattern->build(1, {}, own, std::span(own.counts_to_send).first(2)), Error);
 }
 
 TEST(DlrmPlan, EveryLayoutHoldsTogether) {

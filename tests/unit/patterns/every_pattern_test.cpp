@@ -5,6 +5,8 @@
 #include "common/base/error.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"
+#include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/patterns/expected_refusals.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -15,65 +17,137 @@
 namespace dlmb {
 namespace {
 
-/// Fewer tokens cost less time and change no shape.
-Parameters quick(PatternType const& type) {
-    return type.name == "moe_alltoall" ? Parameters{{"tokens", "32"}} : Parameters{};
+/// Parameters that cost less time and change no shape; one size where the default is a range of them.
+Parameters quick(std::string_view pattern) {
+    if (pattern == "moe_alltoall") {
+        return {{"tokens", "32"}};
+    }
+    return pattern == "collective" ? Parameters{{"message-size", "4096"}} : Parameters{};
 }
 
-/// Empty, or what is wrong with the plans of all ranks. A layout that does not fit must be refused with numbers.
-std::string problem_of(PatternType const& type, std::string_view preset, Parameters const& overrides,
-                       WorldShape const& world) {
+/// What is wrong with the plans of all ranks, or why there are none; empty: nothing.
+std::string problem_of(PatternType const& type, std::string_view preset, WorldShape const& world,
+                       std::string_view expected_refusal) {
     std::vector<Plan> plans;
     try {
-        plans = build_all(*type.make(resolve(type, preset, overrides), world), world, {});
+        plans = build_all(*type.make(resolve(type, preset, quick(type.name)), world), world, {});
     } catch (UsageError const& refusal) {
-        std::string_view const text = refusal.what();
-        bool const names_numbers = text.find_first_of("0123456789") != std::string_view::npos;
-        return names_numbers ? "" : fmt::format("refused without a number: {}", text);
+        bool const expected =
+            !expected_refusal.empty() && std::string_view(refusal.what()).find(expected_refusal) != std::string::npos;
+        return expected ? "" : fmt::format("refused: {}", refusal.what());
+    }
+    if (!expected_refusal.empty()) {
+        return fmt::format("not refused, expected '{}'", expected_refusal);
     }
     std::vector<Problem> const problems = validate(plans);
     return problems.empty() ? "" : problems.front().text;
 }
 
-TEST(EveryPattern, EveryPresetHoldsTogetherOnFewRanks) {
+/// Words of the refusal that the table expects; empty: none.
+std::string_view expected_refusal(std::string_view pattern, std::string_view preset, int ranks) {
+    for (ExpectedRefusal const& row : expected_refusals) {
+        bool const covers = std::find(row.ranks.begin(), row.ranks.end(), ranks) != row.ranks.end();
+        if (row.pattern == pattern && row.preset == preset && covers) {
+            return row.words;
+        }
+    }
+    return "";
+}
+
+std::string problem_of(PatternType const& type, std::string_view preset, WorldShape const& world) {
+    return problem_of(type, preset, world, expected_refusal(type.name, preset, world.ranks));
+}
+
+TEST(EveryPattern, EveryPresetHoldsTogetherOnFewRanksOrIsRefusedWhereExpected) {
     for (PatternType const* type : pattern_types()) {
         for (Preset const& preset : presets_of(*type)) {
-            for (int const ranks : {1, 2, 3, 4, 6, 8}) {
-                EXPECT_EQ(problem_of(*type, preset.name, quick(*type), {ranks, ranks}), "")
+            for (int const ranks : few_ranks) {
+                EXPECT_EQ(problem_of(*type, preset.name, {ranks, ranks}), "")
                     << type->name << ' ' << preset.name << " at " << ranks << " ranks";
             }
         }
     }
 }
 
-TEST(EveryPattern, DefaultsHoldTogetherOnManyRanks) {
+TEST(EveryPattern, DefaultsHoldTogetherOnManyRanksOrAreRefusedWhereExpected) {
     for (PatternType const* type : pattern_types()) {
-        Parameters parameters = quick(*type);
-        if (type->name == "collective") {
-            parameters = {{"message-size", "4096"}};
-        }
-        for (int const ranks : {64, 512}) {
-            EXPECT_EQ(problem_of(*type, "", parameters, {ranks, 8}), "") << type->name << " at " << ranks << " ranks";
+        for (int const ranks : many_ranks) {
+            EXPECT_EQ(problem_of(*type, "", {ranks, 8}), "") << type->name << " at " << ranks << " ranks";
         }
     }
+}
+
+/// The only defaults that are refused there: 32 heads on more than 32 ranks.
+TEST(EveryPattern, SequenceParallelHoldsTogetherInGroupsOnManyRanks) {
+    auto const types = pattern_types();
+    auto const type = std::find_if(types.begin(), types.end(),
+                                   [](PatternType const* each) { return each->name == "sequence_parallel"; });
+    for (int const ranks : many_ranks) {
+        WorldShape const world{ranks, 8};
+        auto const plans = build_all(*(*type)->make(resolve(**type, "", {{"sp", "32"}}), world), world, {});
+        EXPECT_TRUE(validate(plans).empty()) << ranks << " ranks";
+    }
+}
+
+TEST(EveryPattern, EveryExpectedRefusalIsOfALayoutThatIsTried) {
+    for (ExpectedRefusal const& row : expected_refusals) {
+        auto const types = pattern_types();
+        auto const type = std::find_if(types.begin(), types.end(),
+                                       [&](PatternType const* each) { return each->name == row.pattern; });
+        ASSERT_NE(type, types.end()) << row.pattern;
+        std::vector<Preset> const presets = presets_of(**type);
+        EXPECT_TRUE(row.preset.empty() || std::any_of(presets.begin(), presets.end(),
+                                                      [&](Preset const& each) { return each.name == row.preset; }))
+            << row.pattern << ' ' << row.preset;
+        std::span<int const> const tried = row.preset.empty() ? std::span<int const>(many_ranks) : few_ranks;
+        for (int const ranks : row.ranks) {
+            EXPECT_NE(std::find(tried.begin(), tried.end(), ranks), tried.end())
+                << row.pattern << ' ' << row.preset << ": " << ranks << " ranks are not tried";
+        }
+        EXPECT_FALSE(row.words.empty()) << row.pattern << ' ' << row.preset;
+    }
+}
+
+/// tp_allreduce, but it refuses 64 ranks.
+PatternType type_that_refuses_64_ranks() {
+    auto const types = pattern_types();
+    PatternType type = **std::find_if(types.begin(), types.end(),
+                                      [](PatternType const* each) { return each->name == "tp_allreduce"; });
+    type.make = [](Parameters const& parameters, WorldShape const& world) -> std::unique_ptr<Pattern> {
+        if (world.ranks == 64) {
+            throw UsageError("--tp 0: 64 ranks are too many");
+        }
+        auto const all = pattern_types();
+        return (*std::find_if(all.begin(), all.end(),
+                              [](PatternType const* each) { return each->name == "tp_allreduce"; }))
+            ->make(parameters, world);
+    };
+    return type;
+}
+
+TEST(EveryPattern, ARefusalThatIsNotExpectedIsAProblem) {
+    PatternType const type = type_that_refuses_64_ranks();
+    EXPECT_EQ(problem_of(type, "", {64, 8}), "refused: --tp 0: 64 ranks are too many");
+    EXPECT_EQ(problem_of(type, "", {64, 8}, "too few"), "refused: --tp 0: 64 ranks are too many");
+    EXPECT_EQ(problem_of(type, "", {64, 8}, "64 ranks are too many"), "");
+}
+
+TEST(EveryPattern, AnExpectedRefusalThatDoesNotComeIsAProblem) {
+    EXPECT_EQ(problem_of(type_that_refuses_64_ranks(), "", {8, 8}, "too many"), "not refused, expected 'too many'");
 }
 
 TEST(EveryPattern, SaysWhichOperationsItsPlansHoldAndWhetherDrawsDiffer) {
     WorldShape const world{4, 4};
     for (PatternType const* type : pattern_types()) {
-        Parameters parameters = quick(*type);
-        if (type->name == "collective") {
-            parameters = {{"message-size", "4096"}};
-        }
-        auto const pattern = type->make(resolve(*type, "", parameters), world);
-        std::set<OperationKind> announced;
+        auto const pattern = type->make(resolve(*type, "", quick(type->name)), world);
+        std::set<OperationKind> declared;
         for (OperationUse const& use : pattern->operations()) {
-            announced.insert(use.kind);
+            declared.insert(use.kind);
         }
         for (Plan const& plan : build_all(*pattern, world, {})) {
             for (Step const& step : plan.steps) {
                 OperationKind const kind = kind_of(step.operation);
-                EXPECT_TRUE(kind == OperationKind::compute || announced.count(kind) > 0)
+                EXPECT_TRUE(kind == OperationKind::compute || declared.count(kind) > 0)
                     << type->name << " has " << name_of(kind);
             }
         }
@@ -86,11 +160,7 @@ TEST(EveryPattern, SaysWhichOperationsItsPlansHoldAndWhetherDrawsDiffer) {
 TEST(EveryPattern, LabelsArePhasesThatItNames) {
     WorldShape const world{4, 4};
     for (PatternType const* type : pattern_types()) {
-        Parameters parameters = quick(*type);
-        if (type->name == "collective") {
-            parameters = {{"message-size", "4096"}};
-        }
-        for (Plan const& plan : build_all(*type->make(resolve(*type, "", parameters), world), world, {})) {
+        for (Plan const& plan : build_all(*type->make(resolve(*type, "", quick(type->name)), world), world, {})) {
             for (Step const& step : plan.steps) {
                 std::string_view const phase = phase_of(step.label);
                 EXPECT_NE(std::find(type->phases.begin(), type->phases.end(), phase), type->phases.end())

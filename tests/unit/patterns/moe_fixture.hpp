@@ -5,6 +5,7 @@
 #pragma once
 
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -55,7 +56,7 @@ inline Bytes sent(std::vector<Plan> const& plans, std::string_view label) {
 inline double statistic(Pattern const& pattern, int sources, Draw draw, std::string_view name) {
     std::vector<std::uint64_t> summed;
     for (Rank rank = 0; rank < sources; ++rank) {
-        auto const counts = pattern.announce(rank, draw).statistics;
+        auto const counts = pattern.setup_of(rank, draw).statistics;
         summed.resize(counts.size());
         for (std::size_t i = 0; i < counts.size(); ++i) {
             summed[i] += counts[i];

@@ -5,6 +5,7 @@
 #include "common/base/philox.hpp"
 #include "common/plan/traffic_matrix.hpp"
 #include "common/plan/validate.hpp"
+#include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/patterns/moe_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +76,7 @@ std::vector<Plan> plans_of(Case const& made, std::string const& wire, Draw draw 
 
 /// node_dedup needs nodes and groups that fit.
 bool fits_nodes(Case const& made) {
-    auto const ep = static_cast<int>(make_moe(made.parameters, made.world)->peers(0).size());
+    auto const ep = static_cast<int>(read_params(resolve(type(), "", made.parameters), made.world).ep);
     int const per_node = made.world.ranks_per_node;
     return ep % per_node == 0 || per_node % ep == 0;
 }

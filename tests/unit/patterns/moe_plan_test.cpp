@@ -93,15 +93,13 @@ TEST(MoePlan, LayersRouteIndependently) {
     EXPECT_NE(bytes("dispatch.0"), bytes("dispatch.1"));
 }
 
-TEST(MoePlan, ForeignNotesAreNotBelieved) {
+TEST(MoePlan, CountsOfTheWrongSizeAreRefused) {
     auto const pattern = make_moe({}, {4, 4});
-    Announcement const own = pattern->announce(0, {});
-    EXPECT_THROW(
-        (void)pattern->build(0, {}, own, own.notes.size() > 1 ? std::span(own.notes).first(1) : std::span(own.notes)),
-        Error);
-    Announcement cut = own;
-    cut.notes[2].numbers.clear();
-    EXPECT_THROW((void)pattern->build(0, {}, cut, own.notes), Error);
+    RankSetup const own = pattern->setup_of(0, {});
+    EXPECT_THROW((void)pattern->build(0, {}, own, std::span(own.counts_to_send).first(1)), Error);
+    RankSetup cut = own;
+    cut.counts_to_send[2].counts.clear();
+    EXPECT_THROW((void)pattern->build(0, {}, cut, own.counts_to_send), Error);
 }
 
 // 262144 tokens of Mixtral 8x22B: 6.0 GiB per rank and exchange, 3.0 GiB per peer.

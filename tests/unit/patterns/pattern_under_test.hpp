@@ -6,6 +6,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/pattern.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <memory>
 #include <string>

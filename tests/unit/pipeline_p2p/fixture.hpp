@@ -6,6 +6,7 @@
 
 #include "common/plan/validate.hpp"
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <memory>
 #include <string>
