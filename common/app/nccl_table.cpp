@@ -6,7 +6,7 @@
 // lines that scripts look for.
 #include "common/app/table_layouts.hpp"
 #include "common/base/units.hpp"
-#include "common/plan/element_name.hpp"
+#include "common/plan/plan.hpp"
 
 #include <fmt/format.h>
 

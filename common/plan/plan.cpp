@@ -2,9 +2,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/plan.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace dlmb {
+namespace {
+
+struct Synonym {
+    std::string_view name;
+    Element element;
+};
+
+constexpr Synonym synonyms[] = {
+    {"byte", Element::byte},     {"uint8", Element::byte}, {"int8", Element::byte},   {"char", Element::byte},
+    {"int32", Element::int32},   {"int", Element::int32},  {"int64", Element::int64}, {"fp8", Element::fp8},
+    {"fp8e4m3", Element::fp8},   {"fp16", Element::fp16},  {"half", Element::fp16},   {"bf16", Element::bf16},
+    {"bfloat16", Element::bf16}, {"fp32", Element::fp32},  {"float", Element::fp32},  {"fp64", Element::fp64},
+    {"double", Element::fp64},
+};
+
+}  // namespace
 
 Bytes size_of(Element element) {
     constexpr std::array<Bytes, 8> sizes{1, 4, 8, 1, 2, 2, 4, 8};
@@ -38,6 +56,28 @@ std::string_view name_of(Operation const& operation) {
 
 std::string_view phase_of(std::string_view label) {
     return label.substr(0, label.find('.'));
+}
+
+std::optional<Element> element_named(std::string_view name) {
+    auto const* const found = std::find_if(std::begin(synonyms), std::end(synonyms),
+                                           [&](Synonym const& synonym) { return synonym.name == name; });
+    return found == std::end(synonyms) ? std::nullopt : std::optional(found->element);
+}
+
+std::optional<Packed> packed(std::span<Block const> blocks, std::size_t members) {
+    if (blocks.empty()) {
+        return Packed{};
+    }
+    if (blocks.size() != members) {
+        return std::nullopt;
+    }
+    Block const& first = blocks.front();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (blocks[i].bytes != first.bytes || blocks[i].offset != first.offset + i * first.bytes) {
+            return std::nullopt;
+        }
+    }
+    return Packed{first.offset, first.bytes};
 }
 
 }  // namespace dlmb

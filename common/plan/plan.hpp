@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -184,5 +185,22 @@ struct Plan {
     std::vector<Step> steps;
     bool operator==(Plan const&) const = default;
 };
+
+/// What an option's help says of them.
+inline constexpr char const* element_names =
+    "byte (uint8, int8, char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "
+    "fp64 (double)";
+
+/// Nothing for a name that is not in element_names.
+[[nodiscard]] std::optional<Element> element_named(std::string_view name);
+
+struct Packed {
+    Bytes offset = 0;       // of the first block
+    Bytes block_bytes = 0;  // of each
+};
+
+/// Nothing unless `blocks` are one for each of `members` ranks, equal and adjacent. No blocks at all are packed blocks
+/// of 0 bytes.
+[[nodiscard]] std::optional<Packed> packed(std::span<Block const> blocks, std::size_t members);
 
 }  // namespace dlmb

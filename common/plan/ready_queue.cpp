@@ -2,7 +2,108 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/ready_queue.hpp"
 
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
 namespace dlmb {
+namespace {
+
+/// Steps with equal keys are paired by their order: kind, group of the collective or world rank of the peer, channel.
+using OrderKey = std::tuple<OperationKind, std::int64_t, int>;
+
+struct KeyOf {
+    Plan const& plan;
+
+    std::optional<OrderKey> operator()(Send const& step) const {
+        return OrderKey{OperationKind::send, world_rank(step.group, step.to.peer), step.channel};
+    }
+    std::optional<OrderKey> operator()(Recv const& step) const {
+        return OrderKey{OperationKind::recv, world_rank(step.group, step.from.peer), step.channel};
+    }
+    std::optional<OrderKey> operator()(Compute const& /*step*/) const { return std::nullopt; }
+    template <class Collective>
+    std::optional<OrderKey> operator()(Collective const& step) const {
+        // One kind for all: a group has one order of collectives.
+        return OrderKey{OperationKind::exchange, step.group, 0};
+    }
+    [[nodiscard]] Rank world_rank(GroupId group, Rank peer) const {
+        return plan.groups.at(group).members.at(static_cast<std::size_t>(peer));
+    }
+};
+
+}  // namespace
+
+Precedence precedence_of(Plan const& plan) {
+    Precedence precedence;
+    precedence.complete.resize(plan.steps.size());
+    precedence.started.resize(plan.steps.size());
+    std::map<OrderKey, StepId> latest;
+    for (StepId id = 0; id < plan.steps.size(); ++id) {
+        Step const& step = plan.steps[id];
+        for (StepId const earlier : step.after) {
+            if (earlier >= id) {
+                throw Error(fmt::format("rank {} step {} \"{}\" waits for step {}, which is not an earlier one",
+                                        plan.me, id, step.label, earlier));
+            }
+        }
+        precedence.complete[id] = step.after;
+        if (auto const key = std::visit(KeyOf{plan}, step.operation)) {
+            auto const [place, is_first] = latest.try_emplace(*key, id);
+            if (!is_first) {
+                precedence.started[id].push_back(place->second);
+                place->second = id;
+            }
+        }
+    }
+    return precedence;
+}
+
+bool is_chain(Plan const& plan) {
+    for (StepId id = 1; id < plan.steps.size(); ++id) {
+        std::vector<StepId> const& after = plan.steps[id].after;
+        if (std::find(after.begin(), after.end(), id - 1) == after.end()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::size_t longest_chain(Plan const& plan) {
+    std::vector<std::size_t> up_to;
+    for (Step const& step : plan.steps) {
+        std::size_t before = 0;
+        for (StepId const earlier : step.after) {
+            before = std::max(before, up_to.at(earlier));
+        }
+        up_to.push_back(before + (std::holds_alternative<Compute>(step.operation) ? 0 : 1));
+    }
+    return up_to.empty() ? 0 : *std::max_element(up_to.begin(), up_to.end());
+}
+
+bool waits_for(Plan const& plan, StepId later, StepId earlier) {
+    std::vector<StepId> open{later};
+    std::vector<bool> seen(later + std::size_t{1}, false);
+    while (!open.empty()) {
+        StepId const step = open.back();
+        open.pop_back();
+        for (StepId const before : plan.steps[step].after) {
+            if (before == earlier) {
+                return true;
+            }
+            if (before > earlier && !seen[before]) {
+                seen[before] = true;
+                open.push_back(before);
+            }
+        }
+    }
+    return false;
+}
 
 ReadyQueue::Successors::Successors(std::vector<std::vector<std::uint32_t>> const& predecessors)
     : first(predecessors.size() + 1, 0) {

@@ -3,7 +3,7 @@
 #include "patterns/collective/params.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/element_name.hpp"
+#include "common/plan/plan.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/conformance/corpus.hpp"
 
-#include "common/plan/packed.hpp"
+#include "common/plan/plan.hpp"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 //
 // Method alltoall: one MPI_Alltoall per exchange whose blocks are equal and packed.
 #include "common/backends/mpi/methods.hpp"
-#include "common/plan/packed.hpp"
+#include "common/plan/plan.hpp"
 
 namespace dlmb::mpi {
 namespace {

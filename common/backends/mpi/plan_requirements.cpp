@@ -3,7 +3,7 @@
 #include "common/backends/mpi/plan_requirements.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 #include "common/backends/mpi/staging.hpp"
 
 #include "common/base/error.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

@@ -12,7 +12,7 @@
 #include "common/backends/nccl/translate.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/bootstrap/oversubscription.hpp"
-#include "common/plan/packed.hpp"
+#include "common/plan/plan.hpp"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 #include "common/backends/nccl/translate.hpp"
 
 #include "common/backends/nccl/data_types.hpp"
-#include "common/plan/packed.hpp"
+#include "common/plan/plan.hpp"
 
 #include <fmt/core.h>
 

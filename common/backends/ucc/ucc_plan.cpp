@@ -7,7 +7,7 @@
 #include "common/backends/ucc/collective.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 

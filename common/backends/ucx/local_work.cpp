@@ -7,7 +7,7 @@
 #include "common/base/error.hpp"
 #include "common/memory/cuda_memory.hpp"
 #include "common/memory/host_space.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -11,7 +11,7 @@
 #include "common/backends/ucx/lowering.hpp"
 #include "common/backends/ucx/matching.hpp"
 #include "common/backends/ucx/messages.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <memory>
 

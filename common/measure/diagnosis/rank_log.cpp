@@ -5,7 +5,7 @@
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/diagnosis/suspects.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
-#include "common/plan/precedence.hpp"
+#include "common/plan/ready_queue.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/plan/element_name.hpp"
+#include "common/plan/plan.hpp"
 #include "patterns/collective/params.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 

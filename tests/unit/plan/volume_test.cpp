@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/builder.hpp"
-#include "common/plan/volume.hpp"
+#include "common/plan/plan_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/sizes/counts_file.hpp"
+#include "common/sizes/weights.hpp"
 
 #include <gtest/gtest.h>
 

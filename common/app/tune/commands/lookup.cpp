@@ -7,7 +7,7 @@
 #include "common/app/tune/table_text.hpp"
 #include "common/app/whole_number_check.hpp"
 #include "common/base/suggest.hpp"
-#include "common/plan/element_name.hpp"
+#include "common/plan/plan.hpp"
 #include "common/tuning/query.hpp"
 #include "common/tuning/read_table.hpp"
 

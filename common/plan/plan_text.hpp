@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a plan set moves, by phase and kind of operation: the view in which traffic studies compare ways to be parallel
-// (Anthony et al., "Demystifying the Communication Characteristics for Distributed Transformer Models").
+// The text of `--plan text`: the steps of every rank, traffic matrices, and what a plan set moves by phase and kind of
+// operation, the view in which traffic studies compare ways to be parallel (Anthony et al., "Demystifying the
+// Communication Characteristics for Distributed Transformer Models").
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -32,5 +33,9 @@ struct Volume {
 
 /// A table for `--plan text`: one line per Volume, then its size histogram.
 [[nodiscard]] std::string volume_table(std::span<Plan const> all_ranks);
+
+/// A table for `--plan text`: every rank's steps (operation, label, payload and wire bytes, messages), then one matrix
+/// per phase. Above 32 ranks rows are summarised (total, max, min, imbalance) instead of printed cell by cell.
+[[nodiscard]] std::string to_text(std::span<Plan const> all_ranks);
 
 }  // namespace dlmb

@@ -1,0 +1,385 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The parts of validate_rank(): one plan's groups, its steps, the batches of its messages, and the regions of its
+// buffers.
+#include "common/plan/ready_queue.hpp"
+#include "common/plan/validation.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace dlmb::validation {
+namespace {
+
+void check_group(Plan const& plan, std::size_t id, Problems& problems) {
+    auto const fail = [&](std::string const& text) {
+        problems.push_back({plan.me, 0, fmt::format("rank {} group {} {}", plan.me, id, text)});
+    };
+    std::vector<Rank> sorted = plan.groups[id].members;
+    if (!std::is_sorted(sorted.begin(), sorted.end())) {
+        std::sort(sorted.begin(), sorted.end());
+    }
+    if (!sorted.empty() && sorted.front() < 0) {
+        fail(fmt::format("names rank {}", sorted.front()));
+    }
+    if (auto const twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+        fail(fmt::format("names rank {} twice", *twice));
+    }
+    if (!std::binary_search(sorted.begin(), sorted.end(), plan.me)) {
+        fail("does not contain the rank");
+    }
+    // Two ids of one group would let ranks post on different communicators what is matched here as one group.
+    auto const here = plan.groups.begin() + static_cast<std::ptrdiff_t>(id);
+    if (auto const same = std::find(plan.groups.begin(), here, *here); same != here) {
+        fail(fmt::format("repeats group {}", same - plan.groups.begin()));
+    }
+}
+
+/// Blocks of one step that share bytes. They usually lie in peer order; sorts only when they do not.
+bool overlapping(std::vector<Block> blocks) {
+    auto const by_offset = [](Block const& a, Block const& b) { return a.offset < b.offset; };
+    if (!std::is_sorted(blocks.begin(), blocks.end(), by_offset)) {
+        std::sort(blocks.begin(), blocks.end(), by_offset);
+    }
+    auto const touch = [](Block const& a, Block const& b) { return b.offset - a.offset < a.bytes; };
+    return std::adjacent_find(blocks.begin(), blocks.end(), touch) != blocks.end();
+}
+
+class StepChecker {
+public:
+    StepChecker(Plan const& plan, Problems& problems) : plan_(plan), problems_(problems) {}
+
+    void check(StepId step) {
+        step_ = step;
+        for (StepId const earlier : plan_.steps[step].after) {
+            if (earlier >= plan_.steps.size()) {
+                fail(fmt::format("waits for step {}, the plan has {} steps", earlier, plan_.steps.size()));
+            } else if (earlier >= step) {
+                fail(fmt::format("waits for step {}, which is not an earlier one", earlier));
+            }
+        }
+        std::visit(*this, plan_.steps[step].operation);
+    }
+
+    void operator()(Exchange const& exchange) {
+        if (Bytes const ranks = group_size(exchange.group); ranks > 0) {
+            check_blocks(exchange.send, exchange.send_buffer, ranks, "send");
+            check_blocks(exchange.recv, exchange.recv_buffer, ranks, "recv");
+        }
+    }
+    void operator()(Send const& send) { check_message(send.group, send.buffer, send.to, send.channel, "send"); }
+    void operator()(Recv const& recv) { check_message(recv.group, recv.buffer, recv.from, recv.channel, "recv"); }
+    void operator()(AllReduce const& step) {
+        if (group_size(step.group) > 0 && whole_elements(step.bytes, step.element, 1)) {
+            check_region(step.send, step.bytes, step.element, "send");
+            check_region(step.recv, step.bytes, step.element, "recv");
+        }
+    }
+    void operator()(ReduceScatter const& step) {
+        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, ranks)) {
+            check_region(step.send, step.bytes, step.element, "send");
+            check_region(step.recv, step.bytes / ranks, step.element, "recv");
+        }
+    }
+    void operator()(AllGather const& step) {
+        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, ranks)) {
+            check_region(step.send, step.bytes / ranks, step.element, "send");
+            check_region(step.recv, step.bytes, step.element, "recv");
+        }
+    }
+    void operator()(Broadcast const& step) {
+        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, 1)) {
+            check_peer(step.root, ranks, "root");
+            check_region(step.data, step.bytes, step.element, "data");
+        }
+    }
+    void operator()(Compute const& step) {
+        if (step.busy_ns < 0) {
+            fail(fmt::format("computes for {} ns", step.busy_ns));
+        }
+    }
+
+private:
+    void fail(std::string const& text) { report(problems_, plan_, step_, text); }
+
+    /// 0 when the step's group does not exist: said once, and the step is left alone.
+    Bytes group_size(GroupId group) {
+        if (group >= plan_.groups.size()) {
+            fail(fmt::format("uses group {}, the plan has {} groups", group, plan_.groups.size()));
+            return 0;
+        }
+        return plan_.groups[group].members.size();
+    }
+
+    bool check_peer(Rank peer, Bytes ranks, std::string_view side) {
+        bool const in_group = peer >= 0 && static_cast<Bytes>(peer) < ranks;
+        if (!in_group) {
+            fail(fmt::format("{}: peer {} is not in the group of {} ranks", side, peer, ranks));
+        }
+        return in_group;
+    }
+
+    bool check_bounds(BufferId buffer, Bytes offset, Bytes bytes, std::string_view side) {
+        if (buffer >= plan_.buffers.size()) {
+            fail(fmt::format("{}: uses buffer {}, the plan has {} buffers", side, buffer, plan_.buffers.size()));
+            return false;
+        }
+        Bytes const size = plan_.buffers[buffer].bytes;
+        bool const inside = offset <= size && bytes <= size - offset;
+        if (!inside) {
+            fail(fmt::format("{}: {} B at offset {} are outside buffer \"{}\" of {} B", side, bytes, offset,
+                             plan_.buffers[buffer].name, size));
+        }
+        return inside;
+    }
+
+    void check_blocks(std::vector<Block> const& blocks, BufferId buffer, Bytes ranks, std::string_view side) {
+        bool sound = check_bounds(buffer, 0, 0, side);
+        Rank previous = -1;
+        for (Block const& block : blocks) {
+            if (!sound || !check_peer(block.peer, ranks, side)) {
+                return;
+            }
+            if (block.peer == previous) {
+                fail(fmt::format("{}: lists peer {} twice", side, block.peer));
+            } else if (block.peer < previous) {
+                fail(fmt::format("{}: block of peer {} stands after that of peer {}", side, block.peer, previous));
+            }
+            if (block.bytes == 0) {
+                fail(fmt::format("{}: lists a block of 0 B for peer {}", side, block.peer));
+            }
+            sound = check_bounds(buffer, block.offset, block.bytes, side);
+            previous = block.peer;
+        }
+        if (sound && overlapping(blocks)) {
+            fail(fmt::format("{}: blocks overlap in buffer \"{}\"", side, plan_.buffers[buffer].name));
+        }
+    }
+
+    void check_message(GroupId group, BufferId buffer, Block const& block, int channel, std::string_view side) {
+        if (Bytes const ranks = group_size(group); ranks > 0) {
+            check_peer(block.peer, ranks, side);
+        }
+        check_bounds(buffer, block.offset, block.bytes, side);
+        if (channel < 0) {
+            fail(fmt::format("{}: channel {} is below 0", side, channel));
+        }
+    }
+
+    bool whole_elements(Bytes bytes, Element element, Bytes parts) {
+        bool const whole = bytes % size_of(element) == 0 && bytes / size_of(element) % parts == 0;
+        if (!whole) {
+            fail(fmt::format("{} B are not a whole number of {} in each of {} parts", bytes, name_of(element), parts));
+        }
+        return whole;
+    }
+
+    void check_region(Region const& region, Bytes bytes, Element element, std::string_view side) {
+        if (check_bounds(region.buffer, region.offset, bytes, side) && region.offset % size_of(element) != 0) {
+            fail(fmt::format("{}: offset {} is not aligned to {}", side, region.offset, name_of(element)));
+        }
+    }
+
+    Plan const& plan_;
+    Problems& problems_;
+    StepId step_ = 0;
+};
+
+int batch_of(Operation const& operation) {
+    if (auto const* send = std::get_if<Send>(&operation)) {
+        return send->batch;
+    }
+    auto const* recv = std::get_if<Recv>(&operation);
+    return recv == nullptr ? -1 : recv->batch;
+}
+
+bool wait_alike(Step const& a, Step const& b) {
+    return std::is_permutation(a.after.begin(), a.after.end(), b.after.begin(), b.after.end());
+}
+
+struct Access {
+    BufferId buffer = 0;
+    Bytes begin = 0;
+    Bytes end = 0;
+    StepId step = 0;
+};
+
+/// What the steps read before and write during the iteration, outside shared buffers.
+class Accesses {
+public:
+    explicit Accesses(Plan const& plan) : plan_(plan) {
+        for (std::size_t step = 0; step < plan.steps.size(); ++step) {
+            step_ = static_cast<StepId>(step);
+            std::visit(*this, plan.steps[step].operation);
+        }
+    }
+
+    void operator()(Exchange const& exchange) {
+        for (Block const& block : exchange.send) {
+            add(reads, {exchange.send_buffer, block.offset}, block.bytes);
+        }
+        for (Block const& block : exchange.recv) {
+            add(writes, {exchange.recv_buffer, block.offset}, block.bytes);
+        }
+    }
+    void operator()(Send const& step) { add(reads, {step.buffer, step.to.offset}, step.to.bytes); }
+    void operator()(Recv const& step) { add(writes, {step.buffer, step.from.offset}, step.from.bytes); }
+    void operator()(AllReduce const& step) {
+        add(reads, step.send, step.bytes);
+        add(writes, step.recv, step.bytes);
+    }
+    void operator()(ReduceScatter const& step) {
+        add(reads, step.send, step.bytes);
+        add(writes, step.recv, step.bytes / ranks(step.group));
+    }
+    void operator()(AllGather const& step) {
+        add(reads, step.send, step.bytes / ranks(step.group));
+        add(writes, step.recv, step.bytes);
+    }
+    void operator()(Broadcast const& step) {
+        bool const is_root = plan_.groups[step.group].members[static_cast<std::size_t>(step.root)] == plan_.me;
+        add(is_root ? reads : writes, step.data, step.bytes);
+    }
+    void operator()(Compute const& /*step*/) {}
+
+    std::vector<Access> reads;
+    std::vector<Access> writes;
+
+private:
+    [[nodiscard]] Bytes ranks(GroupId group) const { return plan_.groups[group].members.size(); }
+    void add(std::vector<Access>& list, Region const& region, Bytes bytes) const {
+        if (bytes > 0 && !plan_.buffers[region.buffer].shared) {
+            list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
+        }
+    }
+
+    Plan const& plan_;
+    StepId step_ = 0;
+};
+
+/// A collective may work in place, in the one form that libraries know: its own part stays where it is.
+struct InPlace {
+    Plan const& plan;
+
+    bool operator()(AllReduce const& step) const { return step.send == step.recv; }
+    bool operator()(ReduceScatter const& step) const {
+        return own_part(step.send, step.bytes, step.group) == step.recv;
+    }
+    bool operator()(AllGather const& step) const { return own_part(step.recv, step.bytes, step.group) == step.send; }
+    template <class Other>
+    bool operator()(Other const& /*step*/) const {
+        return false;
+    }
+    [[nodiscard]] Region own_part(Region const& whole, Bytes bytes, GroupId group) const {
+        Bytes const part = bytes / plan.groups[group].members.size();
+        auto const me = static_cast<Bytes>(rank_in(plan.groups[group], plan.me).value());
+        return {whole.buffer, whole.offset + me * part};
+    }
+};
+
+class RegionChecker {
+public:
+    RegionChecker(Plan const& plan, Problems& problems) : plan_(plan), problems_(problems), accesses_(plan) {}
+
+    void check() {
+        if (check_writes()) {
+            for (Access const& read : accesses_.reads) {
+                check_read(read);
+            }
+        }
+    }
+
+private:
+    /// Once per pair of steps, not once per pair of blocks.
+    void fail(StepId step, StepId other, std::string_view verb, std::string_view what, BufferId buffer) {
+        if (said_.emplace(step, other).second) {
+            report(problems_, plan_, step,
+                   fmt::format("{} {} {} in buffer \"{}\"", verb, name_of(plan_, other), what,
+                               plan_.buffers[buffer].name));
+        }
+    }
+
+    /// Sorts the written regions; true when they are disjoint.
+    bool check_writes() {
+        std::sort(accesses_.writes.begin(), accesses_.writes.end(), [](Access const& a, Access const& b) {
+            return std::tie(a.buffer, a.begin) < std::tie(b.buffer, b.begin);
+        });
+        Access const* farthest = nullptr;
+        for (Access const& write : accesses_.writes) {
+            bool const same_buffer = farthest != nullptr && farthest->buffer == write.buffer;
+            if (same_buffer && write.begin < farthest->end) {
+                auto const [earlier, later] = std::minmax(farthest->step, write.step);
+                fail(later, earlier, "overwrites what", "delivers", write.buffer);
+            }
+            if (!same_buffer || write.end > farthest->end) {
+                farthest = &write;
+            }
+        }
+        return said_.empty();
+    }
+
+    void check_read(Access const& read) {
+        auto const& writes = accesses_.writes;
+        auto const ends_before = [](Access const& write, Access const& wanted) {
+            return write.buffer != wanted.buffer ? write.buffer < wanted.buffer : write.end <= wanted.begin;
+        };
+        auto write = std::lower_bound(writes.begin(), writes.end(), read, ends_before);
+        for (; write != writes.end() && write->buffer == read.buffer && write->begin < read.end; ++write) {
+            if (write->step > read.step) {
+                fail(write->step, read.step, "overwrites what", "sends", read.buffer);
+            } else if (write->step < read.step && !waits_for(plan_, read.step, write->step)) {
+                fail(read.step, write->step, "does not wait for what", "delivers", read.buffer);
+            } else if (write->step == read.step && !std::visit(InPlace{plan_}, plan_.steps[read.step].operation)) {
+                fail(read.step, read.step, "receives where", "sends", read.buffer);
+            }
+        }
+    }
+
+    Plan const& plan_;
+    Problems& problems_;
+    Accesses accesses_;
+    std::set<std::pair<StepId, StepId>> said_;
+};
+
+}  // namespace
+
+void check_groups(Plan const& plan, Problems& problems) {
+    for (std::size_t id = 0; id < plan.groups.size(); ++id) {
+        check_group(plan, id, problems);
+    }
+}
+
+void check_steps(Plan const& plan, Problems& problems) {
+    StepChecker checker(plan, problems);
+    for (std::size_t step = 0; step < plan.steps.size(); ++step) {
+        checker.check(static_cast<StepId>(step));
+    }
+}
+
+void check_batches(Plan const& plan, Problems& problems) {
+    std::map<int, StepId> batches;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        int const batch = batch_of(plan.steps[step].operation);
+        if (batch < 0) {
+            continue;
+        }
+        auto const [place, is_first] = batches.try_emplace(batch, step);
+        if (!is_first && !wait_alike(plan.steps[step], plan.steps[place->second])) {
+            report(problems, plan, step,
+                   fmt::format("is in batch {} with {}, but does not wait for the same steps", batch,
+                               name_of(plan, place->second)));
+        }
+    }
+}
+
+void check_regions(Plan const& plan, Problems& problems) {
+    RegionChecker(plan, problems).check();
+}
+
+}  // namespace dlmb::validation
