@@ -45,9 +45,9 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 enum class Purpose : std::uint32_t {
     expert_positions = 1,
     power_law = 2,
-    race = 3,
-    expert_deck = 4,
-    group_deck = 5,
+    topk_sampling = 3,
+    balanced_experts = 4,
+    balanced_groups = 5,
     bag_size = 6
 };
 

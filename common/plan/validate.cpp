@@ -68,11 +68,11 @@ std::vector<Problem> validate(std::span<Plan const> all_ranks) {
         return problems;
     }
     GroupIndex const index(all_ranks);
-    std::vector<validation::Meeting> meetings = validation::match_collectives(all_ranks, index, problems);
-    std::vector<validation::Meeting> messages = validation::match_messages(all_ranks, index, problems);
+    std::vector<validation::MatchedSteps> matches = validation::match_collectives(all_ranks, index, problems);
+    std::vector<validation::MatchedSteps> messages = validation::match_messages(all_ranks, index, problems);
     if (problems.empty()) {
-        std::move(messages.begin(), messages.end(), std::back_inserter(meetings));
-        validation::check_deadlock(all_ranks, meetings, problems);
+        std::move(messages.begin(), messages.end(), std::back_inserter(matches));
+        validation::check_deadlock(all_ranks, matches, problems);
     }
     return problems;
 }

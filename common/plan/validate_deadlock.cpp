@@ -14,23 +14,23 @@
 namespace dlmb::validation {
 namespace {
 
-using MeetingId = std::uint32_t;
-constexpr MeetingId no_meeting = std::numeric_limits<MeetingId>::max();
+using MatchId = std::uint32_t;
+constexpr MatchId no_match = std::numeric_limits<MatchId>::max();
 
 class Simulation {
 public:
-    Simulation(std::span<Plan const> plans, std::span<Meeting const> meetings) : meetings_(meetings) {
+    Simulation(std::span<Plan const> plans, std::span<MatchedSteps const> matches) : matches_(matches) {
         for (Plan const& plan : plans) {
             Precedence precedence = precedence_of(plan);
             ReadyQueue queue(precedence);
             ranks_.push_back({std::move(precedence), std::move(queue),
-                              std::vector<MeetingId>(plan.steps.size(), no_meeting),
+                              std::vector<MatchId>(plan.steps.size(), no_match),
                               std::vector<Progress>(plan.steps.size(), Progress::waiting)});
         }
-        for (std::size_t id = 0; id < meetings.size(); ++id) {
-            absent_.push_back(meetings[id].size());
-            for (Party const& party : meetings[id]) {
-                state(party.rank).meeting[party.step] = static_cast<MeetingId>(id);
+        for (std::size_t id = 0; id < matches.size(); ++id) {
+            absent_.push_back(matches[id].size());
+            for (RankStep const& rank_step : matches[id]) {
+                state(rank_step.rank).match[rank_step.step] = static_cast<MatchId>(id);
             }
         }
     }
@@ -49,8 +49,8 @@ public:
         }
     }
 
-    /// The steps of a circle of waiting; empty when every rank came to its end.
-    [[nodiscard]] std::vector<Party> circle() const {
+    /// The steps of a cycle of waiting; empty when every rank came to its end.
+    [[nodiscard]] std::vector<RankStep> cycle() const {
         auto const stuck =
             std::find_if(ranks_.begin(), ranks_.end(), [](State const& state) { return !state.queue.done(); });
         if (stuck == ranks_.end()) {
@@ -59,24 +59,25 @@ public:
         auto const rank = static_cast<Rank>(stuck - ranks_.begin());
         auto const open = std::find_if(stuck->progress.begin(), stuck->progress.end(),
                                        [](Progress progress) { return progress != Progress::complete; });
-        std::vector<Party> path;
-        Party next = posted_cause({rank, static_cast<StepId>(open - stuck->progress.begin())});
+        std::vector<RankStep> path;
+        RankStep next = posted_cause({rank, static_cast<StepId>(open - stuck->progress.begin())});
         auto const seen = [&] {
-            return std::find_if(path.begin(), path.end(),
-                                [&](Party const& party) { return party.rank == next.rank && party.step == next.step; });
+            return std::find_if(path.begin(), path.end(), [&](RankStep const& rank_step) {
+                return rank_step.rank == next.rank && rank_step.step == next.step;
+            });
         };
         while (seen() == path.end()) {
             path.push_back(next);
-            next = posted_cause(missing_party(next));
+            next = posted_cause(missing_step(next));
         }
         return {seen(), path.end()};
     }
 
-    /// Whom a posted step waits for: a party of its meeting that is not posted.
-    [[nodiscard]] Party missing_party(Party const& posted) const {
-        Meeting const& meeting = meetings_[state(posted.rank).meeting[posted.step]];
-        return *std::find_if(meeting.begin(), meeting.end(), [&](Party const& party) {
-            return state(party.rank).progress[party.step] == Progress::waiting;
+    /// Whom a posted step waits for: a step of its match that is not posted.
+    [[nodiscard]] RankStep missing_step(RankStep const& posted) const {
+        MatchedSteps const& match = matches_[state(posted.rank).match[posted.step]];
+        return *std::find_if(match.begin(), match.end(), [&](RankStep const& rank_step) {
+            return state(rank_step.rank).progress[rank_step.step] == Progress::waiting;
         });
     }
 
@@ -86,68 +87,68 @@ private:
     struct State {
         Precedence precedence;
         ReadyQueue queue;
-        std::vector<MeetingId> meeting;  // by StepId
+        std::vector<MatchId> match;      // by StepId
         std::vector<Progress> progress;  // by StepId
     };
 
     [[nodiscard]] State& state(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] State const& state(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    void post(Party const& party) {
-        state(party.rank).progress[party.step] = Progress::posted;
-        MeetingId const id = state(party.rank).meeting[party.step];
-        if (id == no_meeting) {
-            complete(party);
+    void post(RankStep const& rank_step) {
+        state(rank_step.rank).progress[rank_step.step] = Progress::posted;
+        MatchId const id = state(rank_step.rank).match[rank_step.step];
+        if (id == no_match) {
+            complete(rank_step);
         } else if (--absent_[id] == 0) {
-            for (Party const& each : meetings_[id]) {
+            for (RankStep const& each : matches_[id]) {
                 complete(each);
             }
         }
     }
 
-    void complete(Party const& party) {
-        State& rank = state(party.rank);
-        rank.progress[party.step] = Progress::complete;
-        rank.queue.complete(party.step);
-        active_.push_back(party.rank);
+    void complete(RankStep const& rank_step) {
+        State& rank = state(rank_step.rank);
+        rank.progress[rank_step.step] = Progress::complete;
+        rank.queue.complete(rank_step.step);
+        active_.push_back(rank_step.rank);
     }
 
     /// The posted step that keeps this one from completing: itself, or what it waits for before it may be posted.
-    [[nodiscard]] Party posted_cause(Party party) const {
-        State const& rank = state(party.rank);
+    [[nodiscard]] RankStep posted_cause(RankStep rank_step) const {
+        State const& rank = state(rank_step.rank);
         auto const is_open = [&](StepId step) { return rank.progress[step] != Progress::complete; };
-        while (rank.progress[party.step] == Progress::waiting) {
-            std::vector<StepId> const& complete = rank.precedence.complete[party.step];
+        while (rank.progress[rank_step.step] == Progress::waiting) {
+            std::vector<StepId> const& complete = rank.precedence.complete[rank_step.step];
             auto const open = std::find_if(complete.begin(), complete.end(), is_open);
-            party.step = open != complete.end() ? *open : rank.precedence.started[party.step].front();
+            rank_step.step = open != complete.end() ? *open : rank.precedence.started[rank_step.step].front();
         }
-        return party;
+        return rank_step;
     }
 
-    std::span<Meeting const> meetings_;
+    std::span<MatchedSteps const> matches_;
     std::vector<State> ranks_;
-    std::vector<std::size_t> absent_;  // by meeting: parties that have not posted
+    std::vector<std::size_t> absent_;  // by match: steps that are not posted
     std::vector<Rank> active_;         // ranks that may have ready steps
 };
 
 }  // namespace
 
-void check_deadlock(std::span<Plan const> all_ranks, std::span<Meeting const> meetings, Problems& problems) {
-    Simulation simulation(all_ranks, meetings);
+void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches, Problems& problems) {
+    Simulation simulation(all_ranks, matches);
     simulation.run();
-    std::vector<Party> const circle = simulation.circle();
-    if (circle.empty()) {
+    std::vector<RankStep> const cycle = simulation.cycle();
+    if (cycle.empty()) {
         return;
     }
-    auto const name = [&](Party const& party) {
-        return name_of(all_ranks[static_cast<std::size_t>(party.rank)], party.step);
+    auto const name = [&](RankStep const& rank_step) {
+        return name_of(all_ranks[static_cast<std::size_t>(rank_step.rank)], rank_step.step);
     };
     std::string text = "deadlock:";
-    for (Party const& party : circle) {
-        text += fmt::format("{} {} waits for {}", &party == &circle.front() ? "" : ";", name(party),
-                            name(simulation.missing_party(party)));
+    for (RankStep const& rank_step : cycle) {
+        text += fmt::format("{} {} waits for {}", &rank_step == &cycle.front() ? "" : ";", name(rank_step),
+                            name(simulation.missing_step(rank_step)));
     }
-    problems.push_back({circle.front().rank, circle.front().step, std::move(text)});
+    problems.push_back({cycle.front().rank, cycle.front().step, std::move(text)});
 }
 
 }  // namespace dlmb::validation

@@ -76,25 +76,27 @@ public:
         }
         std::size_t const count = common_count(shared);
         for (std::size_t k = 0; k < count; ++k) {
-            Meeting meeting;
+            MatchedSteps match;
             for (std::size_t i = 0; i < shared.group->members.size(); ++i) {
-                meeting.push_back({shared.group->members[i], shared.steps[i]->at(k)});
+                match.push_back({shared.group->members[i], shared.steps[i]->at(k)});
             }
-            if (!alike(meeting)) {
+            if (!alike(match)) {
                 return;  // the rest of this group's order is shifted: each further line would repeat this one
             }
-            if (std::holds_alternative<Exchange>(step(meeting.front()).operation)) {
-                match_blocks(meeting);
+            if (std::holds_alternative<Exchange>(step(match.front()).operation)) {
+                match_blocks(match);
             }
-            meetings.push_back(std::move(meeting));
+            matches.push_back(std::move(match));
         }
     }
 
-    std::vector<Meeting> meetings;
+    std::vector<MatchedSteps> matches;
 
 private:
-    [[nodiscard]] Plan const& plan(Party const& party) const { return plans_[static_cast<std::size_t>(party.rank)]; }
-    [[nodiscard]] Step const& step(Party const& party) const { return plan(party).steps[party.step]; }
+    [[nodiscard]] Plan const& plan(RankStep const& rank_step) const {
+        return plans_[static_cast<std::size_t>(rank_step.rank)];
+    }
+    [[nodiscard]] Step const& step(RankStep const& rank_step) const { return plan(rank_step).steps[rank_step.step]; }
 
     bool known_to_all(SharedGroup const& shared) {
         auto const missing = std::find(shared.steps.begin(), shared.steps.end(), std::nullopt);
@@ -129,56 +131,56 @@ private:
         return common;
     }
 
-    bool alike(Meeting const& meeting) {
-        Step const& first = step(meeting.front());
+    bool alike(MatchedSteps const& match) {
+        Step const& first = step(match.front());
         Signature const expected = signature_of(first);
         bool all = true;
-        for (Party const& party : meeting) {
-            Step const& other = step(party);
+        for (RankStep const& rank_step : match) {
+            Step const& other = step(rank_step);
             if (signature_of(other) != expected) {
                 all = false;
-                report(problems_, plan(party), party.step,
+                report(problems_, plan(rank_step), rank_step.step,
                        fmt::format("is {} where {} is {}", describe(other),
-                                   name_of(plan(meeting.front()), meeting.front().step), describe(first)));
+                                   name_of(plan(match.front()), match.front().step), describe(first)));
             }
         }
         return all;
     }
 
     /// Senders in group order meet receive lists that are ordered by sender: one pass over all blocks.
-    void match_blocks(Meeting const& meeting) {
-        std::vector<std::size_t> next(meeting.size(), 0);
-        for (std::size_t sender = 0; sender < meeting.size(); ++sender) {
-            for (Block const& sent : std::get<Exchange>(step(meeting[sender]).operation).send) {
+    void match_blocks(MatchedSteps const& match) {
+        std::vector<std::size_t> next(match.size(), 0);
+        for (std::size_t sender = 0; sender < match.size(); ++sender) {
+            for (Block const& sent : std::get<Exchange>(step(match[sender]).operation).send) {
                 auto const receiver = static_cast<std::size_t>(sent.peer);
-                std::vector<Block> const& expected = std::get<Exchange>(step(meeting[receiver]).operation).recv;
+                std::vector<Block> const& expected = std::get<Exchange>(step(match[receiver]).operation).recv;
                 std::size_t& cursor = next[receiver];
                 for (; cursor < expected.size() && expected[cursor].peer < static_cast<Rank>(sender); ++cursor) {
-                    fail_recv(meeting, receiver, expected[cursor], 0);
+                    fail_recv(match, receiver, expected[cursor], 0);
                 }
                 if (cursor == expected.size() || expected[cursor].peer > static_cast<Rank>(sender)) {
-                    report(problems_, plan(meeting[sender]), meeting[sender].step,
-                           fmt::format("sends {} B to rank {}, rank {} expects 0 B", sent.bytes, meeting[receiver].rank,
-                                       meeting[receiver].rank));
+                    report(problems_, plan(match[sender]), match[sender].step,
+                           fmt::format("sends {} B to rank {}, rank {} expects 0 B", sent.bytes, match[receiver].rank,
+                                       match[receiver].rank));
                     continue;
                 }
                 if (expected[cursor].bytes != sent.bytes) {
-                    fail_recv(meeting, receiver, expected[cursor], sent.bytes);
+                    fail_recv(match, receiver, expected[cursor], sent.bytes);
                 }
                 ++cursor;
             }
         }
-        for (std::size_t receiver = 0; receiver < meeting.size(); ++receiver) {
-            std::vector<Block> const& expected = std::get<Exchange>(step(meeting[receiver]).operation).recv;
+        for (std::size_t receiver = 0; receiver < match.size(); ++receiver) {
+            std::vector<Block> const& expected = std::get<Exchange>(step(match[receiver]).operation).recv;
             for (std::size_t cursor = next[receiver]; cursor < expected.size(); ++cursor) {
-                fail_recv(meeting, receiver, expected[cursor], 0);
+                fail_recv(match, receiver, expected[cursor], 0);
             }
         }
     }
 
-    void fail_recv(Meeting const& meeting, std::size_t receiver, Block const& expected, Bytes sent) {
-        Rank const sender = meeting[static_cast<std::size_t>(expected.peer)].rank;
-        report(problems_, plan(meeting[receiver]), meeting[receiver].step,
+    void fail_recv(MatchedSteps const& match, std::size_t receiver, Block const& expected, Bytes sent) {
+        Rank const sender = match[static_cast<std::size_t>(expected.peer)].rank;
+        report(problems_, plan(match[receiver]), match[receiver].step,
                fmt::format("expects {} B from rank {}, rank {} sends {} B", expected.bytes, sender, sender, sent));
     }
 
@@ -192,7 +194,7 @@ struct Message {
     int channel = 0;
     Bytes bytes = 0;
     SharedGroupId group = 0;
-    Party party;
+    RankStep rank_step;
     [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }
 };
 
@@ -204,16 +206,16 @@ Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
     Messages messages;
     for (Plan const& plan : plans) {
         for (std::size_t id = 0; id < plan.steps.size(); ++id) {
-            Party const party{plan.me, static_cast<StepId>(id)};
+            RankStep const rank_step{plan.me, static_cast<StepId>(id)};
             auto const world = [&](GroupId group, Rank peer) {
                 return plan.groups[group].members[static_cast<std::size_t>(peer)];
             };
             if (auto const* send = std::get_if<Send>(&plan.steps[id].operation)) {
                 messages.sends.push_back({plan.me, world(send->group, send->to.peer), send->channel, send->to.bytes,
-                                          index.of(plan.me, send->group), party});
+                                          index.of(plan.me, send->group), rank_step});
             } else if (auto const* recv = std::get_if<Recv>(&plan.steps[id].operation)) {
                 messages.recvs.push_back({world(recv->group, recv->from.peer), plan.me, recv->channel, recv->from.bytes,
-                                          index.of(plan.me, recv->group), party});
+                                          index.of(plan.me, recv->group), rank_step});
             }
         }
     }
@@ -242,29 +244,31 @@ public:
         }
     }
 
-    std::vector<Meeting> meetings;
+    std::vector<MatchedSteps> matches;
 
 private:
-    [[nodiscard]] Plan const& plan(Party const& party) const { return plans_[static_cast<std::size_t>(party.rank)]; }
+    [[nodiscard]] Plan const& plan(RankStep const& rank_step) const {
+        return plans_[static_cast<std::size_t>(rank_step.rank)];
+    }
 
-    [[nodiscard]] std::string name(Party const& party) const { return name_of(plan(party), party.step); }
+    [[nodiscard]] std::string name(RankStep const& rank_step) const { return name_of(plan(rank_step), rank_step.step); }
 
     void fail(Message const& message, fmt::string_view text, bool is_recv) {
         Rank const peer = is_recv ? message.source : message.destination;
-        report(problems_, plan(message.party), message.party.step,
+        report(problems_, plan(message.rank_step), message.rank_step.step,
                fmt::format(fmt::runtime(text), message.bytes, peer, message.channel));
     }
 
     void pair_up(Message const& send, Message const& recv) {
         if (send.bytes != recv.bytes) {
-            report(problems_, plan(recv.party), recv.party.step,
+            report(problems_, plan(recv.rank_step), recv.rank_step.step,
                    fmt::format("expects {} B from rank {} on channel {}, {} sends {} B", recv.bytes, recv.source,
-                               recv.channel, name(send.party), send.bytes));
+                               recv.channel, name(send.rank_step), send.bytes));
         } else if (send.group != recv.group) {
-            report(problems_, plan(recv.party), recv.party.step,
-                   fmt::format("is on another group than {}", name(send.party)));
+            report(problems_, plan(recv.rank_step), recv.rank_step.step,
+                   fmt::format("is on another group than {}", name(send.rank_step)));
         }
-        meetings.push_back({send.party, recv.party});
+        matches.push_back({send.rank_step, recv.rank_step});
     }
 
     std::span<Plan const> plans_;
@@ -273,18 +277,19 @@ private:
 
 }  // namespace
 
-std::vector<Meeting> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index, Problems& problems) {
+std::vector<MatchedSteps> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index,
+                                            Problems& problems) {
     CollectiveMatcher matcher(all_ranks, problems);
     for (SharedGroup const& shared : index.groups()) {
         matcher.match(shared);
     }
-    return std::move(matcher.meetings);
+    return std::move(matcher.matches);
 }
 
-std::vector<Meeting> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index, Problems& problems) {
+std::vector<MatchedSteps> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index, Problems& problems) {
     MessageMatcher matcher(all_ranks, problems);
     matcher.match(collect(all_ranks, index));
-    return std::move(matcher.meetings);
+    return std::move(matcher.matches);
 }
 
 }  // namespace dlmb::validation

@@ -30,24 +30,24 @@ void check_batches(Plan const& plan, Problems& problems);
 /// One plan: nothing overwrites a region that another step delivered, or one that an earlier step sends.
 void check_regions(Plan const& plan, Problems& problems);
 
-struct Party {
+struct RankStep {
     Rank rank = 0;
     StepId step = 0;
 };
 
 /// Steps that complete together: one collective on all its members, or one send and its receive.
-using Meeting = std::vector<Party>;
+using MatchedSteps = std::vector<RankStep>;
 
-/// Groups are known to all their members; collective steps pair up in order and agree. Returns the meetings.
-[[nodiscard]] std::vector<Meeting> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index,
-                                                     Problems& problems);
+/// Groups are known to all their members; collective steps pair up in order and agree. Returns the matches.
+[[nodiscard]] std::vector<MatchedSteps> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index,
+                                                          Problems& problems);
 
 /// Sends and receives pair up in order per (source, destination, channel) and agree.
-[[nodiscard]] std::vector<Meeting> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index,
-                                                  Problems& problems);
+[[nodiscard]] std::vector<MatchedSteps> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index,
+                                                       Problems& problems);
 
 /// Runs all ranks' plans: a step is posted when its predecessors are complete; it completes when all parties of its
-/// meeting are posted.
-void check_deadlock(std::span<Plan const> all_ranks, std::span<Meeting const> meetings, Problems& problems);
+/// match are posted.
+void check_deadlock(std::span<Plan const> all_ranks, std::span<MatchedSteps const> matches, Problems& problems);
 
 }  // namespace dlmb::validation

@@ -59,8 +59,8 @@ std::vector<BinRange> bins_by_owner(std::span<std::size_t const> owner_of) {
 }
 
 /// One unit at a time over the owners in turn: to an owner's least loaded bin, or from its most loaded one.
-void settle(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners, std::uint64_t total,
-            std::uint64_t limit) {
+void adjust_to_total(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners, std::uint64_t total,
+                     std::uint64_t limit) {
     auto sum = std::accumulate(loads.begin(), loads.end(), std::uint64_t{0});
     for (std::size_t turn = 0; sum != total; turn = (turn + 1) % owners.size()) {
         auto const begin = loads.begin() + static_cast<std::ptrdiff_t>(owners[turn].begin);
@@ -81,7 +81,7 @@ void settle(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owne
     }
 }
 
-void put_heaviest_first(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners) {
+void swap_heaviest_to_front(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners) {
     std::size_t heaviest = 0;
     std::uint64_t heaviest_load = 0;
     for (std::size_t owner = 0; owner < owners.size(); ++owner) {
@@ -132,8 +132,8 @@ std::vector<std::uint64_t> power_law_loads(PowerLaw const& law, RandomSequence& 
     }
     std::vector<BinRange> const owners = bins_by_owner(law.owner_of);
     std::vector<std::uint64_t> loads = scaled(power_law_draws(law, random), total, law.items);
-    settle(loads, owners, total, law.items);
-    put_heaviest_first(loads, owners);
+    adjust_to_total(loads, owners, total, law.items);
+    swap_heaviest_to_front(loads, owners);
     return loads;
 }
 

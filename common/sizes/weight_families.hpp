@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Weights of bins per family, as pure functions in sorted order (where a bin's place carries no meaning). Relative:
+// Weights of bins per family, as pure functions in sorted order (where the order of bins carries no meaning). Relative:
 // only ratios matter. Exact arithmetic, so that every compiler gives the same bits.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view separators = " \t\r,";
 
-struct Place {
+struct FileLine {
     std::string const& file;
     std::size_t line;
     [[noreturn]] void refuse(std::string const& what) const {
@@ -28,17 +28,17 @@ struct Place {
     }
 };
 
-double read_value(std::string_view word, Place const& place) {
+double read_value(std::string_view word, FileLine const& at) {
     double value = 0;
     auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     bool const whole = error == std::errc{} && end == word.data() + word.size();
     if (!whole || !std::isfinite(value) || value < 0) {
-        place.refuse(fmt::format("'{}': expected a count or weight of 0 or more", word));
+        at.refuse(fmt::format("'{}': expected a count or weight of 0 or more", word));
     }
     return value;
 }
 
-std::vector<double> read_line(std::string_view line, Place const& place) {
+std::vector<double> read_line(std::string_view line, FileLine const& at) {
     std::vector<double> values;
     line = line.substr(0, line.find('#'));
     while (true) {
@@ -48,7 +48,7 @@ std::vector<double> read_line(std::string_view line, Place const& place) {
         }
         line.remove_prefix(begin);
         auto const end = std::min(line.find_first_of(separators), line.size());
-        values.push_back(read_value(line.substr(0, end), place));
+        values.push_back(read_value(line.substr(0, end), at));
         line.remove_prefix(end);
     }
 }
@@ -83,16 +83,16 @@ CountsTable read_counts(std::istream& text, std::string const& name, CountsShape
     std::string line;
     std::size_t number = 0;
     while (std::getline(text, line)) {
-        Place const place{name, ++number};
-        std::vector<double> const row = read_line(line, place);
+        FileLine const at{name, ++number};
+        std::vector<double> const row = read_line(line, at);
         if (row.empty()) {
             continue;
         }
         if (row.size() != shape.bins) {
-            place.refuse(fmt::format("{} values, expected {} (one per expert)", row.size(), shape.bins));
+            at.refuse(fmt::format("{} values, expected {} (one per expert)", row.size(), shape.bins));
         }
         if (std::all_of(row.begin(), row.end(), [](double value) { return value == 0; })) {
-            place.refuse("no value above 0");
+            at.refuse("no value above 0");
         }
         values.insert(values.end(), row.begin(), row.end());
     }

@@ -3,12 +3,16 @@
 #include "patterns/dlrm_exchange/dlrm_exchange.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/dlrm_exchange/assembly.hpp"
-#include "patterns/dlrm_exchange/realised.hpp"
+#include "common/plan/builder.hpp"
+#include "common/sizes/inequality.hpp"
+#include "patterns/dlrm_exchange/sizes.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 
 namespace dlmb::dlrm_exchange {
 
@@ -16,17 +20,221 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
+/// The element in which partial sums of row-wise tables are reduced: fp16 where pooled rows are fp8, which has too few
+/// bits to be summed in (torchrec's get_qcomm_codecs_registry falls back alike).
+Element reduced_element(Params const& params) {
+    return params.forward_element == Element::fp8 ? Element::fp16 : params.forward_element;
+}
+
+double sum(std::span<std::uint64_t const> counts) {
+    return static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
+}
+
+double largest(std::span<std::uint64_t const> counts) {
+    return static_cast<double>(*std::max_element(counts.begin(), counts.end()));
+}
+
+/// By rank: pooled bytes passed to the API in the forward pass, reduce-scatter of row-wise tables included.
+Counts pooled_sent(Params const& params, ExchangeSizes const& sizes) {
+    Bytes const row_wise = sizes.row_wise_values() * size_of(reduced_element(params));
+    Counts bytes(params.ranks, row_wise);
+    for (std::size_t source = 0; source < params.ranks; ++source) {
+        bytes[source] += sizes.pooled_sent(source) * size_of(params.forward_element);
+    }
+    return bytes;
+}
+
+constexpr Bytes split_bytes = 8;   // int64
+constexpr Bytes weight_bytes = 4;  // fp32
+
+std::vector<Bytes> times(Counts counts, Bytes element_bytes) {
+    for (std::uint64_t& count : counts) {
+        count *= element_bytes;
+    }
+    return counts;
+}
+
+/// Indices that a rank sends to and receives from every rank.
+struct IndexCounts {
+    Counts sent;
+    Counts received;
+};
+
+/// Labels: lengths[.splits], indices[.weights], lookup, forward[.row], dense_top, backward[.row],
+/// dense_bottom[.tables]. README.md draws what waits for what.
+class IterationBuilder {
+public:
+    IterationBuilder(Params const& params, ExchangeSizes const& sizes, Rank me)
+        : params_(params), sizes_(sizes), me_(static_cast<std::size_t>(me)), builder_(me) {
+        Group all;
+        all.members.resize(params.ranks);
+        std::iota(all.members.begin(), all.members.end(), 0);
+        all_ = builder_.group(std::move(all));
+    }
+
+    void indices_to_tables(IndexCounts const& indices) {
+        if (params_.splits > 0) {
+            std::vector<Bytes> const each(params_.ranks, params_.splits * split_bytes);
+            wait_for({exchange(each, each, "lengths.splits")});
+        }
+        Bytes const length_bytes = size_of(params_.length_element);
+        auto const to = [&](std::size_t peer) { return sizes_.lengths(me_, peer) * length_bytes; };
+        auto const from = [&](std::size_t peer) { return sizes_.lengths(peer, me_) * length_bytes; };
+        wait_for({exchange(per_peer(to), per_peer(from), "lengths")});
+        auto const ragged = [&](Bytes bytes, char const* label) {
+            return exchange(times(indices.sent, bytes), times(indices.received, bytes), label);
+        };
+        std::vector<StepId> sent{ragged(size_of(params_.index_element), "indices")};
+        if (params_.weighted) {
+            sent.push_back(ragged(weight_bytes, "indices.weights"));
+        }
+        wait_for(std::move(sent));
+    }
+
+    void lookup() { wait_for({builder_.compute(params_.lookup_ns, "lookup", after_)}); }
+
+    void pooled_rows_to_samples() {
+        Bytes const element = size_of(params_.forward_element);
+        std::vector<StepId> steps;
+        if (sizes_.has_shards()) {
+            steps.push_back(exchange(pooled_of_mine(element), pooled_of_others(element), "forward"));
+        }
+        if (sizes_.row_wise_values() > 0) {
+            Element const reduced = reduced_element(params_);
+            steps.push_back(builder_.reduce_scatter(all_, sizes_.row_wise_values() * size_of(reduced), reduced,
+                                                    Reduction::sum, "forward.row", after_));
+        }
+        wait_for(std::move(steps));
+    }
+
+    void gradients_to_tables() {
+        Bytes const element = size_of(params_.backward_element);
+        std::vector<StepId> steps;
+        if (sizes_.has_shards()) {
+            steps.push_back(exchange(pooled_of_others(element), pooled_of_mine(element), "backward"));
+        }
+        if (sizes_.row_wise_values() > 0) {
+            steps.push_back(builder_.all_gather(all_, sizes_.row_wise_values() * element, params_.backward_element,
+                                                "backward.row", after_));
+        }
+        if (!params_.overlap) {
+            wait_for(std::move(steps));
+        }
+    }
+
+    void dense(std::uint64_t parameters, char const* label) {
+        if (parameters == 0) {
+            return;
+        }
+        StepId const step = builder_.all_reduce(all_, parameters * size_of(params_.dense_element),
+                                                params_.dense_element, Reduction::sum, label, after_);
+        if (!params_.overlap) {
+            wait_for({step});
+        }
+    }
+
+    [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
+
+private:
+    template <class Size>
+    [[nodiscard]] std::vector<Bytes> per_peer(Size size) const {
+        std::vector<Bytes> bytes;
+        bytes.reserve(params_.ranks);
+        for (std::size_t peer = 0; peer < params_.ranks; ++peer) {
+            bytes.push_back(size(peer));
+        }
+        return bytes;
+    }
+    /// Rows of my tables for the samples of every rank.
+    [[nodiscard]] std::vector<Bytes> pooled_of_mine(Bytes element) const {
+        return per_peer([&](std::size_t peer) { return sizes_.pooled(me_, peer) * element; });
+    }
+    /// Rows of every rank's tables for my samples.
+    [[nodiscard]] std::vector<Bytes> pooled_of_others(Bytes element) const {
+        return per_peer([&](std::size_t peer) { return sizes_.pooled(peer, me_) * element; });
+    }
+
+    StepId exchange(std::vector<Bytes> const& send, std::vector<Bytes> const& recv, std::string label) {
+        return builder_.exchange(all_, send, recv, std::move(label), after_);
+    }
+
+    /// Steps from here on wait for these; none: for what they waited for so far.
+    void wait_for(std::vector<StepId> steps) {
+        if (!steps.empty()) {
+            after_ = std::move(steps);
+        }
+    }
+
+    Params const& params_;
+    ExchangeSizes const& sizes_;
+    std::size_t me_;
+    PlanBuilder builder_;
+    GroupId all_ = 0;
+    std::vector<StepId> after_;
+};
+
+/// One source's indices: what it sends in its own place, then what every rank receives from it.
+std::vector<std::uint64_t> statistic_counts(Params const& params, std::size_t source, Counts const& indices_sent) {
+    std::vector<std::uint64_t> counts(params.ranks);
+    counts[source] = std::accumulate(indices_sent.begin(), indices_sent.end(), std::uint64_t{0});
+    counts.insert(counts.end(), indices_sent.begin(), indices_sent.end());
+    return counts;
+}
+
+std::vector<Statistic> statistics_of(Params const& params, ExchangeSizes const& sizes,
+                                     std::span<std::uint64_t const> summed) {
+    if (summed.size() != 2 * params.ranks) {
+        throw Error(
+            fmt::format("dlrm_exchange: {} counts in the statistics, expected {}", summed.size(), 2 * params.ranks));
+    }
+    auto const sent = summed.first(params.ranks);
+    auto const received = summed.subspan(params.ranks);
+    Counts const pooled = pooled_sent(params, sizes);
+    Counts shards(params.ranks);
+    for (std::size_t rank = 0; rank < params.ranks; ++rank) {
+        shards[rank] = sizes.shards_on(rank);
+    }
+    auto const index_bytes = static_cast<double>(size_of(params.index_element));
+    return {
+        {"index_bytes_total", sum(sent) * index_bytes},
+        {"max_mean_index_sent", max_over_mean(sent)},
+        {"max_mean_index_received", max_over_mean(received)},
+        {"pooled_bytes_total", sum(pooled)},
+        {"max_mean_pooled_sent", max_over_mean(pooled)},
+        {"max_shards_rank", largest(shards)},
+        {"mean_shards_rank", sum(shards) / static_cast<double>(params.ranks)},
+        {"row_wise_tables", static_cast<double>(params.layout.row_wise.size())},
+        {"replicated_tables", static_cast<double>(params.layout.replicated.size())},
+    };
+}
+
+Plan iteration_plan(Params const& params, ExchangeSizes const& sizes, Rank me, IndexCounts const& indices) {
+    IterationBuilder steps(params, sizes, me);
+    if (sizes.exchanges_indices()) {
+        steps.indices_to_tables(indices);
+    }
+    if (params.lookup_ns > 0) {
+        steps.lookup();
+    }
+    steps.pooled_rows_to_samples();
+    steps.dense(params.top_parameters, "dense_top");
+    steps.gradients_to_tables();
+    steps.dense(params.bottom_parameters, "dense_bottom");
+    steps.dense(sizes.replicated_values(), "dense_bottom.tables");
+    return std::move(steps).finish();
+}
+
 class DlrmExchange final : public Pattern {
 public:
-    explicit DlrmExchange(Params params) : params_(std::move(params)), volumes_(params_) {}
-    DlrmExchange(DlrmExchange const&) = delete;  // volumes_ refers to params_
+    explicit DlrmExchange(Params params) : params_(std::move(params)), sizes_(params_) {}
+    DlrmExchange(DlrmExchange const&) = delete;  // sizes_ refers to params_
     DlrmExchange& operator=(DlrmExchange const&) = delete;
     ~DlrmExchange() override = default;
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
         auto const index = static_cast<std::size_t>(source);
-        Counts const sent = volumes_.indices_sent(index, draw);
-        RankSetup setup{{}, tally(params_, index, sent)};
+        Counts const sent = sizes_.indices_sent(index, draw);
+        RankSetup setup{{}, statistic_counts(params_, index, sent)};
         if (drawn()) {
             for (std::size_t target = 0; target < sent.size(); ++target) {
                 setup.counts_to_send.push_back({source, static_cast<Rank>(target), {sent[target]}});
@@ -40,24 +248,24 @@ public:
         auto const index = static_cast<std::size_t>(me);
         IndexCounts const indices =
             drawn() ? IndexCounts{one_per_rank(own.counts_to_send), one_per_rank(received_counts)}
-                    : IndexCounts{volumes_.indices_sent(index, draw), volumes_.fixed_indices_received(index)};
-        return assemble(params_, volumes_, me, indices);
+                    : IndexCounts{sizes_.indices_sent(index, draw), sizes_.fixed_indices_received(index)};
+        return iteration_plan(params_, sizes_, me, indices);
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
-        return realised(params_, volumes_, summed);
+        return statistics_of(params_, sizes_, summed);
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         std::vector<OperationUse> uses;
-        if (volumes_.exchanges_indices()) {
+        if (sizes_.exchanges_indices()) {
             uses.push_back({OperationKind::exchange, false});
         }
-        if (volumes_.row_wise_values() > 0) {
+        if (sizes_.row_wise_values() > 0) {
             uses.push_back({OperationKind::reduce_scatter, false});
             uses.push_back({OperationKind::all_gather, false});
         }
-        if (params_.top_parameters + params_.bottom_parameters + volumes_.replicated_values() > 0) {
+        if (params_.top_parameters + params_.bottom_parameters + sizes_.replicated_values() > 0) {
             uses.push_back({OperationKind::all_reduce, false});
         }
         return uses;
@@ -66,7 +274,7 @@ public:
     [[nodiscard]] bool draws_differ() const override { return drawn(); }
 
 private:
-    /// Bags of random size: receivers must be told how many indices come.
+    /// Bags of random size: ranks exchange their counts at set-up.
     [[nodiscard]] bool drawn() const { return params_.bags == Bags::uniform; }
 
     [[nodiscard]] Counts one_per_rank(std::span<SetupCounts const> setup) const {
@@ -83,7 +291,7 @@ private:
     }
 
     Params params_;
-    Volumes volumes_;
+    ExchangeSizes sizes_;
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {

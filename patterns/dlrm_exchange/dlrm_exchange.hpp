@@ -4,7 +4,7 @@
 // One training iteration of a recommendation model whose embedding tables are spread over the ranks while its MLPs are
 // data parallel.
 //
-//   every rank tells the owners of tables how long its bags are, and sends them        lengths, indices
+//   every rank sends the lengths of its bags, then their indices, to the tables' owners  lengths, indices
 //   owners look up and sum the rows of every bag of the whole batch                     lookup (time only)
 //   the sums travel to the rank of their sample                                         forward
 //   gradients of the top MLP are reduced while those of the sums travel back            dense_top, backward

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,5 +50,18 @@ struct Layout {
 
 /// Rows of a row-wise table that lie on the ranks before `rank` (torchrec: equal blocks, the last ranks may have none).
 [[nodiscard]] std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks);
+
+/// Item i on rank i mod ranks.
+[[nodiscard]] std::vector<std::size_t> round_robin(std::size_t items, std::size_t ranks);
+
+/// Longest processing time first (Graham 1969): items by falling load, each to the rank with the least so far. The
+/// largest total is at most 4/3 - 1/(3 ranks) times the least possible. Ties go to the lower item and the lower rank.
+[[nodiscard]] std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std::size_t ranks);
+
+/// Throws UsageError naming file and line.
+[[nodiscard]] Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables,
+                                    Sharding sharding, std::size_t ranks);
+[[nodiscard]] Layout read_placement_file(std::string const& path, std::span<Table const> tables, Sharding sharding,
+                                         std::size_t ranks);
 
 }  // namespace dlmb::dlrm_exchange

@@ -3,7 +3,7 @@
 #include "patterns/dlrm_exchange/tables.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/dlrm_exchange/published.hpp"
+#include "patterns/dlrm_exchange/number_lists.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>

@@ -4,7 +4,7 @@
 // The embedding tables of a model: what --tables, --rows, --dim and --pooling say together.
 #pragma once
 
-#include "patterns/dlrm_exchange/numbers.hpp"
+#include "patterns/dlrm_exchange/number_lists.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstdint>

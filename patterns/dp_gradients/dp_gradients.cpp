@@ -3,8 +3,7 @@
 #include "patterns/dp_gradients/dp_gradients.hpp"
 
 #include "patterns/dp_gradients/params.hpp"
-#include "patterns/dp_gradients/replicated.hpp"
-#include "patterns/dp_gradients/sharded.hpp"
+#include "patterns/dp_gradients/plans.hpp"
 
 namespace dlmb::dp_gradients {
 
@@ -65,6 +64,12 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 constexpr std::string_view phases[] = {"buffers", "parameters", "gradients", "overflow"};
 
 }  // namespace
+
+CollectiveQueue queue_of(Params const& params, WorldShape const& world, Rank me) {
+    return {me,
+            strided_group(world, me, params.dp, params.stride),
+            {.in_flight = params.in_flight, .in_place = params.in_place, .memory_limit = params.memory_limit}};
+}
 
 PatternType const& type() {
     static PatternType const dp_gradients{

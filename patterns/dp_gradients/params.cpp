@@ -5,7 +5,7 @@
 #include "common/base/error.hpp"
 #include "patterns/buffer_budget.hpp"
 #include "patterns/dp_gradients/buckets.hpp"
-#include "patterns/dp_gradients/models/models.hpp"
+#include "patterns/dp_gradients/models.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/plan/world.hpp"
-#include "patterns/dp_gradients/models/model.hpp"
+#include "patterns/dp_gradients/models.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstdint>

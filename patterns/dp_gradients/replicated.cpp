@@ -1,9 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/dp_gradients/replicated.hpp"
-
 #include "patterns/dp_gradients/buckets.hpp"
-#include "patterns/dp_gradients/queue.hpp"
+#include "patterns/dp_gradients/plans.hpp"
 
 #include <fmt/core.h>
 
@@ -35,10 +33,10 @@ std::vector<Bucket> buckets_of(Params const& params) {
     return close_before_overflow(sizes, params.bucket_elements);
 }
 
-class Assembler {
+class IterationBuilder {
 public:
-    Assembler(Params const& params, WorldShape const& world, Rank me)
-        : params_(params), queue_(params, world, me), buckets_(buckets_of(params)) {}
+    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
+        : params_(params), queue_(queue_of(params, world, me)), buckets_(buckets_of(params)) {}
 
     /// DDP sends the running statistics of batch norms from rank 0 before a forward pass.
     void buffers() {
@@ -55,7 +53,8 @@ public:
         for (std::size_t i = 0; i < buckets_.size(); ++i) {
             std::string label = fmt::format("gradients.{}", i);
             if (params_.form == Form::reduce_scatter) {
-                queue_.reduce_scatter(std::move(label), padded(buckets_[i].elements, params_.ranks()),
+                queue_.reduce_scatter(std::move(label),
+                                      padded(buckets_[i].elements, params_.ranks()) * size_of(params_.gradient_element),
                                       params_.gradient_element);
             } else {
                 queue_.all_reduce(std::move(label), buckets_[i].elements * size_of(params_.gradient_element),
@@ -68,7 +67,8 @@ public:
     /// Megatron-LM gathers the buckets that it scattered, those of the first layers first.
     void gather_buckets() {
         for (std::size_t i = buckets_.size(); i-- > 0;) {
-            queue_.all_gather(fmt::format("parameters.{}", i), buckets_[i].elements, params_.element);
+            queue_.all_gather(fmt::format("parameters.{}", i), buckets_[i].elements * size_of(params_.element),
+                              params_.element);
         }
     }
 
@@ -79,7 +79,7 @@ public:
         std::vector<std::uint64_t> const shards =
             gather_shards(params_.model.elements(), params_.gather_elements, params_.ranks());
         for (std::size_t i = 0; i < shards.size(); ++i) {
-            queue_.all_gather(fmt::format("parameters.{}", i), shards[i], params_.element);
+            queue_.all_gather(fmt::format("parameters.{}", i), shards[i] * size_of(params_.element), params_.element);
         }
     }
 
@@ -89,14 +89,14 @@ public:
 
 private:
     Params const& params_;
-    Queue queue_;
+    CollectiveQueue queue_;
     std::vector<Bucket> buckets_;
 };
 
 }  // namespace
 
 Plan replicated_plan(Params const& params, WorldShape const& world, Rank me) {
-    Assembler steps(params, world, me);
+    IterationBuilder steps(params, world, me);
     if (params.scheme == Scheme::ddp) {
         steps.buffers();
     }

@@ -1,9 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/dp_gradients/sharded.hpp"
-
 #include "patterns/dp_gradients/buckets.hpp"
-#include "patterns/dp_gradients/queue.hpp"
+#include "patterns/dp_gradients/plans.hpp"
 
 #include <fmt/core.h>
 
@@ -44,24 +42,27 @@ std::vector<Bucket> gathers_of(Params const& params, Sizes const& sizes) {
     return close_when_full(sizes.gathered, cap, cap);
 }
 
-void zero3_forward(Params const& params, Sizes const& sizes, Queue& queue) {
+void zero3_forward(Params const& params, Sizes const& sizes, CollectiveQueue& queue) {
     std::vector<Bucket> const gathers = gathers_of(params, sizes);
     for (std::size_t i = 0; i < gathers.size(); ++i) {
-        queue.all_gather(fmt::format("parameters.forward.{}", i), gathers[i].elements, params.element);
+        queue.all_gather(fmt::format("parameters.forward.{}", i), gathers[i].elements * size_of(params.element),
+                         params.element);
     }
     queue.wait_for_all();
 }
 
 /// A bucket leaves when the last of its gradients exists, which needs the parameters gathered before.
-void zero3_backward(Params const& params, Sizes const& sizes, Queue& queue) {
+void zero3_backward(Params const& params, Sizes const& sizes, CollectiveQueue& queue) {
     std::vector<Bucket> const gathers = gathers_of(params, sizes);
     std::vector<Bucket> const buckets = close_before_overflow(sizes.plain, params.bucket_elements);
     std::size_t gather = 0;
     for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
         for (; gather < gathers.size() && gathers[gather].first <= buckets[bucket].last; ++gather) {
-            queue.all_gather(fmt::format("parameters.backward.{}", gather), gathers[gather].elements, params.element);
+            queue.all_gather(fmt::format("parameters.backward.{}", gather),
+                             gathers[gather].elements * size_of(params.element), params.element);
         }
-        queue.reduce_scatter(fmt::format("gradients.{}", bucket), sum(sizes.whole, buckets[bucket]),
+        queue.reduce_scatter(fmt::format("gradients.{}", bucket),
+                             sum(sizes.whole, buckets[bucket]) * size_of(params.gradient_element),
                              params.gradient_element);
     }
     queue.wait_for_all();
@@ -83,7 +84,7 @@ std::vector<std::uint64_t> unit_sizes(Params const& params) {
 }  // namespace
 
 Plan zero3_plan(Params const& params, WorldShape const& world, Rank me) {
-    Queue queue(params, world, me);
+    CollectiveQueue queue = queue_of(params, world, me);
     Sizes const forward(params, false);
     Sizes const backward(params, true);
     for (int microbatch = 0; microbatch < params.microbatches; ++microbatch) {
@@ -98,28 +99,31 @@ Plan zero3_plan(Params const& params, WorldShape const& world, Rank me) {
     std::uint64_t const regathered =
         std::accumulate(forward.gathered.begin(), forward.gathered.end(), std::uint64_t{0});
     if (all > regathered) {
-        queue.all_gather("parameters.persistent", all - regathered, params.element);
+        queue.all_gather("parameters.persistent", (all - regathered) * size_of(params.element), params.element);
     }
     return std::move(queue).finish();
 }
 
 Plan fsdp_plan(Params const& params, WorldShape const& world, Rank me) {
-    Queue queue(params, world, me);
+    CollectiveQueue queue = queue_of(params, world, me);
     std::vector<std::uint64_t> const units = unit_sizes(params);
     for (int microbatch = 0; microbatch < params.microbatches; ++microbatch) {
         queue.microbatch(microbatch);
         for (std::size_t unit = 0; unit < units.size(); ++unit) {
             if (units[unit] > 0) {
-                queue.all_gather(fmt::format("parameters.forward.{}", unit), units[unit], params.element);
+                queue.all_gather(fmt::format("parameters.forward.{}", unit), units[unit] * size_of(params.element),
+                                 params.element);
             }
         }
         queue.wait_for_all();
         for (std::size_t unit = units.size(); unit-- > 0;) {
             if (unit > 0 && params.reshard) {
-                queue.all_gather(fmt::format("parameters.backward.{}", unit), units[unit], params.element);
+                queue.all_gather(fmt::format("parameters.backward.{}", unit), units[unit] * size_of(params.element),
+                                 params.element);
             }
             if (units[unit] > 0) {
-                queue.reduce_scatter(fmt::format("gradients.{}", unit), units[unit], params.gradient_element);
+                queue.reduce_scatter(fmt::format("gradients.{}", unit), units[unit] * size_of(params.gradient_element),
+                                     params.gradient_element);
             }
         }
         queue.wait_for_all();

@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
 
-#include "patterns/moe_alltoall/assembly.hpp"
-#include "patterns/moe_alltoall/census.hpp"
-#include "patterns/moe_alltoall/levels.hpp"
+#include "common/base/error.hpp"
+#include "common/plan/builder.hpp"
+#include "common/sizes/inequality.hpp"
+#include "patterns/moe_alltoall/dispatch_hops.hpp"
+#include "patterns/moe_alltoall/expert_counts.hpp"
 #include "patterns/moe_alltoall/params.hpp"
-#include "patterns/moe_alltoall/realised.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
+
+#include <fmt/core.h>
+
+#include <numeric>
+#include <string>
+#include <utility>
 
 namespace dlmb::moe_alltoall {
 
@@ -15,31 +22,195 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
+// Places of the totals in the vector; expert loads and then rank loads follow.
+enum Total : std::size_t { tokens, rows, rows_relayed, rows_dropped, token_ranks, token_nodes, totals };
+
+std::uint64_t sum(std::vector<std::uint64_t> const& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+}
+
+std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes) {
+    std::vector<Bytes> bytes;
+    bytes.reserve(rows.size());
+    for (std::uint64_t const count : rows) {
+        bytes.push_back(count * row_bytes);
+    }
+    return bytes;
+}
+
+/// Labels: phase[.probs][.node|.rank][.backward][.layer].
+class IterationBuilder {
+public:
+    IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}
+
+    void count_exchange(std::uint32_t layer) {
+        auto const ep = static_cast<Rank>(params_.ep);
+        Group group;
+        group.members.resize(params_.ep);
+        std::iota(group.members.begin(), group.members.end(), me_ / ep * ep);
+        Bytes const gathered = Bytes{8} * params_.experts * params_.ep;
+        GroupId const id = builder_.group(std::move(group));
+        chain(builder_.all_gather(id, gathered, Element::int64, label("count_exchange", "", "", layer), after_));
+    }
+
+    /// Rows travel from the tokens' ranks to the experts' ranks.
+    void to_experts(std::string_view phase, std::vector<Hop> const& hops, Bytes row_bytes, std::string_view pass,
+                    std::uint32_t layer) {
+        for (Hop const& hop : hops) {
+            exchange(hop.group, times(hop.send, row_bytes), times(hop.recv, row_bytes),
+                     label(phase, hop.name, pass, layer));
+        }
+    }
+
+    /// The same rows back: last hop first, what was received is sent.
+    void from_experts(std::string_view phase, std::vector<Hop> const& hops, Bytes row_bytes, std::string_view pass,
+                      std::uint32_t layer) {
+        for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
+            exchange(hop->group, times(hop->recv, row_bytes), times(hop->send, row_bytes),
+                     label(phase, hop->name, pass, layer));
+        }
+    }
+
+    [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
+
+private:
+    void exchange(Group const& group, std::vector<Bytes> const& send, std::vector<Bytes> const& recv,
+                  std::string label) {
+        chain(builder_.exchange(builder_.group(group), send, recv, std::move(label), after_));
+    }
+
+    void chain(StepId step) { after_ = {step}; }
+
+    [[nodiscard]] std::string label(std::string_view phase, std::string_view hop, std::string_view pass,
+                                    std::uint32_t layer) const {
+        std::string text(phase);
+        for (std::string_view const part : {hop, pass}) {
+            if (!part.empty()) {
+                text += fmt::format(".{}", part);
+            }
+        }
+        return params_.layers > 1 ? fmt::format("{}.{}", text, layer) : text;
+    }
+
+    Params const& params_;
+    Rank me_;
+    PlanBuilder builder_;
+    std::vector<StepId> after_;
+};
+
+void add_forward(IterationBuilder& steps, Params const& params, std::vector<Hop> const& hops, std::uint32_t layer) {
+    if (params.wire != Wire::padded) {
+        steps.count_exchange(layer);
+    }
+    steps.to_experts("dispatch", hops, dispatch_row_bytes(params.format, params.hidden), "", layer);
+    if (params.probs) {
+        steps.to_experts("dispatch.probs", hops, probability_bytes, "", layer);
+    }
+    steps.from_experts("combine", hops, combine_row_bytes(params.format, params.hidden), "", layer);
+}
+
+/// Gradients: of combine first, towards the experts as dispatch rows; then of dispatch, back to the tokens.
+void add_backward(IterationBuilder& steps, Params const& params, std::vector<Hop> const& hops, std::uint32_t layer) {
+    steps.to_experts("combine", hops, dispatch_row_bytes(params.format, params.hidden), "backward", layer);
+    if (params.probs) {
+        steps.from_experts("dispatch.probs", hops, probability_bytes, "backward", layer);
+    }
+    steps.from_experts("dispatch", hops, combine_row_bytes(params.format, params.hidden), "backward", layer);
+}
+
+/// One source's counts. Expert and rank loads are those of the first layer: each layer has its own popular experts, and
+/// a sum over layers would look more even than any of them.
+std::vector<std::uint64_t> statistic_counts(Params const& params, std::span<ExpertCounts const> layers) {
+    std::vector<std::uint64_t> counts(totals);
+    for (ExpertCounts const& layer : layers) {
+        std::uint64_t const to_ranks = sum(rows_to_ranks(params, layer));
+        std::uint64_t const to_nodes = sum(layer.node_tokens);
+        counts[tokens] += params.tokens;
+        counts[rows] += params.relayed() ? to_nodes : to_ranks;
+        counts[rows_relayed] += params.relayed() ? to_ranks : 0;
+        counts[rows_dropped] += dropped(params, layer);
+        counts[token_ranks] += sum(layer.rank_tokens);
+        counts[token_nodes] += to_nodes;
+    }
+    ExpertCounts const& first = layers.front();
+    counts.insert(counts.end(), first.expert_rows.begin(), first.expert_rows.end());
+    std::vector<std::uint64_t> const loads = rows_to_ranks(params, first);
+    counts.insert(counts.end(), loads.begin(), loads.end());
+    return counts;
+}
+
+std::vector<Statistic> statistics_of(Params const& params, WorldShape const& world,
+                                     std::span<std::uint64_t const> summed) {
+    if (summed.size() != totals + params.experts + params.ep) {
+        throw Error(fmt::format("moe_alltoall: {} counts in the statistics, expected {}", summed.size(),
+                                totals + params.experts + params.ep));
+    }
+    auto const per_token = [&](Total total) {
+        return summed[tokens] == 0 ? 0 : static_cast<double>(summed[total]) / static_cast<double>(summed[tokens]);
+    };
+    auto const experts = summed.subspan(totals, params.experts);
+    auto const ranks = summed.subspan(totals + params.experts, params.ep);
+    std::vector<Statistic> statistics{
+        {"gini_expert", gini(experts)},
+        {"max_mean_expert", max_over_mean(experts)},
+        {"gini_rank", gini(ranks)},
+        {"max_mean_rank", max_over_mean(ranks)},
+        {"rows_total", static_cast<double>(summed[rows])},
+        {"ranks_per_token", per_token(token_ranks)},
+    };
+    if (world.ranks_per_node > 0) {
+        statistics.push_back({"nodes_per_token", per_token(token_nodes)});
+    }
+    if (params.relayed()) {
+        statistics.push_back({"rows_relayed", static_cast<double>(summed[rows_relayed])});
+    }
+    if (params.wire == Wire::padded) {
+        statistics.push_back({"dropped_tokens", static_cast<double>(summed[rows_dropped])});
+    }
+    return statistics;
+}
+
+/// `layers[l]` are the hops of layer l. Each step waits for the one before it.
+Plan iteration_plan(Params const& params, Rank me, std::span<std::vector<Hop> const> layers) {
+    IterationBuilder steps(params, me);
+    if (params.direction != Direction::backward) {
+        for (std::uint32_t layer = 0; layer < params.layers; ++layer) {
+            add_forward(steps, params, layers[layer], layer);
+        }
+    }
+    if (params.direction != Direction::forward) {
+        for (std::uint32_t layer = params.layers; layer-- > 0;) {
+            add_backward(steps, params, layers[layer], layer);
+        }
+    }
+    return std::move(steps).finish();
+}
+
 class MoeAlltoall final : public Pattern {
 public:
     MoeAlltoall(Params const& params, WorldShape const& world)
         : params_(params), world_(world), routing_(params, world) {}
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
-        Counter counter(params_, world_, source);
-        std::vector<Census> layers;
+        ExpertCounter counter(params_, world_, source);
+        std::vector<ExpertCounts> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
             layers.push_back(counter.count(routing_, draw, layer));
         }
-        return {counts_to_send(params_, source, layers), tally(params_, layers)};
+        return {counts_to_send(params_, source, layers), statistic_counts(params_, layers)};
     }
 
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& own,
                              std::span<SetupCounts const> received_counts) const override {
-        std::vector<std::vector<Level>> layers;
+        std::vector<std::vector<Hop>> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-            layers.push_back(levels_of(params_, me, layer, own.counts_to_send, received_counts));
+            layers.push_back(hops_of(params_, me, layer, own.counts_to_send, received_counts));
         }
-        return assemble(params_, me, layers);
+        return iteration_plan(params_, me, layers);
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
-        return realised(params_, world_, summed);
+        return statistics_of(params_, world_, summed);
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {

@@ -6,7 +6,7 @@
 
 #include "common/plan/world.hpp"
 #include "common/sizes/skew.hpp"
-#include "patterns/moe_alltoall/formulas.hpp"
+#include "patterns/moe_alltoall/sizes.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstddef>

@@ -6,9 +6,9 @@
 
 #include "common/plan/world.hpp"
 #include "common/sizes/weights.hpp"
-#include "patterns/moe_alltoall/dealer.hpp"
+#include "patterns/moe_alltoall/balanced_routing.hpp"
 #include "patterns/moe_alltoall/params.hpp"
-#include "patterns/moe_alltoall/race.hpp"
+#include "patterns/moe_alltoall/topk_sampling.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -25,9 +25,9 @@ public:
     void for_each_token(Rank source, Draw draw, std::uint32_t layer, Visit&& visit) const {
         RoutingKey const key{draw.seed, draw.index, static_cast<std::uint32_t>(source), layer};
         if (params_.skew.family == Skew::Family::balanced) {
-            pull(Dealer(params_, key), visit);
+            pull(BalancedRouting(params_, key), visit);
         } else {
-            pull(Race(params_, weights_of(source, draw.seed, layer), key), visit);
+            pull(TopkSampling(params_, weights_of(source, draw.seed, layer), key), visit);
         }
     }
 

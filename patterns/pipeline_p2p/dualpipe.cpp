@@ -5,7 +5,6 @@
 // directions, and in the middle of the iteration a forward of one overlapped with a backward of the other. Messages
 // collect in a list; before every computation the whole list is issued as one batch and waited for.
 #include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,9 +16,9 @@ namespace {
 /// A phase is a direction as seen from the rank's end: phase 0 comes from the near end of the chain.
 using Phase = std::size_t;
 
-class Dual {
+class DualPipeSchedule {
 public:
-    Dual(Shape const& shape, int rank)
+    DualPipeSchedule(Shape const& shape, int rank)
         : shape_(shape), rank_(rank), half_(shape.ranks / 2), depth_(std::min(rank, shape.ranks - 1 - rank)),
           writer_(shape) {}
 
@@ -170,7 +169,7 @@ private:
 }  // namespace
 
 std::vector<Action> dualpipe(Shape const& shape, int rank) {
-    return Dual(shape, rank).write();
+    return DualPipeSchedule(shape, rank).write();
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -5,7 +5,6 @@
 // chunks, stage c * ranks + r on rank r, so the stages go round in a ring. What a rank receives after a pass is what
 // its neighbour made at that neighbour's pass of the same time.
 #include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/writer.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -13,9 +12,9 @@
 namespace dlmb::pipeline_p2p {
 namespace {
 
-class Interleaver {
+class InterleavedSchedule {
 public:
-    Interleaver(Shape const& shape, int rank) : shape_(shape), rank_(rank), writer_(shape) {
+    InterleavedSchedule(Shape const& shape, int rank) : shape_(shape), rank_(rank), writer_(shape) {
         for (int first = 0; first < shape.microbatches; first += shape.microbatch_group) {
             int const end = std::min(first + shape.microbatch_group, shape.microbatches);
             for (int chunk = 0; chunk < shape.virtual_stages; ++chunk) {
@@ -58,7 +57,7 @@ public:
     }
 
 private:
-    struct Entry {
+    struct ChunkPass {
         int chunk = 0;
         int microbatch = 0;
     };
@@ -66,7 +65,7 @@ private:
     [[nodiscard]] Work work(Pass pass, int chunk, int microbatch) const {
         return {pass, 0, chunk * shape_.ranks + rank_, microbatch};
     }
-    [[nodiscard]] Entry entry(int k) const { return order_[static_cast<std::size_t>(k)]; }
+    [[nodiscard]] ChunkPass entry(int k) const { return order_[static_cast<std::size_t>(k)]; }
     [[nodiscard]] Work forward(int k) const { return work(Pass::forward, entry(k).chunk, entry(k).microbatch); }
     [[nodiscard]] Work backward(int k) const {
         return work(Pass::backward, shape_.virtual_stages - 1 - entry(k).chunk, entry(k).microbatch);
@@ -96,7 +95,7 @@ private:
 
     /// Rank 0 follows the last rank by ranks - 1 entries and takes what that rank made for the next chunk; all others
     /// take the input of their next entry.
-    [[nodiscard]] std::optional<Entry> next_after(int k, bool follows_around_the_ring) const {
+    [[nodiscard]] std::optional<ChunkPass> next_after(int k, bool follows_around_the_ring) const {
         if (!follows_around_the_ring) {
             return k + 1 < static_cast<int>(order_.size()) ? std::optional(entry(k + 1)) : std::nullopt;
         }
@@ -104,7 +103,7 @@ private:
         if (made < 0 || entry(made).chunk + 1 == shape_.virtual_stages) {
             return std::nullopt;
         }
-        return Entry{entry(made).chunk + 1, entry(made).microbatch};
+        return ChunkPass{entry(made).chunk + 1, entry(made).microbatch};
     }
     void receive_forward_after(int k, Transfer& transfer) const {
         if (auto const next = next_after(k, rank_ == 0)) {
@@ -121,13 +120,13 @@ private:
     Shape const& shape_;
     int rank_;
     ActionWriter writer_;
-    std::vector<Entry> order_;  // of forward passes; backward passes take the chunks from the last one down
+    std::vector<ChunkPass> order_;  // of forward passes; backward passes take the chunks from the last one down
 };
 
 }  // namespace
 
 std::vector<Action> interleaved(Shape const& shape, int rank) {
-    return Interleaver(shape, rank).write();
+    return InterleavedSchedule(shape, rank).write();
 }
 
 }  // namespace dlmb::pipeline_p2p

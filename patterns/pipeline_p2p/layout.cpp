@@ -60,7 +60,7 @@ int pipe_of_microbatch(Shape const& shape, int microbatch) {
     }
 }
 
-std::optional<int> other_stage(Shape const& shape, Message const& message) {
+std::optional<int> other_stage(Shape const& shape, TensorMessage const& message) {
     bool const towards_later = (message.direction == Direction::forward) != message.incoming;
     int const other = message.stage + (towards_later ? 1 : -1);
     if (other < 0 || other >= stages_per_pipe(shape)) {
@@ -69,20 +69,20 @@ std::optional<int> other_stage(Shape const& shape, Message const& message) {
     return other;
 }
 
-void add_message(Shape const& shape, Transfer& transfer, Message const& message) {
+void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message) {
     std::optional<int> const other = other_stage(shape, message);
     if (other && rank_of(shape, message.pipe, *other) != rank_of(shape, message.pipe, message.stage)) {
         transfer.push_back(message);
     }
 }
 
-Message input_of(Work const& work) {
+TensorMessage input_of(Work const& work) {
     return {work.pass == Pass::forward ? Direction::forward : Direction::backward, true, work.pipe, work.stage,
             work.microbatch};
 }
 
-Message output_of(Work const& work) {
-    Message message = input_of(work);
+TensorMessage output_of(Work const& work) {
+    TensorMessage message = input_of(work);
     message.incoming = false;
     return message;
 }

@@ -1,16 +1,57 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which rank has which stage. A pipe is a row of stages that micro-batches pass through; most schedules have one,
-// bidirectional ones several that run over the same ranks.
+// The words of a schedule, and which rank has which stage. A pipe is a row of stages that micro-batches pass through;
+// most schedules have one, bidirectional ones several that run over the same ranks. Pure data; no sizes, no times, no
+// steps.
 #pragma once
-
-#include "patterns/pipeline_p2p/action.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <variant>
+#include <vector>
 
 namespace dlmb::pipeline_p2p {
+
+enum class Direction : std::uint8_t { forward, backward };  // of data: activations forward, gradients backward
+
+/// backward: the whole backward pass. Zero-bubble schedules split it into the gradient of the input, which the previous
+/// stage waits for, and the gradient of the weights, which nobody waits for.
+enum class Pass : std::uint8_t { forward, backward, backward_input, backward_weight };
+
+/// One pass of one micro-batch through one stage of one pipe (layout.hpp).
+struct Work {
+    Pass pass = Pass::forward;
+    int pipe = 0;
+    int stage = 0;
+    int microbatch = 0;
+    bool operator==(Work const&) const = default;
+};
+
+/// One tensor that arrives at, or leaves, the stage `stage` of this rank.
+struct TensorMessage {
+    Direction direction = Direction::forward;
+    bool incoming = false;
+    int pipe = 0;
+    int stage = 0;
+    int microbatch = 0;
+    bool operator==(TensorMessage const&) const = default;
+};
+
+/// One computation: one work, or a forward and a backward that are overlapped and end together (DualPipe).
+using Task = std::vector<Work>;
+
+/// Messages that are issued together.
+using Transfer = std::vector<TensorMessage>;
+
+/// AllReduce of a stage's gradients over its replicas (Chimera).
+struct GradientSync {
+    int pipe = 0;
+    int stage = 0;
+    bool operator==(GradientSync const&) const = default;
+};
+
+using Action = std::variant<Task, Transfer, GradientSync>;
 
 enum class Schedule : std::uint8_t { gpipe, one_f_one_b, interleaved, chimera, zb_h1, zb_v, dualpipe };
 
@@ -36,18 +77,18 @@ struct Shape {
 /// down pipe i on rank (j + i*D/f) mod D, of up pipe i on (D-1-j + i*D/f) mod D. DualPipe: pipe 1 runs downwards.
 [[nodiscard]] int rank_of(Shape const& shape, int pipe, int stage);
 
-/// One stage of a pipe feeds only micro-batches of that pipe. Chimera deals them in turn, DualPipe by halves.
+/// One stage of a pipe feeds only micro-batches of that pipe. Chimera assigns them in turn, DualPipe by halves.
 [[nodiscard]] int pipe_of_microbatch(Shape const& shape, int microbatch);
 
 /// The stage at the other end of a message; nothing at the ends of a pipe.
-[[nodiscard]] std::optional<int> other_stage(Shape const& shape, Message const& message);
+[[nodiscard]] std::optional<int> other_stage(Shape const& shape, TensorMessage const& message);
 
 /// Appends the message unless a pipe ends there or the other end is the same rank.
-void add_message(Shape const& shape, Transfer& transfer, Message const& message);
+void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message);
 
 /// What feeds a work, what a work gives.
-[[nodiscard]] Message input_of(Work const& work);
-[[nodiscard]] Message output_of(Work const& work);
+[[nodiscard]] TensorMessage input_of(Work const& work);
+[[nodiscard]] TensorMessage output_of(Work const& work);
 
 /// Messages of tensors between ranks in one iteration, over the whole chain: 2 per micro-batch and boundary between two
 /// ranks. 1F1B 2*m*(p-1), interleaved 2*m*(p*v-1), ZB-V 4*m*(p-1).

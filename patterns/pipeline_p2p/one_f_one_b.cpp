@@ -4,7 +4,6 @@
 // 1F1B without interleaving, Megatron-LM schedules.py forward_backward_pipelining_without_interleaving: as many forward
 // passes as stages follow, then one forward and one backward in turn, then the backward passes that are left.
 #include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/writer.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
-#include "patterns/pipeline_p2p/shape_params.hpp"
+#include "patterns/buffer_budget.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -125,6 +125,72 @@ void read_compute(Parameters const& parameters, Params& params) {
     durations.backward_input = durations.backward - durations.backward_weight;
 }
 
+constexpr ParameterInfo infos[] = {
+    {"schedule", "gpipe, 1f1b, interleaved, chimera, zb_h1, zb_v, dualpipe", "1f1b"},
+    {"pp", "pipeline ranks; 0: ranks / (tp * cp)", "0"},
+    {"virtual-stages", "interleaved: chunks of layers per rank", "2"},
+    {"microbatch-group", "interleaved: micro-batches that pass one chunk in a row; 0: pp", "0"},
+    {"pipe-pairs", "chimera: pairs of opposite pipes; twice as many divide pp", "1"},
+    {"microbatches", "micro-batches per iteration (of both directions together)", "8"},
+    {"micro-batch-size", "sequences per micro-batch", "1"},
+    {"sequence", "tokens per sequence", "2048"},
+    {"hidden", "values per token", "2048"},
+    {"element", "bf16, fp16, fp32", "bf16"},
+    {"tp", "tensor-parallel ranks, which are neighbours", "1"},
+    {"tp-split", "tensors between stages: none (whole), sequence_parallel (1/tp), scatter_gather (1/tp, then gathered)",
+     "none"},
+    {"cp", "context-parallel ranks, which divide the sequence", "1"},
+    {"mode", "how messages are issued: batched, separate, meta_data, handshake_data (README of the pattern)",
+     "batched"},
+    {"attention-mask", "on: the fp16 mask of sequence^2 values follows each activation (meta_data)", "off"},
+    {"dynamic-shape", "on: 1024 B that describe the tensors precede each activation (meta_data)", "off"},
+    {"loss", "on: the loss is reduced and broadcast at the end (DeepSpeed)", "off"},
+    {"vocabulary", "rows of an embedding that first and last stage share; 0: not shared", "0"},
+    {"gradient-bytes", "chimera: gradients of one stage (fp32), summed over its replicas; 0: not summed", "0"},
+    {"compute", "none, busy (watch the clock), gemm (multiply matrices of the layer)", "none"},
+    {"forward-us", "compute: one micro-batch through one rank's part of a pipe", "100"},
+    {"backward-us", "compute: the same, whole backward pass", "200"},
+    {"weight-us", "compute: the part of backward-us for the weights' gradients (zb_h1, zb_v, dualpipe); 0: half", "0"},
+    {"memory-limit", memory_limit_help, "1G"},
+};
+
+constexpr std::uint64_t max_microbatches = 65536;
+constexpr std::uint64_t max_pairs = 65536;
+
+void read_interleaving(Parameters const& parameters, Shape& shape) {
+    shape.virtual_stages = read_int(parameters, "virtual-stages", 1, 1024);
+    int const group = read_int(parameters, "microbatch-group", 0, max_microbatches);
+    shape.microbatch_group = group == 0 ? shape.ranks : group;
+    if (shape.microbatch_group < shape.ranks) {
+        throw UsageError(fmt::format("--microbatch-group {}: below the {} pipeline ranks", group, shape.ranks));
+    }
+    int const rest = shape.microbatches % shape.microbatch_group;
+    if (shape.microbatches < shape.ranks || (rest != 0 && rest < shape.ranks)) {
+        throw UsageError(fmt::format(
+            "--microbatches {}: groups of {} leave {}, fewer than the {} pipeline ranks of --schedule interleaved",
+            shape.microbatches, shape.microbatch_group, rest, shape.ranks));
+    }
+}
+
+void check_bidirectional(Shape const& shape) {
+    if (shape.schedule == Schedule::chimera && shape.ranks % (2 * shape.pipe_pairs) != 0) {
+        throw UsageError(
+            fmt::format("--pipe-pairs {}: {} pipes do not divide the {} pipeline ranks of --schedule chimera",
+                        shape.pipe_pairs, 2 * shape.pipe_pairs, shape.ranks));
+    }
+    if (shape.schedule == Schedule::dualpipe) {
+        if (shape.ranks % 2 != 0) {
+            throw UsageError(
+                fmt::format("--pp {}: --schedule dualpipe needs an even number of pipeline ranks", shape.ranks));
+        }
+        if (shape.microbatches % 2 != 0 || shape.microbatches < 2 * shape.ranks) {
+            throw UsageError(
+                fmt::format("--microbatches {}: --schedule dualpipe needs an even number, at least {} (twice --pp {})",
+                            shape.microbatches, 2 * shape.ranks, shape.ranks));
+        }
+    }
+}
+
 }  // namespace
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
@@ -141,6 +207,35 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_compute(parameters, params);
     params.memory_limit = read_bytes(parameters, "memory-limit", 0, std::numeric_limits<std::int64_t>::max());
     return params;
+}
+
+std::span<ParameterInfo const> parameter_infos() {
+    return infos;
+}
+
+void read_shape(Parameters const& parameters, Shape& shape) {
+    shape.schedule = read_enum<Schedule>(parameters, "schedule",
+                                         {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
+    shape.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
+    shape.pipe_pairs = read_int(parameters, "pipe-pairs", 1, max_pairs);
+    if (shape.schedule == Schedule::interleaved) {
+        read_interleaving(parameters, shape);
+    }
+    check_bidirectional(shape);
+}
+
+/// Ranks with only warm-up passes take their first gradient later than those with others expect, and while shapes and
+/// tensors are exchanged apart, neither gets on.
+void check_handshakes(Shape const& shape) {
+    std::int64_t const entries = std::int64_t{shape.microbatches} * shape.virtual_stages;
+    std::int64_t const longest_warm_up =
+        2 * (std::int64_t{shape.ranks} - 1) + (std::int64_t{shape.virtual_stages} - 1) * shape.microbatch_group;
+    if (shape.schedule == Schedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
+        throw UsageError(
+            fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule interleaved, "
+                        "which would hang; {} or more do not",
+                        shape.microbatches, longest_warm_up / shape.virtual_stages + 1));
+    }
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -8,8 +8,8 @@
 #include "common/plan/world.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/pipeline_p2p/layout.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/sizes.hpp"
-#include "patterns/pipeline_p2p/timeline.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -47,5 +47,11 @@ struct Params {
 
 /// Throws UsageError naming the parameters and their values.
 [[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
+
+/// Fills all but `ranks`, which must be known, and `overlapped`. Throws UsageError.
+void read_shape(Parameters const& parameters, Shape& shape);
+
+/// What handshake_data cannot run. Throws UsageError.
+void check_handshakes(Shape const& shape);
 
 }  // namespace dlmb::pipeline_p2p

@@ -8,6 +8,19 @@
 
 namespace dlmb::pipeline_p2p {
 
+std::vector<Action> gpipe(Shape const& shape, int rank) {
+    ActionWriter writer(shape);
+    for (Pass const pass : {Pass::forward, Pass::backward}) {
+        for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
+            Work const work{pass, 0, rank, microbatch};
+            writer.transfer({input_of(work)});
+            writer.compute({work});
+            writer.transfer({output_of(work)});
+        }
+    }
+    return std::move(writer).finish();
+}
+
 std::vector<Action> actions_of(Shape const& shape, int rank) {
     switch (shape.schedule) {
     case Schedule::gpipe:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/pipeline_p2p/timetable.hpp"
 
-#include "patterns/pipeline_p2p/timeline.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <map>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 using Transfers = std::map<Nanoseconds, Transfer>;  // by the time at which they are issued
 
-Work producer_of(Message const& incoming, int other_stage) {
+Work producer_of(TensorMessage const& incoming, int other_stage) {
     Pass const pass = incoming.direction == Direction::forward ? Pass::forward : Pass::backward;
     return {pass, incoming.pipe, other_stage, incoming.microbatch};
 }
@@ -21,7 +21,7 @@ void add(Shape const& shape, Transfers& transfers, Work const& work, EndOf const
     if (work.pass == Pass::backward_weight) {
         return;
     }
-    Message const input = input_of(work);
+    TensorMessage const input = input_of(work);
     if (auto const other = other_stage(shape, input)) {
         add_message(shape, transfers[end_of(producer_of(input, *other))], input);
     }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "common/base/units.hpp"
-#include "patterns/pipeline_p2p/action.hpp"
 #include "patterns/pipeline_p2p/layout.hpp"
 
 #include <functional>
@@ -29,8 +28,12 @@ using EndOf = std::function<Nanoseconds(Work const&)>;
 [[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own,
                                                  EndOf const& end_of);
 
-/// The same for orders without a table: slots are those of a play in which each pass takes one slot.
+/// The same for orders without a table: slots are those of a finish_task in which each pass takes one slot.
 [[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, int rank,
                                                  std::span<std::vector<Task> const> tasks_of_all_ranks);
+
+/// Passes and gradient synchronisations of one rank in the order of their slots, at most one in each. Passes take
+/// 2D*ceil(N/D) + D/f - 2 slots (N a multiple of D); with one pair of pipes the synchronisations add one slot.
+[[nodiscard]] std::vector<TimedAction> chimera_timetable(Shape const& shape, int rank);
 
 }  // namespace dlmb::pipeline_p2p

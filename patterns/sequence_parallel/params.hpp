@@ -6,7 +6,7 @@
 
 #include "common/plan/world.hpp"
 #include "patterns/pattern.hpp"
-#include "patterns/sequence_parallel/formulas.hpp"
+#include "patterns/sequence_parallel/sizes.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/sequence_parallel/ring.hpp"
-
 #include "common/plan/builder.hpp"
 #include "patterns/buffer_budget.hpp"
+#include "patterns/sequence_parallel/plans.hpp"
 
 #include <fmt/core.h>
 

@@ -3,8 +3,7 @@
 #include "patterns/sequence_parallel/sequence_parallel.hpp"
 
 #include "patterns/sequence_parallel/params.hpp"
-#include "patterns/sequence_parallel/ring.hpp"
-#include "patterns/sequence_parallel/ulysses.hpp"
+#include "patterns/sequence_parallel/plans.hpp"
 
 namespace dlmb::sequence_parallel {
 

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/sequence_parallel/ulysses.hpp"
-
 #include "common/plan/builder.hpp"
 #include "patterns/buffer_budget.hpp"
+#include "patterns/sequence_parallel/plans.hpp"
 
 #include <fmt/core.h>
 
@@ -22,9 +21,9 @@ struct Exchanged {
 constexpr std::array exchanges{Exchanged{"q", false}, Exchanged{"k", true}, Exchanged{"v", true},
                                Exchanged{"out", false}};
 
-class Assembler {
+class IterationBuilder {
 public:
-    Assembler(Params const& params, WorldShape const& world, Rank me)
+    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
         : params_(params), builder_(me), group_(builder_.group(consecutive_group(world, me, params.sp))),
           budget_(params.memory_limit) {}
 
@@ -66,7 +65,7 @@ private:
 }  // namespace
 
 Plan ulysses_plan(Params const& params, WorldShape const& world, Rank me) {
-    Assembler steps(params, world, me);
+    IterationBuilder steps(params, world, me);
     if (params.direction != Direction::backward) {
         for (std::uint32_t layer = 0; layer < params.layers; ++layer) {
             steps.forward(layer);

@@ -13,7 +13,7 @@
 namespace dlmb::tp_allreduce {
 
 enum class Phase { training, prefill, decode };
-/// Which form embedding and logits take under sequence parallelism; README.md tells the two apart.
+/// Which form embedding and logits take under sequence parallelism; README.md explains both.
 enum class Edges { allreduce, scatter };
 enum class Logits { none, allgather, argmax };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Published parameter counts of published models.
-#include "patterns/dp_gradients/models/models.hpp"
+#include "patterns/dp_gradients/models.hpp"
 
 #include <gtest/gtest.h>
 

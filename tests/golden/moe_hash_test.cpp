@@ -3,7 +3,7 @@
 //
 // Plans are the same bits on every compiler, optimisation level and machine: every number of these tests was made by
 // this code once and must never change by accident. A wanted change of routing changes them, and says so in CHANGELOG.
-#include "tests/unit/patterns/moe_fixture.hpp"
+#include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
 #include <gtest/gtest.h>
 

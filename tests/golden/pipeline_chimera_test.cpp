@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Chimera's table (arXiv 2107.06925; its repository's chimera_pipeline_rank.py where that drops nothing).
-#include "patterns/pipeline_p2p/chimera.hpp"
-#include "patterns/pipeline_p2p/closed_forms.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
+#include "patterns/pipeline_p2p/timetable.hpp"
 
 #include <gtest/gtest.h>
 

@@ -29,7 +29,7 @@ std::vector<Transfer> transfers_of(Shape const& shape, int rank) {
 
 std::string name_of(Transfer const& transfer) {
     std::string name;
-    for (Message const& message : transfer) {
+    for (TensorMessage const& message : transfer) {
         name += std::string(name.empty() ? "" : "+") + (message.incoming ? "recv" : "send") +
                 (message.direction == Direction::forward ? "F" : "B");
     }
@@ -47,7 +47,7 @@ std::map<std::string, int> calls(Shape const& shape, int rank) {
 int sends(Shape const& shape, int rank, Direction direction) {
     int count = 0;
     for (Transfer const& transfer : transfers_of(shape, rank)) {
-        for (Message const& message : transfer) {
+        for (TensorMessage const& message : transfer) {
             count += !message.incoming && message.direction == direction ? 1 : 0;
         }
     }

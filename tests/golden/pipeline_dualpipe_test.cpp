@@ -30,7 +30,7 @@ Counts counts_of(Shape const& shape, int rank) {
                 counts.weight += work.pass == Pass::backward_weight ? 1 : 0;
             }
         } else {
-            for (Message const& message : std::get<Transfer>(action)) {
+            for (TensorMessage const& message : std::get<Transfer>(action)) {
                 bool const forward = message.direction == Direction::forward;
                 counts.sent_forward += !message.incoming && forward ? 1 : 0;
                 counts.sent_backward += !message.incoming && !forward ? 1 : 0;

@@ -3,7 +3,7 @@
 //
 // Published closed forms against plans that are played with communication that takes no time. Messages go apart
 // (separate), so that only data make a rank wait.
-#include "patterns/pipeline_p2p/closed_forms.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
 #include "tests/unit/pipeline_p2p/player.hpp"

@@ -1,8 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/dlrm_exchange/layout.hpp"
-#include "patterns/dlrm_exchange/placement.hpp"
-#include "patterns/dlrm_exchange/placement_file.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/plan/validate.hpp"
-#include "tests/unit/patterns/moe_fixture.hpp"
+#include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
 #include <gtest/gtest.h>
 

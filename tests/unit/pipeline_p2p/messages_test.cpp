@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sizes are all alike, so matching sizes prove little: the k-th message of a channel must be the one that is expected.
-#include "patterns/pipeline_p2p/order.hpp"
+#include "patterns/pipeline_p2p/message_steps.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
 #include "tests/unit/pipeline_p2p/player.hpp"
 
@@ -76,7 +76,7 @@ TEST(PipelineMessages, OrderInsideATransferFollowsTheMode) {
         Params params;
         params.mode = mode;
         std::string text;
-        for (Message const& message : in_order_of_issue(params, rank, all)) {
+        for (TensorMessage const& message : in_order_of_issue(params, rank, all)) {
             bool const next = (message.direction == Direction::forward) != message.incoming;
             text += std::string(message.incoming ? "recv_" : "send_") + (next ? "next " : "prev ");
         }

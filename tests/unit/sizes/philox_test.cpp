@@ -28,8 +28,8 @@ TEST(Philox, IsAConstantExpression) {
 
 TEST(Philox, StreamsOfDifferentPurposeLayerOrBlockNeverMeet) {
     std::set<std::uint32_t> ids;
-    for (Purpose const purpose :
-         {Purpose::expert_positions, Purpose::power_law, Purpose::race, Purpose::expert_deck, Purpose::group_deck}) {
+    for (Purpose const purpose : {Purpose::expert_positions, Purpose::power_law, Purpose::topk_sampling,
+                                  Purpose::balanced_experts, Purpose::balanced_groups}) {
         for (std::uint32_t const layer : {0U, 1U, max_layers - 1}) {
             for (std::uint32_t const block : {0U, 1U, max_words_per_token / 4 - 1}) {
                 ids.insert(stream_id(purpose, layer, block));

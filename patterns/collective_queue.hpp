@@ -1,0 +1,52 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Collectives of one group with a bounded number under way, as a communication stream keeps them.
+#pragma once
+
+#include "common/plan/builder.hpp"
+#include "patterns/buffer_budget.hpp"
+
+#include <string>
+#include <vector>
+
+namespace dlmb {
+
+struct QueueSettings {
+    int in_flight = 1;
+    bool in_place = false;
+    Bytes memory_limit = 0;
+};
+
+/// Step i waits for step i - in_flight. Steps beyond the memory limit share buffers. The ranks of a group add the same
+/// steps, so they agree on both. Bytes as in the plan: those of the gathered, or the unreduced, buffer.
+class CollectiveQueue {
+public:
+    CollectiveQueue(Rank me, Group group, QueueSettings const& settings);
+
+    void all_reduce(std::string label, Bytes bytes, Element element, Reduction reduction = Reduction::sum);
+    void all_gather(std::string label, Bytes bytes, Element element);
+    void reduce_scatter(std::string label, Bytes bytes, Element element);
+    /// From the first rank of the group.
+    void broadcast(std::string label, Bytes bytes, Element element);
+
+    /// Steps added from now on wait for all before.
+    void wait_for_all();
+    void microbatch(int number) { builder_.microbatch(number); }
+
+    [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
+
+private:
+    void take(Bytes sent, Bytes delivered);
+    [[nodiscard]] std::vector<StepId> after() const;
+
+    PlanBuilder builder_;
+    Bytes ranks_;
+    GroupId group_;
+    QueueSettings settings_;
+    BufferBudget budget_;
+    std::vector<StepId> awaited_;  // by steps that nothing else holds back
+    std::vector<StepId> recent_;   // since the last wait_for_all
+};
+
+}  // namespace dlmb

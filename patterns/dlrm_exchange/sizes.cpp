@@ -1,0 +1,103 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/dlrm_exchange/sizes.hpp"
+
+#include "common/base/philox.hpp"
+
+namespace dlmb::dlrm_exchange {
+namespace {
+
+std::uint64_t fixed_before(Millionths pooling, std::uint64_t samples) {
+    return pooling / one * samples + pooling % one * samples / one;
+}
+
+}  // namespace
+
+std::uint64_t fixed_indices(Millionths pooling, Samples samples) {
+    return fixed_before(pooling, samples.end) - fixed_before(pooling, samples.begin);
+}
+
+std::uint64_t drawn_indices(std::size_t table, Millionths pooling, Samples samples, Draw draw) {
+    auto const stream = stream_id(Purpose::bag_size, 0);
+    std::uint64_t total = 0;
+    PhiloxBlock words{};
+    for (std::uint64_t sample = samples.begin; sample < samples.end; ++sample) {
+        if (sample == samples.begin || sample % words.size() == 0) {
+            words = philox({draw.index, static_cast<std::uint32_t>(sample / words.size()),
+                            static_cast<std::uint32_t>(table), stream},
+                           draw.seed);
+        }
+        std::uint64_t const mean = fixed_indices(pooling, {sample, sample + 1});
+        total += below(words.at(sample % words.size()), static_cast<std::uint32_t>(2 * mean + 1));
+    }
+    return total;
+}
+
+std::uint64_t indices_below(std::uint64_t indices, std::uint64_t end, std::uint64_t rows) {
+    // In two parts, because indices * end may need more than 64 bits; rows and end have 32.
+    return indices / rows * end + indices % rows * end / rows;
+}
+
+ExchangeSizes::ExchangeSizes(Params const& params)
+    : params_(params), tables_on_(params.ranks), features_(params.ranks, params.layout.row_wise.size()),
+      widths_(params.ranks) {
+    for (Shard const& shard : params.layout.shards) {
+        tables_on_[shard.rank].push_back(shard.table);
+        ++features_[shard.rank];
+        widths_[shard.rank] += shard.width;
+    }
+    for (std::size_t const table : params.layout.row_wise) {
+        row_wise_width_ += params.tables[table].dim;
+    }
+    for (std::size_t const table : params.layout.replicated) {
+        replicated_values_ += params.tables[table].rows * params.tables[table].dim;
+    }
+}
+
+Counts ExchangeSizes::indices_sent(std::size_t source, Draw draw) const {
+    Counts counts(params_.ranks);
+    Counts of_table(params_.tables.size());  // drawn once, however many slices need it
+    std::vector<bool> known(params_.tables.size());
+    for (Shard const& shard : params_.layout.shards) {
+        if (!known[shard.table]) {
+            of_table[shard.table] = indices_of(shard.table, source, draw);
+            known[shard.table] = true;
+        }
+        counts[shard.rank] += of_table[shard.table];
+    }
+    for (std::size_t const table : params_.layout.row_wise) {
+        std::uint64_t const indices = indices_of(table, source, draw);
+        for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
+            counts[rank] += row_share(table, indices, rank);
+        }
+    }
+    return counts;
+}
+
+Counts ExchangeSizes::fixed_indices_received(std::size_t target) const {
+    Counts counts(params_.ranks);
+    for (std::size_t source = 0; source < params_.ranks; ++source) {
+        Samples const samples{params_.samples_before(source), params_.samples_before(source + 1)};
+        for (std::size_t const table : tables_on_[target]) {
+            counts[source] += fixed_indices(params_.tables[table].pooling, samples);
+        }
+        for (std::size_t const table : params_.layout.row_wise) {
+            counts[source] += row_share(table, fixed_indices(params_.tables[table].pooling, samples), target);
+        }
+    }
+    return counts;
+}
+
+std::uint64_t ExchangeSizes::indices_of(std::size_t table, std::size_t source, Draw draw) const {
+    Samples const samples{params_.samples_before(source), params_.samples_before(source + 1)};
+    Millionths const pooling = params_.tables[table].pooling;
+    return params_.bags == Bags::fixed ? fixed_indices(pooling, samples) : drawn_indices(table, pooling, samples, draw);
+}
+
+std::uint64_t ExchangeSizes::row_share(std::size_t table, std::uint64_t indices, std::size_t rank) const {
+    std::uint64_t const rows = params_.tables[table].rows;
+    return indices_below(indices, rows_before(rows, rank + 1, params_.ranks), rows) -
+           indices_below(indices, rows_before(rows, rank, params_.ranks), rows);
+}
+
+}  // namespace dlmb::dlrm_exchange

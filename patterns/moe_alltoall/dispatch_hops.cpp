@@ -1,0 +1,170 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/moe_alltoall/dispatch_hops.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+/// Where a rank is in its expert-parallel group, which has params.node_ranks ranks on each node.
+struct GroupPosition {
+    Rank first;         // world rank of the group's rank 0
+    std::size_t index;  // rank in the group
+    std::size_t node;
+    std::size_t local;
+
+    GroupPosition(Params const& params, Rank rank)
+        : first(rank / static_cast<Rank>(params.ep) * static_cast<Rank>(params.ep)),
+          index(static_cast<std::size_t>(rank - first)), node(index / params.node_ranks),
+          local(index % params.node_ranks) {}
+};
+
+/// `count` world ranks from `start` in steps of `stride`.
+Group strided_group(std::size_t start, std::size_t count, std::size_t stride, Rank first) {
+    Group group;
+    for (std::size_t i = 0; i < count; ++i) {
+        group.members.push_back(first + static_cast<Rank>(start + i * stride));
+    }
+    return group;
+}
+
+/// Counts per layer between two ranks of one rail: rows to deliver, rows to relay, rows per rank there.
+std::size_t relay_stride(Params const& params) {
+    return 2 + params.node_ranks;
+}
+
+/// The counts that one rank sends another for one layer, by meaning.
+class CountsView {
+public:
+    CountsView(Params const& params, SetupCounts const& setup, std::uint32_t layer) {
+        bool const relays =
+            params.relayed() && GroupPosition(params, setup.from).local == GroupPosition(params, setup.to).local;
+        std::size_t const stride = relays ? relay_stride(params) : 1;
+        if (setup.counts.size() != stride * params.layers) {
+            throw Error(fmt::format("moe_alltoall: rank {} sent rank {} {} counts at set-up, expected {}", setup.from,
+                                    setup.to, setup.counts.size(), stride * params.layers));
+        }
+        counts_ = std::span(setup.counts).subspan(stride * layer, stride);
+    }
+    [[nodiscard]] std::uint64_t delivered() const { return counts_[0]; }
+    [[nodiscard]] std::uint64_t handed() const { return counts_[1]; }
+    [[nodiscard]] std::uint64_t relayed_to(std::size_t local) const { return counts_[2 + local]; }
+
+private:
+    std::span<std::uint64_t const> counts_;
+};
+
+void expect_one_per_rank(Params const& params, Rank me, std::span<SetupCounts const> setup) {
+    if (setup.size() != params.ep) {
+        throw Error(
+            fmt::format("moe_alltoall: rank {} has counts of {} ranks, expected one per rank of its group of {}", me,
+                        setup.size(), params.ep));
+    }
+}
+
+std::vector<Hop> direct_hops(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+                             std::span<SetupCounts const> received_counts) {
+    GroupPosition const position(params, me);
+    Hop hop{params.wire == Wire::node_dedup ? "rank" : "", strided_group(0, params.ep, 1, position.first), {}, {}};
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        hop.send.push_back(CountsView(params, own[peer], layer).delivered());
+        hop.recv.push_back(CountsView(params, received_counts[peer], layer).delivered());
+    }
+    return {std::move(hop)};
+}
+
+/// The rail: ranks with this rank's position on every node.
+Hop rail_hop(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+             std::span<SetupCounts const> received_counts) {
+    GroupPosition const position(params, me);
+    Hop hop{"node", strided_group(position.local, params.nodes(), params.node_ranks, position.first), {}, {}};
+    for (std::size_t node = 0; node < params.nodes(); ++node) {
+        std::size_t const relay = node * params.node_ranks + position.local;
+        hop.send.push_back(CountsView(params, own[relay], layer).handed());
+        hop.recv.push_back(CountsView(params, received_counts[relay], layer).handed());
+    }
+    return hop;
+}
+
+/// Inside the node: what the rail handed over goes out, and every source's rows come in through its relay here.
+Hop node_hop(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> received_counts) {
+    GroupPosition const position(params, me);
+    Hop hop{"rank", strided_group(position.node * params.node_ranks, params.node_ranks, 1, position.first),
+            std::vector<std::uint64_t>(params.node_ranks), std::vector<std::uint64_t>(params.node_ranks)};
+    for (std::size_t source = 0; source < params.ep; ++source) {
+        CountsView const counts(params, received_counts[source], layer);
+        std::size_t const relay = source % params.node_ranks;
+        hop.recv[relay] += counts.delivered();
+        if (relay != position.local) {
+            continue;
+        }
+        for (std::size_t local = 0; local < params.node_ranks; ++local) {
+            hop.send[local] += counts.relayed_to(local);
+        }
+    }
+    return hop;
+}
+
+/// Sizes of padded plans are fixed by the parameters; ranks exchange no counts.
+std::vector<Hop> padded_hops(Params const& params, Rank me) {
+    GroupPosition const position(params, me);
+    std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
+    auto const rows_for = [&](std::size_t rank) {
+        return slots * (params.first_expert(rank + 1) - params.first_expert(rank));
+    };
+    Hop hop{"", strided_group(0, params.ep, 1, position.first), {}, {}};
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        hop.send.push_back(rows_for(peer));
+        hop.recv.push_back(rows_for(position.index));
+    }
+    return {std::move(hop)};
+}
+
+}  // namespace
+
+std::vector<SetupCounts> counts_to_send(Params const& params, Rank source, std::span<ExpertCounts const> layers) {
+    if (params.wire == Wire::padded) {
+        return {};
+    }
+    GroupPosition const from(params, source);
+    std::vector<SetupCounts> setup(params.ep);
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        setup[peer].from = source;
+        setup[peer].to = from.first + static_cast<Rank>(peer);
+    }
+    for (ExpertCounts const& layer : layers) {
+        std::vector<std::uint64_t> const rows = rows_to_ranks(params, layer);
+        for (std::size_t peer = 0; peer < params.ep; ++peer) {
+            std::vector<std::uint64_t>& counts = setup[peer].counts;
+            counts.push_back(rows[peer]);
+            if (params.relayed() && peer % params.node_ranks == from.local) {
+                std::size_t const node = peer / params.node_ranks;
+                counts.push_back(layer.node_tokens[node]);
+                auto const first = rows.begin() + static_cast<std::ptrdiff_t>(node * params.node_ranks);
+                counts.insert(counts.end(), first, first + static_cast<std::ptrdiff_t>(params.node_ranks));
+            }
+        }
+    }
+    return setup;
+}
+
+std::vector<Hop> hops_of(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
+                         std::span<SetupCounts const> received_counts) {
+    if (params.wire == Wire::padded) {
+        return padded_hops(params, me);
+    }
+    expect_one_per_rank(params, me, own);
+    expect_one_per_rank(params, me, received_counts);
+    if (!params.relayed()) {
+        return direct_hops(params, me, layer, own, received_counts);
+    }
+    std::vector<Hop> hops;
+    hops.push_back(rail_hop(params, me, layer, own, received_counts));
+    hops.push_back(node_hop(params, me, layer, received_counts));
+    return hops;
+}
+
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,188 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What must hold for every moe_alltoall plan, over randomly chosen parameters (the same ones on every run).
+#include "common/base/philox.hpp"
+#include "common/plan/traffic.hpp"
+#include "common/plan/validate.hpp"
+#include "patterns/moe_alltoall/params.hpp"
+#include "tests/unit/moe_alltoall/moe_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+struct Case {
+    Parameters parameters;
+    WorldShape world;
+    std::uint64_t tokens = 0;
+    std::uint64_t top_k = 1;
+    [[nodiscard]] std::string text() const {
+        std::string all = std::to_string(world.ranks) + " ranks, " + std::to_string(world.ranks_per_node) + " per node";
+        for (auto const& [name, value] : parameters) {
+            all += " --";
+            all += name;
+            all += ' ';
+            all += value;
+        }
+        return all;
+    }
+};
+
+template <class Value, std::size_t Count>
+Value any_of(RandomSequence& random, Value const (&values)[Count]) {
+    return values[below(random.next(), static_cast<std::uint32_t>(Count))];
+}
+
+Case random_case(std::uint32_t number) {
+    RandomSequence random(2026, number, 0, 0);
+    Case made;
+    made.world.ranks = static_cast<int>(1 + below(random.next(), 16));
+    made.world.ranks_per_node = any_of(random, {1, 2, 4, 8, 16});
+    std::uint32_t const experts = 1 + below(random.next(), 40);
+    made.top_k = 1 + below(random.next(), std::min(experts, 8U));
+    made.tokens = any_of<std::uint64_t>(random, {0, 1, 2, 17, 64, 300});
+    made.parameters = {{"hidden", std::to_string(1 + below(random.next(), 300))},
+                       {"experts", std::to_string(experts)},
+                       {"top-k", std::to_string(made.top_k)},
+                       {"tokens", std::to_string(made.tokens)},
+                       {"layers", std::to_string(1 + below(random.next(), 2))},
+                       {"element", any_of(random, {"bf16", "fp16", "fp32"})},
+                       {"skew", any_of(random, {"balanced", "lognormal:0", "lognormal:0.38", "zipf:1", "hot_rank:5",
+                                                "power_law:1.01", "intra_host:3", "zipf:0.5+intra_host:2"})},
+                       {"direction", any_of(random, {"forward", "backward", "both"})},
+                       {"probs", any_of(random, {"on", "off"})},
+                       {"capacity-factor", any_of(random, {"0", "0.5", "1.0", "1.25"})}};
+    if (experts % 4 == 0 && made.top_k <= experts / 2) {
+        made.parameters.insert({{"expert-groups", "4"}, {"group-limit", "2"}});
+    }
+    return made;
+}
+
+Case with(Case made, Parameters const& overrides) {
+    for (auto const& [name, value] : overrides) {
+        made.parameters.insert_or_assign(name, value);
+    }
+    return made;
+}
+
+std::vector<Plan> plans_of(Case const& made, std::string const& wire, Draw draw = {}) {
+    return build_all(*make_moe(with(made, {{"wire", wire}}).parameters, made.world), made.world, draw);
+}
+
+/// node_dedup needs nodes and groups that fit.
+bool fits_nodes(Case const& made) {
+    auto const ep = static_cast<int>(read_params(resolve(type(), "", made.parameters), made.world).ep);
+    int const per_node = made.world.ranks_per_node;
+    return ep % per_node == 0 || per_node % ep == 0;
+}
+
+std::string first_problem(std::vector<Plan> const& plans) {
+    auto const problems = validate(plans);
+    return problems.empty() ? "" : problems[0].text;
+}
+
+constexpr std::uint32_t cases = 100;
+
+TEST(MoeInvariants, EverySendMeetsAReceiveOfTheSameSize) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = random_case(number);
+        for (char const* wire : {"expanded", "rank_dedup", "node_dedup", "padded"}) {
+            if (std::string_view(wire) == "node_dedup" && !fits_nodes(made)) {
+                continue;
+            }
+            EXPECT_EQ(first_problem(plans_of(made, wire)), "") << wire << ' ' << made.text();
+        }
+    }
+}
+
+TEST(MoeInvariants, CombineIsDispatchTransposed) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = with(random_case(number), {{"probs", "off"}});
+        for (char const* wire : {"expanded", "rank_dedup", "padded"}) {
+            auto const plans = plans_of(made, wire);
+            auto const dispatch = traffic_matrix(plans, "dispatch");
+            auto const combine = traffic_matrix(plans, "combine");
+            for (Rank from = 0; from < made.world.ranks; ++from) {
+                for (Rank to = 0; to < made.world.ranks; ++to) {
+                    ASSERT_EQ(dispatch.at(from, to), combine.at(to, from)) << wire << ' ' << made.text();
+                }
+            }
+        }
+    }
+}
+
+TEST(MoeInvariants, EachRankSendsTokensTimesTopKRowsWhenExpanded) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = with(random_case(number), {{"direction", "forward"}, {"layers", "1"}, {"element", "bf16"}});
+        for (Plan const& plan : plans_of(made, "expanded")) {
+            EXPECT_EQ(total(exchange_of(plan, "dispatch").send),
+                      made.tokens * made.top_k * 2 * std::stoull(made.parameters.at("hidden")))
+                << made.text();
+        }
+    }
+}
+
+TEST(MoeInvariants, DeduplicationNeverSendsMoreRows) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = with(random_case(number), {{"direction", "forward"}, {"layers", "1"}, {"probs", "off"}});
+        Bytes const expanded = sent(plans_of(made, "expanded"), "dispatch");
+        Bytes const by_rank = sent(plans_of(made, "rank_dedup"), "dispatch");
+        EXPECT_LE(by_rank, expanded) << made.text();
+        if (!fits_nodes(made)) {
+            continue;
+        }
+        auto const plans = plans_of(made, "node_dedup");
+        EXPECT_LE(sent(plans, "dispatch.node"), by_rank) << made.text();
+        EXPECT_EQ(sent(plans, "dispatch.rank"), by_rank)
+            << made.text();  // the last hop delivers what rank_dedup delivers
+        EXPECT_EQ(sent(plans, "combine.rank"), by_rank) << made.text();
+    }
+}
+
+TEST(MoeInvariants, PaddedTotalsDependOnParametersOnly) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = random_case(number);
+        EXPECT_EQ(plans_of(made, "padded", {1, 0}), plans_of(made, "padded", {77, 5})) << made.text();
+    }
+}
+
+TEST(MoeInvariants, TheSameDrawIsTheSamePlan) {
+    for (std::uint32_t number = 0; number < cases; ++number) {
+        Case const made = random_case(number);
+        EXPECT_EQ(plans_of(made, "rank_dedup", {5, 3}), plans_of(made, "rank_dedup", {5, 3})) << made.text();
+    }
+}
+
+TEST(MoeInvariants, AnotherDrawIsAnotherPlan) {
+    WorldShape const world{8, 4};
+    auto const pattern = make_moe({{"tokens", "64"}}, world);
+    auto const plans = build_all(*pattern, world, {1, 0});
+    EXPECT_NE(build_all(*pattern, world, {1, 1}), plans);
+    EXPECT_NE(build_all(*pattern, world, {2, 0}), plans);
+}
+
+TEST(MoeInvariants, OneRankBuiltAloneIsTheRankBuiltWithAll) {
+    for (std::uint32_t number = 0; number < cases; number += 5) {
+        Case const made = random_case(number);
+        auto const pattern = make_moe(made.parameters, made.world);
+        auto const plans = build_all(*pattern, made.world, {});
+        for (Rank me = 0; me < made.world.ranks; ++me) {
+            EXPECT_EQ(build_one(*pattern, me, {}), plans[static_cast<std::size_t>(me)]) << made.text();
+        }
+    }
+}
+
+TEST(MoeInvariants, NoTokensIsALegalIterationOfEmptyExchanges) {
+    WorldShape const world{4, 2};
+    auto const plans = build_all(*make_moe({{"tokens", "0"}}, world), world, {});
+    EXPECT_TRUE(exchange_of(plans[0], "dispatch").send.empty());
+    EXPECT_TRUE(validate(plans).empty());
+}
+
+}  // namespace
+}  // namespace dlmb::moe_alltoall

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "patterns/moe_alltoall/params.hpp"
+#include "tests/unit/moe_alltoall/moe_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+Params read(Parameters const& overrides, WorldShape const& world) {
+    return read_params(resolve(type(), "", overrides), world);
+}
+
+std::string refusal(Parameters const& overrides, WorldShape const& world) {
+    try {
+        (void)read(overrides, world);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+TEST(MoeParams, AutomaticEpIsTheLargestDivisorNotAboveTheExperts) {
+    EXPECT_EQ(automatic_ep(16, 8), 8U);
+    EXPECT_EQ(automatic_ep(9, 8), 3U);
+    EXPECT_EQ(automatic_ep(7, 8), 7U);
+    EXPECT_EQ(automatic_ep(7, 6), 1U);
+    EXPECT_EQ(automatic_ep(16384, 256), 256U);
+    EXPECT_EQ(automatic_ep(1, 1), 1U);
+}
+
+TEST(MoeParams, ExpertsNeedNotDivideOverTheRanks) {
+    Params const params = read({{"experts", "8"}, {"top-k", "2"}, {"ep", "3"}}, {3, 3});
+    EXPECT_EQ(params.first_expert(1), 2U);  // 8/3
+    EXPECT_EQ(params.first_expert(2), 5U);  // 16/3
+    EXPECT_EQ(params.first_expert(3), 8U);
+}
+
+TEST(MoeParams, RefusalsCarryTheNumbers) {
+    EXPECT_EQ(refusal({{"ep", "3"}}, {8, 8}), "--ep 3: does not divide 8 ranks");
+    EXPECT_EQ(refusal({{"ep", "8"}, {"experts", "4"}, {"top-k", "2"}}, {8, 8}),
+              "--ep 8: above --experts 4; a rank without an expert would receive nothing");
+    EXPECT_EQ(refusal({{"top-k", "9"}, {"experts", "8"}}, {1, 1}), "--top-k '9': expected a whole number from 1 to 8");
+    EXPECT_EQ(refusal({{"hidden", "4K"}}, {1, 1}), "--hidden '4K': expected a whole number from 1 to 16777216");
+    EXPECT_EQ(refusal({{"capacity-factor", "-1"}}, {1, 1}),
+              "--capacity-factor '-1': expected a number from 0 to 1000000");
+    EXPECT_EQ(refusal({{"wire", "dense"}}, {1, 1}),
+              "--wire 'dense': expected expanded, rank_dedup, node_dedup, padded");
+    EXPECT_EQ(refusal({{"expert-groups", "7"}}, {1, 1}), "--expert-groups 7: does not divide --experts 64");
+    EXPECT_EQ(refusal({{"expert-groups", "32"}, {"group-limit", "2"}}, {1, 1}),
+              "--top-k 6: above the 4 experts that --group-limit 2 of --expert-groups 32 leaves");
+}
+
+TEST(MoeParams, NodeDedupNeedsNodesAndGroupsThatFit) {
+    EXPECT_EQ(refusal({{"wire", "node_dedup"}}, {8, 0}),
+              "--wire node_dedup: the 8 ranks have no regular number of ranks per node");
+    EXPECT_EQ(refusal({{"wire", "node_dedup"}, {"ep", "6"}}, {12, 4}),
+              "--wire node_dedup: groups of --ep 6 ranks do not fit nodes of 4 ranks; one must divide the other");
+    EXPECT_EQ(refusal({{"wire", "node_dedup"}, {"ep", "3"}}, {6, 4}),
+              "--wire node_dedup: groups of --ep 3 ranks do not fit nodes of 4 ranks; one must divide the other");
+    EXPECT_EQ(read({{"wire", "node_dedup"}, {"ep", "8"}}, {16, 4}).nodes(), 2U);
+    EXPECT_EQ(read({{"wire", "node_dedup"}, {"ep", "2"}}, {8, 4}).nodes(), 1U);
+    EXPECT_EQ(read({{"wire", "node_dedup"}, {"ep", "6"}}, {6, 8}).nodes(), 1U);  // half a node, but only one
+}
+
+TEST(MoeParams, IntraHostSkewNeedsNodes) {
+    EXPECT_EQ(refusal({{"skew", "intra_host:4"}}, {8, 0}),
+              "--skew 'intra_host:4': the 8 ranks have no regular number of ranks per node");
+}
+
+TEST(MoeParams, NoGroupsOrOneGroupOrNoLimitMeansNoGroupLimit) {
+    EXPECT_FALSE(read({}, {1, 1}).group_limited());
+    EXPECT_FALSE(read({{"expert-groups", "1"}, {"group-limit", "1"}}, {1, 1}).group_limited());
+    EXPECT_FALSE(read({{"expert-groups", "8"}}, {1, 1}).group_limited());
+    EXPECT_TRUE(read({{"expert-groups", "8"}, {"group-limit", "4"}}, {1, 1}).group_limited());
+}
+
+}  // namespace
+}  // namespace dlmb::moe_alltoall

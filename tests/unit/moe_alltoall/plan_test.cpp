@@ -1,0 +1,152 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/plan/validate.hpp"
+#include "tests/unit/moe_alltoall/moe_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace dlmb::moe_alltoall {
+namespace {
+
+std::vector<std::string> labels(Parameters overrides, WorldShape const& world) {
+    overrides.emplace("tokens", "8");
+    std::vector<std::string> found;
+    for (Step const& step : build_one(*make_moe(overrides, world), 0, {}).steps) {
+        found.push_back(step.label);
+    }
+    return found;
+}
+
+using Labels = std::vector<std::string>;
+
+TEST(MoePlan, StepsOfOneLayer) {
+    EXPECT_EQ(labels({}, {4, 4}), (Labels{"count_exchange", "dispatch", "combine"}));
+    EXPECT_EQ(labels({{"wire", "padded"}}, {4, 4}), (Labels{"dispatch", "combine"}));
+    EXPECT_EQ(labels({{"probs", "on"}}, {4, 4}), (Labels{"count_exchange", "dispatch", "dispatch.probs", "combine"}));
+    EXPECT_EQ(labels({{"wire", "node_dedup"}}, {4, 4}), (Labels{"count_exchange", "dispatch.rank", "combine.rank"}));
+    EXPECT_EQ(labels({{"wire", "node_dedup"}}, {4, 2}),
+              (Labels{"count_exchange", "dispatch.node", "dispatch.rank", "combine.rank", "combine.node"}));
+}
+
+TEST(MoePlan, StepsOfSeveralLayersAndDirections) {
+    EXPECT_EQ(labels({{"layers", "2"}}, {4, 4}),
+              (Labels{"count_exchange.0", "dispatch.0", "combine.0", "count_exchange.1", "dispatch.1", "combine.1"}));
+    EXPECT_EQ(labels({{"direction", "backward"}}, {4, 4}), (Labels{"combine.backward", "dispatch.backward"}));
+    EXPECT_EQ(labels({{"direction", "both"}, {"layers", "2"}, {"wire", "padded"}}, {4, 4}),
+              (Labels{"dispatch.0", "combine.0", "dispatch.1", "combine.1", "combine.backward.1", "dispatch.backward.1",
+                      "combine.backward.0", "dispatch.backward.0"}));
+}
+
+TEST(MoePlan, EachStepWaitsForTheOneBefore) {
+    Plan const plan = build_one(*make_moe({{"direction", "both"}, {"tokens", "8"}}, {4, 4}), 1, {});
+    EXPECT_TRUE(plan.steps.at(0).after.empty());
+    for (StepId step = 1; step < plan.steps.size(); ++step) {
+        EXPECT_EQ(plan.steps[step].after, std::vector<StepId>{step - 1});
+    }
+}
+
+// Megatron gathers one int64 per expert from every rank.
+TEST(MoePlan, CountExchangeGathersEightBytesPerExpertAndRank) {
+    Plan const plan = build_one(*make_moe({{"experts", "256"}, {"tokens", "8"}}, {8, 8}), 3, {});
+    auto const& gather = std::get<AllGather>(steps_with(plan, "count_exchange").at(0)->operation);
+    EXPECT_EQ(gather.bytes, 8U * 256U * 8U);
+    EXPECT_EQ(gather.element, Element::int64);
+}
+
+TEST(MoePlan, GroupsAreConsecutiveRanks) {
+    Plan const plan = build_one(*make_moe({{"ep", "4"}}, {12, 4}), 6, {});
+    ASSERT_EQ(plan.groups.size(), 1U);
+    EXPECT_EQ(plan.groups[0].members, (std::vector<Rank>{4, 5, 6, 7}));
+}
+
+TEST(MoePlan, RelaysSitAtTheSamePlaceOfEveryNode) {
+    Plan const plan = build_one(*make_moe({{"wire", "node_dedup"}, {"tokens", "8"}}, {8, 2}), 3, {});
+    auto const members = [&](char const* label) { return plan.groups.at(exchange_of(plan, label).group).members; };
+    EXPECT_EQ(members("dispatch.node"), (std::vector<Rank>{1, 3, 5, 7}));
+    EXPECT_EQ(members("dispatch.rank"), (std::vector<Rank>{2, 3}));
+}
+
+TEST(MoePlan, Fp8RowsComeBackAsBf16) {
+    auto const plans = build_all(*make_moe({{"element", "fp8"}, {"hidden", "256"}}, {4, 4}), {4, 4}, {});
+    Bytes const rows = Bytes{4} * 4096 * 6;
+    EXPECT_EQ(sent(plans, "dispatch"), rows * (256 + 4 * 2));
+    EXPECT_EQ(sent(plans, "combine"), rows * 512);
+}
+
+TEST(MoePlan, ProbabilitiesAreFourBytesPerRow) {
+    auto const plans = build_all(*make_moe({{"probs", "on"}}, {4, 4}), {4, 4}, {});
+    EXPECT_EQ(sent(plans, "dispatch.probs"), Bytes{4} * 4 * 4096 * 6);
+}
+
+TEST(MoePlan, LayersRouteIndependently) {
+    Plan const plan = build_one(*make_moe({{"layers", "2"}, {"tokens", "64"}}, {4, 4}), 0, {});
+    auto const bytes = [&](char const* label) {
+        std::vector<Bytes> found;
+        for (Block const& block : exchange_of(plan, label).send) {
+            found.push_back(block.bytes);
+        }
+        return found;
+    };
+    EXPECT_NE(bytes("dispatch.0"), bytes("dispatch.1"));
+}
+
+TEST(MoePlan, CountsOfTheWrongSizeAreRefused) {
+    auto const pattern = make_moe({}, {4, 4});
+    RankSetup const own = pattern->setup_of(0, {});
+    EXPECT_THROW((void)pattern->build(0, {}, own, std::span(own.counts_to_send).first(1)), Error);
+    RankSetup cut = own;
+    cut.counts_to_send[2].counts.clear();
+    EXPECT_THROW((void)pattern->build(0, {}, cut, own.counts_to_send), Error);
+}
+
+// 262144 tokens of Mixtral 8x22B: 6.0 GiB per rank and exchange, 3.0 GiB per peer.
+TEST(MoePlan, TotalsAbove32BitsBuild) {
+    WorldShape const world{2, 2};
+    auto const plans = build_all(*make_moe({{"tokens", "262144"}}, world, "mixtral-8x22b"), world, {});
+    EXPECT_EQ(total(exchange_of(plans[0], "dispatch").send), Bytes{262144} * 2 * 12288);
+    EXPECT_GT(exchange_of(plans[0], "dispatch").send.at(1).bytes, Bytes{1} << 31);
+    EXPECT_TRUE(validate(plans).empty());
+}
+
+TEST(MoeStatistics, AreThoseOfTheEmittedCounts) {
+    WorldShape const world{4, 2};
+    auto const pattern = make_moe({{"experts", "8"}, {"top-k", "2"}, {"skew", "hot_rank:4"}}, world);
+    auto const plans = build_all(*pattern, world, {});
+    std::vector<double> received;
+    for (Plan const& plan : plans) {
+        received.push_back(static_cast<double>(total(exchange_of(plan, "dispatch").recv)));
+    }
+    double const mean = (received[0] + received[1] + received[2] + received[3]) / 4;
+    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "max_mean_rank"), received[0] / mean, 1e-12);
+    EXPECT_EQ(statistic(*pattern, world.ranks, {}, "rows_total"), 4 * 4096 * 2);
+    EXPECT_GT(statistic(*pattern, world.ranks, {}, "gini_expert"), 0.1);
+}
+
+TEST(MoeStatistics, BalancedRoutingIsEven) {
+    WorldShape const world{4, 2};
+    auto const pattern = make_moe({{"experts", "8"}, {"top-k", "2"}, {"skew", "balanced"}}, world);
+    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "gini_expert"), 0, 1e-12);
+    EXPECT_NEAR(statistic(*pattern, world.ranks, {}, "max_mean_rank"), 1, 1e-12);
+}
+
+TEST(MoeStatistics, PaddedCountsWhatIsDropped) {
+    WorldShape const world{2, 2};
+    auto const dropped_at = [&](char const* factor) {
+        auto const pattern = make_moe({{"experts", "4"},
+                                       {"top-k", "1"},
+                                       {"tokens", "100"},
+                                       {"wire", "padded"},
+                                       {"skew", "balanced"},
+                                       {"capacity-factor", factor}},
+                                      world);
+        return statistic(*pattern, world.ranks, {}, "dropped_tokens");
+    };
+    EXPECT_EQ(dropped_at("1.0"), 0);
+    EXPECT_EQ(dropped_at("0.8"), 2 * 4 * 5);  // 20 slots for 25 rows, 4 experts, 2 sources
+}
+
+}  // namespace
+}  // namespace dlmb::moe_alltoall
