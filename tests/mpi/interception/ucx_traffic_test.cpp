@@ -9,6 +9,7 @@
 #include "tests/mpi/interception/intercepted_ucx.hpp"
 #include "tests/mpi/interception/pattern_cases.hpp"
 #include "tests/mpi/ucx_rig.hpp"
+#include "tests/unit/patterns/build_one.hpp"
 
 #include <gtest/gtest.h>
 
