@@ -88,4 +88,14 @@ Element read_element(Parameters const& parameters, std::string_view name, std::s
     return elements[read_choice(parameters, name, names)];
 }
 
+Skew read_skew(Parameters const& parameters, WorldShape const& world) {
+    std::string const& text = parameters.find("skew")->second;
+    Skew skew = parse_skew(text);
+    if (skew.intra_host != 1 && world.ranks_per_node <= 0) {
+        throw UsageError(
+            fmt::format("--skew '{}': the {} ranks have no regular number of ranks per node", text, world.ranks));
+    }
+    return skew;
+}
+
 }  // namespace dlmb

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "common/plan/plan.hpp"
+#include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
-#include "patterns/readers.hpp"
 
 #include <array>
 #include <initializer_list>
@@ -40,5 +40,8 @@ template <class Enum>
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
+
+/// The parameter "skew". intra_host needs a regular number of ranks per node.
+[[nodiscard]] Skew read_skew(Parameters const& parameters, WorldShape const& world);
 
 }  // namespace dlmb

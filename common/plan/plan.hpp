@@ -186,7 +186,7 @@ struct Plan {
     bool operator==(Plan const&) const = default;
 };
 
-/// What an option's help says of them.
+/// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
 inline constexpr char const* element_names =
     "byte (uint8, int8, char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "
     "fp64 (double)";
@@ -194,6 +194,7 @@ inline constexpr char const* element_names =
 /// Nothing for a name that is not in element_names.
 [[nodiscard]] std::optional<Element> element_named(std::string_view name);
 
+/// Equal blocks that lie one behind the other: what libraries' equal-split all-to-all takes.
 struct Packed {
     Bytes offset = 0;       // of the first block
     Bytes block_bytes = 0;  // of each

@@ -18,6 +18,8 @@
 
 namespace dlmb {
 
+/// Relative loads that a user measured: text with one line per source (source rank x bin) or one line for all sources.
+/// Numbers are separated by blanks or commas; '#' starts a comment; empty lines do not count.
 class CountsTable {
 public:
     CountsTable() = default;

@@ -85,16 +85,6 @@ Bytes read_message_bytes(Parameters const& parameters, Params const& params, int
     return bytes;
 }
 
-Skew read_skew(Parameters const& parameters, WorldShape const& world) {
-    std::string const& text = parameters.find("skew")->second;
-    Skew skew = parse_skew(text);
-    if (skew.intra_host != 1 && world.ranks_per_node <= 0) {
-        throw UsageError(
-            fmt::format("--skew '{}': the {} ranks have no regular number of ranks per node", text, world.ranks));
-    }
-    return skew;
-}
-
 }  // namespace
 
 std::span<ParameterInfo const> parameter_infos() {

@@ -58,6 +58,13 @@ struct Layout {
 /// largest total is at most 4/3 - 1/(3 ranks) times the least possible. Ties go to the lower item and the lower rank.
 [[nodiscard]] std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std::size_t ranks);
 
+/// A placement that a planner or a person wrote: text, one line per table in order. '#' starts a comment.
+///
+///   3        the whole table on rank 3
+///   0 2 5    its columns in three equal parts on ranks 0, 2 and 5     (--sharding column or mixed)
+///   row      its rows over all ranks                                  (--sharding mixed)
+///   data     a copy on every rank                                     (--sharding mixed)
+///
 /// Throws UsageError naming file and line.
 [[nodiscard]] Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables,
                                     Sharding sharding, std::size_t ranks);

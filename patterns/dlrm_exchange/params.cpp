@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/dense.hpp"
-#include "patterns/dlrm_exchange/number_lists.hpp"
+#include "patterns/dlrm_exchange/tables.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>

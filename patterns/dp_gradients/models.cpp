@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <variant>
 
 namespace dlmb::dp_gradients {
 namespace {
@@ -44,86 +45,16 @@ private:
     std::uint32_t unit_ = 0;
 };
 
-struct Named {
-    std::string_view name;
-    Model (*make)();
+struct GptShape {
+    std::uint64_t layers = 0;
+    std::uint64_t hidden = 0;
+    std::uint64_t vocabulary = 50304;  // 50257, padded to a multiple of 128
 };
 
-constexpr std::array named{
-    Named{"resnet-50", resnet_50},
-    Named{"gpt-19m",
-          [] {
-              return gpt({6, 512});
-          }},
-    Named{"gpt-49m",
-          [] {
-              return gpt({10, 640});
-          }},
-    Named{"gpt-125m",
-          [] {
-              return gpt({12, 768});
-          }},
-    Named{"gpt-350m",
-          [] {
-              return gpt({24, 1024});
-          }},
-    Named{"gpt-1.3b",
-          [] {
-              return gpt({24, 2048});
-          }},
-    Named{"gpt-2.7b",
-          [] {
-              return gpt({32, 2560});
-          }},
-    Named{"gpt-6.7b",
-          [] {
-              return gpt({32, 4096});
-          }},
-    Named{"gpt-13b",
-          [] {
-              return gpt({40, 5120});
-          }},
-    Named{"gpt-20b",
-          [] {
-              return gpt({44, 6144});
-          }},
-    Named{"gpt-175b",
-          [] {
-              return gpt({96, 12288});
-          }},
-    Named{"llama-7b",
-          [] {
-              return llama({32, 4096, 4096, 11008});
-          }},
-    Named{"llama-13b",
-          [] {
-              return llama({40, 5120, 5120, 13824});
-          }},
-    Named{"llama-70b",
-          [] {
-              return llama({80, 8192, 1024, 28672});
-          }},
-    Named{"llama3-8b",
-          [] {
-              return llama({32, 4096, 1024, 14336, 128256});
-          }},
-    Named{"llama3-70b",
-          [] {
-              return llama({80, 8192, 1024, 28672, 128256});
-          }},
-};
-
-constexpr auto names = [] {
-    std::array<std::string_view, named.size()> all{};
-    for (std::size_t i = 0; i < named.size(); ++i) {
-        all.at(i) = named.at(i).name;
-    }
-    return all;
-}();
-
-}  // namespace
-
-Model gpt(GptShape const& shape) {
+/// GPT-NeoX: layer norms and linear layers with bias, rotary positions, untied head (EleutherAI/gpt-neox,
+/// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
+/// elements.
+Model make_model(GptShape const& shape) {
     std::uint64_t const h = shape.hidden;
     Model model;
     model.tensors.push_back({shape.vocabulary * h, 0});
@@ -142,7 +73,17 @@ Model gpt(GptShape const& shape) {
     return model;
 }
 
-Model llama(LlamaShape const& shape) {
+struct LlamaShape {
+    std::uint64_t layers = 0;
+    std::uint64_t hidden = 0;
+    std::uint64_t key_values = 0;  // key-value heads times head dimension
+    std::uint64_t mlp = 0;         // width of gate and up
+    std::uint64_t vocabulary = 32000;
+};
+
+/// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp, untied head (arXiv 2302.13971, 2307.09288, 2407.21783).
+/// Embedding; per layer norm, q, k, v, o, norm, gate, up, down; final norm; head.
+Model make_model(LlamaShape const& shape) {
     std::uint64_t const h = shape.hidden;
     std::uint64_t const mlp = h * shape.mlp;
     Model model;
@@ -159,7 +100,11 @@ Model llama(LlamaShape const& shape) {
     return model;
 }
 
-Model resnet_50() {
+struct ResNet50 {};
+
+/// ResNet-50 (arXiv 1512.03385, table 1) as torchvision registers it (torchvision/models/resnet.py). A unit is a
+/// bottleneck block. Convolutions have no bias; every one is followed by a batch norm.
+Model make_model(ResNet50 const& /*shape*/) {
     Registry registry;
     registry.convolution(3, 64, 7);
     std::uint64_t channels = 64;
@@ -181,14 +126,48 @@ Model resnet_50() {
     return registry.model;
 }
 
+struct NamedModel {
+    std::string_view name;
+    std::variant<ResNet50, GptShape, LlamaShape> shape;
+};
+
+constexpr std::array models{
+    NamedModel{"resnet-50", ResNet50{}},
+    NamedModel{"gpt-19m", GptShape{6, 512}},
+    NamedModel{"gpt-49m", GptShape{10, 640}},
+    NamedModel{"gpt-125m", GptShape{12, 768}},
+    NamedModel{"gpt-350m", GptShape{24, 1024}},
+    NamedModel{"gpt-1.3b", GptShape{24, 2048}},
+    NamedModel{"gpt-2.7b", GptShape{32, 2560}},
+    NamedModel{"gpt-6.7b", GptShape{32, 4096}},
+    NamedModel{"gpt-13b", GptShape{40, 5120}},
+    NamedModel{"gpt-20b", GptShape{44, 6144}},
+    NamedModel{"gpt-175b", GptShape{96, 12288}},
+    NamedModel{"llama-7b", LlamaShape{32, 4096, 4096, 11008}},
+    NamedModel{"llama-13b", LlamaShape{40, 5120, 5120, 13824}},
+    NamedModel{"llama-70b", LlamaShape{80, 8192, 1024, 28672}},
+    NamedModel{"llama3-8b", LlamaShape{32, 4096, 1024, 14336, 128256}},
+    NamedModel{"llama3-70b", LlamaShape{80, 8192, 1024, 28672, 128256}},
+};
+
+constexpr auto names = [] {
+    std::array<std::string_view, models.size()> all{};
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        all.at(i) = models.at(i).name;
+    }
+    return all;
+}();
+
+}  // namespace
+
 std::span<std::string_view const> model_names() {
     return names;
 }
 
 Model model_named(std::string_view name) {
-    for (Named const& entry : named) {
-        if (entry.name == name) {
-            return entry.make();
+    for (NamedModel const& model : models) {
+        if (model.name == name) {
+            return std::visit([](auto const& shape) { return make_model(shape); }, model.shape);
         }
     }
     throw Error(fmt::format("dp_gradients: no model '{}'", name));

@@ -30,29 +30,6 @@ struct Model {
     }
 };
 
-struct GptShape {
-    std::uint64_t layers = 0;
-    std::uint64_t hidden = 0;
-    std::uint64_t vocabulary = 50304;  // 50257, padded to a multiple of 128
-};
-
-/// layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden elements.
-[[nodiscard]] Model gpt(GptShape const& shape);
-
-struct LlamaShape {
-    std::uint64_t layers = 0;
-    std::uint64_t hidden = 0;
-    std::uint64_t key_values = 0;  // key-value heads times head dimension
-    std::uint64_t mlp = 0;         // width of gate and up
-    std::uint64_t vocabulary = 32000;
-};
-
-/// Embedding; per layer norm, q, k, v, o, norm, gate, up, down; final norm; head.
-[[nodiscard]] Model llama(LlamaShape const& shape);
-
-/// A unit is a bottleneck block. Convolutions have no bias; every one is followed by a batch norm.
-[[nodiscard]] Model resnet_50();
-
 [[nodiscard]] std::span<std::string_view const> model_names();
 
 /// `name` is one of model_names().

@@ -11,6 +11,7 @@
 
 namespace dlmb::dp_gradients {
 
+/// DDP, Megatron-LM's DDP and distributed optimizer, ZeRO-1 and -2: every rank holds all parameters.
 /// Gradient buckets in the order in which a backward pass fills them; then, where the optimizer is sharded, the updated
 /// parameters are gathered.
 [[nodiscard]] Plan replicated_plan(Params const& params, WorldShape const& world, Rank me);

@@ -81,16 +81,6 @@ std::size_t read_node_ranks(WorldShape const& world, std::size_t ep) {
         per_node));
 }
 
-Skew read_skew(Parameters const& parameters, WorldShape const& world) {
-    std::string const& text = parameters.find("skew")->second;
-    Skew skew = parse_skew(text);
-    if (skew.intra_host != 1 && world.ranks_per_node <= 0) {
-        throw UsageError(
-            fmt::format("--skew '{}': the {} ranks have no regular number of ranks per node", text, world.ranks));
-    }
-    return skew;
-}
-
 void read_groups(Parameters const& parameters, Params& params) {
     params.expert_groups = std::max<std::size_t>(read_unsigned(parameters, "expert-groups", 0, params.experts), 1);
     params.group_limit = read_unsigned(parameters, "group-limit", 0, params.expert_groups);

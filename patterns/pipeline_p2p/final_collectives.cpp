@@ -7,11 +7,9 @@
 #include <utility>
 
 namespace dlmb::pipeline_p2p {
+namespace {
 
-Group chain_of(Params const& params, WorldShape const& world, Rank me) {
-    return strided_group(world, me, params.shape.ranks, params.stage_width());
-}
-
+/// The members of `me`'s chain at these places.
 Group places_in_chain(Params const& params, WorldShape const& world, Rank me, std::set<int> const& places) {
     Group const chain = chain_of(params, world, me);
     Group chosen;
@@ -21,6 +19,7 @@ Group places_in_chain(Params const& params, WorldShape const& world, Rank me, st
     return chosen;
 }
 
+/// All ranks, data and context parallel ones too, that hold the same part of a stage at one of these places.
 Group replicas(Params const& params, Rank me, std::set<int> const& places) {
     Group chosen;
     for (int const place : places) {
@@ -29,6 +28,12 @@ Group replicas(Params const& params, Rank me, std::set<int> const& places) {
         }
     }
     return chosen;
+}
+
+}  // namespace
+
+Group chain_of(Params const& params, WorldShape const& world, Rank me) {
+    return strided_group(world, me, params.shape.ranks, params.stage_width());
 }
 
 void FinalCollectives::reserve(BufferBudget& budget) {

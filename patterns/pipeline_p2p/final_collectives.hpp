@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The collectives that end an iteration: gradients of replicated stages, of a shared embedding, and the loss. And the
-// groups of ranks that work together, in Megatron's rank order: tensor, context, data, pipeline, fastest first.
+// The collectives that end an iteration: gradients of replicated stages, of a shared embedding, and the loss. Groups
+// are in Megatron's rank order: tensor, context, data, pipeline, fastest first.
 #pragma once
 
 #include "common/plan/builder.hpp"
@@ -17,13 +17,6 @@ namespace dlmb::pipeline_p2p {
 
 /// One rank of every stage: a rank's place in it is its place in the chain.
 [[nodiscard]] Group chain_of(Params const& params, WorldShape const& world, Rank me);
-
-/// The members of `me`'s chain at these places.
-[[nodiscard]] Group places_in_chain(Params const& params, WorldShape const& world, Rank me,
-                                    std::set<int> const& places);
-
-/// All ranks, data and context parallel ones too, that hold the same part of a stage at one of these places.
-[[nodiscard]] Group replicas(Params const& params, Rank me, std::set<int> const& places);
 
 class FinalCollectives {
 public:

@@ -26,6 +26,7 @@ struct Durations {
     [[nodiscard]] Nanoseconds of(Task const& task) const;
 };
 
+/// Simulates the computations of all ranks: each starts when the rank is free and its input is there.
 class Timeline {
 public:
     /// `tasks[r]` in the order of rank r. Throws Error when the orders wait for each other in a circle.
@@ -52,7 +53,8 @@ private:
     std::vector<Nanoseconds> ends_;
 };
 
-/// Where a form is known to hold, else nothing:
+/// Published forms where they are known to hold, else nothing. F, B, I, W: durations of one pass through one stage
+/// (forward, backward, its input part, its weight part); D ranks, N micro-batches, v chunks per rank:
 ///   gpipe, 1f1b   (N+D-1)(F+B)                            Narayanan et al., arXiv 2104.04473
 ///   interleaved   (N*v+D-1)(F+B), N a multiple of D       the same
 ///   chimera       2D*ceil(N/D) + D/f - 2 slots, F = B, N a multiple of D;
@@ -65,7 +67,7 @@ private:
 /// Computation of one rank, the same on all.
 [[nodiscard]] Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations);
 
-/// The closed form, or a finish_task of all ranks' orders where there is none.
+/// The closed form, or a simulation of all ranks' orders where there is none.
 [[nodiscard]] Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations);
 
 }  // namespace dlmb::pipeline_p2p

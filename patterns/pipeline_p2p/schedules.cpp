@@ -8,6 +8,7 @@
 
 namespace dlmb::pipeline_p2p {
 
+/// GPipe (arXiv 1811.06965): all forward passes, then all backward passes.
 std::vector<Action> gpipe(Shape const& shape, int rank) {
     ActionWriter writer(shape);
     for (Pass const pass : {Pass::forward, Pass::backward}) {

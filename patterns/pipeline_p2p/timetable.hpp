@@ -28,7 +28,7 @@ using EndOf = std::function<Nanoseconds(Work const&)>;
 [[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own,
                                                  EndOf const& end_of);
 
-/// The same for orders without a table: slots are those of a finish_task in which each pass takes one slot.
+/// The same for orders without a table: slots are those of a simulation in which each pass takes one slot.
 [[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, int rank,
                                                  std::span<std::vector<Task> const> tasks_of_all_ranks);
 

@@ -3,7 +3,7 @@
 //
 // Published models: table sizes, dense parameters, bytes of every exchange.
 #include "patterns/dlrm_exchange/dense.hpp"
-#include "patterns/dlrm_exchange/number_lists.hpp"
+#include "patterns/dlrm_exchange/tables.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>
