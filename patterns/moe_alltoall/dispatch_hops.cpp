@@ -13,23 +13,12 @@ namespace {
 struct GroupPosition {
     Rank first;         // world rank of the group's rank 0
     std::size_t index;  // rank in the group
-    std::size_t node;
-    std::size_t local;
+    std::size_t local;  // and on its node
 
     GroupPosition(Params const& params, Rank rank)
         : first(rank / static_cast<Rank>(params.ep) * static_cast<Rank>(params.ep)),
-          index(static_cast<std::size_t>(rank - first)), node(index / params.node_ranks),
-          local(index % params.node_ranks) {}
+          index(static_cast<std::size_t>(rank - first)), local(index % params.node_ranks) {}
 };
-
-/// `count` world ranks from `start` in steps of `stride`.
-Group strided_group(std::size_t start, std::size_t count, std::size_t stride, Rank first) {
-    Group group;
-    for (std::size_t i = 0; i < count; ++i) {
-        group.members.push_back(first + static_cast<Rank>(start + i * stride));
-    }
-    return group;
-}
 
 /// Counts per layer between two ranks of one rail: rows to deliver, rows to relay, rows per rank there.
 std::size_t relay_stride(Params const& params) {
@@ -65,10 +54,12 @@ void expect_one_per_rank(Params const& params, Rank me, std::span<SetupCounts co
     }
 }
 
-std::vector<Hop> direct_hops(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
-                             std::span<SetupCounts const> received_counts) {
-    GroupPosition const position(params, me);
-    Hop hop{params.wire == Wire::node_dedup ? "rank" : "", strided_group(0, params.ep, 1, position.first), {}, {}};
+std::vector<Hop> direct_hops(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
+                             std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts) {
+    Hop hop{params.wire == Wire::node_dedup ? "rank" : "",
+            consecutive_group(world, me, static_cast<int>(params.ep)),
+            {},
+            {}};
     for (std::size_t peer = 0; peer < params.ep; ++peer) {
         hop.send.push_back(CountsView(params, own[peer], layer).delivered());
         hop.recv.push_back(CountsView(params, received_counts[peer], layer).delivered());
@@ -77,10 +68,13 @@ std::vector<Hop> direct_hops(Params const& params, Rank me, std::uint32_t layer,
 }
 
 /// The rail: ranks with this rank's position on every node.
-Hop rail_hop(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
-             std::span<SetupCounts const> received_counts) {
+Hop rail_hop(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
+             std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts) {
     GroupPosition const position(params, me);
-    Hop hop{"node", strided_group(position.local, params.nodes(), params.node_ranks, position.first), {}, {}};
+    Hop hop{"node",
+            strided_group(world, me, static_cast<int>(params.nodes()), static_cast<int>(params.node_ranks)),
+            {},
+            {}};
     for (std::size_t node = 0; node < params.nodes(); ++node) {
         std::size_t const relay = node * params.node_ranks + position.local;
         hop.send.push_back(CountsView(params, own[relay], layer).handed());
@@ -90,9 +84,10 @@ Hop rail_hop(Params const& params, Rank me, std::uint32_t layer, std::span<Setup
 }
 
 /// Inside the node: what the rail handed over goes out, and every source's rows come in through its relay here.
-Hop node_hop(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> received_counts) {
+Hop node_hop(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
+             std::span<SetupCounts const> received_counts) {
     GroupPosition const position(params, me);
-    Hop hop{"rank", strided_group(position.node * params.node_ranks, params.node_ranks, 1, position.first),
+    Hop hop{"rank", consecutive_group(world, me, static_cast<int>(params.node_ranks)),
             std::vector<std::uint64_t>(params.node_ranks), std::vector<std::uint64_t>(params.node_ranks)};
     for (std::size_t source = 0; source < params.ep; ++source) {
         CountsView const counts(params, received_counts[source], layer);
@@ -109,13 +104,13 @@ Hop node_hop(Params const& params, Rank me, std::uint32_t layer, std::span<Setup
 }
 
 /// Sizes of padded plans are fixed by the parameters; ranks exchange no counts.
-std::vector<Hop> padded_hops(Params const& params, Rank me) {
+std::vector<Hop> padded_hops(Params const& params, WorldShape const& world, Rank me) {
     GroupPosition const position(params, me);
     std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
     auto const rows_for = [&](std::size_t rank) {
         return slots * (params.first_expert(rank + 1) - params.first_expert(rank));
     };
-    Hop hop{"", strided_group(0, params.ep, 1, position.first), {}, {}};
+    Hop hop{"", consecutive_group(world, me, static_cast<int>(params.ep)), {}, {}};
     for (std::size_t peer = 0; peer < params.ep; ++peer) {
         hop.send.push_back(rows_for(peer));
         hop.recv.push_back(rows_for(position.index));
@@ -151,19 +146,19 @@ std::vector<SetupCounts> counts_to_send(Params const& params, Rank source, std::
     return setup;
 }
 
-std::vector<Hop> hops_of(Params const& params, Rank me, std::uint32_t layer, std::span<SetupCounts const> own,
-                         std::span<SetupCounts const> received_counts) {
+std::vector<Hop> hops_of(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
+                         std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts) {
     if (params.wire == Wire::padded) {
-        return padded_hops(params, me);
+        return padded_hops(params, world, me);
     }
     expect_one_per_rank(params, me, own);
     expect_one_per_rank(params, me, received_counts);
     if (!params.relayed()) {
-        return direct_hops(params, me, layer, own, received_counts);
+        return direct_hops(params, world, me, layer, own, received_counts);
     }
     std::vector<Hop> hops;
-    hops.push_back(rail_hop(params, me, layer, own, received_counts));
-    hops.push_back(node_hop(params, me, layer, received_counts));
+    hops.push_back(rail_hop(params, world, me, layer, own, received_counts));
+    hops.push_back(node_hop(params, world, me, layer, received_counts));
     return hops;
 }
 

@@ -29,7 +29,7 @@ struct Hop {
                                                       std::span<ExpertCounts const> layers);
 
 /// Reads them back: the hops of one layer for `me`, from the counts that it sent and received.
-[[nodiscard]] std::vector<Hop> hops_of(Params const& params, Rank me, std::uint32_t layer,
+[[nodiscard]] std::vector<Hop> hops_of(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
                                        std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts);
 
 }  // namespace dlmb::moe_alltoall

@@ -204,7 +204,7 @@ public:
                              std::span<SetupCounts const> received_counts) const override {
         std::vector<std::vector<Hop>> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-            layers.push_back(hops_of(params_, me, layer, own.counts_to_send, received_counts));
+            layers.push_back(hops_of(params_, world_, me, layer, own.counts_to_send, received_counts));
         }
         return iteration_plan(params_, me, layers);
     }
