@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What this build and this machine can do.
-#include "common/app/info.hpp"
+#include "common/app/info/info.hpp"
 
 int main(int argc, char** argv) {
     return dlmb::app::run_info(argc, argv);

@@ -1,30 +1,82 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The points whose cells are visited in the same rounds: one, or with --rounds-over sweep as many as fit in memory.
+// Prepares points of the sweep and measures the cells of those that are visited in the same rounds: of one point, or
+// with --rounds-over sweep of as many as fit in memory.
 #pragma once
 
-#include "common/app/batch_room.hpp"
-#include "common/app/point.hpp"
+#include "common/app/buffer_choice.hpp"
+#include "common/app/cells.hpp"
+#include "common/app/overlap.hpp"
+#include "common/app/reporter.hpp"
+#include "common/app/traffic_setup.hpp"
+#include "common/measure/runner.hpp"
 
 #include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
 
 namespace dlmb::app {
 
+/// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
+struct Load {
+    Bytes pools = 0;
+    std::uint64_t compiled_steps = 0;  // of all cells and positions: backends number them
+};
+
+/// What there was before the first point of a batch.
+struct Room {
+    Bytes pool_limit = 0;  // what the buffers of one point may take
+    Bytes host_free = 0;   // on the node with the least; 0: unknown there
+};
+
+/// UCX tags tell 2^20 operations apart that are compiled at one time.
+inline constexpr std::uint64_t most_steps_of_a_batch = std::uint64_t{1} << 18U;
+
+/// Whether a point can be held ready beside others, so that its buffers are those that it would have alone and enough
+/// is left for what backends need. `host_free_now`: with `ready` in place, on the node with the least.
+[[nodiscard]] bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes host_free_now);
+
 class Batch {
 public:
-    explicit Batch(LaunchContext& launch) : launch_(launch) {}
+    /// The arguments must outlive it.
+    Batch(measure::LaunchShared const& launch, CellSource const& source, Machine const& machine, Reporter& reporter)
+        : launch_(launch), source_(source), machine_(machine), reporter_(reporter), overlap_(source.type) {}
 
-    /// Collective, as run() is. Prepares a point, whose variant must outlive it, and measures what is ready once no
-    /// other point shall join it.
-    void add(Variant const& variant, MemoryKind memory);
+    /// Collective, as run() is. Prepares a point, which must outlive it, and measures what is ready once no other point
+    /// shall join it. Cells that cannot run are reported as skipped.
+    void add(SweepPoint const& point);
     /// Measures what is ready, and forgets it.
     void run();
 
 private:
-    void prepare(Variant const& variant, MemoryKind memory, Pattern const& pattern, std::vector<Entry> entries);
-    LaunchContext& launch_;
-    std::deque<Point> points_;
+    /// A point with its traffic in buffers, so that its cells can be measured.
+    struct ReadyPoint {
+        SweepPoint const* point;
+        std::unique_ptr<MemorySpace> space;
+        Traffic traffic;  // without its plans, which are in `prepared`
+        measure::CacheUse cache;
+        std::unique_ptr<measure::PreparedPoint> prepared;
+        std::optional<record::HostPages> pages;
+    };
+
+    void prepare(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell> cells);
+    [[nodiscard]] ReadyPoint fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
+                                          BufferChoice const& choice);
+    /// Whether it can run.
+    bool compile(ReadyPoint const& ready, measure::Cell& cell);
+    void skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason);
+    [[nodiscard]] record::Record describe(ReadyPoint const& ready, measure::Cell const& cell) const;
+    void report(measure::Cell const& cell, measure::CellResult const& result);
+
+    measure::LaunchShared const& launch_;
+    CellSource const& source_;
+    Machine const& machine_;
+    Reporter& reporter_;
+    Overlap overlap_;
+    std::deque<ReadyPoint> points_;
+    std::vector<measure::Cell> cells_;  // of all of these
     Load ready_;
     Room room_;
 };

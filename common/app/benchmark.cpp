@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/benchmark.hpp"
 
+#include "common/app/launch.hpp"
 #include "common/app/launcher/launcher.hpp"
-#include "common/app/options.hpp"
-#include "common/app/plan_printout.hpp"
-#include "common/app/rank.hpp"
+#include "common/app/options/options.hpp"
+#include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
@@ -68,7 +68,7 @@ public:
             return static_cast<int>(code[0]);
         }
         try {
-            return run_rank(bootstrap, type_, std::get<Options>(request_));
+            return run_launch(bootstrap, type_, std::get<Options>(request_));
         } catch (UsageError const& error) {
             if (first) {
                 complain(error.what());

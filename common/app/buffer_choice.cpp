@@ -28,17 +28,17 @@ bool has_host_pages(MemoryKind memory) {
 }
 
 /// Of this rank: where the payload may stay between two iterations.
-Bytes cache_of(LaunchContext const& launch, MemoryKind memory) {
-    bool const by_device = !has_host_pages(memory) && launch.device.device;
-    return std::max(launch.host_cache, by_device ? launch.device.device->cache : 0);
+Bytes cache_of(Machine const& machine, MemoryKind memory) {
+    bool const by_device = !has_host_pages(memory) && machine.device.device;
+    return std::max(machine.host_cache, by_device ? machine.device.device->cache : 0);
 }
 
 /// What this rank may take of the memory that is free now.
-Bytes share_of_memory(LaunchContext const& launch, MemoryKind memory) {
-    auto const neighbours = static_cast<Bytes>(launch.bootstrap.local_size());
+Bytes share_of_memory(Bootstrap const& bootstrap, Machine const& machine, MemoryKind memory) {
+    auto const neighbours = static_cast<Bytes>(bootstrap.local_size());
     Bytes share = available_host_memory() / neighbours;
-    if (on_device(memory) && launch.device.device) {
-        share = launch.device.device->memory / (launch.options.shared_gpu ? neighbours : 1);
+    if (on_device(memory) && machine.device.device) {
+        share = machine.device.device->memory / (machine.shared_gpu ? neighbours : 1);
     }
     return share == 0 ? unlimited : share;
 }
@@ -53,17 +53,17 @@ std::uint64_t most_steps(std::span<Plan const> plans) {
 
 }  // namespace
 
-BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<Plan const> plans) {
-    CacheMode const mode = launch.options.runner.cache;
+BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, CacheMode mode, MemoryKind memory,
+                            std::span<Plan const> plans) {
     std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
     Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
                                          [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });
-    auto cache = static_cast<std::int64_t>(cache_of(launch, memory));
-    launch.bootstrap.all_reduce({&cache, 1}, Fold::max);
+    auto cache = static_cast<std::int64_t>(cache_of(machine, memory));
+    bootstrap.all_reduce({&cache, 1}, Fold::max);
     auto const cache_bytes = static_cast<Bytes>(cache);
 
-    Bytes const share = share_of_memory(launch, memory);
+    Bytes const share = share_of_memory(bootstrap, machine, memory);
     Bytes const flush = mode == CacheMode::flush ? CacheFlush::bytes_for(cache_bytes) : 0;
     Bytes const least = slot + flush;
     Bytes const wanted = mode == CacheMode::rotate ? measure::slots_wanted(slot, cache_bytes, most_steps(plans)) : 1;
@@ -73,7 +73,7 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
                                      -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part)),
                                      -static_cast<std::int64_t>(measure::slots_affordable(stride, unlimited)),
                                      -static_cast<std::int64_t>(share / pool_part)};
-    launch.bootstrap.all_reduce(most, Fold::max);
+    bootstrap.all_reduce(most, Fold::max);
     auto const [wanted_most, slot_most, lacking, affordable_negated, in_any_memory_negated, limit_negated] = most;
     BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
     if (lacking > 0) {
@@ -96,19 +96,19 @@ BufferChoice choose_buffers(LaunchContext& launch, MemoryKind memory, std::span<
     choice.pool_limit = static_cast<Bytes>(-limit_negated);
     bool const covered = slot == 0 || choice.use.slots * slot >= measure::caches_in_pool * cache_bytes;
     std::int64_t covers = cache_bytes > 0 && covered ? 1 : 0;
-    launch.bootstrap.all_reduce({&covers, 1}, Fold::min);
+    bootstrap.all_reduce({&covers, 1}, Fold::min);
     choice.use.covers_llc = covers != 0;
     return choice;
 }
 
-std::optional<record::HostPages> look_at_pages(LaunchContext& launch, MemoryKind memory,
+std::optional<record::HostPages> look_at_pages(Bootstrap& bootstrap, Machine const& machine, MemoryKind memory,
                                                std::span<Allocation const> allocations) {
     if (!has_host_pages(memory)) {
         return std::nullopt;
     }
-    std::vector<int> wanted = launch.numa_nodes;
-    if (memory == MemoryKind::pinned && launch.device.device && launch.device.device->numa_node >= 0) {
-        wanted = {launch.device.device->numa_node};
+    std::vector<int> wanted = machine.numa_nodes;
+    if (memory == MemoryKind::pinned && machine.device.device && machine.device.device->numa_node >= 0) {
+        wanted = {machine.device.device->numa_node};
     }
     std::size_t const each = std::max<std::size_t>(1, pages_per_rank / std::max<std::size_t>(1, allocations.size()));
     std::array<std::int64_t, 2> sums{};
@@ -117,9 +117,9 @@ std::optional<record::HostPages> look_at_pages(LaunchContext& launch, MemoryKind
         sums[0] += static_cast<std::int64_t>(found.sampled);
         sums[1] += static_cast<std::int64_t>(found.elsewhere);
     }
-    launch.bootstrap.all_reduce(sums, Fold::sum);
+    bootstrap.all_reduce(sums, Fold::sum);
     auto huge = static_cast<std::int64_t>(huge_page_bytes());
-    launch.bootstrap.all_reduce({&huge, 1}, Fold::max);
+    bootstrap.all_reduce({&huge, 1}, Fold::max);
     return record::HostPages{{static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1])},
                              static_cast<Bytes>(huge)};
 }

@@ -15,10 +15,10 @@ namespace {
 
 /// Backends that serve `kind` and were not asked in an earlier kind of memory.
 std::vector<Backend*> backends_for(MemoryKind kind, std::span<MemoryKind const> earlier,
-                                   std::vector<RequestedBackend> const& backends) {
+                                   std::vector<OpenedBackend> const& backends) {
     std::vector<Backend*> found;
-    for (RequestedBackend const& requested : backends) {
-        Backend* const backend = requested.backend.get();
+    for (OpenedBackend const& opened : backends) {
+        Backend* const backend = opened.backend.get();
         if (backend != nullptr && backend->supports(kind) &&
             std::none_of(earlier.begin(), earlier.end(), [&](MemoryKind each) { return backend->supports(each); })) {
             found.push_back(backend);
@@ -28,7 +28,7 @@ std::vector<Backend*> backends_for(MemoryKind kind, std::span<MemoryKind const> 
 }
 
 std::vector<measure::ExchangeFloor> exchanges(Bootstrap& bootstrap, Options const& options,
-                                              std::vector<RequestedBackend> const& backends, Nanoseconds limit_ns,
+                                              std::vector<OpenedBackend> const& backends, Nanoseconds limit_ns,
                                               measure::Watchdog& watchdog) {
     std::vector<measure::ExchangeFloor> floors;
     for (std::size_t i = 0; i < options.memory.size(); ++i) {
@@ -74,7 +74,7 @@ std::vector<std::string> disturbed_ranks(measure::Calibration const& calibration
 }  // namespace
 
 std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Options const& options,
-                                                     std::vector<RequestedBackend> const& backends,
+                                                     std::vector<OpenedBackend> const& backends,
                                                      record::DeviceUse const& device, measure::Watchdog& watchdog) {
     if (options.calibration == measure::Effort::off) {
         return std::nullopt;

@@ -4,7 +4,7 @@
 // The calibration of a launch: what is measured before the first cell, and what of it a person should know.
 #pragma once
 
-#include "common/app/launch_context.hpp"
+#include "common/app/backends.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/record/environment.hpp"
 
@@ -16,7 +16,7 @@ namespace dlmb::app {
 
 /// Collective. Absent with --calibration off. The watchdog is armed when it returns.
 [[nodiscard]] std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Options const& options,
-                                                                   std::vector<RequestedBackend> const& backends,
+                                                                   std::vector<OpenedBackend> const& backends,
                                                                    record::DeviceUse const& device,
                                                                    measure::Watchdog& watchdog);
 

@@ -1,9 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The texts of --version and --list-presets.
+// Texts that are printed instead of measuring: --version, --list-presets, and --plan, the plans and the traffic matrix
+// of all ranks, computed in this process. Needs neither MPI nor a GPU.
 #pragma once
 
+#include "common/app/options/options.hpp"
 #include "patterns/pattern.hpp"
 
 #include <string>
@@ -13,5 +15,8 @@ namespace dlmb::app {
 
 [[nodiscard]] std::string version_text(std::string_view program);
 [[nodiscard]] std::string preset_table(PatternType const& type);
+
+/// Throws UsageError when the options name more than one point.
+[[nodiscard]] std::string plan_printout(PatternType const& type, Options const& options);
 
 }  // namespace dlmb::app

@@ -8,8 +8,33 @@
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <unistd.h>
 
 namespace dlmb::app {
+namespace {
+
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(bool speaks) : active_(speaks && isatty(STDERR_FILENO) == 1) {}
+
+void Progress::show(std::string_view text) {
+    if (active_) {
+        fmt::print(stderr, "{}{}", erase_line, text);
+        std::fflush(stderr);
+        shown_ = true;
+    }
+}
+
+void Progress::clear() {
+    if (shown_) {
+        fmt::print(stderr, "{}", erase_line);
+        std::fflush(stderr);
+        shown_ = false;
+    }
+}
+
 namespace {
 
 constexpr double nanoseconds_per_second = 1e9;
@@ -65,19 +90,19 @@ void Reporter::record_cell(record::Record const& cell, std::string_view title) {
     figures_ += figure_of_merit(cell);
 }
 
-void Reporter::stuck(measure::Stuck const& stuck, Rank rank, std::string_view host) {
+void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_view host) {
     std::lock_guard const lock(mutex_);
-    std::string const step = stuck.step.empty() ? "" : fmt::format(", step \"{}\"", stuck.step);
-    std::string const where = fmt::format("rank {} ({}): {}, {}{}", rank, host, stuck.cell, stuck.activity, step);
+    std::string const step = report.step.empty() ? "" : fmt::format(", step \"{}\"", report.step);
+    std::string const where = fmt::format("rank {} ({}): {}, {}{}", rank, host, report.cell, report.activity, step);
     std::string const what =
-        stuck.signal == 0
-            ? fmt::format("no progress for {:.0f} s", static_cast<double>(stuck.silent_ns) / nanoseconds_per_second)
-            : fmt::format("ended by signal {} (the job was cancelled, or another rank ended)", stuck.signal);
+        report.signal == 0
+            ? fmt::format("no progress for {:.0f} s", static_cast<double>(report.silent_ns) / nanoseconds_per_second)
+            : fmt::format("ended by signal {} (the job was cancelled, or another rank ended)", report.signal);
     fmt::print(stderr, "{}: error: {}: {}\n", launch_.program, where, what);
-    auto const found = expected_.find(stuck.cell);
+    auto const found = expected_.find(report.cell);
     if (found != expected_.end()) {
         record::Record cell = found->second;
-        cell.result.status = stuck.signal == 0 ? measure::Status::timeout : measure::Status::failed;
+        cell.result.status = report.signal == 0 ? measure::Status::timeout : measure::Status::failed;
         cell.result.reason = fmt::format("{}: {}", where, what);
         record_cell(cell, cell.identity.preset);
     }

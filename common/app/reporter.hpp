@@ -1,13 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rank 0's voice: table rows, result lines, the closing verdict. On the other ranks it only counts, so that all ranks
-// leave with the same exit code.
+// What rank 0 says: table rows, result lines, the verdict at the end, and on a terminal what is going on between two
+// rows. On the other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
 #include "common/app/launch_summary.hpp"
-#include "common/app/progress.hpp"
-#include "common/app/table.hpp"
+#include "common/app/tables/table.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
 #include "common/record/result_writer.hpp"
@@ -17,8 +16,24 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace dlmb::app {
+
+class Progress {
+public:
+    explicit Progress(bool speaks);
+    Progress(Progress const&) = delete;
+    Progress& operator=(Progress const&) = delete;
+    ~Progress() { clear(); }
+
+    void show(std::string_view text);
+    void clear();
+
+private:
+    bool active_;
+    bool shown_ = false;
+};
 
 enum ExitCode : int { exit_ok = 0, exit_cell_failed = 1, exit_usage = 64, exit_output = 74, exit_nothing_ran = 77 };
 
@@ -30,12 +45,13 @@ public:
     /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
     void expect(std::string const& name, record::Record const& cell);
     void cell(record::Record const& cell, std::string_view title);
-    void resumed() { ++resumed_; }
+    /// So many cells need no measuring: the results file holds them.
+    void resumed(std::uint64_t cells) { resumed_ += cells; }
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);
     /// From the watchdog's thread: records what stood still. Prints one line on any rank.
-    void stuck(measure::Stuck const& stuck, Rank rank, std::string_view host);
+    void hang(measure::HangReport const& report, Rank rank, std::string_view host);
     /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
     int finish();
     [[nodiscard]] record::Launch const& launch() const { return launch_; }

@@ -1,26 +1,40 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The points of a sweep: every preset with every combination of the listed parameter values.
+// The points of a sweep: every preset with every combination of the listed parameter values, in every kind of memory.
+// Message sizes are ranges that double, "[MIN:]MAX".
 #pragma once
 
-#include "common/app/options.hpp"
+#include "common/app/options/options.hpp"
+#include "common/base/units.hpp"
 #include "patterns/pattern.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::app {
 
-struct Variant {
+/// MIN, 2 MIN, 4 MIN ... up to and including MAX, which is the last even where doubling passes it. "N:N" is one size.
+/// A MIN of 0 is followed by 8. A lone MAX starts at 8 B, or is alone below that: 8 is the smallest size that holds
+/// whole elements of every type (OSU starts at 1 because it sends chars). Throws UsageError whose text starts with
+/// `option`.
+[[nodiscard]] std::vector<Bytes> expand_sizes(std::string_view text, std::string_view option);
+
+/// "8 B", "64 K" or "1536 B": exact, in the largest unit that divides it.
+[[nodiscard]] std::string exact_size(Bytes bytes);
+
+/// One combination of preset and parameter values, in one kind of memory.
+struct SweepPoint {
     std::string preset;        // empty: none
     Parameters parameters;     // resolved, all of them; a size is in bytes without a suffix
     Parameters preset_values;  // what the preset alone resolves to: the cell id leaves these out
     std::string title;         // "deepseek-v3 tokens=128", "operation=allreduce 64 K": preset, swept values, size
+    MemoryKind memory = MemoryKind::host;
 };
 
-/// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run fastest
-/// of all. Throws UsageError.
-[[nodiscard]] std::vector<Variant> expand_sweep(PatternType const& type, Options const& options);
+/// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run faster
+/// than these, kinds of memory fastest of all. Throws UsageError.
+[[nodiscard]] std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options);
 
 }  // namespace dlmb::app

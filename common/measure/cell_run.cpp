@@ -17,41 +17,41 @@
 
 namespace dlmb::measure {
 
-CellRun::CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
-                 PhaseMap const& phases, PayloadCheck& check)
-    : contest_(contest), candidate_(candidate), options_(options), watchdog_(watchdog), phases_(phases), check_(check),
-      sampler_(contest.bootstrap, contest.start.clock(), watchdog, candidate.positions, contest.plans, phases),
-      clocks_(contest.gpu) {
-    sampler_.set_flush(contest.flush);
+CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
+    : launch_(launch), cell_(cell), options_(launch.options),
+      sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
+               cell.point->phases()),
+      gpu_clocks_(cell.point->gpu()) {
+    sampler_.set_flush(cell.point->flush());
 }
 
 bool CellRun::decides() const {
-    return contest_.bootstrap.rank() == deciding_rank;
+    return launch_.bootstrap.rank() == deciding_rank;
 }
 Nanoseconds CellRun::clock() const {
     return decides() ? options_.limit_clock() : 0;
 }
 
 void CellRun::activate() {
-    for (std::unique_ptr<CompiledPlan> const& compiled : candidate_.positions) {
+    for (std::unique_ptr<CompiledPlan> const& compiled : cell_.positions) {
         compiled->activate();
     }
 }
 
 void CellRun::start() {
     activate();
-    result_.setup_ns = reduce_over_ranks(contest_.bootstrap, candidate_.setup_ns, Fold::max);
-    watchdog_.activity("first iteration");
+    result_.setup_ns = reduce_over_ranks(launch_.bootstrap, cell_.setup_ns, Fold::max);
+    launch_.watchdog.activity("first iteration");
     first_iterations();
     if (!over_) {
-        watchdog_.activity("warm-up");
+        launch_.watchdog.activity("warm-up");
         warm_up();
     }
 }
 
 void CellRun::first_iterations() {
     if (options_.validate) {
-        check(check_.before(), "before timing");
+        check(cell_.point->check().before(), "before timing");
     } else {
         result_.first_iteration_ns = sampler_.run(0, 1).headline.front();
     }
@@ -59,10 +59,10 @@ void CellRun::first_iterations() {
 
 void CellRun::check(std::vector<std::uint64_t> const& positions, char const* when) {
     for (std::uint64_t const position : positions) {
-        CompiledPlan& compiled = *candidate_.positions[position];
-        watchdog_.iteration(&compiled, &contest_.plans[position % contest_.plans.size()]);
-        Nanoseconds const took = check_.run(position, compiled, result_.validation);
-        watchdog_.touch();
+        CompiledPlan& compiled = *cell_.positions[position];
+        launch_.watchdog.iteration(&compiled, &cell_.point->plan_at(position));
+        Nanoseconds const took = cell_.point->check().run(position, compiled, result_.validation);
+        launch_.watchdog.touch();
         if (result_.first_iteration_ns == 0) {
             result_.first_iteration_ns = took;
         }
@@ -74,12 +74,12 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
             break;
         }
     }
-    check_.conclude(result_.validation);
+    cell_.point->check().conclude(result_.validation);
 }
 
 void CellRun::warm_up() {
-    WarmUpRule rule(options_.warmup, candidate_.positions.size(), result_.first_iteration_ns, options_.time_limit_ns);
-    while (std::uint64_t const batch = from_rank(contest_.bootstrap, rule.next())) {
+    WarmUpRule rule(options_.warmup, cell_.positions.size(), result_.first_iteration_ns, options_.time_limit_ns);
+    while (std::uint64_t const batch = from_rank(launch_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
         Chunk const& chunk = sampler_.run(rule.iterations(), batch);
         rule.add(batch, median(chunk.headline), clock() - begin);
@@ -90,11 +90,10 @@ void CellRun::warm_up() {
 }
 
 void CellRun::set_up_sampling(double iteration_ns) {
-    std::uint64_t const draws = contest_.plans.size();
-    SampleShape const shape =
-        from_rank(contest_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven_));
+    std::uint64_t const draws = cell_.point->plans().size();
+    SampleShape const shape = from_rank(launch_.bootstrap, sample_shape(options_, draws, iteration_ns, device_driven_));
     sampler_.set_iterations_per_sample(shape.iterations);
-    if (options_.gate && on_device(contest_.slots.front().kind)) {
+    if (options_.gate && on_device(cell_.point->memory())) {
         sampler_.set_gate(&gate_.emplace());
     }
     unrecorded_ = shape.unrecorded;
@@ -117,12 +116,12 @@ void CellRun::set_up_sampling(double iteration_ns) {
 void CellRun::set_up_start(double iteration_ns) {
     std::uint64_t const iterations = sampler_.iterations_per_sample();
     bool const streams = options_.mode == Mode::stream && options_.cache != CacheMode::flush;
-    StartPlan plan = contest_.start.plan(iteration_ns * static_cast<double>(iterations));
+    StartPlan plan = launch_.start.plan(iteration_ns * static_cast<double>(iterations));
     if (streams || iterations > 1) {
         plan.method = StartMethod::barrier;
         plan.margin_ns = 0;
     }
-    sampler_.set_start({contest_.bootstrap, contest_.start.clock(), plan, contest_.start.oversubscribed()});
+    sampler_.set_start({launch_.bootstrap, launch_.start.clock(), plan, launch_.start.oversubscribed()});
     sampler_.set_span(plan.clock_is_good && (streams || plan.method == StartMethod::window));
     result_.sync.method = name_of(plan.method);
     result_.sync.is_span = sampler_.spans();
@@ -130,15 +129,15 @@ void CellRun::set_up_start(double iteration_ns) {
 
 void CellRun::round(std::uint64_t number) {
     activate();
-    watchdog_.activity(fmt::format("round {}", number));
-    (void)contest_.start.clock().check();
+    launch_.watchdog.activity(fmt::format("round {}", number));
+    (void)launch_.start.clock().check();
     if (rule_) {
         rule_->begin_round();
     }
     while (true) {
-        Decision const decision = from_rank(contest_.bootstrap, rule_ ? rule_->next() : Decision{});
+        Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
-            result_.sync.clock_error_ns = std::max(result_.sync.clock_error_ns, contest_.start.clock().check());
+            result_.sync.clock_error_ns = std::max(result_.sync.clock_error_ns, launch_.start.clock().check());
             if (decision.stop != Stop::not_yet) {
                 conclude(decision.stop);
             }
@@ -147,7 +146,7 @@ void CellRun::round(std::uint64_t number) {
         Nanoseconds const begin = clock();
         sampler_.run_unrecorded(samples_, unrecorded_);
         Chunk const& chunk = sampler_.run(samples_, decision.samples);
-        clocks_.look();
+        gpu_clocks_.look();
         if (rule_) {
             rule_->add(chunk.headline, clock() - begin);
         }
@@ -164,13 +163,13 @@ void CellRun::drop(double times_slower) {
     conclude(Stop::time);
 }
 
-Standing CellRun::standing() const {
-    Standing standing;
+CellSoFar CellRun::so_far() const {
+    CellSoFar so_far;
     if (rule_ && result_.status == Status::ok && !result_.dropped) {
-        standing.round_medians_ns = rule_->round_medians();
+        so_far.round_medians_ns = rule_->round_medians();
     }
-    standing.may_go = !over_ && !candidate_.is_default;
-    return standing;
+    so_far.may_drop = !over_ && !cell_.is_default;
+    return so_far;
 }
 
 void CellRun::keep(Chunk const& chunk) {
@@ -189,8 +188,8 @@ void CellRun::keep(Chunk const& chunk) {
 
 void CellRun::conclude(Stop stop) {
     if (options_.validate) {
-        watchdog_.activity("validation after timing");
-        check(check_.after(), "after timing");
+        launch_.watchdog.activity("validation after timing");
+        check(cell_.point->check().after(), "after timing");
         if (over_) {
             return;
         }
@@ -198,22 +197,22 @@ void CellRun::conclude(Stop stop) {
     }
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
-    result_.sync.clock_error_ns = reduce_over_ranks(contest_.bootstrap, result_.sync.clock_error_ns, Fold::max);
+    result_.sync.clock_error_ns = reduce_over_ranks(launch_.bootstrap, result_.sync.clock_error_ns, Fold::max);
     result_.sync.drift_ppm = largest_drift_ppm();
-    result_.throttled = clocks_.over_ranks(contest_.bootstrap);
+    result_.throttled = gpu_clocks_.over_ranks(launch_.bootstrap);
     if (decides()) {
         summarize_samples();
     }
-    bool const launch_blocks = std::any_of(candidate_.positions.begin(), candidate_.positions.end(),
+    bool const launch_blocks = std::any_of(cell_.positions.begin(), cell_.positions.end(),
                                            [](auto const& compiled) { return compiled->launch_blocks(); });
-    ranks_.summarize(contest_.bootstrap, contest_.plans, launch_blocks, result_);
+    ranks_.summarize(launch_.bootstrap, cell_.point->plans(), launch_blocks, result_);
     over_ = true;
 }
 
 double CellRun::largest_drift_ppm() const {
     constexpr double steps = 1000;  // of a part per million
-    double const own = std::abs(contest_.start.clock().drift_ppm());
-    return static_cast<double>(reduce_over_ranks(contest_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
+    double const own = std::abs(launch_.start.clock().drift_ppm());
+    return static_cast<double>(reduce_over_ranks(launch_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
 }
 
 void CellRun::summarize_samples() {
@@ -222,13 +221,13 @@ void CellRun::summarize_samples() {
     result_.round_medians_ns = rule_->round_medians();
     result_.median_of_rounds_ns = median(result_.round_medians_ns);
     result_.aa_ratio = aa_ratio(result_.round_medians_ns);
-    std::size_t const draws = result_.iterations_per_sample == 1 ? contest_.plans.size() : 1;
+    std::size_t const draws = result_.iterations_per_sample == 1 ? cell_.point->plans().size() : 1;
     result_.series = describe_series(headline_, draws);
     result_.flags = flags_of(headline_, draws);
     summarize_device();
-    result_.straggler = find_straggler(slowest_, contest_.bootstrap.size());
-    result_.critical_phase = critical_phase(phases_.labels(), phase_samples_);
-    std::size_t const labels = phases_.labels().size();
+    result_.straggler = find_straggler(slowest_, launch_.bootstrap.size());
+    result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);
+    std::size_t const labels = cell_.point->phases().labels().size();
     for (std::size_t label = 0; label < labels && !phase_samples_.empty(); ++label) {
         std::vector<Nanoseconds> samples;
         for (std::size_t i = label; i < phase_samples_.size(); i += labels) {
@@ -236,7 +235,7 @@ void CellRun::summarize_samples() {
                 samples.push_back(phase_samples_[i]);
             }
         }
-        result_.phases.push_back({phases_.labels()[label], summarize(samples)});
+        result_.phases.push_back({cell_.point->phases().labels()[label], summarize(samples)});
     }
 }
 

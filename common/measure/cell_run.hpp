@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One candidate's way through a contest: checked first iteration, warm-up, rounds, checked last iteration, result.
+// Measures one cell: checked first iteration, warm-up, rounds, checked last iteration, result.
 // Collective throughout; rank 0 decides, from its own clock alone, and the others follow.
 #pragma once
 
@@ -21,18 +21,17 @@ namespace dlmb::measure {
 class CellRun {
 public:
     /// The arguments must outlive it.
-    CellRun(Contest const& contest, Candidate& candidate, RunnerOptions const& options, Watchdog& watchdog,
-            PhaseMap const& phases, PayloadCheck& check);
+    CellRun(LaunchShared const& launch, Cell const& cell);
 
-    [[nodiscard]] Backend& backend() const { return *candidate_.backend; }
+    [[nodiscard]] Cell const& cell() const { return cell_; }
     /// First iterations, checked, and warm-up.
     void start();
     /// One visit; the last one checks the payload again and fills in the result.
     void round(std::uint64_t number);
     /// Ends the cell with the samples that it has. `times_slower`: than the best cell of its backend.
     void drop(double times_slower);
-    /// For halving; no rounds on ranks other than the deciding one.
-    [[nodiscard]] Standing standing() const;
+    /// No rounds on ranks other than the deciding one.
+    [[nodiscard]] CellSoFar so_far() const;
     /// True once the result is final: stopped, or its payload was wrong.
     [[nodiscard]] bool over() const { return over_; }
     [[nodiscard]] CellResult const& result() const { return result_; }
@@ -52,12 +51,9 @@ private:
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;
 
-    Contest const& contest_;
-    Candidate& candidate_;
+    LaunchShared const& launch_;
+    Cell const& cell_;
     RunnerOptions const& options_;
-    Watchdog& watchdog_;
-    PhaseMap const& phases_;
-    PayloadCheck& check_;
     Sampler sampler_;
     std::optional<DeviceGate> gate_;
     std::optional<StoppingRule> rule_;  // on the deciding rank
@@ -65,7 +61,7 @@ private:
     bool device_driven_ = false;
     std::uint64_t samples_ = 0;
     RankLog ranks_;
-    ThrottleLog clocks_;
+    ThrottleLog gpu_clocks_;
     std::vector<Nanoseconds> headline_;
     std::vector<Rank> slowest_;
     std::vector<Nanoseconds> device_;

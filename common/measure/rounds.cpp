@@ -41,41 +41,41 @@ struct Place {
     double median = 0;
 };
 
-std::vector<Hopeless> hopeless_of(std::span<Standing const> standings, std::vector<Place> league, double factor) {
-    for (Place& place : league) {
-        place.median = median(standings[place.index].round_medians_ns);
+std::vector<Dropped> slow_in_group(std::span<CellSoFar const> cells, std::vector<Place> group, double factor) {
+    for (Place& place : group) {
+        place.median = median(cells[place.index].round_medians_ns);
     }
-    std::stable_sort(league.begin(), league.end(), [](Place a, Place b) { return a.median < b.median; });
-    Place const best = league.front();
-    auto const rounds_of_best = standings[best.index].round_medians_ns;
+    std::stable_sort(group.begin(), group.end(), [](Place a, Place b) { return a.median < b.median; });
+    Place const best = group.front();
+    auto const rounds_of_best = cells[best.index].round_medians_ns;
     double const bound = factor * *std::max_element(rounds_of_best.begin(), rounds_of_best.end());
-    std::vector<Hopeless> gone;
-    for (std::size_t place = (league.size() + 1) / 2; place < league.size(); ++place) {
-        Standing const& standing = standings[league[place].index];
-        auto const rounds = standing.round_medians_ns;
+    std::vector<Dropped> dropped;
+    for (std::size_t place = (group.size() + 1) / 2; place < group.size(); ++place) {
+        CellSoFar const& cell = cells[group[place].index];
+        auto const rounds = cell.round_medians_ns;
         bool const slower = *std::min_element(rounds.begin(), rounds.end()) > bound;
-        if (standing.may_go && rounds.size() >= rounds_least && slower) {
-            gone.push_back({league[place].index, league[place].median / best.median});
+        if (cell.may_drop && rounds.size() >= rounds_least && slower) {
+            dropped.push_back({group[place].index, group[place].median / best.median});
         }
     }
-    return gone;
+    return dropped;
 }
 
 }  // namespace
 
-std::vector<Hopeless> hopeless(std::span<Standing const> standings, double factor) {
-    std::map<std::size_t, std::vector<Place>> leagues;
-    for (std::size_t index = 0; index < standings.size(); ++index) {
-        if (!standings[index].round_medians_ns.empty()) {
-            leagues[standings[index].league].push_back({index});
+std::vector<Dropped> cells_to_drop(std::span<CellSoFar const> cells, double factor) {
+    std::map<std::size_t, std::vector<Place>> groups;
+    for (std::size_t index = 0; index < cells.size(); ++index) {
+        if (!cells[index].round_medians_ns.empty()) {
+            groups[cells[index].group].push_back({index});
         }
     }
-    std::vector<Hopeless> gone;
-    for (auto const& [league, places] : leagues) {
-        std::vector<Hopeless> const more = hopeless_of(standings, places, factor);
-        gone.insert(gone.end(), more.begin(), more.end());
+    std::vector<Dropped> dropped;
+    for (auto const& [group, places] : groups) {
+        std::vector<Dropped> const more = slow_in_group(cells, places, factor);
+        dropped.insert(dropped.end(), more.begin(), more.end());
     }
-    return gone;
+    return dropped;
 }
 
 }  // namespace dlmb::measure

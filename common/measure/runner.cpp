@@ -3,7 +3,6 @@
 #include "common/measure/runner.hpp"
 
 #include "common/base/error.hpp"
-#include "common/measure/buffers/rotation.hpp"
 #include "common/measure/cell_run.hpp"
 #include "common/measure/rounds.hpp"
 
@@ -37,62 +36,34 @@ private:
     Backend* current_ = nullptr;
 };
 
-/// The compiled plans that the watchdog looks at die soon after the contest, however it ends.
-class WatchedContest {
+/// The compiled plans that the watchdog looks at die soon after the run, however it ends.
+class DisarmAtEnd {
 public:
-    explicit WatchedContest(Watchdog& watchdog) : watchdog_(watchdog) {}
-    WatchedContest(WatchedContest const&) = delete;
-    WatchedContest(WatchedContest&&) = delete;
-    WatchedContest& operator=(WatchedContest const&) = delete;
-    WatchedContest& operator=(WatchedContest&&) = delete;
-    ~WatchedContest() { watchdog_.disarm(); }
+    explicit DisarmAtEnd(Watchdog& watchdog) : watchdog_(watchdog) {}
+    DisarmAtEnd(DisarmAtEnd const&) = delete;
+    DisarmAtEnd(DisarmAtEnd&&) = delete;
+    DisarmAtEnd& operator=(DisarmAtEnd const&) = delete;
+    DisarmAtEnd& operator=(DisarmAtEnd&&) = delete;
+    ~DisarmAtEnd() { watchdog_.disarm(); }
 
 private:
     Watchdog& watchdog_;
 };
 
-void require_complete(Contest const& contest, std::span<Candidate> candidates) {
-    if (contest.plans.empty() || contest.slots.empty()) {
-        throw Error("a contest without plans or without buffers");
-    }
-    std::uint64_t const positions = positions_of(contest.plans.size(), contest.slots.size());
-    for (Candidate const& candidate : candidates) {
-        if (candidate.backend == nullptr || candidate.positions.size() != positions) {
-            throw Error(fmt::format("{}: {} compiled plans for {} draws in {} slots", candidate.name,
-                                    candidate.positions.size(), contest.plans.size(), contest.slots.size()));
-        }
+void require_compiled(Cell const& cell) {
+    if (cell.backend == nullptr || cell.point == nullptr || cell.positions.size() != cell.point->positions()) {
+        throw Error(
+            fmt::format("{}: {} compiled plans, which are not those of its point", cell.name, cell.positions.size()));
     }
 }
 
-/// A candidate among all that take turns.
-struct Turn {
-    CellRun cell;
-    ContestRun const& run;
-    std::size_t index;  // in the run
-
-    [[nodiscard]] Candidate const& candidate() const { return run.candidates[index]; }
-    [[nodiscard]] bool in_league_of(Turn const& other) const {
-        return &run == &other.run && &cell.backend() == &other.cell.backend();
-    }
-};
-
-/// What the cells of one contest share while they run.
-struct Shared {
-    PhaseMap phases;
-    PayloadCheck check;
-
-    Shared(Contest const& contest, Fill fill)
-        : phases(contest.bootstrap, contest.plans),
-          check(contest.bootstrap, contest.memory, contest.slots, contest.plans, fill) {}
-};
-
 /// A transport that gives up by itself leaves the same record as one that the watchdog found standing still.
-void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
+void take_turn(CellRun& run, std::uint64_t round, Watchdog& watchdog) {
     try {
         if (round == 0) {
-            cell.start();
+            run.start();
         } else {
-            cell.round(round);
+            run.round(round);
         }
     } catch (TimeoutError const&) {
         watchdog.expire();
@@ -100,21 +71,25 @@ void take_turn(CellRun& cell, std::uint64_t round, Watchdog& watchdog) {
     }
 }
 
-/// Collective. By turn: how many times slower than the best of its backend, where it shall get no more rounds; else 0.
-std::vector<double> turns_to_drop(std::deque<Turn> const& turns, double factor) {
+/// Collective. By cell: how many times slower than the best of its point and backend, where it shall get no more
+/// rounds; else 0.
+std::vector<double> times_slower(Bootstrap& bootstrap, std::deque<CellRun> const& runs, double factor) {
     constexpr double steps = 1000;  // of a ratio that ranks tell each other
-    std::vector<Standing> standings;
-    for (Turn const& turn : turns) {
-        Standing& standing = standings.emplace_back(turn.cell.standing());
-        auto const league =
-            std::find_if(turns.begin(), turns.end(), [&](Turn const& first) { return turn.in_league_of(first); });
-        standing.league = static_cast<std::size_t>(league - turns.begin());
+    auto const compared = [](CellRun const& one, CellRun const& other) {
+        return one.cell().point == other.cell().point && one.cell().backend == other.cell().backend;
+    };
+    std::vector<CellSoFar> so_far;
+    for (CellRun const& run : runs) {
+        CellSoFar& cell = so_far.emplace_back(run.so_far());
+        auto const first =
+            std::find_if(runs.begin(), runs.end(), [&](CellRun const& other) { return compared(run, other); });
+        cell.group = static_cast<std::size_t>(first - runs.begin());
     }
-    std::vector<std::int64_t> slower(turns.size(), 0);
-    for (Hopeless const& cell : hopeless(standings, factor)) {
+    std::vector<std::int64_t> slower(runs.size(), 0);
+    for (Dropped const& cell : cells_to_drop(so_far, factor)) {
         slower[cell.index] = std::llround(cell.times_slower * steps);
     }
-    turns.front().run.contest.bootstrap.all_reduce(slower, Fold::max);
+    bootstrap.all_reduce(slower, Fold::max);
     std::vector<double> ratios;
     std::transform(slower.begin(), slower.end(), std::back_inserter(ratios),
                    [](std::int64_t ratio) { return static_cast<double>(ratio) / steps; });
@@ -123,49 +98,40 @@ std::vector<double> turns_to_drop(std::deque<Turn> const& turns, double factor) 
 
 }  // namespace
 
-void run_contests(std::span<ContestRun const> runs, RunnerOptions const& options, Watchdog& watchdog) {
-    WatchedContest const watched(watchdog);
-    std::deque<Shared> shared;
-    std::deque<Turn> turns;
-    for (ContestRun const& run : runs) {
-        require_complete(run.contest, run.candidates);
-        if (run.candidates.empty()) {
-            continue;
-        }
-        watchdog.arm(run.candidates.front().name, options.timeout_ns);
-        Shared& of_run = shared.emplace_back(run.contest, options.fill);
-        for (std::size_t index = 0; index < run.candidates.size(); ++index) {
-            turns.push_back(
-                {{run.contest, run.candidates[index], options, watchdog, of_run.phases, of_run.check}, run, index});
-        }
+void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
+               std::function<void(Cell const&, CellResult const&)> const& finished) {
+    RunnerOptions const& options = launch.options;
+    DisarmAtEnd const disarm(launch.watchdog);
+    std::deque<CellRun> runs;
+    for (Cell const& cell : cells) {
+        require_compiled(cell);
+        runs.emplace_back(launch, cell);
     }
     ActiveBackend active;
-    std::size_t left = turns.size();
-    auto const visit = [&](Turn& turn, auto const& what) {
-        active.use(turn.cell.backend());
-        watchdog.arm(turn.candidate().name, options.timeout_ns);
-        what(turn.cell);
-        if (turn.cell.over()) {
+    std::size_t left = runs.size();
+    auto const visit = [&](CellRun& run, auto const& what) {
+        active.use(*run.cell().backend);
+        launch.watchdog.arm(run.cell().name, options.timeout_ns);
+        what(run);
+        if (run.over()) {
             --left;
-            turn.run.finished(turn.index, turn.cell.result());
+            finished(run.cell(), run.result());
         }
     };
-    std::uint64_t round = 0;
-    while (left > 0) {
-        for (std::size_t const number : round_order(turns.size(), options.order_seed, round)) {
-            if (!turns[number].cell.over()) {
-                visit(turns[number], [&](CellRun& cell) { take_turn(cell, round, watchdog); });
+    for (std::uint64_t round = 0; left > 0; ++round) {
+        for (std::size_t const number : round_order(runs.size(), options.order_seed, round)) {
+            if (!runs[number].over()) {
+                visit(runs[number], [&](CellRun& run) { take_turn(run, round, launch.watchdog); });
             }
         }
         if (options.drop_slower > 0 && round > 0 && left > 0) {
-            std::vector<double> const slower = turns_to_drop(turns, options.drop_slower);
-            for (std::size_t number = 0; number < turns.size(); ++number) {
+            std::vector<double> const slower = times_slower(launch.bootstrap, runs, options.drop_slower);
+            for (std::size_t number = 0; number < runs.size(); ++number) {
                 if (slower[number] > 0) {
-                    visit(turns[number], [&](CellRun& cell) { cell.drop(slower[number]); });
+                    visit(runs[number], [&](CellRun& run) { run.drop(slower[number]); });
                 }
             }
         }
-        ++round;
     }
     active.release();
 }

@@ -4,8 +4,7 @@
 // Identifiers that join lines: of a cell (equal in every launch), and of a launch (random).
 #pragma once
 
-#include "common/measure/buffers/cache_use.hpp"
-#include "common/plan/world.hpp"
+#include "common/measure/cell.hpp"
 
 #include <cstdint>
 #include <map>
@@ -14,23 +13,7 @@
 
 namespace dlmb::record {
 
-/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
-/// key).
-struct CellIdentity {
-    std::string pattern;
-    std::string preset;                             // may be empty
-    std::map<std::string, std::string> parameters;  // resolved, all of them
-    std::string backend;
-    std::string method;
-    std::string memory;
-    std::string mode;  // isolated, stream
-    WorldShape world;
-    std::uint64_t seed = 1;
-    std::uint32_t draws = 1;
-    measure::CacheMode cache = measure::CacheMode::rotate;
-    measure::Fill fill = measure::Fill::random;
-    bool operator==(CellIdentity const&) const = default;
-};
+using measure::CellIdentity;
 
 /// Sorted key=value parts joined with '/', characters A-Z a-z 0-9 . _ = / + - only, at most 1000 bytes (a longer one
 /// ends in a hash). Parameters (key "p.<name>") at their preset's value are left out; a byte that is none of A-Z a-z

@@ -42,19 +42,16 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
     if (bootstrap.size() < 2) {
         return {};
     }
-    std::vector<Plan> const plans{to_the_next_rank(bootstrap)};
-    BufferPool const pool(memory, buffer_sizes(plans), 1);
-    fill_slots(memory, pool.slots(), plans, Fill::random);
-    std::vector<Candidate> candidates;
+    PreparedPoint point(bootstrap, memory, {to_the_next_rank(bootstrap)});
+    std::vector<Cell> cells;
     for (Backend* const backend : backends) {
-        auto compiled = backend->compile(plans.front(), pool.slots().front(), {});
-        if (first_refusal(bootstrap, compiled ? "" : compiled.error().reason).empty()) {
-            Candidate& candidate = candidates.emplace_back();
-            candidate.name = "calibration of " + std::string(backend->name());
-            candidate.backend = backend;
-            candidate.positions.push_back(std::move(compiled).value());
+        Cell cell;
+        cell.name = "calibration of " + std::string(backend->name());
+        cell.backend = backend;
+        cell.point = &point;
+        if (cell.compile(bootstrap).empty()) {
+            cells.push_back(std::move(cell));
         }
-        backend->quiesce();
     }
     RunnerOptions options;
     options.warmup = warm_up;
@@ -62,11 +59,10 @@ std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace&
     options.validate = false;
     CommonStart start(bootstrap, StartRequest::barrier);
     std::vector<ExchangeFloor> floors;
-    run_contest({bootstrap, memory, pool.slots(), plans, start}, candidates, options, watchdog,
-                [&](std::size_t index, CellResult const& result) {
-                    floors.push_back({std::string(candidates[index].backend->name()),
-                                      std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});
-                });
+    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, CellResult const& result) {
+        floors.push_back(
+            {std::string(cell.backend->name()), std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});
+    });
     return floors;
 }
 

@@ -44,7 +44,7 @@ void CommonClock::find_tree() {
         if (leader == rank) {
             leaders.push_back(rank);
         } else if (leader == bootstrap_.rank()) {
-            mates_.push_back({rank});
+            peers_.push_back({rank});
         }
     }
     nodes_ = leaders.size();
@@ -62,9 +62,9 @@ void CommonClock::find_tree() {
 
 // An offset of zero that a few ping-pongs do not refute is taken as one clock: that is what the system promises.
 void CommonClock::compare_on_node() {
-    for (Mate& mate : mates_) {
-        answer(mate.rank);
-        mate.own_clock = bootstrap_.receive_word(mate.rank) != 0;
+    for (PeerRank& peer : peers_) {
+        answer(peer.rank);
+        peer.own_clock = bootstrap_.receive_word(peer.rank) != 0;
     }
     if (leader_ != bootstrap_.rank()) {
         own_clock_ = !measure(leader_).bracket.contains(0);
@@ -107,10 +107,10 @@ Nanoseconds CommonClock::follow(Rank reference) {
     return line_.correct(measured);
 }
 
-void CommonClock::tell_line(Rank mate) {
+void CommonClock::tell_line(Rank peer) {
     ClockLine::Words const words = line_.words();
     for (std::int64_t const word : {words.anchor_local_ns, words.anchor_offset_ns, words.slope_1e15, words.error_ns}) {
-        bootstrap_.send_word(mate, word);
+        bootstrap_.send_word(peer, word);
     }
 }
 
@@ -142,11 +142,11 @@ Nanoseconds CommonClock::check() {
     for (Rank const client : clients_) {
         answer(client);
     }
-    for (Mate const& mate : mates_) {
-        if (mate.own_clock) {
-            answer(mate.rank);
+    for (PeerRank const& peer : peers_) {
+        if (peer.own_clock) {
+            answer(peer.rank);
         } else if (nodes_ > 1) {
-            tell_line(mate.rank);
+            tell_line(peer.rank);
         }
     }
     return was_wrong;

@@ -43,7 +43,7 @@ private:
     [[nodiscard]] MeasuredOffset measure(Rank reference);
     void answer(Rank client);
     [[nodiscard]] Nanoseconds follow(Rank reference);
-    void tell_line(Rank mate);
+    void tell_line(Rank peer);
     [[nodiscard]] Nanoseconds hear_line(Rank leader);
 
     Bootstrap& bootstrap_;
@@ -53,12 +53,12 @@ private:
     std::size_t nodes_ = 1;
     std::vector<Rank> clients_;  // leaders whose reference this leader is, in the order of the tree's levels
     Rank reference_ = -1;        // of a leader; -1: it is the root
-    struct Mate {
+    struct PeerRank {
         Rank rank = 0;
         bool own_clock = false;
     };
-    std::vector<Mate> mates_;  // of a leader: the other ranks of its node
-    bool own_clock_ = false;   // of a mate: not the leader's, whatever the node says
+    std::vector<PeerRank> peers_;  // of a leader: the other ranks of its node
+    bool own_clock_ = false;       // of a peer: not the leader's, whatever the node says
 };
 
 }  // namespace dlmb::measure

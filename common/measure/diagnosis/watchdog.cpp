@@ -70,18 +70,18 @@ int poll_timeout(Nanoseconds ns) {
 
 // `guard` protects what only the cold calls change; the hot ones store atomics.
 struct Watchdog::State {
-    explicit State(std::function<void(Stuck const&)> call) : expired(std::move(call)) {}
+    explicit State(std::function<void(HangReport const&)> call) : expired(std::move(call)) {}
 
     void watch();
-    [[nodiscard]] std::optional<Stuck> overdue_or_time_left(Nanoseconds& left);
-    [[nodiscard]] Stuck describe(int signal) const;
+    [[nodiscard]] std::optional<HangReport> overdue_or_time_left(Nanoseconds& left);
+    [[nodiscard]] HangReport describe(int signal) const;
     void wake() const {
         if (eventfd_write(wake_up.get(), 1) != 0) {
             throw system_error("eventfd_write");
         }
     }
 
-    std::function<void(Stuck const&)> expired;
+    std::function<void(HangReport const&)> expired;
     FileDescriptor signals{open_signals(), "signalfd"};
     FileDescriptor wake_up{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"};
     std::atomic<Nanoseconds> touched{now_ns()};
@@ -98,18 +98,18 @@ struct Watchdog::State {
     std::thread thread;
 };
 
-Stuck Watchdog::State::describe(int signal) const {
-    Stuck stuck{cell, activity, "", now_ns() - touched.load(std::memory_order_relaxed), signal};
+HangReport Watchdog::State::describe(int signal) const {
+    HangReport hang{cell, activity, "", now_ns() - touched.load(std::memory_order_relaxed), signal};
     CompiledPlan const* const compiled = running.load(std::memory_order_acquire);
     Plan const* const its_plan = plan.load(std::memory_order_relaxed);
     if (compiled != nullptr && its_plan != nullptr) {
         std::size_t const done = compiled->steps_done();
-        stuck.step = done < its_plan->steps.size() ? its_plan->steps[done].label : "";
+        hang.step = done < its_plan->steps.size() ? its_plan->steps[done].label : "";
     }
-    return stuck;
+    return hang;
 }
 
-std::optional<Stuck> Watchdog::State::overdue_or_time_left(Nanoseconds& left) {
+std::optional<HangReport> Watchdog::State::overdue_or_time_left(Nanoseconds& left) {
     Nanoseconds const now = now_ns();
     asleep_until = forever;
     left = forever;
@@ -126,7 +126,7 @@ std::optional<Stuck> Watchdog::State::overdue_or_time_left(Nanoseconds& left) {
 void Watchdog::State::watch() {
     while (true) {
         Nanoseconds left = forever;
-        std::optional<Stuck> stuck;
+        std::optional<HangReport> hang;
         {
             std::lock_guard const lock(guard);
             if (quit) {
@@ -134,13 +134,13 @@ void Watchdog::State::watch() {
             }
             signalfd_siginfo received{};
             if (read(signals.get(), &received, sizeof received) == sizeof received) {
-                stuck = describe(static_cast<int>(received.ssi_signo));
+                hang = describe(static_cast<int>(received.ssi_signo));
             } else {
-                stuck = overdue_or_time_left(left);
+                hang = overdue_or_time_left(left);
             }
         }
-        if (stuck) {
-            expired(*stuck);
+        if (hang) {
+            expired(*hang);
             return;
         }
         std::array<pollfd, 2> wanted{{{signals.get(), POLLIN, 0}, {wake_up.get(), POLLIN, 0}}};
@@ -150,7 +150,8 @@ void Watchdog::State::watch() {
     }
 }
 
-Watchdog::Watchdog(std::function<void(Stuck const&)> expired) : state_(std::make_unique<State>(std::move(expired))) {
+Watchdog::Watchdog(std::function<void(HangReport const&)> expired)
+    : state_(std::make_unique<State>(std::move(expired))) {
     state_->thread = std::thread([state = state_.get()] { state->watch(); });
 }
 
@@ -191,13 +192,13 @@ void Watchdog::touch() noexcept {
 }
 
 void Watchdog::expire() {
-    Stuck stuck;
+    HangReport hang;
     {
         std::lock_guard const lock(state_->guard);
         state_->timeout_ns = 0;  // not a second time on the watchdog's thread
-        stuck = state_->describe(0);
+        hang = state_->describe(0);
     }
-    state_->expired(stuck);
+    state_->expired(hang);
 }
 
 void Watchdog::disarm() {

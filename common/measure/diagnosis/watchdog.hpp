@@ -18,7 +18,7 @@ struct Plan;
 
 namespace dlmb::measure {
 
-struct Stuck {
+struct HangReport {
     std::string cell;
     std::string activity;  // "warm-up", "round 3", "first iteration" ...
     std::string step;      // label of the first step, in plan order, that is not done; empty outside an iteration
@@ -30,7 +30,7 @@ class Watchdog {
 public:
     /// `expired` runs once, on the watchdog's thread or in expire(), and must end the process (Bootstrap::abort after
     /// writing what it can). Should it return, nothing is watched any more.
-    explicit Watchdog(std::function<void(Stuck const&)> expired);
+    explicit Watchdog(std::function<void(HangReport const&)> expired);
     Watchdog(Watchdog const&) = delete;
     Watchdog(Watchdog&&) = delete;
     Watchdog& operator=(Watchdog const&) = delete;

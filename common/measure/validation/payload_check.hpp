@@ -50,7 +50,7 @@ private:
     Fill timed_;
     Bytes world_payload_;
     std::uint64_t own_blocks_ = 0;  // compared on this rank since the last conclude()
-    std::uint32_t iteration_ = 0;   // no two checked iterations of a contest carry the same payload
+    std::uint32_t iteration_ = 0;   // no two checked iterations of a point carry the same payload
 };
 
 }  // namespace dlmb::measure

@@ -56,7 +56,7 @@ public:
     Comparison(Bootstrap& bootstrap, Arguments const& arguments)
         : bootstrap_(bootstrap), backend_(mpi::make_backend({bootstrap}).value()),
           start_(bootstrap, measure::StartRequest::automatic),
-          watchdog_([&bootstrap](measure::Stuck const&) { bootstrap.abort(1); }), max_(arguments.max) {
+          watchdog_([&bootstrap](measure::HangReport const&) { bootstrap.abort(1); }), max_(arguments.max) {
         options_.time_limit_ns = arguments.time_limit_ns;
         options_.validate = false;
         options_.cache = measure::CacheMode::warm;
@@ -80,36 +80,32 @@ private:
         PatternType const& type = collective::type();
         Parameters const parameters{{"operation", operation}, {"message-size", fmt::format("{}", bytes)}};
         WorldShape const world{bootstrap_.size(), bootstrap_.size()};
-        std::array const plans{build_one(*type.make(resolve(type, "", parameters), world), bootstrap_.rank(), {})};
+        Plan const plan = build_one(*type.make(resolve(type, "", parameters), world), bootstrap_.rank(), {});
         std::string why_not;
         auto const space = make_memory_space(MemoryKind::host, why_not);
-        std::vector<Allocation> memory;
-        Buffers buffers;
-        for (Buffer const& each : plans[0].buffers) {
-            memory.push_back(space->allocate(each.bytes));
-            std::memset(memory.back().data(), 0, each.bytes);  // sums stay ordinary numbers however often they run
-            buffers.base.push_back(memory.back().data());
+        measure::PreparedPoint point(bootstrap_, *space, {plan}, {.fill = measure::Fill::zeros});
+        measure::Cell cell;
+        cell.name = operation;
+        cell.backend = backend_.get();
+        cell.point = &point;
+        if (std::string const refusal = cell.compile(bootstrap_); !refusal.empty()) {
+            throw Error(refusal);
         }
-        std::array const slots{buffers};
-        std::array<measure::Candidate, 1> candidates;
-        candidates[0].name = operation;
-        candidates[0].backend = backend_.get();
-        candidates[0].positions.push_back(backend_->compile(plans[0], buffers, {}).value());
 
         std::vector<double> loops;
         auto const run_loops = [&] {
             constexpr int half = 3;  // fewer than six have no 95 % interval
             for (int i = 0; i < half; ++i) {
-                loops.push_back(loop_s(*candidates[0].positions[0]));
+                loops.push_back(loop_s(*cell.positions[0]));
             }
         };
-        loop_s(*candidates[0].positions[0]);  // memory is touched for the first time
+        loop_s(*cell.positions[0]);  // memory is touched for the first time
         run_loops();
         measure::CellResult result;
         bootstrap_.barrier();
         Nanoseconds const begin = now_ns();
-        measure::run_contest({bootstrap_, *space, slots, plans, start_}, candidates, options_, watchdog_,
-                             [&result](std::size_t, measure::CellResult const& cell) { result = cell; });
+        measure::run_cells({bootstrap_, start_, watchdog_, options_}, std::span(&cell, 1),
+                           [&result](measure::Cell const&, measure::CellResult const& each) { result = each; });
         double const answer_s = seconds_since(begin);
         run_loops();
         report(operation, bytes, result, answer_s, loops);

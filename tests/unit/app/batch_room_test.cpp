@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/batch_room.hpp"
+#include "common/app/batch.hpp"
 
 #include <gtest/gtest.h>
 

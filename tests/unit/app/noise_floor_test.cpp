@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // From medians of launches to what a comparison can see; the files are made here.
-#include "common/app/noise_floor.hpp"
+#include "common/app/info/noise_floor.hpp"
 #include "common/base/error.hpp"
 #include "common/record/json.hpp"
 #include "tests/unit/record/temporary_folder.hpp"

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/size_range.hpp"
+#include "common/app/sweep.hpp"
 #include "common/base/error.hpp"
 
 #include <gtest/gtest.h>

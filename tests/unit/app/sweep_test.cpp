@@ -11,30 +11,30 @@ namespace dlmb::app {
 namespace {
 
 TEST(Sweep, WithoutAPresetThereIsOnePointOfDefaults) {
-    std::vector<Variant> const variants = expand_sweep(moe_alltoall::type(), Options{});
-    ASSERT_EQ(variants.size(), 1U);
-    EXPECT_EQ(variants[0].preset, "");
-    EXPECT_EQ(variants[0].parameters, variants[0].preset_values);
+    std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), Options{});
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].preset, "");
+    EXPECT_EQ(points[0].parameters, points[0].preset_values);
 }
 
 TEST(Sweep, IsEveryPresetWithEveryCombination) {
     Options options;
     options.presets = {"mixtral-8x7b", "deepseek-v3"};
     options.parameters = {{"hidden", {"64", "128"}}, {"tokens", {"1", "2", "3"}}};
-    std::vector<Variant> const variants = expand_sweep(moe_alltoall::type(), options);
-    ASSERT_EQ(variants.size(), 2U * 2U * 3U);
-    EXPECT_EQ(variants[0].title, "mixtral-8x7b hidden=64 tokens=1");
-    EXPECT_EQ(variants[1].parameters.at("tokens"), "2");
-    EXPECT_EQ(variants[11].title, "deepseek-v3 hidden=128 tokens=3");
-    EXPECT_EQ(variants[11].preset_values.at("hidden"), "7168");
+    std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), options);
+    ASSERT_EQ(points.size(), 2U * 2U * 3U);
+    EXPECT_EQ(points[0].title, "mixtral-8x7b hidden=64 tokens=1");
+    EXPECT_EQ(points[1].parameters.at("tokens"), "2");
+    EXPECT_EQ(points[11].title, "deepseek-v3 hidden=128 tokens=3");
+    EXPECT_EQ(points[11].preset_values.at("hidden"), "7168");
 }
 
 std::vector<std::string> titles(std::map<std::string, std::vector<std::string>, std::less<>> const& parameters) {
     Options options;
     options.parameters = parameters;
     std::vector<std::string> found;
-    for (Variant const& variant : expand_sweep(collective::type(), options)) {
-        found.push_back(variant.title);
+    for (SweepPoint const& point : expand_sweep(collective::type(), options)) {
+        found.push_back(point.title);
     }
     return found;
 }
@@ -77,10 +77,10 @@ TEST(Sweep, APresetMayNameARange) {
                             nullptr};
     Options options;
     options.presets = {"a"};
-    std::vector<Variant> const variants = expand_sweep(sized, options);
-    ASSERT_EQ(variants.size(), 2U);
-    EXPECT_EQ(variants[1].title, "a 2 K");
-    EXPECT_EQ(variants[1].preset_values.at("size"), "1K:2K");
+    std::vector<SweepPoint> const points = expand_sweep(sized, options);
+    ASSERT_EQ(points.size(), 2U);
+    EXPECT_EQ(points[1].title, "a 2 K");
+    EXPECT_EQ(points[1].preset_values.at("size"), "1K:2K");
 }
 
 TEST(Sweep, AWrongSizeNamesItsOption) {

@@ -90,7 +90,7 @@ TEST(Calibration, ABackendIsAskedForItsShortestMessage) {
             auto const memory = make_memory_space(MemoryKind::host, why_not);
             MadeBackend const made = in_process::make_backend({bootstrap});
             std::array<Backend*, 1> const backends{made.value().get()};
-            Watchdog watchdog([](Stuck const&) {});
+            Watchdog watchdog([](HangReport const&) {});
             return calibrate_exchange(bootstrap, *memory, backends, 5 * ms, watchdog);
         });
         if (ranks == 1) {
@@ -112,7 +112,7 @@ TEST(Calibration, EveryEffortHasItsWord) {
 
 TEST(Calibration, EveryTwoNodesTryTheirLinkOnce) {
     auto const links = [](Bootstrap& bootstrap) {
-        Watchdog watchdog([](Stuck const&) {});
+        Watchdog watchdog([](HangReport const&) {});
         return calibrate_links(bootstrap, 7, watchdog);
     };
     for (int const nodes : {3, 4, 7}) {

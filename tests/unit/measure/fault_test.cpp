@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contests on backends that deliver wrong bytes or fail: caught, named, no times, the other cells go on.
-#include "tests/unit/measure/contest_world.hpp"
+// Cells on backends that deliver wrong bytes or fail: caught, named, no times, the other cells go on.
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,31 +34,31 @@ void expect_invalid(std::vector<std::vector<Told>> const& told, std::vector<std:
 }
 
 TEST(Faults, ACorruptedByteIsCaughtAndNamed) {
-    expect_invalid(run({.options = brief(), .candidates = {with(corrupted_byte(1, "dispatch", 2))}}),
+    expect_invalid(run({.options = brief(), .cells = {with(corrupted_byte(1, "dispatch", 2))}}),
                    {"before timing", "draw 0", "rank 1:", "\"dispatch\"", "block from rank 2", "byte 100"});
 }
 
 TEST(Faults, ASwappedBlockIsCaughtAndNamed) {
-    expect_invalid(run({.options = brief(), .candidates = {with(swapped_blocks(3, "combine.node", 0, 1))}}),
+    expect_invalid(run({.options = brief(), .cells = {with(swapped_blocks(3, "combine.node", 0, 1))}}),
                    {"before timing", "draw 0", "rank 3:", "\"combine.node\"", "block from rank 0", "byte 0"});
 }
 
 TEST(Faults, AShortMessageIsCaughtAndNamed) {
-    expect_invalid(run({.options = brief(), .candidates = {with(short_message(2, "dispatch", 0))}}),
+    expect_invalid(run({.options = brief(), .cells = {with(short_message(2, "dispatch", 0))}}),
                    {"before timing", "draw 0", "rank 2:", "\"dispatch\"", "block from rank 0", "byte 240"});
 }
 
 // Iterations 0 and 1 are the checks before timing, 2 .. 7 the samples, 8 and 9 the checks after.
 TEST(Faults, ABackendThatStartsToFailWhileTimedHasNoTimes) {
-    expect_invalid(run({.options = brief(), .candidates = {with(corrupted_byte(0, "dispatch", 3, 5))}}),
+    expect_invalid(run({.options = brief(), .cells = {with(corrupted_byte(0, "dispatch", 3, 5))}}),
                    {"after timing", "draw 0", "rank 0:", "block from rank 3"});
 }
 
-TEST(Faults, TheOtherCandidatesKeepTheirTimes) {
-    auto const told = run(
-        {.options = brief(), .candidates = {without_fault(), with(corrupted_byte(1, "dispatch", 2)), without_fault()}});
+TEST(Faults, TheOtherCellsKeepTheirTimes) {
+    auto const told =
+        run({.options = brief(), .cells = {without_fault(), with(corrupted_byte(1, "dispatch", 2)), without_fault()}});
     ASSERT_EQ(told[0].size(), 3U);
-    EXPECT_EQ(told[0][0].candidate, 1U);
+    EXPECT_EQ(told[0][0].cell, 1U);
     EXPECT_EQ(told[0][0].result.status, Status::invalid);
     for (std::size_t i = 1; i < 3; ++i) {
         EXPECT_EQ(told[0][i].result.status, Status::ok);
@@ -75,17 +75,17 @@ TEST(Faults, ATransportThatGivesUpCountsAsStandingStill) {
     };
     std::promise<std::string> cell;
     EXPECT_THROW((void)run({.options = brief(),
-                            .candidates = {with(fault)},
-                            .stuck = [&](Stuck const& stuck) { cell.set_value(stuck.cell); }}),
+                            .cells = {with(fault)},
+                            .hang = [&](HangReport const& hang) { cell.set_value(hang.cell); }}),
                  Error);
-    EXPECT_EQ(cell.get_future().get(), "candidate 0");
+    EXPECT_EQ(cell.get_future().get(), "cell 0");
 }
 
-TEST(Faults, AFaultOnOneRankEndsTheContestOnAll) {
+TEST(Faults, AFaultOnOneRankEndsTheRunOnAll) {
     for (std::uint64_t const iteration : {0U, 4U}) {
         try {
-            (void)run({.options = brief(), .candidates = {with(throwing_rank(2, iteration))}});
-            ADD_FAILURE() << "the contest went on";
+            (void)run({.options = brief(), .cells = {with(throwing_rank(2, iteration))}});
+            ADD_FAILURE() << "the run went on";
         } catch (Error const& error) {
             EXPECT_THAT(error.what(), AllOf(HasSubstr("rank 2"), HasSubstr("injected fault of a library call")));
         }

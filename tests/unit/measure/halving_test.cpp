@@ -3,7 +3,7 @@
 //
 // Which cells get no more rounds, and that the others are measured as if nothing had happened.
 #include "common/measure/rounds.hpp"
-#include "tests/unit/measure/contest_world.hpp"
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@ namespace {
 using Rounds = std::vector<double>;
 constexpr double factor = 2;
 
-std::vector<std::size_t> indices(std::vector<Standing> const& standings) {
+std::vector<std::size_t> indices(std::vector<CellSoFar> const& cells) {
     std::vector<std::size_t> found;
-    for (Hopeless const& cell : hopeless(standings, factor)) {
+    for (Dropped const& cell : cells_to_drop(cells, factor)) {
         found.push_back(cell.index);
     }
     return found;
@@ -24,9 +24,9 @@ std::vector<std::size_t> indices(std::vector<Standing> const& standings) {
 TEST(Halving, WhatIsFarSlowerInEveryRoundGoesAndSaysHowMuch) {
     Rounds const best{10, 12, 11};
     Rounds const slow{33, 34, 32};
-    std::vector<Standing> const standings{{best}, {slow}};
-    EXPECT_EQ(hopeless(standings, factor), (std::vector<Hopeless>{{1, 3.0}}));
-    EXPECT_TRUE(hopeless(standings, 3).empty()) << "32 is not more than 3 times 12";
+    std::vector<CellSoFar> const cells{{best}, {slow}};
+    EXPECT_EQ(cells_to_drop(cells, factor), (std::vector<Dropped>{{1, 3.0}}));
+    EXPECT_TRUE(cells_to_drop(cells, 3).empty()) << "32 is not more than 3 times 12";
 }
 
 TEST(Halving, OneSlowRoundOfTheBestOrOneFastRoundOfAnotherKeepsIt) {
@@ -56,7 +56,7 @@ TEST(Halving, OnlyTheSlowerHalfMayGoAtOnce) {
 TEST(Halving, TheDefaultStaysAndLeaguesDoNotCompete) {
     Rounds const best{10, 10};
     Rounds const slow{90, 90};
-    EXPECT_TRUE(indices({{best}, {.round_medians_ns = slow, .may_go = false}}).empty());
+    EXPECT_TRUE(indices({{best}, {.round_medians_ns = slow, .may_drop = false}}).empty());
     EXPECT_TRUE(indices({{best, 0}, {slow, 1}}).empty());
 }
 
@@ -71,24 +71,24 @@ TEST(Halving, WhatHasNoRoundsIsNotAmongThem) {
 // matter which.
 constexpr double anything = 1e-9;
 
-/// Two alike candidates of one backend, in one contest or each in its own; sixty samples in six rounds of ten.
-std::vector<std::vector<testing::Told>> contest_of_two(double drop_slower, std::size_t contests = 1) {
-    testing::ContestSpec spec{.ranks = 2,
-                              .draws = 1,
-                              .options = testing::brief(),
-                              .candidates = {testing::without_fault(), testing::without_fault()}};
+/// Two alike cells of one backend, of one point or each in its own; sixty samples in six rounds of ten.
+std::vector<std::vector<testing::Told>> run_two(double drop_slower, std::size_t points = 1) {
+    testing::RunSpec spec{.ranks = 2,
+                          .draws = 1,
+                          .options = testing::brief(),
+                          .cells = {testing::without_fault(), testing::without_fault()}};
     spec.one_backend = true;
     spec.options.iterations = 60;
     spec.options.drop_slower = drop_slower;
-    spec.contests = contests;
+    spec.points = points;
     return testing::run(spec);
 }
 
 TEST(Halving, ADroppedCellKeepsItsSamplesIsCheckedAndIsToldToAllRanks) {
-    auto const told = contest_of_two(anything);
+    auto const told = run_two(anything);
     for (auto const& rank : told) {
         ASSERT_EQ(rank.size(), 2U);
-        EXPECT_EQ(rank[0].candidate, told[0][0].candidate);
+        EXPECT_EQ(rank[0].cell, told[0][0].cell);
         EXPECT_EQ(rank[0].result.status, Status::ok);
         EXPECT_GE(rank[0].result.dropped.value_or(0), 1);
         EXPECT_EQ(rank[0].result.validation.verdict, Verdict::passed);
@@ -108,11 +108,11 @@ void expect_nothing_dropped(std::vector<std::vector<testing::Told>> const& told)
 }
 
 TEST(Halving, NothingIsDroppedUnlessAskedFor) {
-    expect_nothing_dropped(contest_of_two(0));
+    expect_nothing_dropped(run_two(0));
 }
 
-TEST(Halving, CellsOfDifferentContestsAreNotCompared) {
-    expect_nothing_dropped(contest_of_two(anything, 2));
+TEST(Halving, CellsOfDifferentPointsAreNotCompared) {
+    expect_nothing_dropped(run_two(anything, 2));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 // What is wrong with a rank or a link, read from the record: faults that sleep far longer than a busy machine delays.
 #include "common/base/philox.hpp"
-#include "tests/unit/measure/contest_world.hpp"
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr double fault_ns = 20e6;
 
 CellResult measured(Fault const& fault, StartRequest start = StartRequest::automatic, std::uint64_t samples = 6,
                     int ranks = 4) {
-    ContestSpec spec{.ranks = ranks, .options = brief(), .candidates = {with(fault)}};
+    RunSpec spec{.ranks = ranks, .options = brief(), .cells = {with(fault)}};
     spec.options.iterations = samples;
     spec.options.start = start;
     CellResult result = run(spec).at(0).at(0).result;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contests on healthy backends: what is sampled, who decides, what every rank is told.
-#include "tests/unit/measure/contest_world.hpp"
+// Cells on healthy backends: what is sampled, who decides, what every rank is told.
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ CellResult on_rank_0(std::vector<std::vector<Told>> const& told) {
 
 TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
     for (std::uint64_t const count : {1U, 7U, 100U}) {
-        ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+        RunSpec spec{.options = brief(), .cells = {without_fault()}};
         spec.options.iterations = count;
         CellResult const result = on_rank_0(run(spec));
         EXPECT_EQ(result.status, Status::ok);
@@ -32,7 +32,7 @@ TEST(Runner, AFixedCountGivesExactlyThatManySamples) {
 }
 
 TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
-    ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+    RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.iterations = 60;
     CellResult const result = on_rank_0(run(spec));
     ASSERT_EQ(result.round_medians_ns.size(), 6U);
@@ -43,37 +43,37 @@ TEST(Runner, TheCellKnowsItsRoundsAndTheOrderOfItsSamples) {
     EXPECT_LE(result.series->effective_samples, 60);
 }
 
-TEST(Runner, CandidatesOfAllContestsTakeTurns) {
-    std::vector<int> order;  // of iterations on rank 0: which candidate's
-    auto const note = [&order](int candidate) {
-        return [&order, candidate](Rank me) {
+TEST(Runner, CellsOfAllPointsTakeTurns) {
+    std::vector<int> order;  // of iterations on rank 0: which cell's
+    auto const note = [&order](int cell) {
+        return [&order, cell](Rank me) {
             Fault fault;
             if (me == 0) {
-                fault.before = [&order, candidate](Iteration const&) { order.push_back(candidate); };
+                fault.before = [&order, cell](Iteration const&) { order.push_back(cell); };
             }
             return fault;
         };
     };
-    ContestSpec spec{.options = brief(), .candidates = {note(0), note(1), note(2), note(3)}};
+    RunSpec spec{.options = brief(), .cells = {note(0), note(1), note(2), note(3)}};
     spec.options.iterations = 60;  // in six rounds
-    spec.contests = 2;
+    spec.points = 2;
     auto const told = run(spec);
     ASSERT_EQ(told[0].size(), 4U);
     for (auto const& rank : told) {
         for (std::size_t place = 0; place < rank.size(); ++place) {
-            EXPECT_EQ(rank[place].candidate, told[0][place].candidate);
+            EXPECT_EQ(rank[place].cell, told[0][place].cell);
             EXPECT_EQ(rank[place].result.status, Status::ok);
         }
     }
-    int turns_of_contests = 1;
+    int turns_of_points = 1;
     for (std::size_t i = 1; i < order.size(); ++i) {
-        turns_of_contests += order[i] / 2 != order[i - 1] / 2 ? 1 : 0;
+        turns_of_points += order[i] / 2 != order[i - 1] / 2 ? 1 : 0;
     }
-    EXPECT_GT(turns_of_contests, 6);  // one contest after the other would be two
+    EXPECT_GT(turns_of_points, 6);  // one point after the other would be two
 }
 
 TEST(Runner, OneRankIsEnough) {
-    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
+    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
     EXPECT_EQ(result.status, Status::ok);
     EXPECT_EQ(result.straggler.rank, 0);
     EXPECT_EQ(result.straggler.share, 1.0);
@@ -91,12 +91,12 @@ TEST(Runner, SampleNumberIRunsDrawIModuloTheNumberOfDraws) {
         }
         return fault;
     };
-    (void)run({.options = brief(), .candidates = {note}});
+    (void)run({.options = brief(), .cells = {note}});
     EXPECT_EQ(seen, (std::vector<Bytes>{256, 512, 256, 512, 256, 512, 256, 512, 256, 512}));
 }
 
 TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
-    auto const told = run({.draws = 3, .options = brief(), .candidates = {without_fault()}});
+    auto const told = run({.draws = 3, .options = brief(), .cells = {without_fault()}});
     for (auto const& rank : told) {
         Validation const& validation = rank.at(0).result.validation;
         EXPECT_EQ(validation.verdict, Verdict::passed);
@@ -106,7 +106,7 @@ TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
 }
 
 TEST(Runner, WithoutValidationNothingIsClaimed) {
-    ContestSpec spec{.options = brief(), .candidates = {with(corrupted_byte(1, "dispatch", 2))}};
+    RunSpec spec{.options = brief(), .cells = {with(corrupted_byte(1, "dispatch", 2))}};
     spec.options.validate = false;
     CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(result.status, Status::ok);
@@ -116,7 +116,7 @@ TEST(Runner, WithoutValidationNothingIsClaimed) {
 }
 
 TEST(Runner, PhasesAreThoseOfThePlanAndFitIntoTheSample) {
-    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .candidates = {without_fault()}}));
+    CellResult const result = on_rank_0(run({.ranks = 1, .options = brief(), .cells = {without_fault()}}));
     ASSERT_EQ(result.phases.size(), 2U);
     EXPECT_EQ(result.phases[0].label, "dispatch");
     EXPECT_EQ(result.phases[1].label, "combine");  // the suffix of "combine.node" is not a phase of its own
@@ -129,7 +129,7 @@ TEST(Runner, PhasesAreThoseOfThePlanAndFitIntoTheSample) {
 
 TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
     CellResult const result =
-        on_rank_0(run({.options = brief(), .candidates = {with(delayed_rank(2, std::chrono::milliseconds(5)))}}));
+        on_rank_0(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(5)))}}));
     EXPECT_EQ(result.straggler.rank, 2);
     EXPECT_GT(result.straggler.share, 0.5);
     EXPECT_GE(result.time.min, 5e6);  // a sleep of 5 ms is never shorter
@@ -137,20 +137,20 @@ TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
 }
 
 TEST(Runner, SetUpTimeIsThatOfTheSlowestRank) {
-    EXPECT_EQ(on_rank_0(run({.options = brief(), .candidates = {without_fault()}})).setup_ns, 1003);
+    EXPECT_EQ(on_rank_0(run({.options = brief(), .cells = {without_fault()}})).setup_ns, 1003);
 }
 
 TEST(Runner, AllRanksAreToldTheSameInTheSameOrder) {
-    ContestSpec spec{.options = brief(),
-                     .candidates = {without_fault(), with(corrupted_byte(3, "combine.node", 0, 4)), without_fault(),
-                                    with(corrupted_byte(0, "dispatch", 1))}};
+    RunSpec spec{.options = brief(),
+                 .cells = {without_fault(), with(corrupted_byte(3, "combine.node", 0, 4)), without_fault(),
+                           with(corrupted_byte(0, "dispatch", 1))}};
     auto const told = run(spec);
     ASSERT_EQ(told[0].size(), 4U);
-    EXPECT_EQ(told[0][0].candidate, 3U);  // wrong from the first iteration on: over before any round
+    EXPECT_EQ(told[0][0].cell, 3U);  // wrong from the first iteration on: over before any round
     for (auto const& rank : told) {
         ASSERT_EQ(rank.size(), told[0].size());
         for (std::size_t i = 0; i < rank.size(); ++i) {
-            EXPECT_EQ(rank[i].candidate, told[0][i].candidate);
+            EXPECT_EQ(rank[i].cell, told[0][i].cell);
             EXPECT_EQ(rank[i].result.status, told[0][i].result.status);
             EXPECT_EQ(rank[i].result.reason, told[0][i].result.reason);
             EXPECT_EQ(rank[i].result.stop_reason, told[0][i].result.stop_reason);
@@ -161,7 +161,7 @@ TEST(Runner, AllRanksAreToldTheSameInTheSameOrder) {
 
 // The clock of limits jumps 2 s per reading, and every chunk reads it twice: rounds of one chunk, five of them in 10 s.
 TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
-    ContestSpec spec{.candidates = {without_fault()}};
+    RunSpec spec{.cells = {without_fault()}};
     spec.options.warmup = 0;
     spec.adjust = [](RunnerOptions options, Rank me) {
         options.limit_clock = [me, reading = Nanoseconds{0}]() mutable {
@@ -181,7 +181,7 @@ TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
 }
 
 TEST(Runner, TheWarmUpIsCountedApart) {
-    ContestSpec spec{.options = brief(), .candidates = {without_fault()}};
+    RunSpec spec{.options = brief(), .cells = {without_fault()}};
     spec.options.warmup = 9;
     CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(result.warmup_iterations, 9U);
@@ -189,7 +189,7 @@ TEST(Runner, TheWarmUpIsCountedApart) {
 }
 
 TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
-    ContestSpec spec{.ranks = 2, .candidates = {without_fault()}};
+    RunSpec spec{.ranks = 2, .cells = {without_fault()}};
     spec.options.time_limit_ns = 200'000'000;
     CellResult const result = on_rank_0(run(spec));
     EXPECT_EQ(result.status, Status::ok);
@@ -210,7 +210,7 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
         }
         return fault;
     };
-    ContestSpec spec{.draws = 3, .options = brief(), .candidates = {count}};
+    RunSpec spec{.draws = 3, .options = brief(), .cells = {count}};
     spec.options.mode = Mode::stream;
     spec.options.validate = false;
     CellResult const result = on_rank_0(run(spec));
@@ -227,43 +227,41 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
 }
 
 TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {
-    std::vector<int> events;  // candidate of each launch on rank 0; its bitwise complement for a quiesce
-    auto const noted = [&events](int candidate) {
-        return [&events, candidate](Rank me) {
+    std::vector<int> events;  // cell of each launch on rank 0; its bitwise complement for a quiesce
+    auto const noted = [&events](int cell) {
+        return [&events, cell](Rank me) {
             Fault fault;
             if (me == 0) {
-                fault.before = [&events, candidate](Iteration const&) { events.push_back(candidate); };
-                fault.on_quiesce = [&events, candidate] { events.push_back(~candidate); };
+                fault.before = [&events, cell](Iteration const&) { events.push_back(cell); };
+                fault.on_quiesce = [&events, cell] { events.push_back(~cell); };
             }
             return fault;
         };
     };
-    (void)run({.options = brief(), .candidates = {noted(0), noted(1), noted(2)}});
+    (void)run({.options = brief(), .cells = {noted(0), noted(1), noted(2)}});
     ASSERT_FALSE(events.empty());
     std::size_t switches = 0;
     for (std::size_t i = 1; i < events.size(); ++i) {
         if (events[i] >= 0 && events[i] != events[i - 1]) {
-            EXPECT_LT(events[i - 1], 0) << "candidate " << events[i] << " launched right after " << events[i - 1];
+            EXPECT_LT(events[i - 1], 0) << "cell " << events[i] << " launched right after " << events[i - 1];
             ++switches;
         }
     }
-    // Set-up and three rounds visit three candidates each; a visit may follow one of the same candidate between rounds.
+    // Set-up and three rounds visit three cells each; a visit may follow one of the same cell between rounds.
     EXPECT_GE(switches, 12U - 1 - 3);
     EXPECT_LT(events.back(), 0);  // nothing is in flight at the end
 }
 
-TEST(Runner, CandidatesMustHaveAllDraws) {
+TEST(Runner, CellsMustHaveAllDraws) {
     in_process::run_ranks(1, [](Bootstrap& bootstrap) {
         std::string why_not;
         std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, why_not);
-        std::vector<Plan> const plans{two_phase_plan(0, 1, 0)};
-        BufferPool const pool(*memory, buffer_sizes(plans), 1);
-        std::vector<Candidate> candidates(1);
-        Watchdog watchdog([](Stuck const&) {});
+        PreparedPoint point(bootstrap, *memory, {two_phase_plan(0, 1, 0)});
+        std::vector<Cell> cells(1);
+        cells[0].point = &point;
+        Watchdog watchdog([](HangReport const&) {});
         CommonStart start(bootstrap, StartRequest::automatic);
-        EXPECT_THROW(run_contest({bootstrap, *memory, pool.slots(), plans, start}, candidates, {}, watchdog,
-                                 [](std::size_t, CellResult const&) {}),
-                     Error);
+        EXPECT_THROW(run_cells({bootstrap, start, watchdog, {}}, cells, [](Cell const&, CellResult const&) {}), Error);
     });
 }
 

@@ -55,7 +55,7 @@ private:
     }
 
     CommonClock clock_;
-    Watchdog watchdog_{[](Stuck const&) {}};
+    Watchdog watchdog_{[](HangReport const&) {}};
     std::vector<Plan> plans_;
     PhaseMap phases_;
     std::vector<std::unique_ptr<CompiledPlan>> draws_;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Contests whose iterations take several sets of buffers in turn, find the caches swept, or move zeros.
-#include "tests/unit/measure/contest_world.hpp"
+// Cells whose iterations take several sets of buffers in turn, find the caches swept, or move zeros.
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::function<Fault(Rank)> seeing(std::vector<Seen>& seen) {
 
 TEST(Slots, SuccessiveSamplesDifferInAddress) {
     std::vector<Seen> seen;
-    (void)run({.draws = 2, .slots = 4, .options = brief(), .candidates = {seeing(seen)}});
+    (void)run({.draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}});
     ASSERT_EQ(seen.size(), 2U + 6 + 4);  // every draw checked, six samples, every slot checked
     for (std::size_t i = 3; i < 2 + 6; ++i) {
         EXPECT_NE(seen[i].address, seen[i - 1].address) << "iteration " << i;
@@ -52,7 +52,7 @@ TEST(Slots, SuccessiveSamplesDifferInAddress) {
 // Draws alternate, slots go round: sample i runs draw i mod 2 in slot i mod 4.
 TEST(Slots, DrawsAndSlotsGoTogether) {
     std::vector<Seen> seen;
-    ContestSpec spec{.draws = 2, .slots = 4, .options = brief(), .candidates = {seeing(seen)}};
+    RunSpec spec{.draws = 2, .slots = 4, .options = brief(), .cells = {seeing(seen)}};
     spec.options.iterations = 8;
     (void)run(spec);
     std::set<std::byte const*> addresses;
@@ -66,7 +66,7 @@ TEST(Slots, DrawsAndSlotsGoTogether) {
 
 TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
     std::vector<Seen> seen;
-    ContestSpec spec{.draws = 1, .slots = 8, .options = brief(), .candidates = {seeing(seen)}};
+    RunSpec spec{.draws = 1, .slots = 8, .options = brief(), .cells = {seeing(seen)}};
     spec.options.warmup = 2;  // and so two unrecorded iterations before each of six rounds of one sample
     spec.options.time_limit_ns = 3'600'000'000'000;  // of which they may take a share
     (void)run(spec);
@@ -80,7 +80,7 @@ TEST(Slots, UnrecordedIterationsWarmOtherSlotsThanTheNextSample) {
 }
 
 TEST(Slots, EverySlotIsCheckedAfterTiming) {
-    auto const told = run({.draws = 2, .slots = 4, .options = brief(), .candidates = {without_fault()}});
+    auto const told = run({.draws = 2, .slots = 4, .options = brief(), .cells = {without_fault()}});
     for (auto const& rank : told) {
         Validation const& validation = rank.at(0).result.validation;
         EXPECT_EQ(validation.verdict, Verdict::passed);
@@ -97,14 +97,14 @@ TEST(Slots, AFaultInOneSlotIsCaughtAndNamed) {
             received(iteration, "dispatch", 2)[100] ^= std::byte{4};
         }
     };
-    auto const told = run({.draws = 1, .slots = 4, .options = brief(), .candidates = {with(fault)}});
+    auto const told = run({.draws = 1, .slots = 4, .options = brief(), .cells = {with(fault)}});
     EXPECT_EQ(told[0].at(0).result.status, Status::invalid);
     EXPECT_THAT(told[0].at(0).result.reason, HasSubstr("after timing: draw 0, slot 2, rank 1"));
 }
 
 TEST(Slots, ZerosAreTimedAndPayloadIsStillChecked) {
     std::vector<Seen> seen;
-    ContestSpec spec{.slots = 2, .options = brief(), .candidates = {seeing(seen), without_fault()}};
+    RunSpec spec{.slots = 2, .options = brief(), .cells = {seeing(seen), without_fault()}};
     spec.options.fill = Fill::zeros;
     auto const told = run(spec);
     for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -116,14 +116,14 @@ TEST(Slots, ZerosAreTimedAndPayloadIsStillChecked) {
 
 TEST(Slots, TimedIterationsMovePayloadUnlessToldOtherwise) {
     std::vector<Seen> seen;
-    ContestSpec spec{.slots = 2, .options = brief(), .candidates = {seeing(seen)}};
+    RunSpec spec{.slots = 2, .options = brief(), .cells = {seeing(seen)}};
     spec.options.validate = false;
     (void)run(spec);
     EXPECT_TRUE(std::none_of(seen.begin(), seen.end(), [](Seen const& iteration) { return iteration.zeros; }));
 }
 
 TEST(CacheFlush, ASampleIsOneIterationBehindASweep) {
-    ContestSpec spec{.flushed_cache = Bytes{1} << 20, .options = brief(), .candidates = {without_fault()}};
+    RunSpec spec{.flushed_cache = Bytes{1} << 20, .options = brief(), .cells = {without_fault()}};
     spec.options.cache = CacheMode::flush;
     CellResult const result = run(spec).at(0).at(0).result;
     EXPECT_EQ(result.status, Status::ok);

@@ -4,7 +4,7 @@
 // On a test double of NVML (tests/fakes/nvml): a GPU at bus 04 is held down, one at 01 is idle, one at ee does not say.
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/diagnosis/rank_log.hpp"
-#include "tests/unit/measure/contest_world.hpp"
+#include "tests/unit/measure/run_world.hpp"
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(ThrottleLog, ACellSaysWhatWasSeenBehindItsSamples) {
         if (bus) {
             gpu.emplace("0000:" + *bus + ":00.0", FAKE_NVML);
         }
-        return run({.ranks = 2, .options = brief(), .candidates = {without_fault()}, .gpu = gpu ? &*gpu : nullptr})
+        return run({.ranks = 2, .options = brief(), .cells = {without_fault()}, .gpu = gpu ? &*gpu : nullptr})
             .at(0)
             .at(0)
             .result.throttled;

@@ -24,17 +24,17 @@ using namespace std::chrono_literals;
 /// The first call's argument; a second call would throw in the watchdog's thread and end the test program.
 class Fired {
 public:
-    [[nodiscard]] std::function<void(Stuck const&)> call() {
-        return [this](Stuck const& stuck) { promise_.set_value(stuck); };
+    [[nodiscard]] std::function<void(HangReport const&)> call() {
+        return [this](HangReport const& hang) { promise_.set_value(hang); };
     }
-    [[nodiscard]] Stuck wait() { return future_.get(); }
+    [[nodiscard]] HangReport wait() { return future_.get(); }
     [[nodiscard]] bool fired_within(std::chrono::milliseconds time) const {
         return future_.wait_for(time) == std::future_status::ready;
     }
 
 private:
-    std::promise<Stuck> promise_;
-    std::future<Stuck> future_ = promise_.get_future();
+    std::promise<HangReport> promise_;
+    std::future<HangReport> future_ = promise_.get_future();
 };
 
 class HalfDone final : public CompiledPlan {
@@ -53,10 +53,10 @@ TEST(Watchdog, ExpiresAtOnceForATransportThatGaveUp) {
     watchdog.arm("nccl native", 3'600'000 * ms);
     watchdog.activity("warm-up");
     watchdog.expire();
-    Stuck const stuck = fired.wait();
-    EXPECT_EQ(stuck.cell, "nccl native");
-    EXPECT_EQ(stuck.activity, "warm-up");
-    EXPECT_EQ(stuck.signal, 0);
+    HangReport const hang = fired.wait();
+    EXPECT_EQ(hang.cell, "nccl native");
+    EXPECT_EQ(hang.activity, "warm-up");
+    EXPECT_EQ(hang.signal, 0);
 }
 
 TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
@@ -69,12 +69,12 @@ TEST(Watchdog, NamesTheCellTheActivityAndTheStepThatStoodStill) {
     watchdog.activity("round 3");
     watchdog.iteration(&compiled, &plan);
     compiled.launch();
-    Stuck const stuck = fired.wait();
-    EXPECT_EQ(stuck.cell, "mpi alltoallv");
-    EXPECT_EQ(stuck.activity, "round 3");
-    EXPECT_EQ(stuck.step, "combine");
-    EXPECT_EQ(stuck.signal, 0);
-    EXPECT_GE(stuck.silent_ns, 20 * ms);
+    HangReport const hang = fired.wait();
+    EXPECT_EQ(hang.cell, "mpi alltoallv");
+    EXPECT_EQ(hang.activity, "round 3");
+    EXPECT_EQ(hang.step, "combine");
+    EXPECT_EQ(hang.signal, 0);
+    EXPECT_GE(hang.silent_ns, 20 * ms);
 }
 
 TEST(Watchdog, OutsideAnIterationNoStepIsNamed) {
@@ -123,10 +123,10 @@ TEST(Watchdog, TurnsATerminationSignalIntoACall) {
         watchdog.arm("cell", 0);
         watchdog.activity("warm-up");
         ASSERT_EQ(kill(getpid(), signal), 0);
-        Stuck const stuck = fired.wait();
-        EXPECT_EQ(stuck.signal, signal);
-        EXPECT_EQ(stuck.cell, "cell");
-        EXPECT_EQ(stuck.activity, "warm-up");
+        HangReport const hang = fired.wait();
+        EXPECT_EQ(hang.signal, signal);
+        EXPECT_EQ(hang.cell, "cell");
+        EXPECT_EQ(hang.activity, "warm-up");
     }
     sigset_t signals;
     sigemptyset(&signals);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
+#include "common/app/options/whole_number_check.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/measurements.hpp"
-#include "common/app/whole_number_check.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
 #include "common/tuning/write_table.hpp"

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune lookup TABLE --operation OPERATION ...: what a reader would be told.
+#include "common/app/options/whole_number_check.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/table_text.hpp"
-#include "common/app/whole_number_check.hpp"
 #include "common/base/suggest.hpp"
 #include "common/plan/plan.hpp"
 #include "common/tuning/query.hpp"

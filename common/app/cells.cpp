@@ -1,0 +1,162 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/cells.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
+
+#include <fmt/core.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dlmb::app {
+namespace {
+
+/// A method of that name that serves one of the operations, on equal blocks at least: compile() says what else it
+/// needs, the kind of memory included.
+bool changes_something(Backend const& backend, std::string_view name, std::span<OperationUse const> uses) {
+    auto const methods = backend.methods();
+    return std::any_of(methods.begin(), methods.end(), [&](MethodInfo const& method) {
+        return method.name == name && std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) {
+                   return method.operations.has(use.kind);
+               });
+    });
+}
+
+/// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
+/// name it stands for.
+std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, std::span<OperationUse const> uses,
+                                     Options const& options) {
+    std::vector<MethodInfo> const useful = methods_for(backend.methods_on(memory), uses);
+    std::vector<MethodChoice> chosen;
+    auto const add = [&](MethodChoice const& method) {
+        if (std::find(chosen.begin(), chosen.end(), method) == chosen.end()) {
+            chosen.push_back(method);
+        }
+    };
+    for (MethodChoice method : options.methods) {
+        if (method.name == "default") {
+            MethodInfo const* const standard = default_method(backend.methods_on(memory), uses.front());
+            method.name = standard == nullptr ? method.name : standard->name;
+        }
+        if (changes_something(backend, method.name, uses)) {
+            add(method);
+        }
+    }
+    if (options.all_methods) {
+        for (MethodInfo const& info : useful) {
+            add({std::string(info.name), {}});
+        }
+        for (MethodChoice const& variant : backend.variants(memory, uses)) {
+            add(variant);
+        }
+    }
+    return chosen;
+}
+
+measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::uint32_t draws,
+                        std::string_view backend, MethodChoice const& method) {
+    measure::Cell cell;
+    cell.method = method;
+    measure::CellIdentity& identity = cell.identity;
+    identity.pattern = source.type.name;
+    identity.preset = point.preset;
+    identity.parameters = {point.parameters.begin(), point.parameters.end()};
+    identity.backend = backend;
+    identity.method = to_string(method);
+    identity.memory = name_of(point.memory);
+    identity.mode = source.options.runner.mode == measure::Mode::stream ? "stream" : "isolated";
+    identity.world = source.world;
+    identity.seed = source.options.seed;
+    identity.draws = draws;
+    identity.cache = source.options.runner.cache;
+    identity.fill = source.options.runner.fill;
+    cell.id = record::cell_id(identity, {point.preset_values.begin(), point.preset_values.end()});
+    cell.name = fmt::format("{} {} {} {}", point.title, identity.backend, identity.method, identity.memory);
+    return cell;
+}
+
+bool says(Provenance const& facts, std::string const& name, std::string_view value) {
+    auto const found = facts.find(name);
+    return found != facts.end() && found->second == value;
+}
+
+}  // namespace
+
+void check_methods(std::span<OpenedBackend const> backends, Options const& options) {
+    std::vector<std::string> known{"default", "all"};
+    for (OpenedBackend const& opened : backends) {
+        if (opened.backend != nullptr) {
+            for (MethodInfo const& info : opened.backend->methods()) {
+                known.emplace_back(info.name);
+            }
+        }
+    }
+    bool const any_usable = known.size() > 2;
+    for (MethodChoice const& method : options.methods) {
+        if (any_usable && std::find(known.begin(), known.end(), method.name) == known.end()) {
+            throw UsageError(fmt::format("--method: {}", unknown_name("method", method.name, known)));
+        }
+    }
+}
+
+std::uint32_t draws_of(Pattern const& pattern, Options const& options) {
+    return pattern.draws_differ() ? options.draws : 1;
+}
+
+PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern) {
+    std::vector<OperationUse> const uses = pattern.operations();
+    std::uint32_t const draws = draws_of(pattern, source.options);
+    PointCells cells;
+    for (OpenedBackend const& opened : source.backends) {
+        if (opened.backend == nullptr) {
+            cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}), opened.why_not});
+            continue;
+        }
+        Backend& backend = *opened.backend;
+        std::vector<MethodChoice> const methods = methods_of(backend, point.memory, uses, source.options);
+        if (methods.empty()) {
+            cells.skipped.push_back(
+                {make_cell(source, point, draws, opened.name, {}),
+                 fmt::format("{} has none of the requested methods for these operations", opened.name)});
+        }
+        MethodInfo const* const standard = default_method(backend.methods_on(point.memory), uses.front());
+        for (MethodChoice const& method : methods) {
+            measure::Cell cell = make_cell(source, point, draws, opened.name, method);
+            cell.backend = &backend;
+            cell.is_default = standard != nullptr && method == MethodChoice{std::string(standard->name), {}};
+            if (!backend.supports(point.memory)) {
+                std::string const why = backend.why_no(point.memory);
+                cells.skipped.push_back(
+                    {std::move(cell), fmt::format("{} cannot use {} memory here{}{}", opened.name,
+                                                  name_of(point.memory), why.empty() ? "" : ": ", why)});
+            } else if (source.finished.count(cell.id) > 0) {
+                ++cells.finished;
+            } else {
+                cells.open.push_back(std::move(cell));
+            }
+        }
+    }
+    return cells;
+}
+
+record::Record record_of(measure::Cell const& cell) {
+    record::Record record;
+    record.identity = cell.identity;
+    record.cell_id = cell.id;
+    record.is_default = cell.is_default;
+    record.cache.mode = cell.identity.cache;
+    if (cell.backend != nullptr) {
+        Provenance const facts = cell.backend->provenance();
+        record.host_driven = !says(facts, "host_driven", "no");
+        record.shared_gpu = says(facts, "shared_gpu", "yes");
+        if (!cell.positions.empty()) {
+            record.backend_facts = cell.positions.front()->provenance();  // before what its backend says
+        }
+        record.backend_facts.insert(facts.begin(), facts.end());
+    }
+    return record;
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,232 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/launch.hpp"
+
+#include "common/app/adopt_device.hpp"
+#include "common/app/backends.hpp"
+#include "common/app/batch.hpp"
+#include "common/app/cells.hpp"
+#include "common/app/launch_calibration.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+#include "common/measure/start/common_start.hpp"
+#include "common/record/identifiers.hpp"
+#include "common/record/machine.hpp"
+#include "common/record/result_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace dlmb::app {
+namespace {
+
+enum class Outcome : unsigned char { done, usage_error, output_error };
+
+Blob with_outcome(Outcome outcome, std::span<std::byte const> content) {
+    Blob blob(content.size() + 1);
+    blob[0] = static_cast<std::byte>(outcome);
+    std::copy(content.begin(), content.end(), blob.begin() + 1);
+    return blob;
+}
+
+Blob attempt(std::function<Blob()> const& work) {
+    auto const bytes_of = [](std::string_view text) { return std::as_bytes(std::span{text.data(), text.size()}); };
+    try {
+        return with_outcome(Outcome::done, work());
+    } catch (UsageError const& error) {
+        return with_outcome(Outcome::usage_error, bytes_of(error.what()));
+    } catch (OutputError const& error) {
+        return with_outcome(Outcome::output_error, bytes_of(error.what()));
+    }
+}
+
+}  // namespace
+
+Blob on_rank_zero(Bootstrap& bootstrap, std::function<Blob()> const& work) {
+    Blob blob = bootstrap.rank() == 0 ? attempt(work) : Blob{};
+    bootstrap.broadcast(blob, 0);
+    auto const outcome = static_cast<Outcome>(blob.at(0));
+    blob.erase(blob.begin());
+    std::string const text(reinterpret_cast<char const*>(blob.data()), blob.size());
+    if (outcome == Outcome::usage_error) {
+        throw UsageError(text);
+    }
+    if (outcome == Outcome::output_error) {
+        throw OutputError(text);
+    }
+    return blob;
+}
+
+namespace {
+
+/// Ranks on each node, when that is one number and nodes hold consecutive ranks; otherwise 0.
+int regular_ranks_per_node(Bootstrap& bootstrap) {
+    auto const bytes = std::as_bytes(std::span{bootstrap.host().data(), bootstrap.host().size()});
+    std::vector<Blob> const hosts = bootstrap.all_gather(bytes);
+    std::size_t const first = static_cast<std::size_t>(
+        std::find_if(hosts.begin(), hosts.end(), [&](Blob const& host) { return host != hosts.front(); }) -
+        hosts.begin());
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
+        std::size_t const node_start = rank / first * first;
+        bool const same_as_start = hosts[rank] == hosts[node_start];
+        bool const new_node = rank != node_start || rank == 0 || hosts[rank] != hosts[rank - 1];
+        if (!same_as_start || !new_node || hosts.size() % first != 0) {
+            return 0;
+        }
+    }
+    return static_cast<int>(first);
+}
+
+WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
+    return {bootstrap.size(), options.ranks_per_node ? *options.ranks_per_node : regular_ranks_per_node(bootstrap)};
+}
+
+/// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
+std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                                      WorldShape const& world) {
+    std::vector<SweepPoint> points;
+    std::string problem;
+    try {
+        points = expand_sweep(type, options);
+        for (SweepPoint const& point : points) {
+            (void)type.make(point.parameters, world);
+        }
+    } catch (UsageError const& error) {
+        problem = error.what();
+    }
+    problem = first_refusal(bootstrap, problem);
+    if (!problem.empty()) {
+        throw UsageError(problem);
+    }
+    return points;
+}
+
+/// Collective. An order that all launches shared would put the same cell in the wake of the same other one in each.
+std::uint64_t order_seed(Bootstrap& bootstrap, Options const& options) {
+    return from_rank(bootstrap, options.order_seed.value_or(std::random_device{}()));
+}
+
+record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                               WorldShape const& world, record::DeviceUse const& device) {
+    record::Launch launch;
+    launch.environment = record::capture_environment(bootstrap, device);
+    launch.launch_id = record::new_launch_id();
+    launch.campaign_id = options.campaign.empty() ? launch.launch_id : options.campaign;
+    launch.time = record::utc_now();
+    launch.program = fmt::format("dlmb_{}", type.name);
+    launch.command = options.command;
+    launch.order_seed = options.runner.order_seed;
+    launch.world = world;
+    return launch;
+}
+
+/// Cell ids that need not run again. Rank 0 reads, so that a slow shared file system is asked once.
+std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& options) {
+    Blob const blob = on_rank_zero(bootstrap, [&] {
+        std::string joined;
+        if (options.resume) {
+            for (std::string const& id : record::finished_cells(*options.results)) {
+                joined += id + '\n';
+            }
+        }
+        auto const bytes = std::as_bytes(std::span{joined.data(), joined.size()});
+        return Blob(bytes.begin(), bytes.end());
+    });
+    std::set<std::string> ids;
+    std::string_view rest(reinterpret_cast<char const*>(blob.data()), blob.size());
+    while (!rest.empty()) {
+        std::size_t const end = rest.find('\n');
+        ids.emplace(rest.substr(0, end));
+        rest.remove_prefix(end + 1);
+    }
+    return ids;
+}
+
+/// Called on the watchdog's thread. Rank 0 gets time to save what it has before the others end the job.
+void end_hanging_launch(Bootstrap& bootstrap, Reporter* reporter, PatternType const& type,
+                        measure::HangReport const& hang) {
+    constexpr auto head_start = std::chrono::seconds(5);  // deadlines of ranks differ by up to one iteration
+    constexpr int signal_exit_base = 128;
+    if (reporter != nullptr) {
+        reporter->hang(hang, bootstrap.rank(), bootstrap.host());
+    } else {
+        fmt::print(stderr, "dlmb_{}: error: rank {} ({}): {}: stood still or was ended before anything was measured\n",
+                   type.name, bootstrap.rank(), bootstrap.host(), hang.cell);
+    }
+    if (bootstrap.rank() != 0) {
+        std::this_thread::sleep_for(head_start);
+    }
+    bootstrap.abort(hang.signal == 0 ? exit_cell_failed : signal_exit_base + hang.signal);
+}
+
+/// Collective. Opens the results file on rank 0.
+std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const& type, Options const& options,
+                                        record::Launch const& launch) {
+    std::unique_ptr<Reporter> reporter;
+    (void)on_rank_zero(bootstrap, [&] {
+        reporter = std::make_unique<Reporter>(options, type, launch, true);
+        return Blob{};
+    });
+    if (reporter == nullptr) {
+        reporter = std::make_unique<Reporter>(options, type, launch, false);
+    }
+    return reporter;
+}
+
+}  // namespace
+
+int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& given) {
+    Options options = given;
+    options.runner.order_seed = order_seed(bootstrap, given);
+    WorldShape const world = world_of(bootstrap, options);
+    std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world);
+    std::set<std::string> finished = finished_cells(bootstrap, options);
+    std::unique_ptr<Reporter> reporter;
+    std::atomic<Reporter*> speaking{nullptr};  // what the watchdog's thread may use
+    measure::Watchdog watchdog(
+        [&](measure::HangReport const& hang) { end_hanging_launch(bootstrap, speaking, type, hang); });
+    watchdog.arm("start-up", options.runner.timeout_ns);
+    bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
+                                       [](MemoryKind kind) { return kind == MemoryKind::host; });
+    record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
+    record::Launch description = describe_launch(bootstrap, type, options, world, device);
+    std::unique_ptr<Chooser> const chooser = open_chooser(bootstrap, options, description.environment);
+    std::vector<OpenedBackend> const backends = open_backends(bootstrap, options, chooser.get());
+    check_methods(backends, options);
+    note_device_path(bootstrap, backends, options);
+    description.calibration = calibrate_launch(bootstrap, options, backends, device, watchdog);
+    if (description.calibration) {
+        for (std::string& warning : quiet_warnings(*description.calibration)) {
+            description.environment.warnings.push_back(std::move(warning));
+        }
+    }
+    reporter = make_reporter(bootstrap, type, options, description);
+    speaking = reporter.get();
+    measure::CommonStart start(bootstrap, options.runner.start);
+    std::optional<Throttling> throttling;
+    if (device.device) {
+        throttling.emplace(device.device->pci_bus_id);
+    }
+    measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner};
+    CellSource const source{type, options, world, backends, std::move(finished)};
+    Machine const machine{device, throttling ? &*throttling : nullptr, options.shared_gpu,
+                          description.environment.largest_cache, record::parse_cpu_list(record::read_affinity().numa)};
+    Batch batch(shared, source, machine, *reporter);
+    for (std::size_t number = 0; number < points.size(); ++number) {
+        SweepPoint const& point = points[number];
+        reporter->point(number + 1, points.size(), fmt::format("{} {}", point.title, name_of(point.memory)));
+        batch.add(point);
+    }
+    batch.run();
+    watchdog.disarm();
+    return from_rank(bootstrap, reporter->finish());  // only rank 0 knows whether the results were saved
+}
+
+}  // namespace dlmb::app

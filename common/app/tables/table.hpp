@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The table a person reads while the program runs, in our own layout or in the one OSU or nccl-tests users know.
+#pragma once
+
+#include "common/app/options/options.hpp"
+#include "common/record/record.hpp"
+
+#include <memory>
+#include <string>
+
+namespace dlmb::app {
+
+/// Lines that hold no figures begin with '#'.
+class Table {
+public:
+    virtual ~Table() = default;
+    [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
+    /// Remembers what the row before was about, so that only changes are said.
+    [[nodiscard]] virtual std::string row(record::Record const& cell, std::string_view title) = 0;
+    /// Behind the last row.
+    [[nodiscard]] virtual std::string footer() const { return ""; }
+};
+
+[[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);
+
+/// "DLMB-FOM <cell_id> <metric> <value> <unit>", the line that log scrapers look for; empty unless the cell is ok.
+[[nodiscard]] std::string figure_of_merit(record::Record const& cell);
+
+}  // namespace dlmb::app

@@ -1,0 +1,62 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/measure/cell.hpp"
+
+#include "common/base/clock.hpp"
+#include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
+#include "common/measure/buffers/rotation.hpp"
+
+#include <fmt/core.h>
+
+namespace dlmb::measure {
+namespace {
+
+BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSetup const& setup) {
+    if (plans.empty() || setup.slots == 0) {
+        throw Error("a point without plans or without buffers");
+    }
+    BufferPool pool(memory, buffer_sizes(plans), setup.slots);
+    fill_slots(memory, pool.slots(), plans, setup.fill);
+    return pool;
+}
+
+}  // namespace
+
+PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> plans,
+                             PointSetup const& setup)
+    : plans_(std::move(plans)), pool_(filled_pool(memory, plans_, setup)), gpu_(setup.gpu), phases_(bootstrap, plans_),
+      check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
+    if (setup.flushed_cache > 0) {
+        flush_.emplace(memory, setup.flushed_cache);
+    }
+}
+
+std::uint64_t PreparedPoint::positions() const {
+    return positions_of(plans_.size(), pool_.slots().size());
+}
+
+std::string Cell::compile(Bootstrap& bootstrap) {
+    Nanoseconds const start = now_ns();
+    std::string why_not;
+    for (std::uint64_t position = 0; position < point->positions() && why_not.empty(); ++position) {
+        auto compiled = backend->compile(point->plan_at(position), point->slot_at(position), method);
+        if (position < point->plans().size()) {
+            why_not = first_refusal(bootstrap, compiled ? "" : compiled.error().reason);
+        } else if (!compiled) {
+            throw Error(fmt::format("{}: compiled for the first buffers and not for others: {}", name,
+                                    compiled.error().reason));
+        }
+        if (why_not.empty()) {
+            positions.push_back(std::move(compiled).value());
+        }
+    }
+    if (!why_not.empty()) {
+        positions.clear();
+    }
+    setup_ns = now_ns() - start;
+    backend->quiesce();
+    return why_not;
+}
+
+}  // namespace dlmb::measure

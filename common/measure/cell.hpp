@@ -1,0 +1,99 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A cell is one point of a sweep on one backend with one method: what is measured, and what a result line is about.
+#pragma once
+
+#include "common/base/draw.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/sampling/phases.hpp"
+#include "common/measure/validation/payload_check.hpp"
+#include "common/memory/throttling.hpp"
+#include "common/plan/world.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlmb::measure {
+
+/// What identifies a cell, and nothing else: equal identities are the same measurement (used by --resume and as join
+/// key).
+struct CellIdentity {
+    std::string pattern;
+    std::string preset;                             // may be empty
+    std::map<std::string, std::string> parameters;  // resolved, all of them
+    std::string backend;
+    std::string method;
+    std::string memory;
+    std::string mode;  // isolated, stream
+    WorldShape world;
+    std::uint64_t seed = 1;
+    std::uint32_t draws = 1;
+    CacheMode cache = CacheMode::rotate;
+    Fill fill = Fill::random;
+    bool operator==(CellIdentity const&) const = default;
+};
+
+struct PointSetup {
+    std::uint64_t slots = 1;  // sets of buffers that iterations take in turn
+    Fill fill = Fill::random;
+    Bytes flushed_cache = 0;          // swept before each sample; 0: nothing is
+    Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
+};
+
+/// What the cells of one point share: the plans of this rank, and filled buffers for them.
+class PreparedPoint {
+public:
+    /// Collective. `plans`: one per draw. `bootstrap` and `memory` must outlive it. Throws Error when there is not
+    /// enough memory.
+    PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> plans, PointSetup const& setup = {});
+    PreparedPoint(PreparedPoint const&) = delete;
+    PreparedPoint(PreparedPoint&&) = delete;
+    PreparedPoint& operator=(PreparedPoint const&) = delete;
+    PreparedPoint& operator=(PreparedPoint&&) = delete;
+    ~PreparedPoint() = default;
+
+    [[nodiscard]] std::span<Plan const> plans() const { return plans_; }
+    [[nodiscard]] std::span<Allocation const> allocations() const { return pool_.allocations(); }
+    [[nodiscard]] MemoryKind memory() const { return pool_.slots().front().kind; }
+    [[nodiscard]] Throttling const* gpu() const { return gpu_; }
+    [[nodiscard]] PhaseMap const& phases() const { return phases_; }
+    [[nodiscard]] PayloadCheck& check() { return check_; }
+    [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
+
+    /// Iterations take the positions in turn (buffers/rotation.hpp).
+    [[nodiscard]] std::uint64_t positions() const;
+    [[nodiscard]] Plan const& plan_at(std::uint64_t position) const { return plans_[position % plans_.size()]; }
+    [[nodiscard]] Buffers const& slot_at(std::uint64_t position) const {
+        return pool_.slots()[position % pool_.slots().size()];
+    }
+
+private:
+    std::vector<Plan> plans_;
+    BufferPool pool_;
+    std::optional<CacheFlush> flush_;
+    Throttling const* gpu_;
+    PhaseMap phases_;
+    PayloadCheck check_;
+};
+
+struct Cell {
+    CellIdentity identity;
+    std::string id;    // record::cell_id() of the identity
+    std::string name;  // "deepseek-v3 tokens=128 ucx pairwise host": for messages
+    Backend* backend = nullptr;
+    MethodChoice method;
+    bool is_default = false;  // the backend's: what its others are compared with, and never dropped
+    PreparedPoint* point = nullptr;
+    std::vector<std::unique_ptr<CompiledPlan>> positions;  // of the point, compiled
+    Nanoseconds setup_ns = 0;                              // what that took on this rank
+
+    /// Collective. Compiles the plans of all positions of the point. Returns why this method cannot run them, alike on
+    /// all ranks; empty: it can.
+    [[nodiscard]] std::string compile(Bootstrap& bootstrap);
+};
+
+}  // namespace dlmb::measure
