@@ -150,7 +150,7 @@ constexpr std::array models{
     NamedModel{"llama3-70b", LlamaShape{80, 8192, 1024, 28672, 128256}},
 };
 
-constexpr auto names = [] {
+constexpr auto names_of_models = [] {
     std::array<std::string_view, models.size()> all{};
     for (std::size_t i = 0; i < models.size(); ++i) {
         all.at(i) = models.at(i).name;
@@ -161,7 +161,7 @@ constexpr auto names = [] {
 }  // namespace
 
 std::span<std::string_view const> model_names() {
-    return names;
+    return names_of_models;
 }
 
 Model model_named(std::string_view name) {

@@ -80,9 +80,9 @@ std::vector<Suspect> standing_out(std::span<RankConduct const> ranks, Charge con
     return found;
 }
 
-/// `more` are added to `found`; of two charges against one rank the heavier is kept.
-void merge(std::vector<Suspect>& found, std::vector<Suspect> const& more) {
-    for (Suspect const& suspect : more) {
+/// `others` are added to `found`; of two charges against one rank the heavier is kept.
+void merge(std::vector<Suspect>& found, std::vector<Suspect> const& others) {
+    for (Suspect const& suspect : others) {
         auto const same =
             std::find_if(found.begin(), found.end(), [&](Suspect const& each) { return each.rank == suspect.rank; });
         if (same == found.end()) {

@@ -15,7 +15,7 @@
 namespace dlmb::measure {
 namespace {
 
-constexpr std::size_t trials = 4000;  // a power of 0.8 is then known to 0.013
+constexpr std::size_t simulated_trials = 4000;  // a power of 0.8 is then known to 0.013
 constexpr std::uint64_t draw_seed = 20260131;
 
 /// Candidate minus baseline of every pair, largest first.
@@ -42,7 +42,7 @@ Detection::Detection(std::size_t launches, double alpha) {
         return;
     }
     RandomSequence random(draw_seed, 0, static_cast<std::uint32_t>(launches), 0);
-    for (std::size_t i = 0; i < trials; ++i) {
+    for (std::size_t i = 0; i < simulated_trials; ++i) {
         std::vector<double> const all = differences(random, launches);
         // Moved by m, the candidate wins the pairs with difference + m > 0: enough once the critical one does.
         trials_.push_back({-all[*critical - 1], median(all)});

@@ -9,7 +9,7 @@ namespace dlmb::app {
 namespace {
 
 constexpr std::string_view compute_parameters[] = {"compute"};
-PatternType const pattern = [] {
+PatternType const computing_pattern = [] {
     PatternType type{};
     type.compute_parameters = compute_parameters;
     return type;
@@ -28,7 +28,7 @@ record::Record cell_of(char const* compute, double iteration_us, std::map<std::s
 
 // 100 us of computation in 120 us: 20 us are exposed, 20/120 of the iteration.
 TEST(Overlap, WhatIsNotComputationIsExposed) {
-    Overlap overlap(pattern);
+    Overlap overlap(computing_pattern);
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}});
     overlap.add(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("exposed_us"), 20);
@@ -38,7 +38,7 @@ TEST(Overlap, WhatIsNotComputationIsExposed) {
 
 // Alone it takes 40 us, of which 20 us are seen beside the computation: half is hidden.
 TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
-    Overlap overlap(pattern);
+    Overlap overlap(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
     EXPECT_TRUE(alone.statistics.empty());
@@ -51,7 +51,7 @@ TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
 
 // The schedule itself takes 110 us: communication adds 10 of its 40 us.
 TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
-    Overlap overlap(pattern);
+    Overlap overlap(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
     record::Record cell = cell_of("busy", 120, {{"compute_us", 100}, {"ideal_makespan_us", 110}});
@@ -60,7 +60,7 @@ TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
 }
 
 TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
-    Overlap overlap(pattern);
+    Overlap overlap(computing_pattern);
     record::Record alone = cell_of("none", 40, {});
     overlap.add(alone);
     record::Record cell = cell_of("gemm", 160, {{"compute_us", 100}});
@@ -69,7 +69,7 @@ TEST(Overlap, ComputingThatSlowsCommunicationDownIsBelowZero) {
 }
 
 TEST(Overlap, OtherTrafficAndCellsThatFailedTellNothing) {
-    Overlap overlap(pattern);
+    Overlap overlap(computing_pattern);
     record::Record failed = cell_of("none", 40, {});
     failed.result.status = measure::Status::invalid;
     record::Record other_backend = cell_of("none", 40, {});
