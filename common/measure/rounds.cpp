@@ -72,8 +72,8 @@ std::vector<Dropped> cells_to_drop(std::span<CellSoFar const> cells, double fact
     }
     std::vector<Dropped> dropped;
     for (auto const& [group, places] : groups) {
-        std::vector<Dropped> const more = slow_in_group(cells, places, factor);
-        dropped.insert(dropped.end(), more.begin(), more.end());
+        std::vector<Dropped> const slow = slow_in_group(cells, places, factor);
+        dropped.insert(dropped.end(), slow.begin(), slow.end());
     }
     return dropped;
 }

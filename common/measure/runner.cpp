@@ -108,23 +108,24 @@ void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
         runs.emplace_back(launch, cell);
     }
     ActiveBackend active;
-    std::size_t left = runs.size();
+    auto const any_left = [&] {
+        return std::any_of(runs.begin(), runs.end(), [](CellRun const& run) { return !run.over(); });
+    };
     auto const visit = [&](CellRun& run, auto const& what) {
         active.use(*run.cell().backend);
         launch.watchdog.arm(run.cell().name, options.timeout_ns);
         what(run);
         if (run.over()) {
-            --left;
             finished(run.cell(), run.result());
         }
     };
-    for (std::uint64_t round = 0; left > 0; ++round) {
+    for (std::uint64_t round = 0; any_left(); ++round) {
         for (std::size_t const number : round_order(runs.size(), options.order_seed, round)) {
             if (!runs[number].over()) {
                 visit(runs[number], [&](CellRun& run) { take_turn(run, round, launch.watchdog); });
             }
         }
-        if (options.drop_slower > 0 && round > 0 && left > 0) {
+        if (options.drop_slower > 0 && round > 0 && any_left()) {
             std::vector<double> const slower = times_slower(launch.bootstrap, runs, options.drop_slower);
             for (std::size_t number = 0; number < runs.size(); ++number) {
                 if (slower[number] > 0) {

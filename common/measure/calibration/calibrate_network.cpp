@@ -105,7 +105,7 @@ namespace {
 constexpr int fewest_trips = 4;
 constexpr int fewest_block_trips = 2;  // the first one opens windows
 constexpr int most_trips = 16;
-constexpr std::byte more{1};
+constexpr std::byte go_on{1};
 constexpr std::byte over{0};
 
 /// There and back; the first byte says whether another one follows.
@@ -114,7 +114,7 @@ Nanoseconds least_round_trip(Bootstrap& bootstrap, Rank peer, std::span<std::byt
     Nanoseconds const end = now_ns() + link_turn_ns / 2;
     for (int trip = 1; trip <= most_trips; ++trip) {
         bool const last = trip == most_trips || (trip >= fewest && now_ns() >= end);
-        bytes.front() = last ? over : more;
+        bytes.front() = last ? over : go_on;
         Nanoseconds const start = now_ns();
         bootstrap.send(peer, bytes);
         bootstrap.receive(peer, bytes);
@@ -130,7 +130,7 @@ void answer_round_trips(Bootstrap& bootstrap, Rank peer, std::span<std::byte> by
     do {
         bootstrap.receive(peer, bytes);
         bootstrap.send(peer, bytes);
-    } while (bytes.front() == more);
+    } while (bytes.front() == go_on);
 }
 
 }  // namespace
@@ -144,7 +144,7 @@ std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_
     std::vector<Nanoseconds> round_trips(nodes * nodes, 0);
     std::vector<Nanoseconds> transfers(nodes * nodes, 0);
     if (bootstrap.rank() == bootstrap.node_leader()) {
-        Blob block(link_block_bytes, more);
+        Blob block(link_block_bytes, go_on);
         std::span<std::byte> const word(block.data(), sizeof(std::int64_t));
         // Nodes whose numbers add up to the turn meet in it: every two once, no node with two others at a time.
         for (std::size_t turn = 0; turn < nodes; ++turn) {
