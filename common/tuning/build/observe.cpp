@@ -157,8 +157,10 @@ Query query_of(Place const& place, Bytes bytes, std::string_view backend) {
 
 Versions library_versions(record::Record const& cell) {
     Versions versions;
-    if (auto const found = cell.backend_facts.find("ucx_version"); found != cell.backend_facts.end()) {
-        versions["ucx"] = found->second;
+    for (std::string const library : {"ucx", "ucc"}) {
+        if (auto const found = cell.backend_facts.find(library + "_version"); found != cell.backend_facts.end()) {
+            versions[library] = found->second;
+        }
     }
     if (auto const found = cell.backend_facts.find("nccl_version"); found != cell.backend_facts.end()) {
         versions["nccl"] = dotted(whole_number(found->second, "nccl_version"));
