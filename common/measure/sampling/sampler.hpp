@@ -33,7 +33,7 @@ struct Chunk {
 
 class Sampler {
 public:
-    /// `positions` (as in Candidate), `plans` and `phases` must outlive it. Samples begin behind a barrier until told
+    /// `positions` (as in Cell), `plans` and `phases` must outlive it. Samples begin behind a barrier until told
     /// otherwise.
     Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watchdog,
             std::span<std::unique_ptr<CompiledPlan> const> positions, std::span<Plan const> plans,
