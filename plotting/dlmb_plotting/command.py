@@ -68,8 +68,8 @@ def draw(plot: str, options: argparse.Namespace) -> int:
     inputs = read_inputs(options.files)
     for remark in inputs.results.remarks:
         say(f"note: {remark}")
-    for warning in inputs.results.warnings:
-        say(f"note: a launch warns: {warning}")
+    for warning, count in inputs.results.warnings():
+        say(f"note: {count} launch{'es warn' if count > 1 else ' warns'}: {warning}")
     machine = Machine(options.latency_us, options.bandwidth)
     if plot == REPORT:
         from dlmb_plotting.report.page import write
@@ -93,7 +93,7 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
     folder.mkdir(parents=True, exist_ok=True)
     for each in drawn:
         path = folder / f"{each.name}.{options.format}"
-        picture(each, inputs.results.warnings).savefig(path, dpi=options.dpi)
+        picture(each, inputs.results.warnings()).savefig(path, dpi=options.dpi)
         print(path)
 
 

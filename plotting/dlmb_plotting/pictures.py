@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plot as a picture file, drawn by matplotlib: its charts below each other, one legend for all."""
+"""A plot as a picture file, drawn by matplotlib: its charts below each other, matrices side by side, one legend for all."""
 
 from __future__ import annotations
 
@@ -21,65 +21,60 @@ from dlmb_plotting.charts import Axis, Chart, Heat, Plot, Points, Rows  # noqa: 
 WIDTH_INCHES = 8.0
 ROW_INCHES = 0.36
 POINTS_INCHES = 3.2
-CELL_INCHES = 0.32  # of a heat map
-LARGEST_HEAT_INCHES = 6.0
 FRAME_INCHES = 0.85  # title, axis label and distance to the next chart
-LINE_INCHES = 0.19
+LINE_INCHES = 0.145
 WRAP = 125  # characters
 LEGEND_COLUMNS = 3
 LEGEND_WIDTH = 120  # characters
 WIDE_SCALE = 5  # a logarithmic axis over less has a number at every tick
-MOST_NUMBERS = 12  # a heat map of more rows has no room for numbers
+MOST_NUMBERS = 8  # a heat map of more rows has no room for numbers
 ROOM_FOR_ENDS = 1.14  # right of the longest row
 
 
-def height_of(chart: Chart) -> float:
+def columns_of(charts: Sequence[Chart]) -> int:
+    """Matrices stand side by side: the fewer ranks, the more of them."""
+    if not isinstance(charts[0], Heat):
+        return 1
+    ranks = max(len(chart.rows) for chart in charts if isinstance(chart, Heat))
+    return min(len(charts), 4 if ranks <= 4 else 3 if ranks <= 16 else 2)
+
+
+def height_of(chart: Chart, columns: int) -> float:
     if isinstance(chart, Rows):
         return max(2, len(chart.rows)) * ROW_INCHES
-    return POINTS_INCHES if isinstance(chart, Points) else min(LARGEST_HEAT_INCHES, max(2.0, len(chart.rows) * CELL_INCHES))
+    return POINTS_INCHES if isinstance(chart, Points) else min(4.0, (0.8 if len(chart.rows) <= MOST_NUMBERS else 0.62) * WIDTH_INCHES / columns)
 
 
-def facts_of(warnings: Sequence[str]) -> list[str]:
-    """What launches warn of, once: "3 of 4 ranks ..." and "4 of 4 ranks ..." become "up to 4 of 4 ranks ..."."""
-    counts: dict[str, set[int]] = {}
-    for warning in warnings:
-        fact = re.split("[;:]", warning)[0]  # what follows is advice
-        count, _, rest = fact.partition(" ")
-        if count.isdecimal():
-            counts.setdefault(rest, set()).add(int(count))
-        else:
-            counts.setdefault(fact, set())
-    return [f"{'up to ' if len(of) > 1 else ''}{max(of)} {rest}" if of else rest for rest, of in counts.items()]
-
-
-def picture(plot: Plot, warnings: Sequence[str] = ()) -> Figure:
-    """A picture may be seen without its files, so it says what is drawn, what is left out, and what the launches warn of."""
-    facts = facts_of(warnings) if plot.measured else []
+def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
+    """A picture may be seen without its files, so it says what is drawn, what is left out, and what how many launches warn of."""
+    facts = [f"{re.split('[;:]', text)[0]} ({count} launch{'es' * (count > 1)})" for text, count in warnings] if plot.measured else []
     notes = [plot.caption, plot.left_out, "Note: " + "; ".join(facts) if facts else ""]
     lines = [line for note in notes for line in textwrap.wrap(note, WRAP)]
-    heights = [height_of(chart) for chart in plot.charts]
+    columns = columns_of(plot.charts)
+    heights = [max(height_of(chart, columns) for chart in plot.charts[first : first + columns]) for first in range(0, len(plot.charts), columns)]
     kinds = plot.kinds()
-    columns = max(1, min(LEGEND_COLUMNS, LEGEND_WIDTH // (8 + max(map(len, kinds), default=0))))
-    legend_rows = -(-len(kinds) // columns)
-    top = 0.45 + LINE_INCHES * len(lines)
-    bottom = 0.1 + 0.25 * legend_rows
+    legend_columns = max(1, min(LEGEND_COLUMNS, LEGEND_WIDTH // (8 + max(map(len, kinds), default=0))))
+    top = 0.5 + LINE_INCHES * len(lines)
+    bottom = 0.1 + 0.2 * -(-len(kinds) // legend_columns)
     total = sum(heights) + len(heights) * FRAME_INCHES + top + bottom
     figure = Figure(figsize=(WIDTH_INCHES, total))
     figure.text(0.01, 1 - 0.12 / total, plot.title, fontsize="large", va="top")
     figure.text(0.01, 1 - 0.42 / total, "\n".join(lines), fontsize="small", va="top", color="#333333", linespacing=1.2)
-    axes = figure.subplots(len(heights), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    grid = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
     handles: dict[str, Any] = {}
-    for axis, chart in zip(axes, plot.charts):
-        axis.set_title(chart.title, fontsize="medium", loc="left")
+    for axis, chart in zip(grid, plot.charts):
+        axis.set_title(textwrap.fill(chart.title, 100 // columns), fontsize="medium" if columns == 1 else "small", loc="left")
         if isinstance(chart, Rows):
             draw_rows(axis, chart, kinds, handles)
         elif isinstance(chart, Points):
             draw_points(axis, chart, kinds, handles)
         else:
             draw_heat(figure, axis, chart)
+    for axis in grid[len(plot.charts) :]:
+        axis.set_visible(False)
     if handles:
         ordered = [kind for kind in kinds if kind in handles]
-        figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=columns, fontsize="small", frameon=False)
+        figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=legend_columns, fontsize="small", frameon=False)
     figure.tight_layout(rect=(0, bottom / total, 1, 1 - top / total))
     return figure
 
@@ -154,15 +149,18 @@ def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, A
 
 
 def draw_heat(figure: Figure, axis: Any, chart: Heat) -> None:
+    """Numbers in the cells where there is room, else a scale beside them."""
     largest = max(map(max, chart.values)) or 1.0
     image = axis.imshow(chart.values, cmap="cividis", vmin=0, vmax=largest)
-    every = -(-len(chart.rows) // 16)
+    every = -(-len(chart.rows) // 8)
     axis.set_xticks(range(0, len(chart.columns), every), chart.columns[::every])
     axis.set_yticks(range(0, len(chart.rows), every), chart.rows[::every])
-    axis.set_xlabel(chart.column_title)
-    axis.set_ylabel(chart.row_title)
-    figure.colorbar(image, ax=axis, label=chart.unit)
-    if len(chart.rows) <= MOST_NUMBERS:
-        for row, values in enumerate(chart.values):
-            for column, value in enumerate(values):
-                axis.text(column, row, style.number(value), ha="center", va="center", fontsize="x-small", color="black" if value > largest / 2 else "white")
+    axis.tick_params(labelsize="small")
+    axis.set_xlabel(chart.column_title, fontsize="small")
+    axis.set_ylabel(chart.row_title, fontsize="small")
+    if len(chart.rows) > MOST_NUMBERS:
+        figure.colorbar(image, ax=axis, fraction=0.046).ax.tick_params(labelsize="small")
+        return
+    for row, values in enumerate(chart.values):
+        for column, value in enumerate(values):
+            axis.text(column, row, style.number(value), ha="center", va="center", fontsize="x-small", color="black" if value > largest / 2 else "white")

@@ -7,7 +7,8 @@ The classes at the top are the fields of a cell's line that plots look at; resul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, TypedDict
@@ -16,57 +17,84 @@ from dlmb_results.lines import ResultError, read_lines, warnings_of
 from dlmb_results.parallel import read_in_processes
 
 
-class World(TypedDict, total=False):
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class World(TypedDict):
     ranks: int
     ranks_per_node: int
 
 
-class Cache(TypedDict, total=False):
+class Cache(TypedDict):
     mode: str
 
 
-class Traffic(TypedDict, total=False):
+class Traffic(TypedDict):
     payload_bytes: int
     imbalance_send: float
     imbalance_recv: float
 
 
-class Time(TypedDict, total=False):
+class Time(TypedDict):
     median: float
     median_low: float
     median_high: float
 
 
 class Phase(TypedDict, total=False):
-    median: float
+    median: float  # if ok
 
 
-class Bandwidth(TypedDict, total=False):
+class Bandwidth(TypedDict):
     busbw_GBps: Optional[float]
 
 
-class CellLine(TypedDict, total=False):
+class Validation(TypedDict):
+    verdict: str
+
+
+class CellFields(TypedDict):
     kind: str
     launch_id: str
     cell_id: str
     pattern: str
-    preset: Optional[str]
-    parameters: Optional[dict[str, Any]]
+    preset: str
+    parameters: dict[str, Any]
     backend: str
     method: str
     memory: str
     mode: str
     seed: int
     draws: int
-    cache: Optional[Cache]
+    cache: Cache
     fill: str
-    world: Optional[World]
+    world: World
     status: str
-    reason: Optional[str]
-    traffic: Optional[Traffic]
+    reason: str
+    traffic: Traffic
     time_ns: Optional[Time]
-    phases: Optional[dict[str, Phase]]
+    phases: dict[str, Phase]
     bandwidth: Optional[Bandwidth]
+    below_floor: Optional[bool]
+    flags: list[str]
+    validation: Validation
+    shared_gpu: bool
+
+
+class CellLine(CellFields, total=False):
+    throttled: bool
+
+
+# What makes the time of a cell that ran less than it could be.
+DOUBTS = {
+    "too short": "too short for the clock",
+    "drift": "drift: the median follows the length of the run",
+    "step": "a step: the machine changed while it was measured",
+    "bimodal": "two levels: the median may be on either",
+    "throttled": "a GPU's clocks were held down",
+    "shared GPU": "ranks took turns on a GPU: no measurement",
+    "unchecked": "the received bytes were not checked",
+}
 
 
 class Cell(NamedTuple):
@@ -95,6 +123,7 @@ class Cell(NamedTuple):
     bus_bandwidth: float | None  # 10^9 bytes per second
     payload_bytes: int  # sum over ranks, self included
     imbalance: float  # the larger of send and receive, max over mean of ranks
+    doubts: tuple[str, ...]  # names in DOUBTS
 
     @property
     def ok(self) -> bool:
@@ -113,10 +142,12 @@ class Launch:
     time: str  # UTC, ISO 8601
     world: dict[str, Any]
     environment: dict[str, Any]
+    test_double: bool
+    warnings: list[str]
 
     @property
     def revision(self) -> str:
-        return (self.environment.get("informational") or {}).get("git_revision", "")
+        return self.environment["informational"].get("git_revision", "")
 
 
 @dataclass
@@ -125,13 +156,35 @@ class Results:
     launches: dict[str, Launch] = field(default_factory=dict)
     visits: dict[str, list[tuple[str, float]]] = field(default_factory=dict)  # cell id -> launch id, median in ns
     remarks: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)  # of the launches
 
     def patterns(self) -> dict[str, list[Cell]]:
         found: dict[str, list[Cell]] = {}
         for cell in self.cells:
             found.setdefault(cell.pattern, []).append(cell)
         return found
+
+    def warnings(self) -> list[tuple[str, int]]:
+        """What launches warn of, each kind once, and how many launches do."""
+        return each_kind_once((launch.id, text) for launch in self.launches.values() for text in launch.warnings)
+
+
+def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
+    """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
+    4.6". With each goes how many say it."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for who, text in said:
+        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
+    found = []
+    for members in kinds.values():
+        numbers = zip(*(NUMBER.findall(text) for _, text in members))
+        text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
+        found.append((text, len({who for who, _ in members})))
+    return found
+
+
+def shown_range(numbers: Sequence[str]) -> str:
+    low, high = min(numbers, key=float), max(numbers, key=float)
+    return low if float(low) == float(high) else f"{low} to {high}"
 
 
 class Shared(dict[Any, Any]):
@@ -158,11 +211,8 @@ class Reader:
                 raise ResultError(f"{path}:{number}: not as results-schema/ says: {type(error).__name__} {error}") from error
 
     def launch(self, line: dict[str, Any]) -> None:
-        warnings = self.results.warnings
-        warnings.extend(warning for warning in warnings_of(line) if warning not in warnings)
-        identifier = line["launch_id"]
-        self.results.launches[identifier] = Launch(
-            identifier, line.get("campaign_id", identifier), line.get("time", ""), line.get("world") or {}, line.get("environment") or {})
+        self.results.launches[line["launch_id"]] = Launch(
+            line["launch_id"], line["campaign_id"], line["time"], line["world"], line["environment"], line["test_double"], warnings_of(line))
 
     def cell(self, line: dict[str, Any]) -> None:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
@@ -185,38 +235,45 @@ class Reader:
             mine.visits.setdefault(identifier, []).extend(visits)
         mine.launches |= its.launches
         mine.remarks += its.remarks
-        mine.warnings += [warning for warning in its.warnings if warning not in mine.warnings]
 
     def made(self, line: dict[str, Any]) -> Cell:
-        world, traffic, once = line.get("world") or {}, line.get("traffic") or {}, self.shared.__getitem__
+        traffic, once = line["traffic"], self.shared.__getitem__
         ok = line["status"] == "ok"
         time = line["time_ns"] if ok else {"median": 0, "median_low": 0, "median_high": 0}
-        bandwidth = (line.get("bandwidth") or {}).get("busbw_GBps")
+        bandwidth = line["bandwidth"]["busbw_GBps"] if line["bandwidth"] else None
         return Cell(
             id=line["cell_id"],
             pattern=once(line["pattern"]),
-            preset=once(line.get("preset") or ""),
-            parameters=once(tuple(sorted((line.get("parameters") or {}).items()))),
+            preset=once(line["preset"]),
+            parameters=once(tuple(sorted(line["parameters"].items()))),
             backend=once(line["backend"]),
             method=once(line["method"]),
-            memory=once(line.get("memory", "")),
-            mode=once(line.get("mode", "")),
-            seed=line.get("seed", 0),
-            draws=line.get("draws", 0),
-            cache=once((line.get("cache") or {}).get("mode", "warm")),
-            fill=once(line.get("fill", "random")),
-            ranks=world.get("ranks", 0),
-            ranks_per_node=world.get("ranks_per_node", 0),
+            memory=once(line["memory"]),
+            mode=once(line["mode"]),
+            seed=line["seed"],
+            draws=line["draws"],
+            cache=once(line["cache"]["mode"]),
+            fill=once(line["fill"]),
+            ranks=line["world"]["ranks"],
+            ranks_per_node=line["world"]["ranks_per_node"],
             status=once(line["status"]),
-            reason=once(line.get("reason") or ""),
+            reason=once(line["reason"]),
             median_ns=float(time["median"]),
             low_ns=float(time["median_low"]),
             high_ns=float(time["median_high"]),
-            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in (line.get("phases") or {}).items()) if ok else (),
+            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items()) if ok else (),
             bus_bandwidth=None if bandwidth is None else float(bandwidth),
-            payload_bytes=traffic.get("payload_bytes", 0),
-            imbalance=float(max(traffic.get("imbalance_send", 1.0), traffic.get("imbalance_recv", 1.0))),
+            payload_bytes=traffic["payload_bytes"],
+            imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
+            doubts=once(doubts(line)) if ok else (),
         )
+
+
+def doubts(line: dict[str, Any]) -> tuple[str, ...]:
+    """The names in DOUBTS that hold for a cell that ran."""
+    found = {*line["flags"], *(["too short"] if line["below_floor"] else []), *(["throttled"] if line.get("throttled") else []),
+             *(["shared GPU"] if line["shared_gpu"] else []), *(["unchecked"] if line["validation"]["verdict"] == "off" else [])}
+    return tuple(name for name in DOUBTS if name in found)
 
 
 def read_files(paths: list[Path]) -> Reader:

@@ -30,7 +30,9 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def launch_line(launch: str = "l1", time: str = "2026-01-01T00:00:00Z", **fields: Any) -> dict[str, Any]:
-    return {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": launch, "time": time, "world": {"ranks": 4}, "environment": {}, **fields}
+    environment = {"identity": {}, "informational": {}, "warnings": fields.pop("warnings", [])}
+    return {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": launch, "campaign_id": launch, "time": time, "world": {"ranks": 4},
+            "environment": environment, "test_double": False, **fields}
 
 
 def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "l1", skew: str = "balanced", imbalance: float = 1.0) -> dict[str, Any]:
@@ -38,7 +40,8 @@ def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "
     return {
         "kind": "cell", "launch_id": launch, "cell_id": f"backend={backend}/p.message-size={size}/p.skew={skew}", "pattern": "collective", "preset": "",
         "parameters": parameters, "backend": backend, "method": "default", "memory": "host", "mode": "isolated",
-        "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "status": "ok", "reason": "",
+        "world": {"ranks": 4, "ranks_per_node": 4}, "seed": 1, "draws": 1, "fill": "random", "cache": {"mode": "warm"},
+        "status": "ok", "reason": "", "below_floor": False, "flags": [], "validation": {"verdict": "passed"}, "shared_gpu": False,
         "traffic": {"payload_bytes": 4 * size, "imbalance_send": imbalance, "imbalance_recv": 1.0},
         "time_ns": {"median": median_ns, "median_low": 0.9 * median_ns, "median_high": 1.2 * median_ns},
         "bandwidth": {"busbw_GBps": size / median_ns}, "phases": {"allreduce": {"median": median_ns}},
@@ -66,7 +69,8 @@ def comparison_document() -> dict[str, Any]:
         return {"cell_id": f"backend=mpi/p.message-size={name}", "state": state, "evidence": {"ratio": ratio, "low": ratio - 0.1, "high": ratio + 0.1}}
 
     cells = [cell("8", "SAME", 1.0), cell("16", "REGRESSED", 1.5), {"cell_id": "backend=ucx", "state": "INVALID"}]
-    return {"schema": "dlmb.comparison/1.0", "metric": {"name": "time", "unit": "ns"}, "counts": {"SAME": 1, "REGRESSED": 1, "INVALID": 1}, "cells": cells}
+    return {"schema": "dlmb.comparison/1.0", "metric": {"name": "time", "unit": "ns"}, "counts": {"SAME": 1, "REGRESSED": 1, "INVALID": 1}, "cells": cells,
+            "patterns": [{"pattern": "collective", "cells": 2, "ratio": 1.2, "low": 1.1, "high": 1.3}]}
 
 
 def rule(identifier: str, backend: str, low: int | None, high: int | None, **fields: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import json
 import unittest
 
 import matplotlib.image
-from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
+from dlmb_plotting.charts import Axis, Heat, Limits, Plot, Point, Points
 from dlmb_plotting.inputs import read_inputs
-from dlmb_plotting.pictures import facts_of, picture
+from dlmb_plotting.pictures import picture
 from dlmb_plotting.plots import MAKERS, phases, plots
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine
@@ -41,7 +41,7 @@ class PicturesTest(WithFolder):
 
     def test_the_default_draws_all_and_names_a_launch_warning(self) -> None:
         code, errors = run(str(EXAMPLE), "-o", str(self.folder), "--dpi", str(DPI))
-        self.assertEqual((code, errors), (0, "dlmb_plot: note: a launch warns: more ranks than processing units\n"))
+        self.assertEqual((code, errors), (0, "dlmb_plot: note: 1 launch warns: more ranks than processing units\n"))
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"moe_alltoall.phases.png", "moe_alltoall.bandwidth.png"})
 
     def test_the_examples_of_the_schema_can_be_drawn(self) -> None:
@@ -51,14 +51,16 @@ class PicturesTest(WithFolder):
     def test_a_warning_of_a_launch_is_in_the_picture_of_what_was_measured_only(self) -> None:
         def texts(measured: bool) -> str:
             chart = Points("title", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]})
-            return " ".join(text.get_text() for text in picture(Plot("p", "title", "caption", [chart], measured=measured), ["not bound: bind"]).texts)
+            return " ".join(text.get_text() for text in picture(Plot("p", "title", "caption", [chart], measured=measured), [("not bound: bind", 2)]).texts)
 
-        self.assertIn("Note: not bound", texts(True))
+        self.assertIn("Note: not bound (2 launches)", texts(True))
         self.assertNotIn("not bound", texts(False))
 
-    def test_a_warning_that_launches_repeat_is_said_once_with_the_most(self) -> None:
-        warnings = ["3 of 4 ranks are disturbed: of 100", "not bound", "4 of 4 ranks are disturbed: of 100", "2 of 4 ranks wait", "not bound"]
-        self.assertEqual(facts_of(warnings), ["up to 4 of 4 ranks are disturbed", "not bound", "2 of 4 ranks wait"])
+    def test_matrices_stand_side_by_side(self) -> None:
+        heats = [Heat(str(index), ["0", "1"], ["0", "1"], "source", "destination", [[0, 1], [1, 0]], "B") for index in range(5)]
+        figure = picture(Plot("p", "title", "caption", heats, measured=False))
+        places = [axis.get_position() for axis in figure.axes if axis.get_visible()]
+        self.assertEqual([sum(abs(place.y0 - row) < 0.01 for place in places) for row in (places[0].y0, places[4].y0)], [4, 1])
 
     def test_bars_have_the_length_of_the_phases_and_axes_name_their_unit(self) -> None:
         figure = picture(phases.plots(read([EXAMPLE]), Limits(12))[0])

@@ -37,6 +37,22 @@ class SimulationTest(unittest.TestCase):
         self.assertEqual(set(chart.ends.values()), {f"bubble {1 - 1_000_000 / whole:.0%}"})
 
 
+    def test_a_lane_in_which_nothing_is_to_be_seen_is_left_out(self) -> None:
+        document = plan_document()
+        self.assertEqual(timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0].rows, ["rank 0 compute", "rank 0 send", "rank 1 compute", "rank 1 wait"])
+        for each in document["plans"]:
+            each["steps"].append({"id": 9, "label": "meta", "after": [], "group": [0, 1], "operation": "allreduce", "bytes": 8})
+        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        self.assertEqual(len(chart.rows), 4, "5 us of 2 ms")
+
+    def test_a_rank_that_never_computes_has_no_compute_lane_and_no_bubble(self) -> None:
+        document = plan_document()
+        del document["plans"][1]["steps"][1]
+        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        self.assertEqual(chart.rows, ["rank 0 compute", "rank 0 send", "rank 1 wait"])
+        self.assertEqual(list(chart.ends), [0])
+
+
 class CurvesTest(WithFolder):
     def test_a_line_per_backend_over_payload_per_rank_with_the_interval(self) -> None:
         cells = [cell_line(size, 1000 + size, backend) for backend in ("mpi", "ucx") for size in (4096, 1024)]
@@ -72,6 +88,10 @@ class DocumentsTest(unittest.TestCase):
         heat = matrix.plots({"p": plan_document()}, LIMITS)[0].charts[0]
         size = dict(B=1, KiB=1 << 10, MiB=1 << 20)[heat.unit]
         self.assertEqual([[value * size for value in row] for row in heat.values], [[0, 1_000_000], [0, 0]])
+
+    def test_every_plan_is_a_picture_of_its_own(self) -> None:
+        self.assertEqual([plot.name for plot in matrix.plots({"a": plan_document(), "b": plan_document()}, LIMITS)],
+                         ["pipeline_p2p.a.matrix", "pipeline_p2p.b.matrix"])
 
     def test_a_large_matrix_is_summed_in_blocks(self) -> None:
         heat = matrix.heat("x", [[1.0] * 130 for _ in range(130)])

@@ -58,6 +58,23 @@ class ReportTest(WithFolder):
         self.assertNotIn("url(http", text)
         self.assertIn("default-src 'none'", text)
 
+    def test_it_begins_with_what_was_found_and_ends_with_the_machine(self) -> None:
+        chapters = re.findall("<h2[^>]*>([^<]+)</h2>", self.report(self.everything()).read_text())
+        self.assertEqual(chapters[:2] + chapters[-4:], ["What was found", "collective", "What ran", "What did not run, and why", "Warnings", "Machine and software"])
+
+    def test_a_warning_is_said_once_with_the_number_of_launches_or_cells(self) -> None:
+        warns = [launch_line(name, warnings=[f"vm had a load of {load} before"]) for name, load in (("l1", "4.4"), ("l2", "6"))]
+        path = self.file(lines(*warns, launch_line("l3"), cell_line(8, 10) | {"flags": ["drift"], "validation": {"verdict": "off"}}, cell_line(16, 10)))
+        text = self.report(path).read_text()
+        self.assertIn("<td>vm had a load of 4.4 to 6 before</td><td>2 of 3 launches</td>", text)
+        self.assertIn("<td>the received bytes were not checked</td><td>1 of 2 cells</td>", text)
+        self.assertIn("its finished cells are used</td><td>3 times</td>", text)
+        self.assertEqual(text.count("had a load"), 1)
+
+    def test_times_of_a_test_double_are_said_to_be_none_before_anything_else(self) -> None:
+        text = self.report(self.file(lines(launch_line(test_double=True), cell_line(8, 10)))).read_text()
+        self.assertRegex(text, 'What was found</h2>\n<p class="warning">the GPUs are a test double')
+
     def test_what_did_not_run_is_in_it_with_its_reason(self) -> None:
         text = self.report(self.everything()).read_text()
         self.assertIn("<td>skipped</td><td>moe_alltoall</td><td>nccl default</td><td>nccl: no CUDA device</td>", text)
@@ -91,8 +108,7 @@ class ReportTest(WithFolder):
         drawn = subprocess.run([*command, address], capture_output=True, text=True, timeout=100, check=True).stdout
         elements = Elements(drawn)
         self.assertEqual(json.loads(elements.data_errors), [])
-        self.assertEqual(elements.drawings, len(elements.identifiers))
-        self.assertGreater(elements.drawings, 10)
+        self.assertEqual(elements.drawings, sum(len(plot.charts) for plot in plots(read_inputs([self.folder / "everything"]), Machine(), Limits(12))))
         self.assertNotRegex(drawn, r'="[^"]*(NaN|Infinity|undefined)')
         self.assertGreater(len(re.findall("data-text=", drawn)), 50)
 

@@ -8,7 +8,7 @@ import json
 import unittest
 
 from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import read
+from dlmb_plotting.results import each_kind_once, read
 from dlmb_results.lines import TEST_DOUBLE, ResultError
 
 from made import EXAMPLE, WithFolder
@@ -45,10 +45,22 @@ class ReadingTest(WithFolder):
         launch = json.loads(EXAMPLE.read_text().splitlines()[0])
         for warnings in ([], [TEST_DOUBLE]):
             launch |= {"test_double": True, "environment": {"warnings": warnings}}
-            self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [TEST_DOUBLE])
+            self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings(), [(TEST_DOUBLE, 1)])
         launch["test_double"] = False
         launch["environment"]["warnings"] = []
-        self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings, [])
+        self.assertEqual(read([self.file(json.dumps(launch) + "\n")]).warnings(), [])
+
+    def test_a_line_without_a_field_is_named(self) -> None:
+        launch, cell = (json.loads(line) for line in EXAMPLE.read_text().splitlines()[:2])
+        for line, names in ((launch, ("campaign_id", "world", "environment")), (cell, ("cache", "fill", "flags", "below_floor", "validation", "phases"))):
+            for name in names:
+                broken = [{key: value for key, value in each.items() if each is not line or key != name} for each in (launch, cell)]
+                with self.assertRaisesRegex(ResultError, f"not as results-schema/ says: KeyError '{name}'|: {name}"):
+                    read([self.file("".join(json.dumps(each) + "\n" for each in broken))])
+
+    def test_texts_that_differ_in_numbers_are_one_kind_with_their_range(self) -> None:
+        said = [("a", "3 of 4 ranks wait"), ("b", "not bound"), ("b", "4 of 4 ranks wait"), ("c", "10 of 4 ranks wait"), ("c", "10 of 4 ranks wait")]
+        self.assertEqual(each_kind_once(said), [("3 to 10 of 4 ranks wait", 3), ("not bound", 1)])
 
     def test_another_major_version_of_the_schema_is_refused(self) -> None:
         with self.assertRaisesRegex(ResultError, "this program reads dlmb.result/1.x"):

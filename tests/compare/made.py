@@ -28,7 +28,8 @@ def launch(identifier: str, **fields: Any) -> dict[str, Any]:
         "informational": {"version": "0.1.0", "git_revision": "ab12cd3"},
     }
     line = {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": identifier, "campaign_id": identifier.split("-")[0]}
-    return line | {"time": "2026-01-31T12:00:00Z", "program": "dlmb_moe_alltoall", "environment": environment} | fields
+    line |= {"time": "2026-01-31T12:00:00Z", "program": "dlmb_moe_alltoall", "environment": environment}
+    return line | {"test_double": False, "calibration": None} | fields
 
 
 def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[str, Any]:
@@ -50,6 +51,9 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
         "time_ns": {"median": ns, "p99": None, "max": ns},
         "samples_ns": [1, 2, 3],
         "rounds": {"medians_ns": [ns] * 6, "median_of_rounds_ns": ns, "aa_ratio": 1.0},
+        "below_floor": None,
+        "cache": {"mode": "warm", "slots": 1},
+        "fill": "random",
         "bandwidth": {"busbw_GBps": BYTES / ns},
         "iterations_per_sample": 1,
         "validation": {"verdict": "passed"},

@@ -168,10 +168,13 @@ class FilesTest(WithFolder):
         self.assertEqual(campaign.numbers["time"].tolist(), [2000])
 
     def test_a_line_without_a_field_is_named(self) -> None:
-        line = cell("a", 1)
-        del line["pattern"]
-        with self.assertRaisesRegex(ResultError, "broken.jsonl:2: .*pattern"):
-            read_campaign("baseline", self.file("broken", [launch("a"), line]), METRICS["time"])
+        for number, fields in enumerate((("campaign_id", "environment", "test_double", "calibration"),
+                                         ("pattern", "definition", "validation", "cache", "fill", "shared_gpu", "below_floor", "iterations_per_sample")), 1):
+            for name in fields:
+                lines = [launch("a"), cell("a", 1)]
+                del lines[number - 1][name]
+                with self.assertRaisesRegex(ResultError, f"broken.jsonl:{number}: .*{name}"):
+                    read_campaign("baseline", self.file("broken", lines), METRICS["time"])
 
 
 if __name__ == "__main__":

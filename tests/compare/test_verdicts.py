@@ -126,7 +126,7 @@ class FloorTest(WithFolder):
         for fields, cost_ns, below in (({}, 30, False), ({}, 6000, True), ({"below_floor": True}, 30, True), ({"below_floor": False}, 6000, False)):
             lines = side("base", {CELL: US}), side("cand", {CELL: US})
             for line in (*lines[0], *lines[1]):
-                line |= {"calibration": {"timer": {"cost_ns": cost_ns}}} if line["kind"] == "launch" else fields
+                line |= {"calibration": {"timer": {"cost_ns": cost_ns, "step_ns": 20}}} if line["kind"] == "launch" else fields
             self.assertEqual(self.compared(*lines).verdicts[0].gated, not below, (fields, cost_ns))
 
 

@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
-
 # The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
 # max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch.
 NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns")
@@ -28,8 +26,8 @@ class Launch:
     settings: dict[str, str]  # identity of the environment and the variables that steer libraries
     facts: dict[str, str]  # informational
     test_double: bool
-    clock_read_ns: float = CLOCK_READ_NS
-    clock_step_ns: float = CLOCK_STEP_NS
+    clock_read_ns: float
+    clock_step_ns: float
 
 
 class Cell(NamedTuple):
@@ -45,8 +43,8 @@ class Cell(NamedTuple):
     wire_bytes: int
     shared_gpu: bool
     validated: bool
-    slots: int = 1  # sets of buffers that iterations took in turn; fewer where memory was little
-    fill: str = "random"
+    slots: int  # sets of buffers that iterations took in turn; fewer where memory was little
+    fill: str
 
     def differs_from(self, other: Cell) -> str:
         """The first field in which two cells of the same id differ, with both values; empty: none."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-CLOCK_READ_NS = 24.0
-CLOCK_STEP_NS = 20.0
+WITHOUT_CALIBRATION = {"cost_ns": 24.0, "step_ns": 20.0}
 READS_BELOW_FLOOR = 20
 SHORT_NS = 50_000.0
 SHARE_IF_SHORT = 0.05  # isolated cells below SHORT_NS

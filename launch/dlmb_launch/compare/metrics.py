@@ -23,7 +23,7 @@ def median_of_rounds(cell: dict[str, Any]) -> float:
 
 
 def bus_bandwidth(cell: dict[str, Any]) -> float | None:
-    value = (cell.get("bandwidth") or {}).get("busbw_GBps")
+    value = (cell["bandwidth"] or {"busbw_GBps": None})["busbw_GBps"]
     return None if value is None else float(value)
 
 

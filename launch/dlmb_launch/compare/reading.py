@@ -18,41 +18,41 @@ import numpy as np
 
 from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
-from dlmb_launch.compare.margins import CLOCK_READ_NS, CLOCK_STEP_NS
+from dlmb_launch.compare.margins import WITHOUT_CALIBRATION
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
 from dlmb_results.parallel import read_in_processes
 
 
-class Traffic(TypedDict, total=False):
+class Traffic(TypedDict):
     payload_bytes: int
     wire_bytes: int
 
 
-class Time(TypedDict, total=False):
+class Time(TypedDict):
     median: float
     p99: Optional[float]
     max: float
 
 
-class Rounds(TypedDict, total=False):
+class Rounds(TypedDict):
     median_of_rounds_ns: Optional[float]
     aa_ratio: Optional[float]
 
 
-class Bandwidth(TypedDict, total=False):
+class Bandwidth(TypedDict):
     busbw_GBps: Optional[float]
 
 
-class Validation(TypedDict, total=False):
+class Validation(TypedDict):
     verdict: str
 
 
-class Cache(TypedDict, total=False):
+class Cache(TypedDict):
     slots: int
 
 
-class CellLine(TypedDict, total=False):
+class CellLine(TypedDict):
     kind: str
     launch_id: str
     cell_id: str
@@ -67,11 +67,11 @@ class CellLine(TypedDict, total=False):
     shared_gpu: bool
     below_floor: Optional[bool]
     iterations_per_sample: int
-    traffic: Optional[Traffic]
+    traffic: Traffic
     time_ns: Optional[Time]
-    rounds: Optional[Rounds]
+    rounds: Rounds
     bandwidth: Optional[Bandwidth]
-    validation: Optional[Validation]
+    validation: Validation
     cache: Cache
 
 
@@ -100,25 +100,25 @@ class Reader:
 
     def launch(self, line: dict[str, Any], path: Path, campaign: str | None, environments: Set[str] | None) -> None:
         identifier = line["launch_id"]
-        environment = line.get("environment") or {}
-        if environments is not None and environment.get("env_key", "") not in environments:
+        environment = line["environment"]
+        if environments is not None and environment["env_key"] not in environments:
             self.passed_over.add(identifier)
             return
         self.refuse_known(identifier, path)
         self.column_of[identifier] = len(self.campaign.launches)
         self.file_of[identifier] = path
-        timer = (line.get("calibration") or {}).get("timer") or {}
+        timer = (line["calibration"] or {"timer": WITHOUT_CALIBRATION})["timer"]
         self.campaign.launches.append(
             Launch(
                 id=identifier,
-                campaign=campaign or line.get("campaign_id", identifier),
+                campaign=campaign or line["campaign_id"],
                 time=line["time"],
-                env_key=environment.get("env_key", ""),
-                settings={**(environment.get("identity") or {}), **(environment.get("variables") or {})},
-                facts=environment.get("informational") or {},
-                test_double=bool(line.get("test_double")),
-                clock_read_ns=timer.get("cost_ns", CLOCK_READ_NS),
-                clock_step_ns=timer.get("step_ns", CLOCK_STEP_NS),
+                env_key=environment["env_key"],
+                settings={**environment["identity"], **environment["variables"]},
+                facts=environment["informational"],
+                test_double=line["test_double"],
+                clock_read_ns=timer["cost_ns"],
+                clock_step_ns=timer["step_ns"],
             )
         )
         self.campaign.warnings.extend(text for text in warnings_of(line) if text not in self.campaign.warnings)
@@ -128,20 +128,20 @@ class Reader:
             raise ResultError(f"launch {launch} is in {self.file_of[launch]} and in {path}; it would count twice")
 
     def cell(self, line: dict[str, Any]) -> None:
-        campaign, traffic = self.campaign, line.get("traffic") or {}
+        campaign = self.campaign
         cell = Cell(
             line["cell_id"],
             line["pattern"],
             line["backend"],
             line["memory"],
             line["mode"],
-            line.get("definition", ""),
-            traffic.get("payload_bytes", 0),
-            traffic.get("wire_bytes", 0),
-            bool(line.get("shared_gpu")),
-            (line.get("validation") or {}).get("verdict") != "off",
-            line.get("cache", {}).get("slots", 1),
-            line.get("fill", "random"),
+            line["definition"],
+            line["traffic"]["payload_bytes"],
+            line["traffic"]["wire_bytes"],
+            line["shared_gpu"],
+            line["validation"]["verdict"] != "off",
+            line["cache"]["slots"],
+            line["fill"],
         )
         column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"
@@ -153,7 +153,7 @@ class Reader:
             self.columns.append(column)
             self.numbers.extend(numbers)
         else:
-            reason = line.get("reason") or f"has no {self.metric.name}"
+            reason = line["reason"] or f"has no {self.metric.name}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
 
     def row(self, cell: Cell, measured: bool) -> int:
@@ -212,11 +212,11 @@ class Reader:
 def numbers_of(line: dict[str, Any], launch: Launch) -> tuple[float, ...]:
     """In the order of NUMBERS."""
     time = line["time_ns"]
-    p99_ns, max_ns = (time["p99"], time["max"]) if time.get("p99") is not None else (np.nan, np.nan)
+    p99_ns, max_ns = (np.nan, np.nan) if time["p99"] is None else (time["p99"], time["max"])
     busbw = bus_bandwidth(line)
-    sample_ns = time["median"] * line.get("iterations_per_sample", 1)
-    below_floor = line.get("below_floor")
-    if below_floor is None:
+    sample_ns = time["median"] * line["iterations_per_sample"]
+    below_floor = line["below_floor"]
+    if below_floor is None:  # no calibration
         below_floor = margins.below_floor(sample_ns, launch.clock_read_ns)
     return (
         median_of_rounds(line),

@@ -87,7 +87,7 @@ def bandwidth_chart(group: Group, limits: Limits) -> Points:
         low, high = (value * cell.median_ns / end if end > 0 else value for end in (cell.high_ns, cell.low_ns))
         return Point(per_rank(cell), value, low, high, text)
 
-    return chart(measured, size_axis(group), Axis("bus bandwidth (GB/s, 10⁹ bytes per second)", log=True), limits, point, joined=True)
+    return chart(measured, size_axis(group), Axis("bus bandwidth (10⁹ bytes per second)", log=True), limits, point, joined=True)
 
 
 def imbalance(cell: Cell) -> float:

@@ -16,11 +16,18 @@ Matrix = list[list[float]]
 
 
 def plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
-    by_pattern: dict[str, list[Heat]] = {}
-    for document in plans.values():
-        by_pattern.setdefault(document["pattern"], []).extend(heats(document))
-    return [Plot(f"{pattern}.matrix", f"{pattern}: traffic matrix of one iteration", CAPTION, charts[: limits.charts],
-                 left_out(min(len(charts), limits.charts), len(charts), "matrices"), measured=False) for pattern, charts in by_pattern.items() if charts]
+    """One plot per plan."""
+    by_pattern: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, document in plans.items():
+        by_pattern.setdefault(document["pattern"], {})[name] = document
+    found = []
+    for pattern, documents in by_pattern.items():
+        for name, document in list(documents.items())[: limits.charts]:
+            charts = heats(document)
+            title = f"{pattern}, {document['preset'] or 'no preset'}, {document['world']['ranks']} ranks: traffic of one iteration"
+            found.append(Plot(f"{pattern}.matrix" if len(documents) == 1 else f"{pattern}.{name}.matrix", title, CAPTION, charts[: limits.charts],
+                              left_out(min(len(charts), limits.charts), len(charts), "matrices"), measured=False))
+    return [plot for plot in found if plot.charts]
 
 
 def heats(document: dict[str, Any]) -> list[Heat]:
@@ -32,11 +39,10 @@ def heats(document: dict[str, Any]) -> list[Heat]:
                 phase = step["label"].split(".")[0]
                 matrix = phases.setdefault(phase, [[0.0] * ranks for _ in range(ranks)])
                 matrix[plan["rank"]][block["peer"]] += block["bytes"]
-    title = f"{document['preset'] or 'no preset'}, {ranks} ranks"
     if len(phases) > 1:
         whole = [[sum(matrix[i][j] for matrix in phases.values()) for j in range(ranks)] for i in range(ranks)]
         phases = {"all phases": whole, **phases}
-    return [heat(f"{title}, {phase}", matrix) for phase, matrix in phases.items()]
+    return [heat(phase, matrix) for phase, matrix in phases.items()]
 
 
 def heat(title: str, matrix: Matrix) -> Heat:
@@ -48,4 +54,4 @@ def heat(title: str, matrix: Matrix) -> Heat:
     unit, size = style.byte_unit(max(map(max, sums)))
     if block > 1:
         title += f", summed in blocks of {block} ranks"
-    return Heat(title, names, names, "source rank", "destination rank", [[value / size for value in row] for row in sums], unit)
+    return Heat(f"{title} ({unit})", names, names, "source rank", "destination rank", [[value / size for value in row] for row in sums], unit)

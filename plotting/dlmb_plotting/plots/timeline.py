@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from dlmb_plotting import style
@@ -12,7 +13,10 @@ from dlmb_plotting.simulation import Activity, Machine, simulate
 
 MOST_RANKS = 16
 MOST_SPANS = 4000
+LEAST_SHARE = 0.005  # of the time; a lane in which less happens is left out
 COMPUTE = "compute"
+LANES = {COMPUTE: COMPUTE, "send": "send", "recv": "wait"}  # of a rank, by operation
+TOGETHER = "together"  # of all other operations
 
 
 def plots(plans: dict[str, dict[str, Any]], machine: Machine, limits: Limits) -> list[Plot]:
@@ -23,7 +27,8 @@ def plots(plans: dict[str, dict[str, Any]], machine: Machine, limits: Limits) ->
         by_pattern.setdefault(document["pattern"], []).append(chart(document, machine))
     caption = (f"Simulated from the plan, not measured: a message takes {machine.latency_us:g} µs + bytes / {machine.bandwidth_gb_per_s:g} GB/s, a rank "
                "computes one step and sends one message at a time, exchanges and collectives start when their last rank is ready. "
-               "A receive lasts from where it is waited for until the message is there. Bubble: share of the time in which a rank does not compute.")
+               "A receive lasts from where it is waited for until the message is there. Bubble: share of the time in which a rank does not compute. "
+               f"Lanes in which less than {LEAST_SHARE:.1%} of the time is spent are left out.")
     return [Plot(f"{pattern}.timeline", f"{pattern}: simulated timeline of one iteration", caption, charts[: limits.charts],
                  left_out(min(len(charts), limits.charts), len(charts), "plans"), measured=False) for pattern, charts in by_pattern.items()]
 
@@ -49,30 +54,33 @@ def text(activity: Activity, unit: str, size: float) -> str:
     return ", ".join(parts)
 
 
+def lane(activity: Activity) -> str:
+    return LANES.get(activity.step["operation"], TOGETHER)
+
+
 def chart(document: dict[str, Any], machine: Machine) -> Rows:
+    """A row for each lane of a rank in which something is to be seen."""
     activities = simulate(document["plans"], machine)
     ranks = sorted(plan["rank"] for plan in document["plans"])[:MOST_RANKS]
     end = max((activity.end_ns for activity in activities), default=0.0)
     unit, size = style.time_unit(end)
-    computes = any(activity.step["operation"] == COMPUTE for activity in activities)
-    lanes = [("compute", (COMPUTE,))] if computes else []
-    lanes += [(name, operations) for name, operations in (("send", ("send",)), ("wait", ("recv",))) if any(a.step["operation"] in operations for a in activities)]
-    together = {a.step["operation"] for a in activities} - {COMPUTE, "send", "recv"}
-    lanes += [("together", tuple(together))] if together else []
-    row_of = {(rank, lane): index for index, (rank, lane) in enumerate((rank, lane) for rank in ranks for lane, _ in lanes)}
-    lane_of = {operation: lane for lane, operations in lanes for operation in operations}
     shown = [activity for activity in activities if activity.rank in ranks and activity.end_ns > activity.start_ns]
+    busy_ns: Counter[tuple[int, str]] = Counter()
+    for activity in shown:
+        busy_ns[activity.rank, lane(activity)] += activity.end_ns - activity.start_ns
+    lanes = [(rank, name) for rank in ranks for name in (*LANES.values(), TOGETHER)]
+    row_of = {each: index for index, each in enumerate(each for each in lanes if busy_ns[each] > LEAST_SHARE * end)}
     parameters = document["parameters"]
     title = ", ".join([document["preset"] or "no preset", *([str(parameters["schedule"])] if "schedule" in parameters else []),
                        f"{document['world']['ranks']} ranks", *left_out_here(ranks, shown, document)])
-    rows = Rows(title, [f"rank {rank} {lane}" for rank, lane in row_of], Axis(f"simulated time ({unit})"))
+    rows = Rows(title, [f"rank {rank} {name}" for rank, name in row_of], Axis(f"simulated time ({unit})"))
     for activity in shown[:MOST_SPANS]:
-        row = row_of[activity.rank, lane_of[activity.step["operation"]]]
-        rows.spans.append(Span(row, activity.start_ns / size, (activity.end_ns - activity.start_ns) / size, kind(activity), text(activity, unit, size)))
-    if computes and end > 0:
-        for rank in ranks:
-            busy = sum(a.end_ns - a.start_ns for a in activities if a.rank == rank and a.step["operation"] == COMPUTE)
-            rows.ends[row_of[rank, "compute"]] = f"bubble {1 - busy / end:.0%}"
+        row = row_of.get((activity.rank, lane(activity)))
+        if row is not None:
+            rows.spans.append(Span(row, activity.start_ns / size, (activity.end_ns - activity.start_ns) / size, kind(activity), text(activity, unit, size)))
+    for (rank, name), row in row_of.items():
+        if name == COMPUTE:
+            rows.ends[row] = f"bubble {1 - busy_ns[rank, name] / end:.0%}"
     return rows
 
 

@@ -1,14 +1,15 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of the report: where the numbers come from, and what ran and what did not."""
+"""The texts of the report around its charts: what was found, what ran and what did not, warnings, and the machine."""
 
 from __future__ import annotations
 
 from collections import Counter
 from html import escape
 
-from dlmb_plotting.groups import setting
-from dlmb_plotting.results import Cell, Results
+from dlmb_plotting.findings import Finding, Judge, how_sure
+from dlmb_plotting.results import DOUBTS, Results
+from dlmb_results.lines import TEST_DOUBLE
 
 MACHINE = ("cpu_model", "processing_units", "nodes", "gpus", "mpi_library", "binding", "build_type")
 INFORMATIONAL = ("hosts", "kernel", "compiler", "version", "git_revision", "load", "ucx_version", "nccl_version", "cuda_driver")
@@ -33,11 +34,11 @@ def machine(results: Results) -> str:
     facts: dict[str, dict[str, None]] = {}
     for launch in results.launches.values():
         for part, names in (("identity", MACHINE), ("informational", INFORMATIONAL)):
-            values = launch.environment.get(part) or {}
+            values = launch.environment[part]
             for name in names:
                 if values.get(name):
                     facts.setdefault(name.replace("_", " "), {})[str(values[name])] = None
-        facts.setdefault("ranks", {})[str(launch.world.get("ranks", "?"))] = None
+        facts.setdefault("ranks", {})[str(launch.world["ranks"])] = None
         facts.setdefault("begin (UTC)", {})[launch.time] = None
     rows: list[list[object]] = []
     for name, found in facts.items():
@@ -49,30 +50,22 @@ def machine(results: Results) -> str:
 def methods(results: Results) -> str:
     """Counts all cells, also those that the plots leave out."""
     counts: dict[tuple[str, str], Counter[str]] = {}
+    judge = Judge(results)
     for pattern, cells in results.patterns().items():
         for cell in cells:
             count = counts.setdefault((pattern, cell.method_name), Counter())
             count["cells"] += 1
             count[cell.status] += 1
-        for fastest, members in fastest_of(cells):
-            counts[pattern, fastest.method_name]["fastest"] += 1
-            for member in members:
+        for contest in judge.contests(cells):
+            counts[pattern, contest.winner]["fastest"] += contest.decided
+            for member in contest.cells:
                 counts[pattern, member.method_name]["contested"] += 1
     rows: list[list[object]] = []
     for (pattern, method), count in sorted(counts.items()):
         wins = f"{count['fastest']} of {count['contested']}" if count["contested"] else "no other method"
         rows.append([pattern, method, count["cells"], count["ok"], count["skipped"], count["failed"] + count["timeout"], count["invalid"], wins])
-    head = ["pattern", "backend, method", "cells", "ok", "skipped", "failed or timeout", "invalid", "fastest in settings"]
+    head = ["pattern", "backend, method", "cells", "ok", "skipped", "failed or timeout", "invalid", "surely the fastest in settings"]
     return table(head, rows[:MOST_METHODS]) + more(MOST_METHODS, len(rows), "rows")
-
-
-def fastest_of(cells: list[Cell]) -> list[tuple[Cell, list[Cell]]]:
-    """For each setting in which two methods or more ran: the fastest cell, and all cells."""
-    settings: dict[object, list[Cell]] = {}
-    for cell in cells:
-        if cell.ok:
-            settings.setdefault(setting(cell), []).append(cell)
-    return [(min(members, key=lambda cell: cell.median_ns), members) for members in settings.values() if len(members) > 1]
 
 
 def not_run(results: Results) -> str:
@@ -81,3 +74,26 @@ def not_run(results: Results) -> str:
         return "<p>Every cell ran and passed.</p>" if results.cells else ""
     rows: list[list[object]] = [[*reason, count] for reason, count in reasons.most_common(MOST_REASONS)]
     return table(["status", "pattern", "backend, method", "reason", "cells"], rows) + more(MOST_REASONS, len(reasons), "reasons")
+
+
+def found(results: Results, findings: list[Finding]) -> str:
+    parts = [f'<p class="warning">{escape(TEST_DOUBLE)}</p>'] if any(launch.test_double for launch in results.launches.values()) else []
+    for finding in findings:
+        items = "".join(f"<li><b>{escape(where)}</b>: {escape(text)}</li>" for where, text in finding.lines)
+        parts.append(f"<h3>{escape(finding.title)}</h3>" + (f"<p>{escape(finding.summary)}</p>" if finding.summary else "") + f'<ul class="found">{items}</ul>')
+    if not findings:
+        parts.append("<p>Nothing was measured: the pictures are of plans.</p>")
+    return "".join(parts) + f'<p class="caption">{escape(how_sure(results))}</p>'
+
+
+def warnings(results: Results) -> str:
+    """Each once, with the number of launches or cells that have it."""
+    ran = [cell for cell in results.cells if cell.ok]
+    doubts = Counter(doubt for cell in ran for doubt in cell.doubts)
+    rows: list[list[object]] = [[text, f"{count} of {len(results.launches)} launches"] for text, count in results.warnings()]
+    rows += [[text, f"{doubts[name]} of {len(ran)} cells"] for name, text in DOUBTS.items() if doubts[name]]
+    remarks: dict[str, list[str]] = {}
+    for remark in results.remarks:
+        remarks.setdefault(remark.rpartition(": ")[2], []).append(remark)
+    rows += [[text, said[0].removesuffix(f": {text}") if len(said) == 1 else f"{len(said)} times"] for text, said in remarks.items()]
+    return table(["warning", "of"], rows) if rows else "<p>None.</p>"

@@ -13,6 +13,7 @@ from dlmb_results.lines import ResultError
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Chart, Heat, Limits, Plot, Points
+from dlmb_plotting.findings import findings
 from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import plots
 from dlmb_plotting.report import facts
@@ -73,31 +74,30 @@ def fitting(inputs: Inputs, machine: Machine) -> tuple[list[Plot], str]:
 
 
 def section(plot: Plot) -> str:
-    options = "".join(f"<option>{escape(chart.title)}</option>" for chart in plot.charts)
-    select = f'<label>chart <select aria-label="chart of {escape(plot.title)}">{options}</select></label>' if len(plot.charts) > 1 else ""
     missing = f'<p class="left-out">{escape(plot.left_out)}</p>' if plot.left_out else ""
-    what = "what of-choice" if select else "what"
-    return (f'<section id="{escape(plot.name)}"><h3>{escape(plot.title)}</h3><p class="caption">{escape(plot.caption)}</p>{missing}{select}'
-            f'<p class="{what}"></p><div class="chart"></div><div class="legend"></div></section>')
+    return (f'<section id="{escape(plot.name)}"><h3>{escape(plot.title)}</h3><p class="caption">{escape(plot.caption)}</p>{missing}'
+            '<div class="legend"></div><div class="charts"></div></section>')
 
 
-def body(inputs: Inputs, found: list[Plot]) -> str:
+def body(inputs: Inputs, plotted: list[Plot]) -> str:
     chapters: dict[str, list[Plot]] = {}
-    for plot in found:
-        chapters.setdefault(plot.name.rsplit(".", 1)[0], []).append(plot)
-    parts = ["<h1>DLMB report</h1><nav>", *(f'<a href="#chapter-{escape(name)}">{escape(name)}</a>' for name in chapters), "</nav>"]
-    parts += [f'<p class="warning">{escape(warning)}</p>' for warning in [*inputs.results.warnings, *inputs.results.remarks]]
-    if inputs.results.launches:
-        parts += ["<h2>Machine and software</h2>", facts.machine(inputs.results), "<h2>What ran</h2>", facts.methods(inputs.results)]
-        parts += ["<h2>What did not run, and why</h2>", facts.not_run(inputs.results)]
+    for plot in plotted:
+        chapters.setdefault(plot.name.split(".")[0], []).append(plot)
+    results = inputs.results
+    around = [("ran", "What ran", facts.methods), ("not-run", "What did not run, and why", facts.not_run),
+              ("warnings", "Warnings", facts.warnings), ("machine", "Machine and software", facts.machine)] if results.launches else []
+    links = [*((f"chapter-{name}", name) for name in chapters), *((identifier, title) for identifier, title, _ in around)]
+    parts = ["<h1>DLMB report</h1><nav>", *(f'<a href="#{escape(identifier)}">{escape(title)}</a>' for identifier, title in links), "</nav>"]
+    parts += ["<h2>What was found</h2>", facts.found(results, findings(inputs))]
     for name, of_chapter in chapters.items():
         parts += [f'<h2 id="chapter-{escape(name)}">{escape(name)}</h2>', *map(section, of_chapter)]
+    parts += [f'<h2 id="{identifier}">{title}</h2>{text(results)}' for identifier, title, text in around]
     return "\n".join(parts)
 
 
 def html(inputs: Inputs, machine: Machine) -> str:
-    found, data = fitting(inputs, machine)
-    if not found:
+    plotted, data = fitting(inputs, machine)
+    if not plotted:
         raise ResultError("the files hold nothing to draw; give result files, plans, tuning tables or comparisons")
     script = (FOLDER / SCRIPT).read_text(encoding="utf-8")
     css = (FOLDER / "page.css").read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def html(inputs: Inputs, machine: Machine) -> str:
 <meta http-equiv="Content-Security-Policy" content="{FORBID_NETWORK}">
 <meta name="viewport" content="width=device-width">
 <style>{css}</style></head><body>
-{body(inputs, found)}
+{body(inputs, plotted)}
 <noscript><p class="warning">The charts are drawn by a script of this page; this browser runs none.</p></noscript>
 <div id="tip" hidden></div><svg id="patterns" aria-hidden="true"></svg>
 <script>const REPORT = {data};

@@ -5,7 +5,7 @@
 
 // ---- Scales, ticks and SVG elements.
 
-const WIDTH = 950, LEFT = 260, RIGHT = 110, TOP = 8, BOTTOM = 44;
+const TOP = 8, BOTTOM = 44;
 
 function make(name, attributes, parent, text) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -29,13 +29,14 @@ function linearTicks(low, high) {
 }
 
 function logTicks(low, high) {
+    if (high / low < 5) return linearTicks(low, high);
     const ticks = [], wide = high / low > 1e3;
     for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); ++power)
         for (const factor of wide ? [1] : [1, 2, 5]) {
             const value = factor * 10 ** power;
             if (value >= low && value <= high) ticks.push([value, number(value)]);
         }
-    return ticks.length > 1 ? ticks : [[low, number(low)], [high, number(high)]];
+    return ticks;
 }
 
 // From values to pixels; first and last are the pixels of the ends.
@@ -53,23 +54,22 @@ function makeScale(axis, values, first, last, room) {
     return {place: value => first + along(value) * (last - first), ticks: given.length ? given : axis.log ? logTicks(low, high) : linearTicks(low, high)};
 }
 
-function drawAxes(svg, height, x, xAxis, y, yAxis) {
-    const floor = height - BOTTOM;
+// box: pixels of the area inside the axes.
+function drawAxes(svg, box, x, xAxis, y, yAxis) {
     for (const [value, text] of x.ticks) {
-        make("line", {x1: x.place(value), x2: x.place(value), y1: TOP, y2: floor, class: "grid"}, svg);
-        make("text", {x: x.place(value), y: floor + 15, "text-anchor": "middle"}, svg, text);
+        make("line", {x1: x.place(value), x2: x.place(value), y1: TOP, y2: box.floor, class: "grid"}, svg);
+        make("text", {x: x.place(value), y: box.floor + 15, "text-anchor": "middle"}, svg, text);
     }
-    make("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: height - 8, "text-anchor": "middle", class: "axis"}, svg, xAxis.title);
-    make("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: floor, y2: floor, class: "frame"}, svg);
-    if (xAxis.reference !== null) make("line", {x1: x.place(xAxis.reference), x2: x.place(xAxis.reference), y1: TOP, y2: floor, class: "reference"}, svg);
+    make("text", {x: (box.left + box.right) / 2, y: box.floor + BOTTOM - 8, "text-anchor": "middle", class: "axis"}, svg, xAxis.title);
+    make("line", {x1: box.left, x2: box.right, y1: box.floor, y2: box.floor, class: "frame"}, svg);
+    if (xAxis.reference !== null) make("line", {x1: x.place(xAxis.reference), x2: x.place(xAxis.reference), y1: TOP, y2: box.floor, class: "reference"}, svg);
     if (!y) return;
     for (const [value, text] of y.ticks) {
-        make("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y.place(value), y2: y.place(value), class: "grid"}, svg);
-        make("text", {x: LEFT - 6, y: y.place(value) + 4, "text-anchor": "end"}, svg, text);
+        make("line", {x1: box.left, x2: box.right, y1: y.place(value), y2: y.place(value), class: "grid"}, svg);
+        make("text", {x: box.left - 6, y: y.place(value) + 4, "text-anchor": "end"}, svg, text);
     }
-    const middle = (TOP + floor) / 2;
-    make("text", {x: 0, y: 0, transform: `translate(${LEFT - 70} ${middle}) rotate(-90)`, "text-anchor": "middle", class: "axis"}, svg, yAxis.title);
-    if (yAxis.reference !== null) make("line", {x1: LEFT, x2: WIDTH - RIGHT, y1: y.place(yAxis.reference), y2: y.place(yAxis.reference), class: "reference"}, svg);
+    make("text", {transform: `translate(14 ${(TOP + box.floor) / 2}) rotate(-90)`, "text-anchor": "middle", class: "axis"}, svg, yAxis.title);
+    if (yAxis.reference !== null) make("line", {x1: box.left, x2: box.right, y1: y.place(yAxis.reference), y2: y.place(yAxis.reference), class: "reference"}, svg);
 }
 
 // ---- Colours, hatches and markers of kinds; the same in every chart of a plot.
@@ -117,23 +117,25 @@ function drawLegend(plot, box, used, hidden, redraw) {
     }
 }
 
-// ---- The three kinds of charts. Each function returns the SVG and leaves kinds in `hidden` out.
+// ---- The three kinds of charts. Each function returns the SVG and leaves kinds in `hidden` out. many: others stand beside it.
 
-const ROW = 24, POINTS_HEIGHT = 340, CLOSE = 1.06;
+const WIDTH = 950, HALF = 470, ROW = 24, POINTS_HEIGHT = 320, CLOSE = 1.06;
 
-function canvas(height, title) { return make("svg", {viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": title}); }
+function canvas(width, height, title) { return make("svg", {viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title}); }
 function shortened(text, length) { return text.length <= length ? text : text.slice(0, length - 1) + "…"; }
 
 function drawRows(chart, hidden) {
-    const height = TOP + BOTTOM + ROW * chart.rows.length, svg = canvas(height, chart.title);
+    const longest = Math.min(36, Math.max(...chart.rows.map(name => name.length)));
+    const box = {left: Math.max(70, 20 + 6.6 * longest), right: WIDTH - 90, floor: TOP + ROW * chart.rows.length};
+    const svg = canvas(WIDTH, box.floor + BOTTOM, chart.title);
     const spans = chart.spans.filter(span => !hidden.has(span[3])), marks = chart.marks.filter(mark => !hidden.has(mark[4]));
     const values = [...spans.flatMap(span => [span[1], span[1] + span[2]]), ...marks.flatMap(mark => mark.slice(1, 4))];
     if (!chart.x.log && chart.x.reference === null) values.push(0);
-    const x = makeScale(chart.x, values, LEFT, WIDTH - RIGHT, 1.03);
-    drawAxes(svg, height, x, chart.x);
+    const x = makeScale(chart.x, values, box.left, box.right, 1.03);
+    drawAxes(svg, box, x, chart.x);
     const middle = row => TOP + ROW * (row + 0.5), furthest = {};
-    chart.rows.forEach((name, row) => make("title", {}, make("text", {x: LEFT - 8, y: middle(row) + 4, "text-anchor": "end"}, svg, shortened(name, 36)), name));
-    const reach = (row, value) => { furthest[row] = Math.max(furthest[row] ?? LEFT, x.place(value)); };
+    chart.rows.forEach((name, row) => make("title", {}, make("text", {x: box.left - 8, y: middle(row) + 4, "text-anchor": "end"}, svg, shortened(name, 36)), name));
+    const reach = (row, value) => { furthest[row] = Math.max(furthest[row] ?? box.left, x.place(value)); };
     for (const [row, start, length, kind, text] of spans) {
         const left = x.place(start), width = Math.max(0.7, x.place(start + length) - left);
         make("rect", {x: left, y: middle(row) - 8, width, height: 16, fill: fill(kind), class: "bar", "data-text": text}, svg);
@@ -147,18 +149,19 @@ function drawRows(chart, hidden) {
         else make("path", {d: "M0 -5L5 0L0 5L-5 0z", transform: `translate(${x.place(value)} ${y})`, fill: "white", ...line}, group);
         reach(row, Math.max(value, high));
     }
-    for (const [row, text] of Object.entries(chart.ends)) make("text", {x: (furthest[row] ?? LEFT) + 7, y: middle(+row) + 4}, svg, text);
+    for (const [row, text] of Object.entries(chart.ends)) make("text", {x: (furthest[row] ?? box.left) + 7, y: middle(+row) + 4}, svg, text);
     for (const [row, text] of Object.entries(chart.remarks))
-        make("title", {}, make("text", {x: LEFT + 4, y: middle(+row) + 4, class: "remark"}, svg, shortened(text, 100)), text);
+        make("title", {}, make("text", {x: box.left + 4, y: middle(+row) + 4, class: "remark"}, svg, shortened(text, 100)), text);
     return svg;
 }
 
-function drawPoints(chart, hidden) {
-    const svg = canvas(POINTS_HEIGHT, chart.title), series = chart.series.filter(one => !hidden.has(one[0]));
+function drawPoints(chart, hidden, many) {
+    const width = many ? HALF : WIDTH, box = {left: 74, right: width - 24, floor: POINTS_HEIGHT - BOTTOM};
+    const svg = canvas(width, POINTS_HEIGHT, chart.title), series = chart.series.filter(one => !hidden.has(one[0]));
     const points = series.flatMap(one => one[1]);
-    const x = makeScale(chart.x, points.map(point => point[0]), LEFT, WIDTH - RIGHT, CLOSE);
-    const y = makeScale(chart.y, points.flatMap(point => point.slice(1, 4)), POINTS_HEIGHT - BOTTOM, TOP, CLOSE);
-    drawAxes(svg, POINTS_HEIGHT, x, chart.x, y, chart.y);
+    const x = makeScale(chart.x, points.map(point => point[0]), box.left, box.right, CLOSE);
+    const y = makeScale(chart.y, points.flatMap(point => point.slice(1, 4)), box.floor, TOP, CLOSE);
+    drawAxes(svg, box, x, chart.x, y, chart.y);
     for (const [kind, values] of series) {
         const line = {stroke: colour(kind), fill: "none", "stroke-width": 1.8, "stroke-dasharray": turned(kind, DASHES)};
         const path = values.map(([at, value]) => `${x.place(at).toFixed(1)} ${y.place(value).toFixed(1)}`);
@@ -180,43 +183,60 @@ function shade(share) {
 }
 
 function drawHeat(chart) {
-    const side = Math.max(6, Math.min(44, 420 / chart.rows.length)), height = TOP + BOTTOM + side * chart.rows.length, svg = canvas(height, chart.title);
-    const largest = Math.max(...chart.values.flat()) || 1, every = Math.ceil(16 / side), floor = height - BOTTOM;
+    const count = chart.rows.length, side = Math.max(6, count <= 4 ? 44 : Math.min(34, (count <= 16 ? 240 : 420) / count)), left = 62, floor = TOP + side * count, right = left + side * count;
+    const numbers = side >= 34, svg = canvas(right + (numbers ? 10 : 110), floor + BOTTOM, chart.title);
+    const largest = Math.max(...chart.values.flat()) || 1, every = Math.ceil(16 / side);
     chart.values.forEach((values, row) => values.forEach((value, column) => {
         const text = `${chart.row_title} ${chart.rows[row]} to ${chart.column_title} ${chart.columns[column]}: ${number(value)} ${chart.unit}`;
-        make("rect", {x: LEFT + side * column, y: TOP + side * row, width: side, height: side, fill: shade(value / largest), class: "heat", "data-text": text}, svg);
-        if (side >= 34) make("text", {x: LEFT + side * (column + 0.5), y: TOP + side * (row + 0.5) + 4, "text-anchor": "middle", class: "cell",
+        make("rect", {x: left + side * column, y: TOP + side * row, width: side, height: side, fill: shade(value / largest), class: "heat", "data-text": text}, svg);
+        if (numbers) make("text", {x: left + side * (column + 0.5), y: TOP + side * (row + 0.5) + 4, "text-anchor": "middle", class: "cell",
             fill: value > largest / 2 ? "black" : "white"}, svg, number(value));
     }));
-    chart.rows.forEach((name, row) => row % every || make("text", {x: LEFT - 6, y: TOP + side * (row + 0.5) + 4, "text-anchor": "end"}, svg, name));
-    chart.columns.forEach((name, column) => column % every || make("text", {x: LEFT + side * (column + 0.5), y: floor + 15, "text-anchor": "middle"}, svg, name));
-    make("text", {x: LEFT + side * chart.columns.length / 2, y: height - 8, "text-anchor": "middle", class: "axis"}, svg, chart.column_title);
-    make("text", {transform: `translate(${LEFT - 60} ${(TOP + floor) / 2}) rotate(-90)`, "text-anchor": "middle", class: "axis"}, svg, chart.row_title);
-    const scale = LEFT + side * chart.columns.length + 30, steps = 20, step = (floor - TOP) / steps;
-    for (let index = 0; index < steps; ++index) make("rect", {x: scale, y: floor - (index + 1) * step, width: 14, height: step + 0.5, fill: shade((index + 0.5) / steps)}, svg);
-    for (const share of [0, 0.5, 1]) make("text", {x: scale + 20, y: floor - share * (floor - TOP) + 4 + 4 * (share - 0.5)}, svg, `${number(share * largest)} ${chart.unit}`);
+    chart.rows.forEach((name, row) => row % every || make("text", {x: left - 6, y: TOP + side * (row + 0.5) + 4, "text-anchor": "end"}, svg, name));
+    chart.columns.forEach((name, column) => column % every || make("text", {x: left + side * (column + 0.5), y: floor + 15, "text-anchor": "middle"}, svg, name));
+    make("text", {x: (left + right) / 2, y: floor + BOTTOM - 8, "text-anchor": "middle", class: "axis"}, svg, chart.column_title);
+    make("text", {transform: `translate(14 ${(TOP + floor) / 2}) rotate(-90)`, "text-anchor": "middle", class: "axis"}, svg, chart.row_title);
+    if (numbers) return svg;
+    const steps = 20, step = (floor - TOP) / steps;
+    for (let index = 0; index < steps; ++index) make("rect", {x: right + 14, y: floor - (index + 1) * step, width: 14, height: step + 0.5, fill: shade((index + 0.5) / steps)}, svg);
+    for (const share of [0, 0.5, 1]) make("text", {x: right + 33, y: floor - share * (floor - TOP) + 4 + 4 * (share - 0.5)}, svg, `${number(share * largest)} ${chart.unit}`);
     return svg;
 }
 
-// ---- Fills the page: every plot with its choice of charts, its legend, and texts under the pointer.
+// ---- Fills the page: every plot with its charts or a choice of them, its legend, and texts under the pointer.
 
 const DRAW = {points: drawPoints, rows: drawRows, heat: drawHeat};
+const MOST_AT_ONCE = {points: 6, rows: 6, heat: 12};  // a plot of more charts shows one at a time
 
 function usedKinds(chart) {
     const found = chart.kind === "points" ? chart.series.map(one => one[0]) : chart.kind === "rows" ? [...chart.spans.map(span => span[3]), ...chart.marks.map(mark => mark[4])] : [];
-    return [...new Set(found)].sort((one, other) => one - other);
+    return [...new Set(found)];
+}
+
+function choose(plot, section, redraw) {
+    const label = document.createElement("label"), select = document.createElement("select");
+    for (const chart of plot.charts) select.add(new Option(chart.title));
+    select.onchange = redraw;
+    label.append("chart ", select);
+    section.insertBefore(label, section.querySelector(".legend"));
+    return select;
 }
 
 function show(plot, section) {
-    const place = section.querySelector(".chart"), legend = section.querySelector(".legend"), select = section.querySelector("select");
-    const hidden = new Set();
+    const place = section.querySelector(".charts"), legend = section.querySelector(".legend"), hidden = new Set(), kind = plot.charts[0].kind;
+    const select = plot.charts.length > MOST_AT_ONCE[kind] ? choose(plot, section, () => redraw()) : null;
     const redraw = () => {
-        const chart = plot.charts[select ? select.selectedIndex : 0];
-        place.replaceChildren(DRAW[chart.kind](chart, hidden));
-        drawLegend(plot, legend, usedKinds(chart), hidden, redraw);
-        section.querySelector(".what").textContent = chart.title;
+        const charts = select ? [plot.charts[select.selectedIndex]] : plot.charts, many = charts.length > 1;
+        place.className = `charts ${kind} ${many ? "many" : "one"}`;
+        if (kind === "heat") place.style.setProperty("--columns", charts[0].rows.length <= 4 ? 4 : charts[0].rows.length <= 16 ? 3 : 2);
+        place.replaceChildren(...charts.map(chart => {
+            const figure = document.createElement("figure"), caption = document.createElement("figcaption");
+            caption.textContent = chart.title;
+            figure.append(caption, DRAW[chart.kind](chart, hidden, many));
+            return figure;
+        }));
+        drawLegend(plot, legend, [...new Set(charts.flatMap(usedKinds))].sort((one, other) => one - other), hidden, redraw);
     };
-    if (select) select.onchange = redraw;
     redraw();
 }
 
@@ -239,7 +259,7 @@ for (const plot of REPORT.plots) {
         show(plot, document.getElementById(plot.name));
     } catch (error) {
         errors.push(`${plot.name}: ${error}`);
-        document.getElementById(plot.name).querySelector(".what").textContent = `cannot be drawn: ${error}`;
+        document.getElementById(plot.name).querySelector(".charts").textContent = `cannot be drawn: ${error}`;
     }
 }
 followPointer();

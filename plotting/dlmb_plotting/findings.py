@@ -1,0 +1,274 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What was found, in sentences: which method is fastest, by how much, where, and how sure that is.
+
+Two methods are compared by the ratio of their times in the same launch, where they took turns. With two launches or more that both
+ran in, the interval is Student's over the logarithms of these ratios. With one it is that of two medians (Zou and Donner, Statistics in
+Medicine 27, 2008): it says what the samples of this launch allow, not what another launch would give.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+from dlmb_plotting import style
+from dlmb_plotting.groups import grouped, setting
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
+from dlmb_plotting.plots.tuning import choice, condition
+from dlmb_plotting.results import Cell, Results
+
+MOST_LINES = 10  # of a pattern
+# 97.5 % quantile of Student's distribution for 1, 2, ... degrees of freedom, and beyond
+STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09)
+STUDENT_BEYOND = 2.08
+
+
+@dataclass
+class Finding:
+    title: str
+    summary: str
+    lines: list[tuple[str, str]] = field(default_factory=list)  # where, and what was found there
+
+
+class Ratio(NamedTuple):
+    """Of times, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    launches: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+class Contest(NamedTuple):
+    """A setting in which two methods or more ran."""
+
+    cells: list[Cell]  # the fastest first
+    lead: Ratio  # time of the second over that of the first
+
+    @property
+    def decided(self) -> bool:
+        return self.lead.low > 1 and "too short" not in self.cells[0].doubts
+
+    @property
+    def winner(self) -> str:
+        return self.cells[0].method_name
+
+
+def over_launches(logarithms: Sequence[float]) -> Ratio:
+    degrees = len(logarithms) - 1
+    quantile = STUDENT[degrees - 1] if degrees <= len(STUDENT) else STUDENT_BEYOND
+    middle, half = mean(logarithms), quantile * stdev(logarithms) / math.sqrt(len(logarithms))
+    return Ratio(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(logarithms))
+
+
+def of_two_medians(slow: Cell, fast: Cell) -> Ratio:
+    middle = math.log(slow.median_ns / fast.median_ns)
+    below = math.hypot(math.log(slow.median_ns / slow.low_ns), math.log(fast.high_ns / fast.median_ns))
+    above = math.hypot(math.log(slow.high_ns / slow.median_ns), math.log(fast.median_ns / fast.low_ns))
+    return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
+
+
+class Judge:
+    def __init__(self, results: Results) -> None:
+        self.visits = {identifier: dict(visits) for identifier, visits in results.visits.items()}
+
+    def logarithms(self, slow: Cell, fast: Cell) -> dict[str, float]:
+        """By launch that both ran in: of the ratio of their times."""
+        one, other = self.visits[slow.id], self.visits[fast.id]
+        return {launch: math.log(one[launch] / other[launch]) for launch in one if launch in other}
+
+    def ratio(self, slow: Cell, fast: Cell) -> Ratio:
+        of_launch = list(self.logarithms(slow, fast).values())
+        return over_launches(of_launch) if len(of_launch) > 1 else of_two_medians(slow, fast)
+
+    def time_ns(self, cell: Cell) -> float:
+        """Geometric mean over launches."""
+        return math.exp(mean(math.log(time) for time in self.visits[cell.id].values()))
+
+    def contests(self, cells: list[Cell]) -> list[Contest]:
+        settings: dict[object, list[Cell]] = {}
+        for cell in cells:
+            if cell.ok and cell.low_ns > 0:
+                settings.setdefault(setting(cell), []).append(cell)
+        found = []
+        for members in settings.values():
+            if len(members) > 1:
+                members.sort(key=self.time_ns)
+                found.append(Contest(members, self.ratio(members[1], members[0])))
+        return found
+
+    def mean_ratio(self, pairs: list[tuple[Cell, Cell]]) -> Ratio:
+        """Geometric mean over settings: of whole launches if two or more ran all of them, else of settings as if they were independent."""
+        by_launch = [self.logarithms(slow, fast) for slow, fast in pairs]
+        launches = set.intersection(*map(set, by_launch))
+        if len(launches) > 1:
+            return over_launches([mean(each[launch] for each in by_launch) for launch in launches])
+        ratios = [self.ratio(slow, fast) for slow, fast in pairs]
+        middle = mean(math.log(each.value) for each in ratios)
+        below, above = (math.hypot(*(math.log(getattr(each, end) / each.value) for each in ratios)) / len(ratios) for end in ("low", "high"))
+        return Ratio(math.exp(middle), math.exp(middle - below), math.exp(middle + above), 1)
+
+
+def findings(inputs: Inputs) -> list[Finding]:
+    judge = Judge(inputs.results)
+    return [
+        *(of_pattern(pattern, cells, judge) for pattern, cells in inputs.results.patterns().items()),
+        *(of_comparison(name, document) for name, document in inputs.comparisons.items()),
+        *(of_table(name, document) for name, document in inputs.tables.items()),
+    ]
+
+
+def plural(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def listed(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1] if texts else ""
+
+
+def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
+    ran = [cell for cell in cells if cell.ok]
+    if not ran:
+        return Finding(pattern, f"Nothing ran: {listed(sorted({cell.reason or cell.status for cell in cells})[:3])}.")
+    contests = judge.contests(ran)
+    if not contests:
+        methods = sorted({cell.method_name for cell in ran})
+        return Finding(pattern, f"Nothing to compare: {listed(methods)} ran, one method in each of {plural(len({setting(cell) for cell in ran}), 'setting')}.",
+                       limited([(group.title, alone(group.cells)) for group in grouped(ran, SIZE_PARAMETERS)]))
+    of_setting = {setting(contest.cells[0]): contest for contest in contests}
+    lines: list[tuple[float, str, str]] = []
+    for group in grouped(ran, SIZE_PARAMETERS):
+        here = {setting(cell): of_setting[setting(cell)] for cell in group.cells if setting(cell) in of_setting}
+        if here:
+            lines += along_sizes(group.title, sorted(here.values(), key=lambda contest: per_rank(contest.cells[0])))
+    if len(lines) > MOST_LINES:  # the widest leads, in the order of the files
+        least = sorted((lead for lead, _, _ in lines), reverse=True)[MOST_LINES - 1]
+        lines = [line for line in lines if line[0] >= least]
+    return Finding(pattern, wins(contests) + overall(contests, judge), limited([(where, text) for _, where, text in lines]))
+
+
+def limited(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return lines[:MOST_LINES]
+
+
+def alone(cells: list[Cell]) -> str:
+    def text(cell: Cell) -> str:
+        return f"{duration(cell.median_ns)} ({interval(cell.low_ns, cell.high_ns)}) at {style.byte_text(round(per_rank(cell)))}"
+
+    ordered = sorted(cells, key=per_rank)
+    return f"{ordered[0].method_name}, {text(ordered[0])}" + (f" to {text(ordered[-1])}" if len(ordered) > 1 else "") + " per rank"
+
+
+def wins(contests: list[Contest]) -> str:
+    count = Counter(contest.winner for contest in contests if contest.decided)
+    still_open = len(contests) - sum(count.values())
+    if len(contests) == 1:
+        return ""
+    if not count:
+        return f"No method is surely the fastest in any of {len(contests)} settings. "
+    (first, most), *others = count.most_common()
+    text = f"{first} is the fastest in {most if most < len(contests) else 'all'} of {len(contests)} settings"
+    text += "".join(f", {method} in {won}" for method, won in others)
+    return text + (f"; {still_open} {'is' if still_open == 1 else 'are'} open. " if still_open else ". ")
+
+
+def overall(contests: list[Contest], judge: Judge) -> str:
+    """What it means to take one method for all settings."""
+    if len(contests) < 2:
+        return ""
+    by_method = [{cell.method_name: cell for cell in contest.cells} for contest in contests]
+    everywhere = [method for method in by_method[0] if all(method in cells for cells in by_method)]
+    if len(everywhere) < 2:
+        return ""
+    ordered = sorted(everywhere, key=lambda method: mean(math.log(judge.time_ns(cells[method])) for cells in by_method))
+    best, second = ordered[:2]
+    lead = judge.mean_ratio([(cells[second], cells[best]) for cells in by_method])
+    text = f"As one choice for all of them, {best} is {lead} times as fast as {second}, the next, in the geometric mean"
+    loss, where = max((judge.time_ns(cells[best]) / judge.time_ns(contest.cells[0]), number) for number, (cells, contest) in enumerate(zip(by_method, contests)))
+    if loss > 1.01:
+        text += f"; at worst it takes {loss:.3g} times as long as the fastest ({contests[where].winner}, {style.byte_text(round(per_rank(contests[where].cells[0])))} per rank)"
+    return text + ("." if lead.low > 1 else ": no sure difference.")
+
+
+def along_sizes(title: str, contests: list[Contest]) -> list[tuple[float, str, str]]:
+    """Runs of sizes with the same winner, and the widest lead in each."""
+    found = []
+    for _, members in groupby(contests, key=lambda contest: contest.winner if contest.decided else ""):
+        run = list(members)
+        sizes = [style.byte_text(round(per_rank(run[end].cells[0]))) for end in (0, -1)]
+        where = title if len(contests) == 1 else f"{title}, {sizes[0] if sizes[0] == sizes[1] else ' to '.join(sizes)} per rank"
+        found.append((max(contest.lead.value for contest in run), where, sentence(run)))
+    return found
+
+
+def sentence(run: list[Contest]) -> str:
+    first, leads = run[0], [contest.lead for contest in run]
+    seconds = sorted({contest.cells[1].method_name for contest in run})
+    second = seconds[0] if len(seconds) == 1 else "the next"
+    least, most = min(lead.value for lead in leads), max(lead.value for lead in leads)
+    inside = f"(intervals from {min(lead.low for lead in leads):.3g} to {max(lead.high for lead in leads):.3g})"
+    if not first.decided:
+        if any("too short" in contest.cells[0].doubts for contest in run):
+            return "open: too short for the clock"
+        pair = listed(sorted({method for contest in run for method in (contest.winner, contest.cells[1].method_name)}))
+        return f"open between {pair}: the lead is {first.lead}" if len(run) == 1 else f"open between {pair}: the lead is at most {most:.3g} {inside}"
+    if len(run) > 1:
+        return f"{first.winner} is {least:.3g} to {most:.3g} times as fast as {second} {inside}"
+    times = [duration(cell.median_ns) for cell in first.cells[:2]]
+    return f"{first.winner} is {first.lead} times as fast as {second}: {times[0]} instead of {times[1]}"
+
+
+def duration(time_ns: float) -> str:
+    unit, size = style.time_unit(time_ns)
+    return f"{style.number(time_ns / size)} {unit}"
+
+
+def interval(low_ns: float, high_ns: float) -> str:
+    unit, size = style.time_unit(high_ns)
+    return f"{style.number(low_ns / size)} to {style.number(high_ns / size)} {unit}"
+
+
+def how_sure(results: Results) -> str:
+    """What the brackets mean, and how far they reach."""
+    count = Counter(contest.lead.launches > 1 for cells in results.patterns().values() for contest in Judge(results).contests(cells))
+    parts = ["Brackets are 95 % intervals. A method is called the fastest where the whole interval of its lead over the second is above 1; "
+             "else the setting is open. One in 20 equal pairs is called different by chance."]
+    if count[True]:
+        parts.append(f"{plural(count[True], 'setting')}: over the launches that ran both methods.")
+    if count[False]:
+        parts.append(f"{plural(count[False], 'setting')}: from one launch, so the interval is of its samples; another launch may differ by more. "
+                     "Ten launches and dlmb_compare decide.")
+    return " ".join(parts) if count else ""
+
+
+def of_comparison(name: str, document: dict[str, Any]) -> Finding:
+    counts = [f"{count} {state}" for state, count in document["counts"].items() if count]
+    lines = [(summary["pattern"], f"the candidate takes {summary['ratio']:.3g} times the baseline in the geometric mean of {plural(summary['cells'], 'cell')}"
+              + (f" ({summary['low']:.3g} to {summary['high']:.3g})" if summary.get("low") else "")) for summary in document["patterns"]]
+    judged = sorted((cell for cell in document["cells"] if cell["state"] in ("REGRESSED", "IMPROVED")), key=lambda cell: -abs(math.log(cell["evidence"]["ratio"])))
+    lines += [(cell["cell_id"], "{} {ratio:.3g} ({low:.3g} to {high:.3g})".format(cell["state"], **cell["evidence"])) for cell in judged[: MOST_LINES - len(lines)]]
+    return Finding(f"comparison {name}", f"Of {plural(len(document['cells']), 'cell')} {listed(counts) or 'none is judged'}; ratios are candidate over baseline, above 1 is worse.", lines)
+
+
+def of_table(name: str, table: dict[str, Any]) -> Finding:
+    rules = table.get("rules", [])
+    chosen = [rule for rule in rules if rule["status"] == "chosen"]
+    measured = sorted((rule for rule in chosen if (rule.get("evidence") or {}).get("gain") is not None), key=lambda rule: -rule["evidence"]["gain"])
+
+    def line(rule: dict[str, Any]) -> tuple[str, str]:
+        size, evidence = rule["when"].get("bytes") or {}, rule["evidence"]
+        where = f"{condition(rule)}, {style.byte_text(size.get('min') or 1)} " + (f"to {style.byte_text(size['max'])}" if size.get("max") else "or more")
+        low, high = evidence.get("ci") or (evidence["gain"],) * 2
+        return where, f"{choice(rule)} saves {evidence['gain']:.0%} of the default's time ({low:.0%} to {high:.0%})"
+
+    return Finding(f"tuning table {name}", f"{len(chosen)} of {plural(len(rules), 'rule')} choose something; elsewhere the default stays.", limited([line(rule) for rule in measured]))

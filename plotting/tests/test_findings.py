@@ -1,0 +1,81 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who wins, by how much, where, and how sure."""
+
+from __future__ import annotations
+
+import math
+import unittest
+
+from dlmb_plotting.findings import Finding, Judge, findings, how_sure, over_launches
+from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.results import read
+
+from made import WithFolder, cell_line, comparison_document, launch_line, lines, table_document
+
+
+class FindingsTest(WithFolder):
+    def of(self, *cells: dict) -> Finding:
+        launches = [launch_line(name) for name in sorted({cell["launch_id"] for cell in cells})]
+        self.results = read([self.file(lines(*launches, *cells))])
+        (found,) = findings(Inputs(self.results))
+        return found
+
+    def test_a_lead_whose_interval_is_above_one_is_a_win(self) -> None:
+        found = self.of(cell_line(1024, 3000, "mpi"), cell_line(1024, 2000, "ucx"))
+        # intervals of made lines are 0.9 to 1.2 of the median: exp(log 1.5 -+ hypot(log 0.9, log 1.2)) and the other way round
+        self.assertEqual(found.lines, [("no preset, 4 ranks, host memory", "ucx default is 1.5 (1.22 to 1.85) times as fast as mpi default: 2.00 µs instead of 3.00 µs")])
+        self.assertIn("from one launch", how_sure(self.results))
+
+    def test_a_lead_whose_interval_has_one_inside_is_open(self) -> None:
+        found = self.of(cell_line(1024, 2100, "mpi"), cell_line(1024, 2000, "ucx"))
+        self.assertEqual(found.lines[0][1], "open between mpi default and ucx default: the lead is 1.05 (0.851 to 1.3)")
+
+    def test_a_cell_too_short_for_the_clock_wins_nothing(self) -> None:
+        found = self.of(*(cell_line(1024, time, backend) | {"below_floor": True} for time, backend in ((3000, "mpi"), (2000, "ucx"))))
+        self.assertEqual(found.lines[0][1], "open: too short for the clock")
+
+    def test_neighbouring_sizes_with_the_same_winner_are_one_line(self) -> None:
+        times = {1024: (10, 20), 2048: (20, 30), 4096: (60, 40), 8192: (80, 81)}
+        found = self.of(*(cell_line(size, 1000 * time, backend) for size, pair in times.items() for time, backend in zip(pair, ("mpi", "ucx"))))
+        self.assertEqual([where.split(", ")[-1] for where, _ in found.lines], ["1 KiB to 2 KiB per rank", "4 KiB per rank", "8 KiB per rank"])
+        self.assertTrue(found.lines[0][1].startswith("mpi default is 1.5 to 2 times as fast as ucx default (intervals from 1.2"), found.lines)
+        self.assertIn("mpi default is the fastest in 2 of 4 settings, ucx default in 1; 1 is open.", found.summary)
+        self.assertIn("at worst it takes 1.5 times as long as the fastest (ucx default, 4 KiB per rank)", found.summary)
+
+    def test_with_several_launches_the_interval_is_over_their_ratios(self) -> None:
+        times = (("l1", 2000, 1000), ("l2", 4000, 1900), ("l3", 1000, 520))
+        found = self.of(*(cell_line(1024, time, backend, launch) for launch, *pair in times for time, backend in zip(pair, ("mpi", "ucx"))))
+        # logarithms 0.6931, 0.7444, 0.6539: mean 0.6972, deviation 0.0454, times 4.30 / sqrt 3 = 0.1127
+        self.assertIn("ucx default is 2.01 (1.79 to 2.25) times as fast as mpi default", found.lines[0][1])
+        self.assertIn("1 setting: over the launches", how_sure(self.results))
+
+    def test_two_equal_launches_have_an_interval_of_no_width(self) -> None:
+        self.assertEqual(tuple(over_launches([math.log(2)] * 2)), (2, 2, 2, 2))
+
+    def test_methods_that_never_ran_in_one_launch_are_compared_by_their_samples(self) -> None:
+        self.of(cell_line(8, 3000, "mpi", "l1"), cell_line(8, 2000, "ucx", "l2"))
+        self.assertEqual(Judge(self.results).contests(self.results.cells)[0].lead.launches, 1)
+
+    def test_one_method_is_told_with_its_times(self) -> None:
+        found = self.of(cell_line(1024, 2000), cell_line(4096, 5000))
+        self.assertEqual(found.summary, "Nothing to compare: mpi default ran, one method in each of 2 settings.")
+        self.assertEqual(found.lines[0][1], "mpi default, 2.00 µs (1.80 to 2.40 µs) at 1 KiB to 5.00 µs (4.50 to 6.00 µs) at 4 KiB per rank")
+
+    def test_where_nothing_ran_the_reason_is_said(self) -> None:
+        self.assertEqual(self.of(cell_line(8, 1) | {"status": "skipped", "reason": "no GPU"}).summary, "Nothing ran: no GPU.")
+
+    def test_many_settings_keep_the_widest_leads(self) -> None:
+        found = self.of(*(cell_line(8, 1000 * (1 + index * (backend == "ucx")), backend, skew=f"zipf:{index}") for index in range(30) for backend in ("mpi", "ucx")))
+        self.assertEqual(len(found.lines), 10)
+        self.assertIn("zipf:29", found.lines[-1][0])
+
+    def test_verdicts_and_tables_are_told_too(self) -> None:
+        comparison, table = findings(Inputs(comparisons={"c": comparison_document()}, tables={"t": table_document()}))
+        self.assertEqual(comparison.lines[0], ("collective", "the candidate takes 1.2 times the baseline in the geometric mean of 2 cells (1.1 to 1.3)"))
+        self.assertIn("REGRESSED 1.5 (1.4 to 1.6)", comparison.lines[1][1])
+        self.assertEqual(table.lines, [("allreduce, size of buffer, 1 KiB to 64 KiB", "ucx default saves 20% of the default's time (10% to 30%)")])
+
+
+if __name__ == "__main__":
+    unittest.main()
