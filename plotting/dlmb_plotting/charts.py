@@ -109,7 +109,7 @@ class Limits(NamedTuple):
 
     charts: int
     rows: int = 40
-    series: int = 16
+    series: int = 8  # as many as there are colours
 
 
 def evenly(items: list, count: int) -> list:

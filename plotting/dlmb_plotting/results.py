@@ -7,17 +7,14 @@ The classes at the top are the fields of a cell's line that plots look at; resul
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, TypedDict
 
-from dlmb_results.lines import ResultError, read_lines, warnings_of
+from dlmb_results.lines import ResultError, each_kind_once, read_lines, warnings_of
 from dlmb_results.parallel import read_in_processes
 
-
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 class World(TypedDict):
@@ -166,25 +163,6 @@ class Results:
     def warnings(self) -> list[tuple[str, int]]:
         """What launches warn of, each kind once, and how many launches do."""
         return each_kind_once((launch.id, text) for launch in self.launches.values() for text in launch.warnings)
-
-
-def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
-    """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
-    4.6". With each goes how many say it."""
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    for who, text in said:
-        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
-    found = []
-    for members in kinds.values():
-        numbers = zip(*(NUMBER.findall(text) for _, text in members))
-        text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
-        found.append((text, len({who for who, _ in members})))
-    return found
-
-
-def shown_range(numbers: Sequence[str]) -> str:
-    low, high = min(numbers, key=float), max(numbers, key=float)
-    return low if float(low) == float(high) else f"{low} to {high}"
 
 
 class Shared(dict[Any, Any]):

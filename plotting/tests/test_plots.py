@@ -63,6 +63,12 @@ class CurvesTest(WithFolder):
         self.assertAlmostEqual(point.low, point.y / 1.2)
         self.assertAlmostEqual(point.high, point.y / 0.9)
 
+    def test_of_many_methods_the_fastest_are_shown(self) -> None:
+        cells = [cell_line(size, (10 + index) * size, f"b{index:02}") for index in reversed(range(20)) for size in (1024, 4096)]
+        chart = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
+        self.assertEqual(list(chart.series), [f"b{index:02} default" for index in range(LIMITS.series)])
+        self.assertIn(f"the fastest {LIMITS.series} of 20 methods", chart.title)
+
     def test_one_size_is_no_curve(self) -> None:
         self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 

@@ -8,8 +8,8 @@ import json
 import unittest
 
 from dlmb_plotting.groups import grouped
-from dlmb_plotting.results import each_kind_once, read
-from dlmb_results.lines import TEST_DOUBLE, ResultError
+from dlmb_plotting.results import read
+from dlmb_results.lines import TEST_DOUBLE, ResultError, each_kind_once
 
 from made import EXAMPLE, WithFolder
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ def decoder(cell_fields: type | None) -> Decode:
     return decode
 
 
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 SCHEMA_NAME = "dlmb.result"
 SCHEMA_MAJOR = 1
 READ_BYTES = 1 << 20  # lines have kilobytes; Python's own buffer has 8
@@ -111,3 +112,22 @@ def warnings_of(launch: dict[str, Any]) -> list[str]:
     if launch.get("test_double") and TEST_DOUBLE not in warnings:
         warnings.append(TEST_DOUBLE)
     return warnings
+
+
+def each_kind_once(said: Iterable[tuple[str, str]]) -> list[tuple[str, int]]:
+    """said: who, and a text. Texts that differ only in numbers are of one kind; it has the range of each number: "a load of 4.4 to
+    4.6". With each goes how many say it."""
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for who, text in said:
+        kinds.setdefault(NUMBER.sub("#", text), []).append((who, text))
+    found = []
+    for members in kinds.values():
+        numbers = zip(*(NUMBER.findall(text) for _, text in members))
+        text = NUMBER.sub(lambda _: shown_range(next(numbers)), members[0][1])
+        found.append((text, len({who for who, _ in members})))
+    return found
+
+
+def shown_range(numbers: Sequence[str]) -> str:
+    low, high = min(numbers, key=float), max(numbers, key=float)
+    return low if float(low) == float(high) else f"{low} to {high}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import unittest
 
-from dlmb_launch.compare.command import first_of_each_kind
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.terminal import shortened
 from dlmb_launch.compare.wording import quantity, short_names
@@ -29,10 +28,6 @@ class WordingTest(unittest.TestCase):
     def test_a_long_name_keeps_both_ends(self) -> None:
         self.assertEqual(shortened("abcdefghij", 7), "ab...ij")
         self.assertEqual(shortened("abcdefg", 7), "abcdefg")
-
-    def test_warnings_that_differ_in_numbers_only_are_said_once(self) -> None:
-        warnings = ["vm had a load of 4.4 before", "no huge pages", "vm had a load of 4.25 before", "vm had a load of 5 before"]
-        self.assertEqual(list(first_of_each_kind(warnings)), ["vm had a load of 4.4 before (2 more like this)", "no huge pages"])
 
 
 if __name__ == "__main__":

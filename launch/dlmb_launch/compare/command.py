@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dlmb_launch.compare import confirmation, exit_codes, markdown, terminal
@@ -20,7 +18,7 @@ from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.options import parse
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.history import command as history
-from dlmb_results.lines import ResultError
+from dlmb_results.lines import ResultError, each_kind_once
 
 PROGRAM = "dlmb_compare"
 
@@ -48,22 +46,13 @@ def complain(kind: str, text: object) -> None:
     print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
 
 
-def first_of_each_kind(warnings: Iterable[str]) -> Iterator[str]:
-    """Warnings that differ only in their numbers are one kind: the first of each kind, and how many more there are."""
-    kinds: dict[str, list[str]] = {}
-    for warning in warnings:
-        kinds.setdefault(re.sub(r"\d[\d.]*", "#", warning), []).append(warning)
-    for first, *others in kinds.values():
-        yield first + (f" ({len(others)} more like this)" if others else "")
-
-
 def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
     baseline, candidate = both_sides(options, metric)
     for campaign in (baseline, candidate):
         for remark in campaign.remarks:
             complain("note", remark)
-        for warning in first_of_each_kind(campaign.warnings):
+        for warning, _ in each_kind_once((text, text) for text in campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
     declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
     only = None

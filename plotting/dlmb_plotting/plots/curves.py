@@ -6,11 +6,13 @@ what the imbalance of the traffic costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
+from statistics import mean
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
-from dlmb_plotting.groups import Group, grouped
+from dlmb_plotting.groups import Group, grouped, setting
 from dlmb_plotting.results import Cell, Results
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
@@ -30,11 +32,19 @@ def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell]
     methods: dict[str, list[Cell]] = {}
     for cell in group.cells:
         methods.setdefault(cell.method_name, []).append(cell)
-    title = group.title
+    title, shown = group.title, list(methods)
     if len(methods) > limits.series:
-        title += f" ({limits.series} of {len(methods)} methods, evenly spaced)"
-    series = {method: sorted(point(cell) for cell in methods[method]) for method in evenly(list(methods), limits.series)}
-    return Points(title, x, y, {method: points for method, points in series.items() if points}, joined)
+        title += f" (the fastest {limits.series} of {len(methods)} methods)"
+        shown = sorted(sorted(methods, key=lambda method: slowness(methods[method], group))[: limits.series])
+    return Points(title, x, y, {method: sorted(map(point, methods[method])) for method in shown}, joined)
+
+
+def slowness(cells: list[Cell], group: Group) -> float:
+    """Mean over its cells of the logarithm of their time over the best of that setting."""
+    best: dict[object, float] = {}
+    for cell in group.cells:
+        best[setting(cell)] = min(cell.median_ns, best.get(setting(cell), math.inf))
+    return mean(math.log(cell.median_ns / best[setting(cell)]) for cell in cells)
 
 
 def time_axis(group: Group) -> tuple[Axis, float]:

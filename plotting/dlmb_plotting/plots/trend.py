@@ -65,7 +65,7 @@ def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list
         series[names[identifier]] = [
             Point(float(index), median(here) / base, min(here) / base, max(here) / base, f"{names[identifier]}: {style.number(median(here) / base)}")
             for index, campaign in enumerate(used) if (here := campaigns.get(campaign)) and base > 0]
-    y = Axis("time / time at first (ratio, above 1 is slower)", reference=1.0)
+    y = Axis("time / first time (above 1 is slower)", reference=1.0)
     return Points(f"{len(times)} cells in {len(used)} campaigns", Axis("campaign (date and revision)", ticks=ticks), y,
                   {name: points for name, points in series.items() if points})
 

@@ -12,7 +12,7 @@ from typing import Any
 from dlmb_results.lines import ResultError
 
 from dlmb_plotting import style
-from dlmb_plotting.charts import Chart, Heat, Limits, Plot, Points
+from dlmb_plotting.charts import Chart, Limits, Plot, Points, Rows
 from dlmb_plotting.findings import findings
 from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import plots
@@ -38,14 +38,13 @@ def short(value: Any) -> Any:
 
 
 def chart_object(chart: Chart, index_of: dict[str, int]) -> dict[str, Any]:
-    if isinstance(chart, Heat):
-        return {"kind": "heat", **vars(chart)}
+    """As it is, but kinds by their index."""
+    found = {"kind": type(chart).__name__.lower(), **vars(chart)}
     if isinstance(chart, Points):
-        series = [[index_of[name], points] for name, points in chart.series.items()]
-        return {"kind": "points", "title": chart.title, "x": vars(chart.x), "y": vars(chart.y), "joined": chart.joined, "series": series}
-    spans = [[span.row, span.start, span.length, index_of[span.kind], span.text] for span in chart.spans]
-    marks = [[mark.row, mark.x, mark.low, mark.high, index_of[mark.kind], mark.text] for mark in chart.marks]
-    return {"kind": "rows", "title": chart.title, "x": vars(chart.x), "rows": chart.rows, "spans": spans, "marks": marks, "ends": chart.ends, "remarks": chart.remarks}
+        found |= {"x": vars(chart.x), "y": vars(chart.y), "series": [[index_of[name], points] for name, points in chart.series.items()]}
+    elif isinstance(chart, Rows):
+        found |= {"x": vars(chart.x), **{name: [each._replace(kind=index_of[each.kind]) for each in found[name]] for name in ("spans", "marks")}}
+    return found
 
 
 def plot_object(plot: Plot) -> dict[str, Any]:

@@ -184,7 +184,8 @@ function shade(share) {
 
 function drawHeat(chart) {
     const count = chart.rows.length, side = Math.max(6, count <= 4 ? 44 : Math.min(34, (count <= 16 ? 240 : 420) / count)), left = 62, floor = TOP + side * count, right = left + side * count;
-    const numbers = side >= 34, svg = canvas(right + (numbers ? 10 : 110), floor + BOTTOM, chart.title);
+    const numbers = side >= 34, width = right + (numbers ? 10 : 80), svg = canvas(width, floor + BOTTOM, chart.title);
+    svg.style.maxWidth = 1.2 * width + "px";
     const largest = Math.max(...chart.values.flat()) || 1, every = Math.ceil(16 / side);
     chart.values.forEach((values, row) => values.forEach((value, column) => {
         const text = `${chart.row_title} ${chart.rows[row]} to ${chart.column_title} ${chart.columns[column]}: ${number(value)} ${chart.unit}`;
