@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A plot as a picture file, drawn by matplotlib: its charts below each other, matrices side by side, one legend for all."""
+"""A plot as a picture file, drawn by matplotlib: its bars below each other, curves and matrices side by side, one legend for all."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ ROOM_FOR_ENDS = 1.14  # right of the longest row
 
 
 def columns_of(charts: Sequence[Chart]) -> int:
-    """Matrices stand side by side: the fewer ranks, the more of them."""
+    """Curves stand two by two, matrices the more side by side the fewer ranks they have."""
     if not isinstance(charts[0], Heat):
-        return 1
+        return 2 if isinstance(charts[0], Points) and len(charts) > 1 else 1
     ranks = max(len(chart.rows) for chart in charts if isinstance(chart, Heat))
     return min(len(charts), 4 if ranks <= 4 else 3 if ranks <= 16 else 2)
 
@@ -42,7 +42,9 @@ def columns_of(charts: Sequence[Chart]) -> int:
 def height_of(chart: Chart, columns: int) -> float:
     if isinstance(chart, Rows):
         return max(2, len(chart.rows)) * ROW_INCHES
-    return POINTS_INCHES if isinstance(chart, Points) else min(4.0, (0.8 if len(chart.rows) <= MOST_NUMBERS else 0.62) * WIDTH_INCHES / columns)
+    if isinstance(chart, Points):
+        return POINTS_INCHES if columns == 1 else 0.8 * POINTS_INCHES
+    return min(4.0, (0.8 if len(chart.rows) <= MOST_NUMBERS else 0.62) * WIDTH_INCHES / columns)
 
 
 def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
@@ -63,7 +65,7 @@ def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
     grid = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
     handles: dict[str, Any] = {}
     for axis, chart in zip(grid, plot.charts):
-        axis.set_title(textwrap.fill(chart.title, 100 // columns), fontsize="medium" if columns == 1 else "small", loc="left")
+        axis.set_title(textwrap.fill(chart.title, 110 // columns), fontsize="medium" if columns == 1 else "small", loc="left")
         if isinstance(chart, Rows):
             draw_rows(axis, chart, kinds, handles)
         elif isinstance(chart, Points):
@@ -80,7 +82,8 @@ def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
 
 
 def dress(axis: Any, x: Axis) -> None:
-    axis.set_xlabel(x.title)
+    axis.set_xlabel(x.title, fontsize="small")
+    axis.tick_params(axis="x", labelsize="small")
     axis.set_axisbelow(True)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
@@ -136,6 +139,7 @@ def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, A
         axis.yaxis.set_minor_formatter(lambda value, _: f"{value:.6g}" if f"{value:e}"[0] in "25" or narrow() else "")
         axis.tick_params(axis="y", which="minor", labelsize="x-small")
     axis.set_ylabel(chart.y.title, fontsize="small")
+    axis.tick_params(axis="y", which="major", labelsize="small")
     axis.grid(alpha=0.3)
     if chart.y.reference is not None:
         axis.axhline(chart.y.reference, color="#555555", linewidth=1, zorder=1)

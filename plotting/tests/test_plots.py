@@ -107,7 +107,7 @@ class DocumentsTest(unittest.TestCase):
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
-        self.assertIn("1 cells have no ratio", plot.left_out)
+        self.assertIn("1 of 3 cells have no ratio", plot.left_out)
 
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
         where, gain = tuning.plots({"t": table_document()}, LIMITS)

@@ -42,5 +42,5 @@ def verdicts(document: dict[str, Any]) -> str:
 
 def missing(shown: int, with_ratio: int, cells: int) -> str:
     texts = [f"the worst {shown} of {with_ratio} cells with a ratio are shown"] if shown < with_ratio else []
-    texts += [f"{cells - with_ratio} cells have no ratio (not comparable, or invalid)"] if with_ratio < cells else []
+    texts += [f"{cells - with_ratio} of {cells} cells have no ratio (not comparable, or invalid)"] if with_ratio < cells else []
     return "; ".join(texts)

@@ -12,7 +12,7 @@ from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, l
 DEFAULT_STAYS = "the default stays (measured: no gain, or a tie)"
 OPEN_END = 4  # how far beyond the largest size of the table a rule without an upper end is drawn
 MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. Outside the bars the default is used. A rule without an upper end is drawn up to "
-               f"{OPEN_END} times the largest size of the table, one without a lower end from 1 byte on. Gain: share of the default's time that is saved.")
+               f"{OPEN_END} times the largest size of the table, one without a lower end from 1 byte on. At the end of a row, in the order of its bars: share of the default's time that is saved, where measured.")
 GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval; 0: no difference. Rules without evidence are not drawn."
 
 
@@ -78,13 +78,16 @@ def map_chart(scope: str, rules: list[dict[str, Any]], limits: Limits) -> Rows:
     shown = evenly(conditions, limits.rows)
     title = f"scope {scope}" + (f" ({len(shown)} of {len(conditions)} conditions)" if len(shown) < len(conditions) else "")
     chart = Rows(title, shown, Axis("size (bytes)", log=True, ticks=style.byte_ticks(smallest, largest)))
+    gains: dict[int, list[tuple[int, str]]] = {}
     for rule, size in zip(rules, sizes):
         if condition(rule) in shown:
             first, last = max(1, size.get("min") or 1), size.get("max") or largest
             kind = choice(rule) if rule["status"] == "chosen" else DEFAULT_STAYS
             text = f"{rule['id']}: {choice(rule)}, {style.byte_text(first)} to {style.byte_text(last)}, {rule['status']}, gain {gain_text(rule)}"
             chart.spans.append(Span(shown.index(condition(rule)), first, last - first, kind, text))
-            chart.ends[shown.index(condition(rule))] = gain_text(rule)
+            if (rule.get("evidence") or {}).get("gain") is not None:
+                gains.setdefault(shown.index(condition(rule)), []).append((first, gain_text(rule)))
+    chart.ends = {row: ", ".join(text for _, text in sorted(texts)) for row, texts in gains.items()}
     return chart
 
 
