@@ -54,10 +54,11 @@ class Contest(NamedTuple):
 
     cells: list[Cell]  # the fastest first
     lead: Ratio  # time of the second over that of the first
+    equals: list[Cell]  # those that are not surely slower than the first, and itself
 
     @property
     def decided(self) -> bool:
-        return self.lead.low > 1 and "too short" not in self.cells[0].doubts
+        return len(self.equals) == 1 and "too short" not in self.cells[0].doubts
 
     @property
     def winner(self) -> str:
@@ -104,7 +105,9 @@ class Judge:
         for members in settings.values():
             if len(members) > 1:
                 members.sort(key=self.time_ns)
-                found.append(Contest(members, self.ratio(members[1], members[0])))
+                ratios = [self.ratio(other, members[0]) for other in members[1:]]
+                equals = [members[0], *(other for other, ratio in zip(members[1:], ratios) if ratio.low <= 1)]
+                found.append(Contest(members, ratios[0], equals))
         return found
 
     def mean_ratio(self, pairs: list[tuple[Cell, Cell]]) -> Ratio:
@@ -163,7 +166,7 @@ def limited(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def alone(cells: list[Cell]) -> str:
     def text(cell: Cell) -> str:
-        return f"{duration(cell.median_ns)} ({interval(cell.low_ns, cell.high_ns)}) at {style.byte_text(round(per_rank(cell)))}"
+        return f"{duration(cell.median_ns)} ({interval(cell.low_ns, cell.high_ns)}) at {style.byte_text(per_rank(cell))}"
 
     ordered = sorted(cells, key=per_rank)
     return f"{ordered[0].method_name}, {text(ordered[0])}" + (f" to {text(ordered[-1])}" if len(ordered) > 1 else "") + " per rank"
@@ -193,11 +196,17 @@ def overall(contests: list[Contest], judge: Judge) -> str:
     ordered = sorted(everywhere, key=lambda method: mean(math.log(judge.time_ns(cells[method])) for cells in by_method))
     best, second = ordered[:2]
     lead = judge.mean_ratio([(cells[second], cells[best]) for cells in by_method])
-    text = f"As one choice for all of them, {best} is {lead} times as fast as {second}, the next, in the geometric mean"
-    loss, where = max((judge.time_ns(cells[best]) / judge.time_ns(contest.cells[0]), number) for number, (cells, contest) in enumerate(zip(by_method, contests)))
+    if lead.low <= 1:
+        return f"As one choice for all of them none is surely better: {best} leads {second} by {lead} times in the geometric mean."
+    loss, worst = max(((judge.time_ns(cells[best]) / judge.time_ns(contest.cells[0]), contest) for cells, contest in zip(by_method, contests)), key=lambda pair: pair[0])
+    text = f"As one choice for all of them {best} is {lead} times as fast as {second}, the next, in the geometric mean"
     if loss > 1.01:
-        text += f"; at worst it takes {loss:.3g} times as long as the fastest ({contests[where].winner}, {style.byte_text(round(per_rank(contests[where].cells[0])))} per rank)"
-    return text + ("." if lead.low > 1 else ": no sure difference.")
+        text += f"; at worst it takes {loss:.3g} times as long as the fastest ({worst.winner}: {' '.join(filter(None, (worst.cells[0].preset, size_text(worst))))})"
+    return text + "."
+
+
+def size_text(contest: Contest) -> str:
+    return f"{style.byte_text(per_rank(contest.cells[0]))} per rank"
 
 
 def along_sizes(title: str, contests: list[Contest]) -> list[tuple[float, str, str]]:
@@ -205,8 +214,8 @@ def along_sizes(title: str, contests: list[Contest]) -> list[tuple[float, str, s
     found = []
     for _, members in groupby(contests, key=lambda contest: contest.winner if contest.decided else ""):
         run = list(members)
-        sizes = [style.byte_text(round(per_rank(run[end].cells[0]))) for end in (0, -1)]
-        where = title if len(contests) == 1 else f"{title}, {sizes[0] if sizes[0] == sizes[1] else ' to '.join(sizes)} per rank"
+        first, last = (style.byte_text(per_rank(run[end].cells[0])) for end in (0, -1))
+        where = title if len(contests) == 1 else f"{title}, {first if first == last else f'{first} to {last}'} per rank"
         found.append((max(contest.lead.value for contest in run), where, sentence(run)))
     return found
 
@@ -220,8 +229,11 @@ def sentence(run: list[Contest]) -> str:
     if not first.decided:
         if any("too short" in contest.cells[0].doubts for contest in run):
             return "open: too short for the clock"
-        pair = listed(sorted({method for contest in run for method in (contest.winner, contest.cells[1].method_name)}))
-        return f"open between {pair}: the lead is {first.lead}" if len(run) == 1 else f"open between {pair}: the lead is at most {most:.3g} {inside}"
+        names = sorted({cell.method_name for contest in run for cell in contest.equals})
+        who = " or ".join(names) if len(names) <= 3 else f"{len(names)} of {max(len(contest.cells) for contest in run)} methods"
+        if len(run) == 1:
+            return f"open: {who} may be the fastest; {first.winner} leads {second} by {first.lead} times with {duration(first.cells[0].median_ns)}"
+        return f"open: {who} may be the fastest; the lead is at most {most:.3g} times {inside}"
     if len(run) > 1:
         return f"{first.winner} is {least:.3g} to {most:.3g} times as fast as {second} {inside}"
     times = [duration(cell.median_ns) for cell in first.cells[:2]]
@@ -241,7 +253,7 @@ def interval(low_ns: float, high_ns: float) -> str:
 def how_sure(results: Results) -> str:
     """What the brackets mean, and how far they reach."""
     count = Counter(contest.lead.launches > 1 for cells in results.patterns().values() for contest in Judge(results).contests(cells))
-    parts = ["Brackets are 95 % intervals. A method is called the fastest where the whole interval of its lead over the second is above 1; "
+    parts = ["Brackets are 95 % intervals. A method is called the fastest where the whole interval of its lead over every other is above 1; "
              "else the setting is open. One in 20 equal pairs is called different by chance."]
     if count[True]:
         parts.append(f"{plural(count[True], 'setting')}: over the launches that ran both methods.")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -100,30 +101,29 @@ def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any])
     axis.set_yticks(range(len(chart.rows)), [textwrap.fill(textwrap.shorten(row, 84, placeholder="..."), 42) for row in chart.rows], fontsize="small")
     axis.set_ylim(len(chart.rows) - 0.5, -0.5)
     axis.grid(axis="x", alpha=0.3)
+    last = math.inf if chart.x.last is None else chart.x.last
     furthest: dict[int, float] = {}
     for span in chart.spans:
         index = kinds.index(span.kind)
         bar = axis.barh(span.row, span.length, 0.62, span.start, color=style.colour(index), hatch=style.hatch(index), edgecolor="white", linewidth=0.5)
         handles.setdefault(span.kind, bar)
-        furthest[span.row] = max(furthest.get(span.row, span.start), span.start + span.length)
+        furthest[span.row] = max(furthest.get(span.row, 0.0), min(last, span.start + span.length))
     for mark in chart.marks:
-        alone = not chart.spans
         index = kinds.index(mark.kind)
-        colour = style.colour(index) if alone else "black"
-        handles.setdefault(mark.kind, axis.errorbar(
-            mark.x, mark.row, xerr=[[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, chart.x.last or mark.high) - mark.x)]], fmt=style.marker(index) if alone else "D", markersize=5,
-            capsize=4, color=colour, markerfacecolor=colour if alone else "white"))
-        furthest[mark.row] = max(furthest.get(mark.row, mark.x), mark.x, mark.high)
+        look = {"fmt": "D", "color": "black", "markerfacecolor": "white"} if chart.spans else {"fmt": style.marker(index), "color": style.colour(index)}
+        spread = [[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, last) - mark.x)]]
+        handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread, markersize=5, capsize=4, **look))
+        furthest[mark.row] = max(furthest.get(mark.row, mark.x), mark.x, min(last, mark.high))
     dress(axis, chart.x)
     if furthest and not chart.x.log:
         smallest = min([0.0, *(mark.low for mark in chart.marks)])
         if chart.x.reference and chart.marks:
             smallest = min(mark.low for mark in chart.marks) * 0.95
-        axis.set_xlim(smallest, (chart.x.last or max(furthest.values())) * ROOM_FOR_ENDS or 1.0)
+        axis.set_xlim(smallest, max(furthest.values()) * ROOM_FOR_ENDS or 1.0)
     elif furthest:
         axis.set_xlim(right=max(furthest.values()) * 2)
     for row, text in chart.ends.items():
-        axis.annotate(text, (min(furthest[row], chart.x.last or furthest[row]), row), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
+        axis.annotate(text, (furthest[row], row), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small")
     for row, text in chart.remarks.items():
         axis.text(0.01, row, textwrap.shorten(text, 90, placeholder="..."), va="center", fontsize="small", style="italic", transform=axis.get_yaxis_transform())
 

@@ -59,7 +59,7 @@ def number(value: float) -> str:
 
 def byte_text(count: float) -> str:
     unit, size = byte_unit(count)
-    return f"{count / size:g} {unit}"
+    return f"{round(count / size, 2):g} {unit}"
 
 
 def byte_ticks(smallest: float, largest: float) -> list[tuple[float, str]]:

@@ -29,7 +29,13 @@ class FindingsTest(WithFolder):
 
     def test_a_lead_whose_interval_has_one_inside_is_open(self) -> None:
         found = self.of(cell_line(1024, 2100, "mpi"), cell_line(1024, 2000, "ucx"))
-        self.assertEqual(found.lines[0][1], "open between mpi default and ucx default: the lead is 1.05 (0.851 to 1.3)")
+        self.assertEqual(found.lines[0][1], "open: mpi default or ucx default may be the fastest; ucx default leads mpi default by 1.05 (0.851 to 1.3) times with 2.00 µs")
+
+    def test_a_third_method_that_is_not_surely_slower_leaves_the_setting_open(self) -> None:
+        # the second is slower for sure, the third has a wider interval
+        wide = cell_line(1024, 2600, "nccl") | {"time_ns": {"median": 2600, "median_low": 1000, "median_high": 9000}}
+        found = self.of(cell_line(1024, 2550, "mpi") | {"time_ns": {"median": 2550, "median_low": 2540, "median_high": 2560}}, cell_line(1024, 2000, "ucx"), wide)
+        self.assertEqual(found.lines[0][1], "open: nccl default or ucx default may be the fastest; ucx default leads mpi default by 1.27 (1.06 to 1.42) times with 2.00 µs")
 
     def test_a_cell_too_short_for_the_clock_wins_nothing(self) -> None:
         found = self.of(*(cell_line(1024, time, backend) | {"below_floor": True} for time, backend in ((3000, "mpi"), (2000, "ucx"))))
@@ -41,7 +47,7 @@ class FindingsTest(WithFolder):
         self.assertEqual([where.split(", ")[-1] for where, _ in found.lines], ["1 KiB to 2 KiB per rank", "4 KiB per rank", "8 KiB per rank"])
         self.assertTrue(found.lines[0][1].startswith("mpi default is 1.5 to 2 times as fast as ucx default (intervals from 1.2"), found.lines)
         self.assertIn("mpi default is the fastest in 2 of 4 settings, ucx default in 1; 1 is open.", found.summary)
-        self.assertIn("at worst it takes 1.5 times as long as the fastest (ucx default, 4 KiB per rank)", found.summary)
+        self.assertIn("at worst it takes 1.5 times as long as the fastest (ucx default: 4 KiB per rank)", found.summary)
 
     def test_with_several_launches_the_interval_is_over_their_ratios(self) -> None:
         times = (("l1", 2000, 1000), ("l2", 4000, 1900), ("l3", 1000, 520))

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where the time of an iteration goes, and the bus bandwidth that it reaches: one chart per setting, one row per method."""
+"""Where the time of an iteration goes, and the bus bandwidth that it reaches: one chart per setting, one row per method, the fastest
+on top."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from dlmb_plotting.results import Cell, Results
 
 FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"
-PHASES = ("Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
+PHASES = ("The fastest on top. Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
           "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median. A whisker that ends at the edge is longer.")
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
 
@@ -22,6 +23,9 @@ def plots(results: Results, limits: Limits) -> list[Plot]:
 
 def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     groups = grouped(cells)
+    groups = [group for group in groups if any(cell.ok for cell in group.cells)] or groups
+    for group in groups:  # the fastest on top
+        group.cells.sort(key=lambda cell: (not cell.ok, cell.median_ns))
     shown = evenly(groups, limits.charts)
     missing = left_out(len(shown), len(groups), "settings")
     found = [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", PHASES,

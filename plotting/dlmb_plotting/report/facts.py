@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from html import escape
 
 from dlmb_plotting.findings import Finding, Judge, how_sure
-from dlmb_plotting.results import DOUBTS, Results
+from dlmb_plotting.results import DOUBTS, Launch, Results
 from dlmb_results.lines import TEST_DOUBLE
 
 MACHINE = ("cpu_model", "processing_units", "nodes", "gpus", "mpi_library", "binding", "build_type")
@@ -31,31 +31,26 @@ def more(shown: int, all_of_them: int, what: str) -> str:
 
 def machine(results: Results) -> str:
     """Every value that any launch has, because files of several machines may be in one report."""
-    facts: dict[str, dict[str, None]] = {}
-    for launch in results.launches.values():
-        for part, names in (("identity", MACHINE), ("informational", INFORMATIONAL)):
-            values = launch.environment[part]
-            for name in names:
-                if values.get(name):
-                    facts.setdefault(name.replace("_", " "), {})[str(values[name])] = None
-        facts.setdefault("ranks", {})[str(launch.world["ranks"])] = None
-        facts.setdefault("begin (UTC)", {})[launch.time] = None
     rows: list[list[object]] = []
-    for name, found in facts.items():
-        values = sorted(found)
-        rows.append([name, "; ".join(values) if len(values) <= 3 else f"{values[0]} to {values[-1]} ({len(values)} values)"])
+    for name in (*MACHINE, *INFORMATIONAL, "ranks", "begin (UTC)"):
+        values = sorted({str(value) for launch in results.launches.values() if (value := fact(launch, name))})
+        if values:
+            rows.append([name.replace("_", " "), "; ".join(values) if len(values) <= 3 else f"{values[0]} to {values[-1]} ({len(values)} values)"])
     return table(["fact", "value"], rows)
+
+
+def fact(launch: Launch, name: str) -> object:
+    known = {**launch.environment["informational"], **launch.environment["identity"], "ranks": launch.world["ranks"], "begin (UTC)": launch.time}
+    return known.get(name)
 
 
 def methods(results: Results) -> str:
     """Counts all cells, also those that the plots leave out."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
+    counts: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     judge = Judge(results)
     for pattern, cells in results.patterns().items():
         for cell in cells:
-            count = counts.setdefault((pattern, cell.method_name), Counter())
-            count["cells"] += 1
-            count[cell.status] += 1
+            counts[pattern, cell.method_name].update(["cells", cell.status])
         for contest in judge.contests(cells):
             counts[pattern, contest.winner]["fastest"] += contest.decided
             for member in contest.cells:
