@@ -5,7 +5,6 @@
 #include "common/app/sweep.hpp"
 #include "common/base/error.hpp"
 #include "common/base/version.hpp"
-#include "common/plan/goal.hpp"
 #include "common/plan/plan_text.hpp"
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/goal.hpp"
-
 #include "common/plan/group_index.hpp"
+#include "common/plan/plan_text.hpp"
 
 #include <fmt/format.h>
 
@@ -114,9 +113,7 @@ public:
     void operator()(Compute const& step) { message("calc {}", step.busy_ns); }
 
 private:
-    [[nodiscard]] Rank world(GroupId group, Rank peer) const {
-        return plan_.groups[group].members[static_cast<std::size_t>(peer)];
-    }
+    [[nodiscard]] Rank world(GroupId group, Rank peer) const { return world_rank(plan_, group, peer); }
 
     /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
     /// times, each round after the one before it.

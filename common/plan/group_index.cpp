@@ -4,24 +4,16 @@
 
 #include <algorithm>
 #include <map>
-#include <type_traits>
 
 namespace dlmb {
-namespace {
-
-struct ByMembers {
-    bool operator()(Group const* a, Group const* b) const { return a->members < b->members; }
-};
-
-}  // namespace
 
 GroupIndex::GroupIndex(std::span<Plan const> all_ranks) : of_(all_ranks.size()) {
-    std::map<Group const*, SharedGroupId, ByMembers> known;
+    std::map<std::vector<Rank>, SharedGroupId> known;  // by members
     for (std::size_t rank = 0; rank < all_ranks.size(); ++rank) {
         Plan const& plan = all_ranks[rank];
         std::vector<std::vector<StepId>*> steps;
         for (Group const& group : plan.groups) {
-            auto const [place, added] = known.try_emplace(&group, groups_.size());
+            auto const [place, added] = known.try_emplace(group.members, groups_.size());
             if (added) {
                 groups_.push_back({&group, {}});
                 groups_.back().steps.resize(group.members.size());
@@ -39,16 +31,8 @@ GroupIndex::GroupIndex(std::span<Plan const> all_ranks) : of_(all_ranks.size()) 
 }
 
 std::optional<GroupId> collective_group(Operation const& operation) {
-    return std::visit(
-        [](auto const& step) -> std::optional<GroupId> {
-            using Kind = std::decay_t<decltype(step)>;
-            if constexpr (std::is_same_v<Kind, Compute> || std::is_same_v<Kind, Send> || std::is_same_v<Kind, Recv>) {
-                return std::nullopt;
-            } else {
-                return step.group;
-            }
-        },
-        operation);
+    bool const message = std::holds_alternative<Send>(operation) || std::holds_alternative<Recv>(operation);
+    return message ? std::nullopt : group_of(operation);
 }
 
 std::optional<Rank> rank_in(Group const& group, Rank world_rank) {

@@ -58,6 +58,37 @@ std::string_view phase_of(std::string_view label) {
     return label.substr(0, label.find('.'));
 }
 
+std::optional<GroupId> group_of(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> std::optional<GroupId> {
+            if constexpr (requires { step.group; }) {
+                return step.group;
+            }
+            return std::nullopt;
+        },
+        operation);
+}
+
+Rank world_rank(Plan const& plan, GroupId group, Rank peer) {
+    return plan.groups.at(group).members.at(static_cast<std::size_t>(peer));
+}
+
+std::span<Block const> sent_blocks(Operation const& operation) {
+    if (auto const* exchange = std::get_if<Exchange>(&operation)) {
+        return exchange->send;
+    }
+    auto const* send = std::get_if<Send>(&operation);
+    return send == nullptr ? std::span<Block const>() : std::span(&send->to, 1);
+}
+
+std::span<Block const> received_blocks(Operation const& operation) {
+    if (auto const* exchange = std::get_if<Exchange>(&operation)) {
+        return exchange->recv;
+    }
+    auto const* recv = std::get_if<Recv>(&operation);
+    return recv == nullptr ? std::span<Block const>() : std::span(&recv->from, 1);
+}
+
 std::optional<Element> element_named(std::string_view name) {
     auto const* const found = std::find_if(std::begin(synonyms), std::end(synonyms),
                                            [&](Synonym const& synonym) { return synonym.name == name; });

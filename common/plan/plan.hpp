@@ -186,6 +186,16 @@ struct Plan {
     bool operator==(Plan const&) const = default;
 };
 
+/// The group of a step; nothing for Compute.
+[[nodiscard]] std::optional<GroupId> group_of(Operation const& operation);
+
+/// Rank in a group -> world rank.
+[[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
+
+/// What an Exchange or a Send sends, what an Exchange or a Recv receives; nothing of other operations.
+[[nodiscard]] std::span<Block const> sent_blocks(Operation const& operation);
+[[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
+
 /// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
 inline constexpr char const* element_names =
     "byte (uint8, int8, char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "

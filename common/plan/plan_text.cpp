@@ -8,44 +8,29 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
+#include <numeric>
 #include <optional>
 
 namespace dlmb {
 namespace {
 
-/// What one step adds to a Volume: its group and the sizes of its messages.
-struct StepSizes {
-    Plan const& plan;
-    std::size_t group_ranks = 0;
-    std::vector<Bytes> messages;
-
-    void operator()(Exchange const& step) {
-        enter(step.group);
-        for (Block const& block : step.send) {
-            add_block(step.group, block);
+/// The sizes of the messages that one step adds to a Volume.
+std::vector<Bytes> message_sizes(Plan const& plan, Operation const& operation) {
+    std::vector<Bytes> sizes;
+    for (Block const& block : sent_blocks(operation)) {
+        if (world_rank(plan, *group_of(operation), block.peer) != plan.me) {
+            sizes.push_back(block.bytes);
         }
     }
-    void operator()(Send const& step) {
-        enter(step.group);
-        add_block(step.group, step.to);
-    }
-    void operator()(Recv const& /*step*/) {}
-    void operator()(Compute const& /*step*/) {}
-    template <class Collective>
-    void operator()(Collective const& step) {
-        enter(step.group);
-        messages.push_back(step.bytes);
-    }
-
-private:
-    void enter(GroupId group) { group_ranks = plan.groups.at(group).members.size(); }
-    void add_block(GroupId group, Block const& block) {
-        if (plan.groups[group].members.at(static_cast<std::size_t>(block.peer)) != plan.me) {
-            messages.push_back(block.bytes);
-        }
-    }
-};
+    std::visit(
+        [&](auto const& step) {
+            if constexpr (requires { step.element; }) {
+                sizes.push_back(step.bytes);
+            }
+        },
+        operation);
+    return sizes;
+}
 
 Volume& volume_of(std::vector<Volume>& found, std::string_view phase, OperationKind kind, std::size_t group_ranks) {
     auto const same = std::find_if(found.begin(), found.end(), [&](Volume const& each) {
@@ -54,26 +39,10 @@ Volume& volume_of(std::vector<Volume>& found, std::string_view phase, OperationK
     if (same != found.end()) {
         return *same;
     }
-    Volume& added = found.emplace_back();
-    added.phase = phase;
-    added.kind = kind;
-    added.group_ranks = group_ranks;
-    return added;
+    return found.emplace_back(Volume{.phase = std::string(phase), .kind = kind, .group_ranks = group_ranks});
 }
 
 constexpr std::size_t ranks_printed_by_cell = 32;
-
-class Text {
-public:
-    template <class... Values>
-    void add(fmt::format_string<Values...> format, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
-    }
-    [[nodiscard]] std::string take() && { return std::move(text_); }
-
-private:
-    std::string text_;
-};
 
 std::vector<std::string> phases_of(std::span<Plan const> all_ranks) {
     std::vector<std::string> phases;
@@ -89,21 +58,21 @@ std::vector<std::string> phases_of(std::span<Plan const> all_ranks) {
 }
 
 std::string steps_table(Plan const& plan) {
-    Text text;
+    std::string text;
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
         Step const& step = plan.steps[id];
         RankTraffic const traffic = traffic_of_step(plan, static_cast<StepId>(id));
-        text.add("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}", id, name_of(step.operation), step.label,
-                 traffic.payload, traffic.out, traffic.in, traffic.messages);
-        text.add("  {}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")));
+        text += fmt::format("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}", id, name_of(step.operation),
+                            step.label, traffic.payload, traffic.out, traffic.in, traffic.messages);
+        text += fmt::format("  {}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")));
     }
-    return std::move(text).take();
+    return text;
 }
 
 /// Neighbouring ranks with the same table are printed once.
-void add_steps(Text& text, std::span<Plan const> all_ranks) {
-    text.add("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}  {}\n", "step", "operation", "label", "payload (B)",
-             "wire out (B)", "wire in (B)", "messages", "after");
+void add_steps(std::string& text, std::span<Plan const> all_ranks) {
+    text += fmt::format("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}  {}\n", "step", "operation", "label",
+                        "payload (B)", "wire out (B)", "wire in (B)", "messages", "after");
     std::vector<std::string> tables;
     tables.reserve(all_ranks.size());
     for (Plan const& plan : all_ranks) {
@@ -114,65 +83,63 @@ void add_steps(Text& text, std::span<Plan const> all_ranks) {
         while (last + 1 < tables.size() && tables[last + 1] == tables[first]) {
             ++last;
         }
-        text.add("{}\n", first == last ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, last));
-        text.add("{}", tables[first].empty() ? "        no steps\n" : tables[first]);
+        text += fmt::format("{}\n",
+                            first == last ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, last));
+        text += fmt::format("{}", tables[first].empty() ? "        no steps\n" : tables[first]);
         first = last + 1;
     }
 }
 
-void add_totals(Text& text, std::span<Plan const> all_ranks, std::string_view phase) {
+void add_totals(std::string& text, std::span<Plan const> all_ranks, std::string_view phase) {
     std::vector<RankTraffic> traffic;
     for (Plan const& plan : all_ranks) {
         traffic.push_back(traffic_of(plan, phase));
     }
     TrafficSummary const summary = summarize(traffic);
-    text.add("  payload {} B, of which {} B to self; wire {} B\n", summary.payload_bytes, summary.self_bytes,
-             summary.wire_bytes);
-    text.add("  busiest rank {} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
-             summary.busiest_rank_bytes, summary.balanced_rank_bytes, summary.imbalance_send, summary.imbalance_recv);
+    text += fmt::format("  payload {} B, of which {} B to self; wire {} B\n", summary.payload_bytes, summary.self_bytes,
+                        summary.wire_bytes);
+    text += fmt::format("  busiest rank {} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
+                        summary.busiest_rank_bytes, summary.balanced_rank_bytes, summary.imbalance_send,
+                        summary.imbalance_recv);
 }
 
-void add_cells(Text& text, TrafficMatrix const& matrix) {
-    text.add("{:>8}", "from\\to");
-    for (Rank to = 0; to < matrix.ranks; ++to) {
-        text.add("  {:>13}", to);
-    }
-    text.add("  {:>15}\n", "sum");
-    for (Rank from = 0; from < matrix.ranks; ++from) {
-        Bytes sum = 0;
-        text.add("{:>8}", from);
-        for (Rank to = 0; to < matrix.ranks; ++to) {
-            text.add("  {:>13}", matrix.at(from, to));
-            sum += matrix.at(from, to);
+/// A row per rank: what it sends to every rank, or, of many ranks, a summary of that; itself and silent ones included.
+void add_matrix(std::string& text, std::span<Plan const> all_ranks, std::string_view phase) {
+    bool const by_cell = all_ranks.size() <= ranks_printed_by_cell;
+    if (by_cell) {
+        text += fmt::format("{:>8}", "from\\to");
+        for (Plan const& plan : all_ranks) {
+            text += fmt::format("  {:>13}", plan.me);
         }
-        text.add("  {:>15}\n", sum);
+        text += fmt::format("  {:>15}\n", "sum");
+    } else {
+        text +=
+            fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8}\n", "from", "sum (B)", "max (B)", "min (B)", "max/mean");
     }
-}
-
-/// One line per rank: what it sends over all peers, itself and silent ones included.
-void add_row_summaries(Text& text, std::span<Plan const> all_ranks, std::string_view phase) {
-    text.add("{:>8}  {:>16}  {:>13}  {:>13}  {:>8}\n", "from", "sum (B)", "max (B)", "min (B)", "max/mean");
-    std::vector<Bytes> row(all_ranks.size());
     for (Plan const& plan : all_ranks) {
-        std::fill(row.begin(), row.end(), Bytes{0});
+        std::vector<Bytes> row(all_ranks.size());
         add_sent_bytes(plan, phase, row);
-        Bytes sum = 0;
-        for (Bytes const bytes : row) {
-            sum += bytes;
+        Bytes const sum = std::accumulate(row.begin(), row.end(), Bytes{0});
+        if (by_cell) {
+            text += fmt::format("{:>8}", plan.me);
+            for (Bytes const bytes : row) {
+                text += fmt::format("  {:>13}", bytes);
+            }
+            text += fmt::format("  {:>15}\n", sum);
+        } else {
+            auto const [min, max] = std::minmax_element(row.begin(), row.end());
+            double const mean = static_cast<double>(sum) / static_cast<double>(row.size());
+            text += fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8.3f}\n", plan.me, sum, *max, *min,
+                                sum == 0 ? 1.0 : static_cast<double>(*max) / mean);
         }
-        auto const [min, max] = std::minmax_element(row.begin(), row.end());
-        double const mean = static_cast<double>(sum) / static_cast<double>(row.size());
-        text.add("{:>8}  {:>16}  {:>13}  {:>13}  {:>8.3f}\n", plan.me, sum, *max, *min,
-                 sum == 0 ? 1.0 : static_cast<double>(*max) / mean);
     }
 }
 
 bool has_peer_bytes(std::span<Plan const> all_ranks, std::string_view phase) {
     return std::any_of(all_ranks.begin(), all_ranks.end(), [&](Plan const& plan) {
         return std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
-            bool const directed =
-                std::holds_alternative<Exchange>(step.operation) || std::holds_alternative<Send>(step.operation);
-            return directed && phase_of(step.label) == phase;
+            OperationKind const kind = kind_of(step.operation);
+            return (kind == OperationKind::exchange || kind == OperationKind::send) && phase_of(step.label) == phase;
         });
     });
 }
@@ -188,15 +155,15 @@ std::vector<Volume> volumes(std::span<Plan const> all_ranks) {
             if (kind == OperationKind::compute || kind == OperationKind::recv) {
                 continue;
             }
-            StepSizes sizes{plan, 0, {}};
-            std::visit(sizes, step.operation);
+            std::vector<Bytes> const sizes = message_sizes(plan, step.operation);
             RankTraffic const traffic = traffic_of_step(plan, id);
-            Volume& volume = volume_of(found, phase_of(step.label), kind, sizes.group_ranks);
+            std::size_t const group_ranks = plan.groups.at(*group_of(step.operation)).members.size();
+            Volume& volume = volume_of(found, phase_of(step.label), kind, group_ranks);
             ++volume.steps;
-            volume.messages += sizes.messages.size();
+            volume.messages += sizes.size();
             volume.payload_bytes += traffic.payload;
             volume.wire_bytes += traffic.out;
-            for (Bytes const bytes : sizes.messages) {
+            for (Bytes const bytes : sizes) {
                 ++volume.sizes[std::bit_floor(bytes)];
             }
         }
@@ -222,27 +189,22 @@ std::string volume_table(std::span<Plan const> all_ranks) {
 
 std::string to_text(std::span<Plan const> all_ranks) {
     std::vector<std::string> const phases = phases_of(all_ranks);
-    Text text;
-    text.add("{} ranks, phases: {}. Wire bytes leave or enter a rank; payload includes blocks to self.\n\n",
-             all_ranks.size(), fmt::join(phases, ", "));
+    std::string text;
+    text += fmt::format("{} ranks, phases: {}. Wire bytes leave or enter a rank; payload includes blocks to self.\n\n",
+                        all_ranks.size(), fmt::join(phases, ", "));
     add_steps(text, all_ranks);
     for (std::string const& phase : phases) {
-        text.add("\nphase {}\n", phase);
+        text += fmt::format("\nphase {}\n", phase);
         add_totals(text, all_ranks, phase);
-        if (!has_peer_bytes(all_ranks, phase)) {
-            continue;
-        }
-        text.add("  bytes from each rank to each rank, self included\n");
-        if (all_ranks.size() <= ranks_printed_by_cell) {
-            add_cells(text, traffic_matrix(all_ranks, phase));
-        } else {
-            add_row_summaries(text, all_ranks, phase);
+        if (has_peer_bytes(all_ranks, phase)) {
+            text += "  bytes from each rank to each rank, self included\n";
+            add_matrix(text, all_ranks, phase);
         }
     }
-    text.add("\nall phases\n");
+    text += "\nall phases\n";
     add_totals(text, all_ranks, "");
-    text.add("\n{}", volume_table(all_ranks));
-    return std::move(text).take();
+    text += fmt::format("\n{}", volume_table(all_ranks));
+    return text;
 }
 
 }  // namespace dlmb

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The text of `--plan text`: the steps of every rank, traffic matrices, and what a plan set moves by phase and kind of
+// Plans as text for people: the steps of every rank, traffic matrices, and what a plan set moves by phase and kind of
 // operation, the view in which traffic studies compare ways to be parallel (Anthony et al., "Demystifying the
-// Communication Characteristics for Distributed Transformer Models").
+// Communication Characteristics for Distributed Transformer Models"). And as GOAL, the point-to-point schedule language
+// of network simulators (LogGOPSim).
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -23,9 +24,9 @@ struct Volume {
     std::size_t group_ranks = 0;
     Bytes steps = 0;
     Bytes messages = 0;
-    Bytes payload_bytes = 0;       // self blocks included
-    Bytes wire_bytes = 0;          // leaves the ranks
-    std::map<Bytes, Bytes> sizes;  // messages by size, rounded down to a power of two (0 stays 0)
+    Bytes payload_bytes = 0;         // self blocks included
+    Bytes wire_bytes = 0;            // leaves the ranks
+    std::map<Bytes, Bytes> sizes{};  // messages by size, rounded down to a power of two (0 stays 0)
 };
 
 /// In order of first appearance. Compute and Recv (the other end of Send) are left out.
@@ -37,5 +38,14 @@ struct Volume {
 /// A table for `--plan text`: every rank's steps (operation, label, payload and wire bytes, messages), then one matrix
 /// per phase. Above 32 ranks rows are summarised (total, max, min, imbalance) instead of printed cell by cell.
 [[nodiscard]] std::string to_text(std::span<Plan const> all_ranks);
+
+/// GOAL, for plans that validate() accepts. Bytes to self are left out. Collectives are lowered to one plain algorithm
+/// each; what a library would really do is not modelled:
+///   exchange, all_gather, broadcast   linear: one message per pair of ranks, all posted together
+///   reduce_scatter                    ring, ranks - 1 rounds
+///   all_reduce                        ring reduce-scatter, then ring all-gather
+///   compute                           calc, in ns; arithmetic of reductions costs nothing
+/// Sends and receives keep their channel as tag; every collective has a tag of its own above all channels.
+[[nodiscard]] std::string to_goal(std::span<Plan const> all_ranks);
 
 }  // namespace dlmb

@@ -17,25 +17,17 @@ namespace {
 /// Steps with equal keys are paired by their order: kind, group of the collective or world rank of the peer, channel.
 using OrderKey = std::tuple<OperationKind, std::int64_t, int>;
 
-struct KeyOf {
-    Plan const& plan;
-
-    std::optional<OrderKey> operator()(Send const& step) const {
-        return OrderKey{OperationKind::send, world_rank(step.group, step.to.peer), step.channel};
+std::optional<OrderKey> order_key(Plan const& plan, Operation const& operation) {
+    if (auto const* send = std::get_if<Send>(&operation)) {
+        return OrderKey{OperationKind::send, world_rank(plan, send->group, send->to.peer), send->channel};
     }
-    std::optional<OrderKey> operator()(Recv const& step) const {
-        return OrderKey{OperationKind::recv, world_rank(step.group, step.from.peer), step.channel};
+    if (auto const* recv = std::get_if<Recv>(&operation)) {
+        return OrderKey{OperationKind::recv, world_rank(plan, recv->group, recv->from.peer), recv->channel};
     }
-    std::optional<OrderKey> operator()(Compute const& /*step*/) const { return std::nullopt; }
-    template <class Collective>
-    std::optional<OrderKey> operator()(Collective const& step) const {
-        // One kind for all: a group has one order of collectives.
-        return OrderKey{OperationKind::exchange, step.group, 0};
-    }
-    [[nodiscard]] Rank world_rank(GroupId group, Rank peer) const {
-        return plan.groups.at(group).members.at(static_cast<std::size_t>(peer));
-    }
-};
+    // One kind for all collectives: a group has one order of them.
+    auto const group = group_of(operation);
+    return group ? std::optional(OrderKey{OperationKind::exchange, *group, 0}) : std::nullopt;
+}
 
 }  // namespace
 
@@ -53,7 +45,7 @@ Precedence precedence_of(Plan const& plan) {
             }
         }
         precedence.complete[id] = step.after;
-        if (auto const key = std::visit(KeyOf{plan}, step.operation)) {
+        if (auto const key = order_key(plan, step.operation)) {
             auto const [place, is_first] = latest.try_emplace(*key, id);
             if (!is_first) {
                 precedence.started[id].push_back(place->second);

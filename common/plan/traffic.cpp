@@ -13,72 +13,39 @@ Bytes all_but_own_share(Bytes times, Bytes bytes, Bytes ranks) {
     return bytes / ranks * others + bytes % ranks * others / ranks;
 }
 
-class Counter {
-public:
-    explicit Counter(Plan const& plan) : plan_(plan) {}
-
-    void operator()(Exchange const& exchange) {
-        std::vector<Rank> const& members = plan_.groups.at(exchange.group).members;
-        for (Block const& block : exchange.send) {
-            send(members, block);
-        }
-        for (Block const& block : exchange.recv) {
-            recv(members, block);
-        }
+void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
+    auto const is_me = [&](Rank peer) { return world_rank(plan, *group_of(operation), peer) == plan.me; };
+    for (Block const& block : sent_blocks(operation)) {
+        traffic.payload += block.bytes;
+        traffic.send_total += block.bytes;
+        (is_me(block.peer) ? traffic.self : traffic.out) += block.bytes;
+        traffic.messages += is_me(block.peer) ? 0U : 1U;
     }
-    void operator()(Send const& step) { send(plan_.groups.at(step.group).members, step.to); }
-    void operator()(Recv const& step) { recv(plan_.groups.at(step.group).members, step.from); }
-    void operator()(AllReduce const& step) { collective(2, step.bytes, step.group); }
-    void operator()(ReduceScatter const& step) { collective(1, step.bytes, step.group); }
-    void operator()(AllGather const& step) { collective(1, step.bytes, step.group); }
-    void operator()(Broadcast const& step) {
-        std::vector<Rank> const& members = plan_.groups.at(step.group).members;
-        Bytes const moved = members.size() > 1 ? step.bytes : 0;
-        if (members.at(static_cast<std::size_t>(step.root)) == plan_.me) {
-            traffic_.payload += step.bytes;
-            traffic_.send_total += step.bytes;
-            traffic_.out += moved;
-        } else {
-            traffic_.recv_total += step.bytes;
-            traffic_.in += moved;
-        }
+    for (Block const& block : received_blocks(operation)) {
+        traffic.recv_total += block.bytes;
+        traffic.in += is_me(block.peer) ? 0 : block.bytes;
     }
-    void operator()(Compute const& /*step*/) {}
-
-    [[nodiscard]] RankTraffic const& traffic() const { return traffic_; }
-
-private:
-    [[nodiscard]] bool is_me(std::vector<Rank> const& members, Rank peer) const {
-        return members.at(static_cast<std::size_t>(peer)) == plan_.me;
-    }
-    void send(std::vector<Rank> const& members, Block const& block) {
-        traffic_.payload += block.bytes;
-        traffic_.send_total += block.bytes;
-        if (is_me(members, block.peer)) {
-            traffic_.self += block.bytes;
-        } else {
-            traffic_.out += block.bytes;
-            ++traffic_.messages;
-        }
-    }
-    void recv(std::vector<Rank> const& members, Block const& block) {
-        traffic_.recv_total += block.bytes;
-        if (!is_me(members, block.peer)) {
-            traffic_.in += block.bytes;
-        }
-    }
-    void collective(Bytes times, Bytes bytes, GroupId group) {
-        Bytes const moved = all_but_own_share(times, bytes, plan_.groups.at(group).members.size());
-        traffic_.payload += bytes;
-        traffic_.send_total += bytes;
-        traffic_.recv_total += bytes;
-        traffic_.out += moved;
-        traffic_.in += moved;
-    }
-
-    Plan const& plan_;
-    RankTraffic traffic_;
-};
+    std::visit(
+        [&](auto const& step) {
+            if constexpr (requires { step.root; }) {
+                Bytes const moved = plan.groups.at(step.group).members.size() > 1 ? step.bytes : 0;
+                bool const is_root = is_me(step.root);
+                traffic.payload += is_root ? step.bytes : 0;
+                (is_root ? traffic.send_total : traffic.recv_total) += step.bytes;
+                (is_root ? traffic.out : traffic.in) += moved;
+            } else if constexpr (requires { step.element; }) {
+                bool const twice = std::holds_alternative<AllReduce>(operation);
+                Bytes const moved =
+                    all_but_own_share(twice ? 2 : 1, step.bytes, plan.groups.at(step.group).members.size());
+                traffic.payload += step.bytes;
+                traffic.send_total += step.bytes;
+                traffic.recv_total += step.bytes;
+                traffic.out += moved;
+                traffic.in += moved;
+            }
+        },
+        operation);
+}
 
 double max_over_mean(Bytes largest, double sum, std::size_t count) {
     return sum > 0 ? static_cast<double>(largest) * static_cast<double>(count) / sum : 1.0;
@@ -87,19 +54,19 @@ double max_over_mean(Bytes largest, double sum, std::size_t count) {
 }  // namespace
 
 RankTraffic traffic_of(Plan const& plan, std::string_view phase) {
-    Counter counter(plan);
+    RankTraffic traffic;
     for (Step const& step : plan.steps) {
         if (phase.empty() || phase_of(step.label) == phase) {
-            std::visit(counter, step.operation);
+            add(traffic, plan, step.operation);
         }
     }
-    return counter.traffic();
+    return traffic;
 }
 
 RankTraffic traffic_of_step(Plan const& plan, StepId step) {
-    Counter counter(plan);
-    std::visit(counter, plan.steps.at(step).operation);
-    return counter.traffic();
+    RankTraffic traffic;
+    add(traffic, plan, plan.steps.at(step).operation);
+    return traffic;
 }
 
 TrafficSummary summarize(std::span<RankTraffic const> ranks) {
@@ -136,31 +103,14 @@ Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns) {
 }
 
 void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> row) {
-    auto const add = [&](GroupId group, Block const& block) {
-        Rank const to = plan.groups.at(group).members.at(static_cast<std::size_t>(block.peer));
-        row[static_cast<std::size_t>(to)] += block.bytes;
-    };
     for (Step const& step : plan.steps) {
         if (!phase.empty() && phase_of(step.label) != phase) {
             continue;
         }
-        if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
-            for (Block const& block : exchange->send) {
-                add(exchange->group, block);
-            }
-        } else if (auto const* send = std::get_if<Send>(&step.operation)) {
-            add(send->group, send->to);
+        for (Block const& block : sent_blocks(step.operation)) {
+            row[static_cast<std::size_t>(world_rank(plan, *group_of(step.operation), block.peer))] += block.bytes;
         }
     }
-}
-
-TrafficMatrix traffic_matrix(std::span<Plan const> all_ranks, std::string_view phase) {
-    std::size_t const ranks = all_ranks.size();
-    TrafficMatrix matrix{static_cast<int>(ranks), std::vector<Bytes>(ranks * ranks, 0)};
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        add_sent_bytes(all_ranks[rank], phase, std::span(matrix.bytes).subspan(rank * ranks, ranks));
-    }
-    return matrix;
 }
 
 }  // namespace dlmb

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How much a plan moves: payload and wire bytes, the busiest rank, imbalance, and the bandwidth formulas over them:
-// O(1) numbers per rank, so that a launch of any size can gather them. And the matrix of bytes from rank to rank.
+// O(1) numbers per rank, so that a launch of any size can gather them. And the rows of the matrix of bytes from rank to
+// rank.
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -50,20 +51,8 @@ struct Bandwidth {
 };
 [[nodiscard]] Bandwidth bandwidth(TrafficSummary const& traffic, double time_ns);
 
-/// Bytes from rank i to rank j over all exchanges and sends of a plan set, self included.
-struct TrafficMatrix {
-    int ranks = 0;
-    std::vector<Bytes> bytes;  // row-major: bytes[from * ranks + to]
-    [[nodiscard]] Bytes at(Rank from, Rank to) const {
-        return bytes[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks) + static_cast<std::size_t>(to)];
-    }
-};
-
-/// `phase` empty: all phases.
-[[nodiscard]] TrafficMatrix traffic_matrix(std::span<Plan const> all_ranks, std::string_view phase = "");
-
-/// One row of the matrix; the whole matrix of 16,384 ranks is 2 GiB. Adds what the plan's exchanges and sends of
-/// `phase` (empty: all) send to each world rank to row[that rank].
+/// One row of the matrix of bytes from rank to rank, self included; the whole one of 16,384 ranks is 2 GiB. Adds what
+/// the plan's exchanges and sends of `phase` (empty: all) send to each world rank to row[that rank].
 void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> row);
 
 }  // namespace dlmb

@@ -3,6 +3,7 @@
 //
 // Pairs up the steps of all ranks: the k-th collective of a group on one member with the k-th on every other member,
 // and the k-th send of a channel with the k-th receive.
+#include "common/plan/group_index.hpp"
 #include "common/plan/validation.hpp"
 
 #include <fmt/core.h>
@@ -66,9 +67,44 @@ std::string members_text(Group const& group) {
     return fmt::format("[{}{}]", fmt::join(first, " "), group.members.size() > shown ? " ..." : "");
 }
 
-class CollectiveMatcher {
+struct Message {
+    Rank source = 0;
+    Rank destination = 0;
+    int channel = 0;
+    Bytes bytes = 0;
+    SharedGroupId group = 0;
+    RankStep rank_step;
+    [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }
+};
+
+struct Messages {
+    std::vector<Message> sends, recvs;
+};
+
+Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
+    Messages messages;
+    for (Plan const& plan : plans) {
+        for (std::size_t id = 0; id < plan.steps.size(); ++id) {
+            RankStep const rank_step{plan.me, static_cast<StepId>(id)};
+            if (auto const* send = std::get_if<Send>(&plan.steps[id].operation)) {
+                messages.sends.push_back({plan.me, world_rank(plan, send->group, send->to.peer), send->channel,
+                                          send->to.bytes, index.of(plan.me, send->group), rank_step});
+            } else if (auto const* recv = std::get_if<Recv>(&plan.steps[id].operation)) {
+                messages.recvs.push_back({world_rank(plan, recv->group, recv->from.peer), plan.me, recv->channel,
+                                          recv->from.bytes, index.of(plan.me, recv->group), rank_step});
+            }
+        }
+    }
+    // Stable: messages of one key come from one plan and stay in its order.
+    auto const by_key = [](Message const& a, Message const& b) { return a.key() < b.key(); };
+    std::stable_sort(messages.sends.begin(), messages.sends.end(), by_key);
+    std::stable_sort(messages.recvs.begin(), messages.recvs.end(), by_key);
+    return messages;
+}
+
+class Matcher {
 public:
-    CollectiveMatcher(std::span<Plan const> plans, Problems& problems) : plans_(plans), problems_(problems) {}
+    Matcher(std::span<Plan const> plans, Problems& problems) : plans_(plans), problems_(problems) {}
 
     void match(SharedGroup const& shared) {
         if (!known_to_all(shared)) {
@@ -90,6 +126,20 @@ public:
         }
     }
 
+    void match(Messages const& messages) {
+        auto send = messages.sends.begin();
+        auto recv = messages.recvs.begin();
+        while (send != messages.sends.end() || recv != messages.recvs.end()) {
+            if (recv == messages.recvs.end() || (send != messages.sends.end() && send->key() < recv->key())) {
+                fail(*send++, "sends {} B to rank {} on channel {}, which has no receive for it", false);
+            } else if (send == messages.sends.end() || recv->key() < send->key()) {
+                fail(*recv++, "expects {} B from rank {} on channel {}, which has no send for it", true);
+            } else {
+                pair_up(*send++, *recv++);
+            }
+        }
+    }
+
     std::vector<MatchedSteps> matches;
 
 private:
@@ -97,6 +147,26 @@ private:
         return plans_[static_cast<std::size_t>(rank_step.rank)];
     }
     [[nodiscard]] Step const& step(RankStep const& rank_step) const { return plan(rank_step).steps[rank_step.step]; }
+
+    [[nodiscard]] std::string name(RankStep const& rank_step) const { return name_of(plan(rank_step), rank_step.step); }
+
+    void fail(Message const& message, fmt::string_view text, bool is_recv) {
+        Rank const peer = is_recv ? message.source : message.destination;
+        report(problems_, plan(message.rank_step), message.rank_step.step,
+               fmt::format(fmt::runtime(text), message.bytes, peer, message.channel));
+    }
+
+    void pair_up(Message const& send, Message const& recv) {
+        if (send.bytes != recv.bytes) {
+            report(problems_, plan(recv.rank_step), recv.rank_step.step,
+                   fmt::format("expects {} B from rank {} on channel {}, {} sends {} B", recv.bytes, recv.source,
+                               recv.channel, name(send.rank_step), send.bytes));
+        } else if (send.group != recv.group) {
+            report(problems_, plan(recv.rank_step), recv.rank_step.step,
+                   fmt::format("is on another group than {}", name(send.rank_step)));
+        }
+        matches.push_back({send.rank_step, recv.rank_step});
+    }
 
     bool known_to_all(SharedGroup const& shared) {
         auto const missing = std::find(shared.steps.begin(), shared.steps.end(), std::nullopt);
@@ -140,8 +210,7 @@ private:
             if (signature_of(other) != expected) {
                 all = false;
                 report(problems_, plan(rank_step), rank_step.step,
-                       fmt::format("is {} where {} is {}", describe(other),
-                                   name_of(plan(match.front()), match.front().step), describe(first)));
+                       fmt::format("is {} where {} is {}", describe(other), name(match.front()), describe(first)));
             }
         }
         return all;
@@ -188,106 +257,14 @@ private:
     Problems& problems_;
 };
 
-struct Message {
-    Rank source = 0;
-    Rank destination = 0;
-    int channel = 0;
-    Bytes bytes = 0;
-    SharedGroupId group = 0;
-    RankStep rank_step;
-    [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }
-};
-
-struct Messages {
-    std::vector<Message> sends, recvs;
-};
-
-Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
-    Messages messages;
-    for (Plan const& plan : plans) {
-        for (std::size_t id = 0; id < plan.steps.size(); ++id) {
-            RankStep const rank_step{plan.me, static_cast<StepId>(id)};
-            auto const world = [&](GroupId group, Rank peer) {
-                return plan.groups[group].members[static_cast<std::size_t>(peer)];
-            };
-            if (auto const* send = std::get_if<Send>(&plan.steps[id].operation)) {
-                messages.sends.push_back({plan.me, world(send->group, send->to.peer), send->channel, send->to.bytes,
-                                          index.of(plan.me, send->group), rank_step});
-            } else if (auto const* recv = std::get_if<Recv>(&plan.steps[id].operation)) {
-                messages.recvs.push_back({world(recv->group, recv->from.peer), plan.me, recv->channel, recv->from.bytes,
-                                          index.of(plan.me, recv->group), rank_step});
-            }
-        }
-    }
-    // Stable: messages of one key come from one plan and stay in its order.
-    auto const by_key = [](Message const& a, Message const& b) { return a.key() < b.key(); };
-    std::stable_sort(messages.sends.begin(), messages.sends.end(), by_key);
-    std::stable_sort(messages.recvs.begin(), messages.recvs.end(), by_key);
-    return messages;
-}
-
-class MessageMatcher {
-public:
-    MessageMatcher(std::span<Plan const> plans, Problems& problems) : plans_(plans), problems_(problems) {}
-
-    void match(Messages const& messages) {
-        auto send = messages.sends.begin();
-        auto recv = messages.recvs.begin();
-        while (send != messages.sends.end() || recv != messages.recvs.end()) {
-            if (recv == messages.recvs.end() || (send != messages.sends.end() && send->key() < recv->key())) {
-                fail(*send++, "sends {} B to rank {} on channel {}, which has no receive for it", false);
-            } else if (send == messages.sends.end() || recv->key() < send->key()) {
-                fail(*recv++, "expects {} B from rank {} on channel {}, which has no send for it", true);
-            } else {
-                pair_up(*send++, *recv++);
-            }
-        }
-    }
-
-    std::vector<MatchedSteps> matches;
-
-private:
-    [[nodiscard]] Plan const& plan(RankStep const& rank_step) const {
-        return plans_[static_cast<std::size_t>(rank_step.rank)];
-    }
-
-    [[nodiscard]] std::string name(RankStep const& rank_step) const { return name_of(plan(rank_step), rank_step.step); }
-
-    void fail(Message const& message, fmt::string_view text, bool is_recv) {
-        Rank const peer = is_recv ? message.source : message.destination;
-        report(problems_, plan(message.rank_step), message.rank_step.step,
-               fmt::format(fmt::runtime(text), message.bytes, peer, message.channel));
-    }
-
-    void pair_up(Message const& send, Message const& recv) {
-        if (send.bytes != recv.bytes) {
-            report(problems_, plan(recv.rank_step), recv.rank_step.step,
-                   fmt::format("expects {} B from rank {} on channel {}, {} sends {} B", recv.bytes, recv.source,
-                               recv.channel, name(send.rank_step), send.bytes));
-        } else if (send.group != recv.group) {
-            report(problems_, plan(recv.rank_step), recv.rank_step.step,
-                   fmt::format("is on another group than {}", name(send.rank_step)));
-        }
-        matches.push_back({send.rank_step, recv.rank_step});
-    }
-
-    std::span<Plan const> plans_;
-    Problems& problems_;
-};
-
 }  // namespace
 
-std::vector<MatchedSteps> match_collectives(std::span<Plan const> all_ranks, GroupIndex const& index,
-                                            Problems& problems) {
-    CollectiveMatcher matcher(all_ranks, problems);
+std::vector<MatchedSteps> match_steps(std::span<Plan const> all_ranks, Problems& problems) {
+    GroupIndex const index(all_ranks);
+    Matcher matcher(all_ranks, problems);
     for (SharedGroup const& shared : index.groups()) {
         matcher.match(shared);
     }
-    return std::move(matcher.matches);
-}
-
-std::vector<MatchedSteps> match_messages(std::span<Plan const> all_ranks, GroupIndex const& index, Problems& problems) {
-    MessageMatcher matcher(all_ranks, problems);
     matcher.match(collect(all_ranks, index));
     return std::move(matcher.matches);
 }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parts of validate_rank(): one plan's groups, its steps, the batches of its messages, and the regions of its
-// buffers.
+// One rank's plan on its own: its groups, its steps, the batches of its messages, and the regions of its buffers.
+#include "common/plan/group_index.hpp"
 #include "common/plan/ready_queue.hpp"
 #include "common/plan/validation.hpp"
 
@@ -12,11 +12,14 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
-namespace dlmb::validation {
+namespace dlmb {
+namespace validation {
 namespace {
 
+/// A group contains the rank, names no rank twice and is listed once.
 void check_group(Plan const& plan, std::size_t id, Problems& problems) {
     auto const fail = [&](std::string const& text) {
         problems.push_back({plan.me, 0, fmt::format("rank {} group {} {}", plan.me, id, text)});
@@ -51,6 +54,18 @@ bool overlapping(std::vector<Block> blocks) {
     return std::adjacent_find(blocks.begin(), blocks.end(), touch) != blocks.end();
 }
 
+/// Of an AllReduce, ReduceScatter or AllGather over `ranks` ranks.
+template <class Collective>
+Bytes sent_bytes(Collective const& step, Bytes ranks) {
+    return std::is_same_v<Collective, AllGather> ? step.bytes / ranks : step.bytes;
+}
+template <class Collective>
+Bytes received_bytes(Collective const& step, Bytes ranks) {
+    return std::is_same_v<Collective, ReduceScatter> ? step.bytes / ranks : step.bytes;
+}
+
+/// Every step for itself: ids in range, waits for earlier steps only, blocks in order and inside their buffer, whole
+/// elements.
 class StepChecker {
 public:
     StepChecker(Plan const& plan, Problems& problems) : plan_(plan), problems_(problems) {}
@@ -75,22 +90,13 @@ public:
     }
     void operator()(Send const& send) { check_message(send.group, send.buffer, send.to, send.channel, "send"); }
     void operator()(Recv const& recv) { check_message(recv.group, recv.buffer, recv.from, recv.channel, "recv"); }
-    void operator()(AllReduce const& step) {
-        if (group_size(step.group) > 0 && whole_elements(step.bytes, step.element, 1)) {
-            check_region(step.send, step.bytes, step.element, "send");
-            check_region(step.recv, step.bytes, step.element, "recv");
-        }
-    }
-    void operator()(ReduceScatter const& step) {
-        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, ranks)) {
-            check_region(step.send, step.bytes, step.element, "send");
-            check_region(step.recv, step.bytes / ranks, step.element, "recv");
-        }
-    }
-    void operator()(AllGather const& step) {
-        if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, ranks)) {
-            check_region(step.send, step.bytes / ranks, step.element, "send");
-            check_region(step.recv, step.bytes, step.element, "recv");
+    template <class Collective>
+    void operator()(Collective const& step) {
+        Bytes const ranks = group_size(step.group);
+        constexpr bool shares = !std::is_same_v<Collective, AllReduce>;
+        if (ranks > 0 && whole_elements(step.bytes, step.element, shares ? ranks : 1)) {
+            check_region(step.send, sent_bytes(step, ranks), step.element, "send");
+            check_region(step.recv, received_bytes(step, ranks), step.element, "recv");
         }
     }
     void operator()(Broadcast const& step) {
@@ -230,20 +236,14 @@ public:
     }
     void operator()(Send const& step) { add(reads, {step.buffer, step.to.offset}, step.to.bytes); }
     void operator()(Recv const& step) { add(writes, {step.buffer, step.from.offset}, step.from.bytes); }
-    void operator()(AllReduce const& step) {
-        add(reads, step.send, step.bytes);
-        add(writes, step.recv, step.bytes);
-    }
-    void operator()(ReduceScatter const& step) {
-        add(reads, step.send, step.bytes);
-        add(writes, step.recv, step.bytes / ranks(step.group));
-    }
-    void operator()(AllGather const& step) {
-        add(reads, step.send, step.bytes / ranks(step.group));
-        add(writes, step.recv, step.bytes);
+    template <class Collective>
+    void operator()(Collective const& step) {
+        Bytes const ranks = plan_.groups[step.group].members.size();
+        add(reads, step.send, sent_bytes(step, ranks));
+        add(writes, step.recv, received_bytes(step, ranks));
     }
     void operator()(Broadcast const& step) {
-        bool const is_root = plan_.groups[step.group].members[static_cast<std::size_t>(step.root)] == plan_.me;
+        bool const is_root = world_rank(plan_, step.group, step.root) == plan_.me;
         add(is_root ? reads : writes, step.data, step.bytes);
     }
     void operator()(Compute const& /*step*/) {}
@@ -252,7 +252,6 @@ public:
     std::vector<Access> writes;
 
 private:
-    [[nodiscard]] Bytes ranks(GroupId group) const { return plan_.groups[group].members.size(); }
     void add(std::vector<Access>& list, Region const& region, Bytes bytes) const {
         if (bytes > 0 && !plan_.buffers[region.buffer].shared) {
             list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
@@ -283,6 +282,7 @@ struct InPlace {
     }
 };
 
+/// Nothing overwrites a region that another step delivered, or one that an earlier step sends.
 class RegionChecker {
 public:
     RegionChecker(Plan const& plan, Problems& problems) : plan_(plan), problems_(problems), accesses_(plan) {}
@@ -347,21 +347,7 @@ private:
     std::set<std::pair<StepId, StepId>> said_;
 };
 
-}  // namespace
-
-void check_groups(Plan const& plan, Problems& problems) {
-    for (std::size_t id = 0; id < plan.groups.size(); ++id) {
-        check_group(plan, id, problems);
-    }
-}
-
-void check_steps(Plan const& plan, Problems& problems) {
-    StepChecker checker(plan, problems);
-    for (std::size_t step = 0; step < plan.steps.size(); ++step) {
-        checker.check(static_cast<StepId>(step));
-    }
-}
-
+/// The steps of a batch wait for the same steps.
 void check_batches(Plan const& plan, Problems& problems) {
     std::map<int, StepId> batches;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
@@ -378,8 +364,23 @@ void check_batches(Plan const& plan, Problems& problems) {
     }
 }
 
-void check_regions(Plan const& plan, Problems& problems) {
-    RegionChecker(plan, problems).check();
+}  // namespace
+}  // namespace validation
+
+std::vector<Problem> validate_rank(Plan const& plan) {
+    std::vector<Problem> problems;
+    for (std::size_t id = 0; id < plan.groups.size(); ++id) {
+        validation::check_group(plan, id, problems);
+    }
+    validation::StepChecker checker(plan, problems);
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        checker.check(step);
+    }
+    if (problems.empty()) {
+        validation::check_batches(plan, problems);
+        validation::RegionChecker(plan, problems).check();
+    }
+    return problems;
 }
 
-}  // namespace dlmb::validation
+}  // namespace dlmb

@@ -3,10 +3,10 @@
 //
 // What must hold for every moe_alltoall plan, over randomly chosen parameters (the same ones on every run).
 #include "common/base/philox.hpp"
-#include "common/plan/traffic.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
+#include "tests/unit/plan/traffic_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -105,8 +105,8 @@ TEST(MoeInvariants, CombineIsDispatchTransposed) {
         Case const made = with(random_case(number), {{"probs", "off"}});
         for (char const* wire : {"expanded", "rank_dedup", "padded"}) {
             auto const plans = plans_of(made, wire);
-            auto const dispatch = traffic_matrix(plans, "dispatch");
-            auto const combine = traffic_matrix(plans, "combine");
+            test::TrafficMatrix const dispatch(plans, "dispatch");
+            test::TrafficMatrix const combine(plans, "combine");
             for (Rank from = 0; from < made.world.ranks; ++from) {
                 for (Rank to = 0; to < made.world.ranks; ++to) {
                     ASSERT_EQ(dispatch.at(from, to), combine.at(to, from)) << wire << ' ' << made.text();

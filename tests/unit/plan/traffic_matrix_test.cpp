@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/traffic.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
+#include "tests/unit/plan/traffic_matrix.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,7 @@ namespace {
 
 TEST(TrafficMatrix, HoldsEachPairAndSelf) {
     auto const bytes = [](Rank from, Rank to) { return (static_cast<Bytes>(from + 1) << 33) + static_cast<Bytes>(to); };
-    TrafficMatrix const matrix = traffic_matrix(test::exchange_plans(3, bytes));
-    EXPECT_EQ(matrix.ranks, 3);
+    test::TrafficMatrix const matrix(test::exchange_plans(3, bytes));
     for (Rank from = 0; from < 3; ++from) {
         for (Rank to = 0; to < 3; ++to) {
             EXPECT_EQ(matrix.at(from, to), bytes(from, to)) << from << " to " << to;
@@ -21,8 +20,8 @@ TEST(TrafficMatrix, HoldsEachPairAndSelf) {
 
 TEST(TrafficMatrix, OfCombineIsThatOfDispatchTransposed) {
     std::vector<Plan> const plans = test::mixed_plans();
-    TrafficMatrix const dispatch = traffic_matrix(plans, "dispatch");
-    TrafficMatrix const combine = traffic_matrix(plans, "combine");
+    test::TrafficMatrix const dispatch(plans, "dispatch");
+    test::TrafficMatrix const combine(plans, "combine");
     for (Rank from = 0; from < 4; ++from) {
         for (Rank to = 0; to < 4; ++to) {
             EXPECT_EQ(combine.at(to, from), dispatch.at(from, to));
@@ -32,7 +31,7 @@ TEST(TrafficMatrix, OfCombineIsThatOfDispatchTransposed) {
 }
 
 TEST(TrafficMatrix, SumsExchangesAndSendsButNoCollectives) {
-    TrafficMatrix const matrix = traffic_matrix(test::mixed_plans());
+    test::TrafficMatrix const matrix(test::mixed_plans());
     // From 0 to 1: dispatch 1001, combine (the block that 0 had from 1) 2000, forward 300.
     EXPECT_EQ(matrix.at(0, 1), 1001U + 2000U + 300U);
     EXPECT_EQ(matrix.at(0, 2), 1002U + 3000U);
@@ -43,7 +42,7 @@ TEST(TrafficMatrix, TranslatesGroupRanks) {
     for (Plan& plan : plans) {
         plan.groups[0].members = {1, 0};
     }
-    TrafficMatrix const matrix = traffic_matrix(plans);
+    test::TrafficMatrix const matrix(plans);
     EXPECT_EQ(matrix.at(0, 1), 5U) << "group rank 0 is world rank 1";
     EXPECT_EQ(matrix.at(0, 0), 7U);
 }
