@@ -7,18 +7,6 @@
 #include <vector>
 
 namespace dlmb {
-namespace {
-
-std::vector<double> as_real(std::span<std::uint64_t const> loads) {
-    std::vector<double> real;
-    real.reserve(loads.size());
-    for (std::uint64_t const load : loads) {
-        real.push_back(static_cast<double>(load));
-    }
-    return real;
-}
-
-}  // namespace
 
 double gini(std::span<double const> loads) {
     std::vector<double> sorted(loads.begin(), loads.end());
@@ -36,7 +24,7 @@ double gini(std::span<double const> loads) {
 }
 
 double gini(std::span<std::uint64_t const> loads) {
-    return gini(std::span<double const>(as_real(loads)));
+    return gini(std::vector<double>(loads.begin(), loads.end()));
 }
 
 double max_over_mean(std::span<double const> loads) {
@@ -48,7 +36,7 @@ double max_over_mean(std::span<double const> loads) {
 }
 
 double max_over_mean(std::span<std::uint64_t const> loads) {
-    return max_over_mean(std::span<double const>(as_real(loads)));
+    return max_over_mean(std::vector<double>(loads.begin(), loads.end()));
 }
 
 }  // namespace dlmb

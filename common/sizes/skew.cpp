@@ -3,11 +3,12 @@
 #include "common/sizes/skew.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 
 #include <fmt/core.h>
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
+#include <iterator>
 
 namespace dlmb {
 namespace {
@@ -26,81 +27,59 @@ constexpr FamilyRow families[] = {
     {"hot_rank", Skew::Family::hot_rank, "the factor of the hot rank", 1, 1e6},
     {"power_law", Skew::Family::power_law, "alpha", 0, 8},
 };
-constexpr double max_intra_host = 1e6;
-constexpr std::string_view intra_host_name = "intra_host:";
+constexpr FamilyRow intra_host{"intra_host", Skew::Family::uniform, "the factor of the own node", 1, 1e6};
 constexpr std::string_view choices = "balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R or "
                                      "file:PATH, optionally followed by +intra_host:R";
-
-/// The option as it was written, for messages.
-struct Written {
-    std::string_view option;
-    std::string_view text;
-    [[noreturn]] void refuse(std::string_view expected) const {
-        throw UsageError(fmt::format("{} '{}': expected {}", option, text, expected));
-    }
-};
-
-double read_parameter(std::string_view digits, FamilyRow const& row, Written const& written) {
-    double value = 0;
-    auto const [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    bool const whole = error == std::errc{} && end == digits.data() + digits.size();
-    if (!whole || !std::isfinite(value) || value < row.min || value > row.max) {
-        written.refuse(fmt::format("{}:X with X {} from {} to {}", row.name, row.parameter, row.min, row.max));
-    }
-    return value;
-}
-
-double read_intra_host(std::string_view digits, Written const& written) {
-    FamilyRow const row{"intra_host", Skew::Family::uniform, "the factor of the own node", 1, max_intra_host};
-    return read_parameter(digits, row, written);
-}
-
-Skew read_family(std::string_view text, Written const& written) {
-    Skew skew;
-    skew.parameter = 0;
-    if (text == "balanced") {
-        skew.family = Skew::Family::balanced;
-        return skew;
-    }
-    auto const colon = text.find(':');
-    std::string_view const name = text.substr(0, colon);
-    std::string_view const value = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
-    if (name == "file") {
-        if (value.empty()) {
-            written.refuse("file:PATH with the path of a counts file");
-        }
-        skew.family = Skew::Family::file;
-        skew.path = value;
-        return skew;
-    }
-    for (FamilyRow const& row : families) {
-        if (row.name == name) {
-            skew.family = row.family;
-            skew.parameter = read_parameter(value, row, written);
-            return skew;
-        }
-    }
-    written.refuse(choices);
-}
 
 }  // namespace
 
 Skew parse_skew(std::string_view text, std::string_view option) {
-    Written const written{option, text};
-    if (text.starts_with(intra_host_name)) {
-        Skew skew;
+    auto const refuse = [&](std::string_view expected) {
+        throw UsageError(fmt::format("{} '{}': expected {}", option, text, expected));
+    };
+    auto const read = [&](std::string_view digits, FamilyRow const& row) {
+        double const value = parse_whole<double>(digits).value_or(row.min - 1);
+        if (!(value >= row.min && value <= row.max)) {  // nor when it is not a number
+            refuse(fmt::format("{}:X with X {} from {} to {}", row.name, row.parameter, row.min, row.max));
+        }
+        return value;
+    };
+    auto const name_of = [](std::string_view part) { return part.substr(0, part.find(':')); };
+    auto const value_of = [](std::string_view part) {
+        auto const colon = part.find(':');
+        return colon == std::string_view::npos ? std::string_view() : part.substr(colon + 1);
+    };
+
+    Skew skew;
+    skew.parameter = 0;
+    auto const plus = text.rfind("+intra_host:");
+    std::string_view const family = text.substr(0, plus);
+    auto const* const row = std::find_if(std::begin(families), std::end(families),
+                                         [&](FamilyRow const& each) { return each.name == name_of(family); });
+    if (text.starts_with("intra_host:")) {
         skew.family = Skew::Family::uniform;
-        skew.parameter = 0;
-        skew.intra_host = read_intra_host(text.substr(intra_host_name.size()), written);
+        skew.intra_host = read(value_of(text), intra_host);
         return skew;
     }
-    auto const plus = text.rfind("+intra_host:");
-    Skew skew = read_family(text.substr(0, plus), written);
+    if (family == "balanced") {
+        skew.family = Skew::Family::balanced;
+    } else if (name_of(family) == "file") {
+        skew.family = Skew::Family::file;
+        skew.path = value_of(family);
+        if (skew.path.empty()) {
+            refuse("file:PATH with the path of a counts file");
+        }
+    } else if (row != std::end(families)) {
+        skew.family = row->family;
+        skew.parameter = read(value_of(family), *row);
+    } else {
+        refuse(choices);
+    }
     if (plus != std::string_view::npos) {
         if (skew.family == Skew::Family::balanced) {
-            written.refuse("no intra_host after balanced, whose counts are equal by definition");
+            refuse("no intra_host after balanced, whose counts are equal by definition");
         }
-        skew.intra_host = read_intra_host(text.substr(plus + 1 + intra_host_name.size()), written);
+        skew.intra_host = read(value_of(text.substr(plus)), intra_host);
     }
     return skew;
 }

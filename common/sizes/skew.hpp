@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How unevenly bins (experts, tables ...) are chosen, as a plain value and as the text of an option. What the families
-// mean is in weight_families.hpp.
+// mean is in weights.hpp.
 #pragma once
 
 #include <string>

@@ -3,53 +3,104 @@
 #include "common/sizes/weights.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/philox.hpp"
-#include "common/sizes/weight_families.hpp"
+#include "common/base/exact_math.hpp"
+#include "common/base/parse_whole.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fstream>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
 namespace dlmb {
 namespace {
 
-constexpr std::string_view separators = " \t\r,";
+constexpr double sqrt_2 = 1.41421356237309504880;
 
-struct FileLine {
-    std::string const& file;
-    std::size_t line;
-    [[noreturn]] void refuse(std::string const& what) const {
-        throw UsageError(fmt::format("{}:{}: {}", file, line, what));
+std::vector<double> power_law_draws(PowerLaw const& law, RandomSequence& random) {
+    bool const sparse = law.items * law.picks <= law.owner_of.size();
+    double const lower = sparse ? 0.01 : 1;
+    double const upper = sparse ? 2 : std::max(1.0, 0.8 * static_cast<double>(law.items));
+    double const power = 1 - law.alpha;
+    double const from = exact::pow(lower, power);
+    double const to = exact::pow(upper, power);
+    std::vector<double> draws(law.owner_of.size());
+    for (double& draw : draws) {
+        double const u = to_unit(random.next());
+        draw = power == 0 ? lower * exact::pow(upper / lower, u) : exact::pow((to - from) * u + from, 1 / power);
     }
-};
-
-double read_value(std::string_view word, FileLine const& at) {
-    double value = 0;
-    auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    bool const whole = error == std::errc{} && end == word.data() + word.size();
-    if (!whole || !std::isfinite(value) || value < 0) {
-        at.refuse(fmt::format("'{}': expected a count or weight of 0 or more", word));
-    }
-    return value;
+    return draws;
 }
 
-std::vector<double> read_line(std::string_view line, FileLine const& at) {
-    std::vector<double> values;
-    line = line.substr(0, line.find('#'));
-    while (true) {
-        auto const begin = line.find_first_not_of(separators);
-        if (begin == std::string_view::npos) {
-            return values;
+std::vector<std::uint64_t> scaled(std::vector<double> const& draws, std::uint64_t total, std::uint64_t limit) {
+    double const sum = std::accumulate(draws.begin(), draws.end(), 0.0);
+    std::vector<std::uint64_t> loads;
+    loads.reserve(draws.size());
+    for (double const draw : draws) {
+        loads.push_back(std::min(limit, exact::round_half_even(draw / sum * static_cast<double>(total))));
+    }
+    return loads;
+}
+
+struct BinRange {
+    std::size_t begin;
+    std::size_t end;
+};
+
+std::vector<BinRange> bins_by_owner(std::span<std::size_t const> owner_of) {
+    std::vector<BinRange> owners;
+    for (std::size_t bin = 0; bin < owner_of.size(); ++bin) {
+        if (bin == 0 || owner_of[bin] != owner_of[bin - 1]) {
+            owners.push_back({bin, bin});
         }
-        line.remove_prefix(begin);
-        auto const end = std::min(line.find_first_of(separators), line.size());
-        values.push_back(read_value(line.substr(0, end), at));
-        line.remove_prefix(end);
+        owners.back().end = bin + 1;
+    }
+    return owners;
+}
+
+/// One unit at a time over the owners in turn: to an owner's least loaded bin, or from its most loaded one.
+void adjust_to_total(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners, std::uint64_t total,
+                     std::uint64_t limit) {
+    auto sum = std::accumulate(loads.begin(), loads.end(), std::uint64_t{0});
+    for (std::size_t turn = 0; sum != total; turn = (turn + 1) % owners.size()) {
+        auto const begin = loads.begin() + static_cast<std::ptrdiff_t>(owners[turn].begin);
+        auto const end = loads.begin() + static_cast<std::ptrdiff_t>(owners[turn].end);
+        if (sum < total) {
+            auto const least = std::min_element(begin, end);
+            if (*least < limit) {
+                ++*least;
+                ++sum;
+            }
+        } else {
+            auto const most = std::max_element(begin, end);
+            if (*most > 0) {
+                --*most;
+                --sum;
+            }
+        }
+    }
+}
+
+void swap_heaviest_to_front(std::vector<std::uint64_t>& loads, std::vector<BinRange> const& owners) {
+    std::size_t heaviest = 0;
+    std::uint64_t heaviest_load = 0;
+    for (std::size_t owner = 0; owner < owners.size(); ++owner) {
+        auto const load =
+            std::accumulate(loads.begin() + static_cast<std::ptrdiff_t>(owners[owner].begin),
+                            loads.begin() + static_cast<std::ptrdiff_t>(owners[owner].end), std::uint64_t{0});
+        if (load > heaviest_load) {
+            heaviest = owner;
+            heaviest_load = load;
+        }
+    }
+    BinRange const first = owners[0];
+    BinRange const other = owners[heaviest];
+    std::size_t const common = std::min(first.end - first.begin, other.end - other.begin);
+    for (std::size_t i = 0; i < common; ++i) {
+        std::swap(loads[first.begin + i], loads[other.begin + i]);
     }
 }
 
@@ -78,30 +129,71 @@ void normalise(std::vector<double>& weights) {
 
 }  // namespace
 
+double lognormal_sigma(double gini) {
+    return gini == 0 ? 0 : sqrt_2 * exact::normal_quantile((gini + 1) / 2);
+}
+
+std::vector<double> lognormal_weights(std::size_t bins, double gini) {
+    double const sigma = lognormal_sigma(gini);
+    auto const n = static_cast<double>(bins);
+    std::vector<double> weights(bins);
+    for (std::size_t i = 0; i < bins; ++i) {
+        weights[i] = exact::exp(sigma * exact::normal_quantile((static_cast<double>(i) + 0.5) / n));
+    }
+    return weights;
+}
+
+std::vector<double> zipf_weights(std::size_t bins, double exponent) {
+    std::vector<double> weights(bins);
+    for (std::size_t i = 0; i < bins; ++i) {
+        weights[i] = exact::pow(static_cast<double>(i + 1), -exponent);
+    }
+    return weights;
+}
+
+std::vector<std::uint64_t> power_law_loads(PowerLaw const& law, RandomSequence& random) {
+    std::uint64_t const total = law.items * law.picks;
+    if (total == 0 || law.owner_of.empty()) {
+        return std::vector<std::uint64_t>(law.owner_of.size(), 0);
+    }
+    std::vector<BinRange> const owners = bins_by_owner(law.owner_of);
+    std::vector<std::uint64_t> loads = scaled(power_law_draws(law, random), total, law.items);
+    adjust_to_total(loads, owners, total, law.items);
+    swap_heaviest_to_front(loads, owners);
+    return loads;
+}
+
 CountsTable read_counts(std::istream& text, std::string const& name, CountsShape shape) {
-    std::vector<double> values;
-    std::string line;
+    CountsTable table;
     std::size_t number = 0;
-    while (std::getline(text, line)) {
-        FileLine const at{name, ++number};
-        std::vector<double> const row = read_line(line, at);
+    auto const refuse = [&](std::string const& what) {
+        throw UsageError(fmt::format("{}:{}: {}", name, number, what));
+    };
+    for (std::string line; std::getline(text, line);) {
+        ++number;
+        std::vector<double> row;
+        for (std::string_view const word : words(std::string_view(line).substr(0, line.find('#')), " \t\r,")) {
+            row.push_back(parse_whole<double>(word).value_or(-1));
+            if (!(row.back() >= 0) || !std::isfinite(row.back())) {
+                refuse(fmt::format("'{}': expected a count or weight of 0 or more", word));
+            }
+        }
         if (row.empty()) {
             continue;
         }
         if (row.size() != shape.bins) {
-            at.refuse(fmt::format("{} values, expected {} (one per expert)", row.size(), shape.bins));
+            refuse(fmt::format("{} values, expected {} (one per expert)", row.size(), shape.bins));
         }
         if (std::all_of(row.begin(), row.end(), [](double value) { return value == 0; })) {
-            at.refuse("no value above 0");
+            refuse("no value above 0");
         }
-        values.insert(values.end(), row.begin(), row.end());
+        table.lines.push_back(std::move(row));
     }
-    std::size_t const rows = values.size() / shape.bins;
-    if (rows != 1 && rows != shape.sources) {
-        throw UsageError(fmt::format("{}:{}: {} lines of values, expected 1 or {} (one per source rank)", name, number,
-                                     rows, shape.sources));
+    if (table.lines.size() != 1 && table.lines.size() != shape.sources) {
+        refuse(fmt::format("{} lines of values, expected 1 or {} (one per source rank)", table.lines.size(),
+                           shape.sources));
     }
-    return {std::move(values), shape.bins};
+    return table;
 }
 
 CountsTable read_counts_file(std::string const& path, CountsShape shape) {
@@ -144,11 +236,9 @@ std::vector<double> Weights::of(std::size_t source, std::uint64_t seed, std::uin
         weights.assign(loads.begin(), loads.end());
         break;
     }
-    case Skew::Family::file: {
-        auto const row = counts_.row(source);
-        weights.assign(row.begin(), row.end());
+    case Skew::Family::file:
+        weights = counts_.row(source);
         break;
-    }
     }
     normalise(weights);
     return weights;

@@ -3,9 +3,12 @@
 //
 // The weight of every bin as one source sees it: a skew applied to bins that live on owners, or counts that a user
 // measured. Pure: the same answer on every rank. Which bin is popular depends on (seed, layer), not on the draw:
-// experts stay hot over iterations.
+// experts stay hot over iterations. And the weights of each family, as pure functions in sorted order (where the order
+// of bins carries no meaning). Relative: only ratios matter. Exact arithmetic, so that every compiler gives the same
+// bits.
 #pragma once
 
+#include "common/base/philox.hpp"
 #include "common/sizes/skew.hpp"
 
 #include <cstddef>
@@ -13,28 +16,40 @@
 #include <iosfwd>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace dlmb {
 
+/// The sigma of a lognormal distribution with this Gini coefficient: sqrt(2) * quantile((gini + 1) / 2).
+[[nodiscard]] double lognormal_sigma(double gini);
+
+/// exp(sigma * quantile((i + 0.5) / bins)): stratified, ascending, no sampling noise.
+[[nodiscard]] std::vector<double> lognormal_weights(std::size_t bins, double gini);
+
+/// (i + 1)^-exponent.
+[[nodiscard]] std::vector<double> zipf_weights(std::size_t bins, double exponent);
+
+/// What the truncated power law shares out: loads of bins that are owned in order by owners, owner_of[bin] ascending.
+struct PowerLaw {
+    double alpha = 1;
+    std::uint64_t items = 0;  // each picks `picks` different bins
+    std::uint64_t picks = 1;
+    std::span<std::size_t const> owner_of;
+};
+
+/// Integer loads that sum to items * picks, none above items: independent draws from x^-alpha on [1, 0.8 * items] (on
+/// [0.01, 2] when there are at most as many picks as bins), scaled and rounded; the remainder goes round-robin over the
+/// owners; the heaviest owner changes places with the first. The shape of NVIDIA aiconfigurator's power-law workloads.
+[[nodiscard]] std::vector<std::uint64_t> power_law_loads(PowerLaw const& law, RandomSequence& random);
+
 /// Relative loads that a user measured: text with one line per source (source rank x bin) or one line for all sources.
 /// Numbers are separated by blanks or commas; '#' starts a comment; empty lines do not count.
-class CountsTable {
-public:
-    CountsTable() = default;
-    CountsTable(std::vector<double> values, std::size_t columns) : values_(std::move(values)), columns_(columns) {}
-
-    [[nodiscard]] std::size_t columns() const { return columns_; }
-    [[nodiscard]] std::size_t rows() const { return columns_ == 0 ? 0 : values_.size() / columns_; }
+struct CountsTable {
+    std::vector<std::vector<double>> lines;
     /// The line of a source; a table of one line serves every source.
-    [[nodiscard]] std::span<double const> row(std::size_t source) const {
-        return std::span(values_).subspan(rows() == 1 ? 0 : source * columns_, columns_);
+    [[nodiscard]] std::vector<double> const& row(std::size_t source) const {
+        return lines[lines.size() == 1 ? 0 : source];
     }
-
-private:
-    std::vector<double> values_;
-    std::size_t columns_ = 0;
 };
 
 /// What the table must look like.

@@ -4,7 +4,7 @@
 // Coarse against fine distribution of 26 tables whose bags follow Zipf(1.05), over 8 ranks; after "static coarse and
 // fine distribution" of HONPAS (2009.03559). Coarse: whole tables; fine: row blocks on every rank.
 #include "common/plan/traffic.hpp"
-#include "common/sizes/weight_families.hpp"
+#include "common/sizes/weights.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/sizes/inequality.hpp"
-#include "common/sizes/weight_families.hpp"
+#include "common/sizes/weights.hpp"
 
 #include <gtest/gtest.h>
 
