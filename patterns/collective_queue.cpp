@@ -13,22 +13,26 @@ CollectiveQueue::CollectiveQueue(Rank me, Group group, QueueSettings const& sett
     builder_.in_place(settings.in_place);
 }
 
-void CollectiveQueue::all_reduce(std::string label, Bytes bytes, Element element, Reduction reduction) {
+void CollectiveQueue::all_reduce(std::string label, std::uint64_t count, Element element, Reduction reduction) {
+    Bytes const bytes = count * size_of(element);
     take(bytes, bytes);
     recent_.push_back(builder_.all_reduce(group_, bytes, element, reduction, std::move(label), after()));
 }
 
-void CollectiveQueue::all_gather(std::string label, Bytes bytes, Element element) {
+void CollectiveQueue::all_gather(std::string label, std::uint64_t count, Element element) {
+    Bytes const bytes = count * size_of(element);
     take(bytes / ranks_, bytes);
     recent_.push_back(builder_.all_gather(group_, bytes, element, std::move(label), after()));
 }
 
-void CollectiveQueue::reduce_scatter(std::string label, Bytes bytes, Element element) {
+void CollectiveQueue::reduce_scatter(std::string label, std::uint64_t count, Element element) {
+    Bytes const bytes = count * size_of(element);
     take(bytes / ranks_, bytes);
     recent_.push_back(builder_.reduce_scatter(group_, bytes, element, Reduction::sum, std::move(label), after()));
 }
 
-void CollectiveQueue::broadcast(std::string label, Bytes bytes, Element element) {
+void CollectiveQueue::broadcast(std::string label, std::uint64_t count, Element element) {
+    Bytes const bytes = count * size_of(element);
     take(0, bytes);
     recent_.push_back(builder_.broadcast(group_, 0, bytes, element, std::move(label), after()));
 }

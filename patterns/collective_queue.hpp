@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/plan/builder.hpp"
-#include "patterns/buffer_budget.hpp"
 
 #include <string>
 #include <vector>
@@ -19,16 +18,16 @@ struct QueueSettings {
 };
 
 /// Step i waits for step i - in_flight. Steps beyond the memory limit share buffers. The ranks of a group add the same
-/// steps, so they agree on both. Bytes as in the plan: those of the gathered, or the unreduced, buffer.
+/// steps, so they agree on both. `count`: elements of the whole buffer, the gathered or the unreduced one.
 class CollectiveQueue {
 public:
     CollectiveQueue(Rank me, Group group, QueueSettings const& settings);
 
-    void all_reduce(std::string label, Bytes bytes, Element element, Reduction reduction = Reduction::sum);
-    void all_gather(std::string label, Bytes bytes, Element element);
-    void reduce_scatter(std::string label, Bytes bytes, Element element);
+    void all_reduce(std::string label, std::uint64_t count, Element element, Reduction reduction = Reduction::sum);
+    void all_gather(std::string label, std::uint64_t count, Element element);
+    void reduce_scatter(std::string label, std::uint64_t count, Element element);
     /// From the first rank of the group.
-    void broadcast(std::string label, Bytes bytes, Element element);
+    void broadcast(std::string label, std::uint64_t count, Element element);
 
     /// Steps added from now on wait for all before.
     void wait_for_all();

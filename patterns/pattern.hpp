@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb {
@@ -61,17 +62,22 @@ public:
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
 class FixedPattern : public Pattern {
 public:
+    FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of)
+        : operations_(std::move(operations)), plan_of_(std::move(plan_of)) {}
+
     [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
                              std::span<SetupCounts const> /*received_counts*/) const final {
-        return plan_of(me);
+        return plan_of_(me);
     }
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
         return {};
     }
+    [[nodiscard]] std::vector<OperationUse> operations() const final { return operations_; }
 
 private:
-    [[nodiscard]] virtual Plan plan_of(Rank me) const = 0;
+    std::vector<OperationUse> operations_;
+    std::function<Plan(Rank)> plan_of_;
 };
 
 /// All ranks' plans, all counts computed here. O(ranks^2) memory in the worst case: for plans and tests.

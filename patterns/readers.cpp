@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace dlmb {
 namespace {
@@ -78,6 +79,10 @@ bool read_switch(Parameters const& parameters, std::string_view name) {
 int read_int(Parameters const& parameters, std::string_view name, int min, int max) {
     return static_cast<int>(
         read_unsigned(parameters, name, static_cast<std::uint64_t>(min), static_cast<std::uint64_t>(max)));
+}
+
+Bytes read_memory_limit(Parameters const& parameters) {
+    return read_bytes(parameters, memory_limit_parameter.name, 0, std::numeric_limits<Bytes>::max());
 }
 
 Element read_element(Parameters const& parameters, std::string_view name, std::span<Element const> elements) {

@@ -36,6 +36,12 @@ template <class Enum>
     return static_cast<Enum>(read_choice(parameters, name, choices));
 }
 
+/// The parameter of patterns whose steps share buffers beyond a limit (BufferBudget), and its value.
+inline constexpr ParameterInfo memory_limit_parameter{
+    "memory-limit",
+    "bytes of buffers per rank that steps have for themselves; later steps share buffers, which are not checked", "1G"};
+[[nodiscard]] Bytes read_memory_limit(Parameters const& parameters);
+
 /// What models are trained and served in.
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,

@@ -67,6 +67,25 @@ private:
     std::array<std::size_t, 2> next_shared_{};
 };
 
+/// Which steps of a large iteration have buffers of their own. An iteration of a whole model moves more than fits in
+/// memory, and frameworks reuse their buffers, too; but what lies in a reused buffer cannot be checked afterwards.
+/// Asked in the same order with the same sizes it gives the same answers, so all ranks of a step agree on them.
+class BufferBudget {
+public:
+    explicit BufferBudget(Bytes limit) : left_(limit) {}
+
+    /// Takes `bytes`; false: they do not fit, and from here on nothing does.
+    [[nodiscard]] bool take(Bytes bytes) {
+        exhausted_ = exhausted_ || bytes > left_;
+        left_ -= exhausted_ ? 0 : bytes;
+        return !exhausted_;
+    }
+
+private:
+    Bytes left_;
+    bool exhausted_ = false;
+};
+
 /// Bytes of untouched memory before, between and after receive blocks; also the alignment of every block.
 inline constexpr Bytes guard_bytes = 64;
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/sizes/weights.hpp"
-#include "patterns/collective/params.hpp"
+#include "patterns/collective/collective.hpp"
 
 #include <cstdint>
 #include <span>

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/collective/collective.hpp"
 
+#include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/collective/byte_matrix.hpp"
-#include "patterns/collective/params.hpp"
+#include "patterns/readers.hpp"
+
+#include <fmt/core.h>
 
 #include <optional>
 
@@ -15,22 +18,97 @@ extern std::string_view const presets_json;  // presets.json, embedded by dlmb_a
 
 namespace {
 
+/// The largest --message-size: sizes of a million ranks still add up below 2^62.
+constexpr Bytes max_message_bytes = Bytes{1} << 42;
+
+constexpr ParameterInfo infos[] = {
+    {"operation", "allreduce, reduce_scatter, allgather, broadcast, alltoall, alltoallv, sendrecv", "allreduce"},
+    {"message-size",
+     "[MIN:]MAX bytes, doubling from MIN (8 where left out; N:N is one size): the buffer, or, of allgather and "
+     "alltoall(v), the part per peer",
+     "8:1M", ParameterKind::sizes},
+    {"element", element_names, "fp32"},
+    {"reduction", "allreduce, reduce_scatter: sum, prod, min, max", "sum"},
+    {"in-place", "on: allreduce, reduce_scatter and allgather work in one buffer", "off"},
+    {"root", "broadcast: the rank that sends", "0"},
+    {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
+    {"skew",
+     "alltoallv, how uneven the ranks' shares are: balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, "
+     "intra_host:R, file:PATH",
+     "balanced"},
+};
+
+std::string name_of(Kind kind) {
+    return std::string(kind_names.at(static_cast<std::size_t>(kind)));
+}
+
+Element read_any_element(Parameters const& parameters) {
+    std::string const& text = parameters.find("element")->second;
+    auto const element = element_named(text);
+    if (!element) {
+        throw UsageError(fmt::format("--element '{}': expected {}", text, element_names));
+    }
+    return *element;
+}
+
+bool reduces(Kind kind) {
+    return kind == Kind::allreduce || kind == Kind::reduce_scatter;
+}
+
+Reduction read_reduction(Parameters const& parameters, Kind kind) {
+    auto const reduction = read_enum<Reduction>(parameters, "reduction", {"sum", "prod", "min", "max"});
+    bool const ordered = reduction == Reduction::min || reduction == Reduction::max;
+    if (reduces(kind) && ordered && parameters.find("element")->second == "int8") {
+        throw UsageError(fmt::format(
+            "--reduction {}: not defined for --element int8, bytes are compared without a sign; write uint8 or int32",
+            name_of(reduction)));
+    }
+    return reduction;
+}
+
+bool read_in_place(Parameters const& parameters, Kind kind) {
+    bool const on = read_switch(parameters, "in-place");
+    if (on && !reduces(kind) && kind != Kind::allgather) {
+        throw UsageError(
+            fmt::format("--in-place on: --operation {} has no such form; allreduce, reduce_scatter and allgather have",
+                        name_of(kind)));
+    }
+    return on;
+}
+
+Route read_route(Parameters const& parameters, Kind kind, int ranks) {
+    auto const route = read_enum<Route>(parameters, "route", {"ring", "ping_pong"});
+    if (kind == Kind::sendrecv && route == Route::ping_pong && ranks % 2 != 0) {
+        throw UsageError(fmt::format("--route ping_pong: {} ranks do not divide into pairs", ranks));
+    }
+    return route;
+}
+
+/// The buffer of a reduce_scatter is rounded up to whole elements for each rank; every other size must be whole.
+Bytes read_message_bytes(Parameters const& parameters, Params const& params, int ranks) {
+    Bytes const bytes = read_bytes(parameters, "message-size", 0, max_message_bytes);
+    Bytes const size = size_of(params.element);
+    if (params.kind == Kind::reduce_scatter) {
+        Bytes const parts = size * static_cast<Bytes>(ranks);
+        return (bytes + parts - 1) / parts * parts;
+    }
+    if (bytes % size != 0) {
+        throw UsageError(fmt::format("--message-size {}: --element {} of {} B does not divide it",
+                                     parameters.find("message-size")->second, name_of(params.element), size));
+    }
+    return bytes;
+}
+
 constexpr int channel = 0;
 
-std::string label_of(Params const& params) {
-    return std::string(kind_names.at(static_cast<std::size_t>(params.kind)));
-}
-
 /// Both at once, as ncclSend and ncclRecv in one group; alone, a rank sends to itself.
-void add_ring(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
-    std::string const label = label_of(params);
-    builder.send(all, (me + 1) % ranks, params.message_bytes, channel, 0, label);
-    builder.recv(all, (me + ranks - 1) % ranks, params.message_bytes, channel, 0, label);
+void add_ring(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Rank me) {
+    builder.send(all, (me + 1) % ranks, bytes, channel, 0, "sendrecv");
+    builder.recv(all, (me + ranks - 1) % ranks, bytes, channel, 0, "sendrecv");
 }
 
-void add_ping_pong(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
+void add_ping_pong(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Rank me) {
     int const half = ranks / 2;
-    Bytes const bytes = params.message_bytes;
     if (me < half) {
         StepId const ping = builder.send(all, me + half, bytes, channel, -1, "sendrecv.ping");
         builder.recv(all, me + half, bytes, channel, -1, "sendrecv.pong", {ping});
@@ -38,48 +116,6 @@ void add_ping_pong(PlanBuilder& builder, GroupId all, Params const& params, int 
         StepId const ping = builder.recv(all, me - half, bytes, channel, -1, "sendrecv.ping");
         builder.send(all, me - half, bytes, channel, -1, "sendrecv.pong", {ping});
     }
-}
-
-/// alltoall and alltoallv, with the bytes to and from every rank.
-Plan exchange_plan(Params const& params, WorldShape const& world, Rank me, std::span<Bytes const> send,
-                   std::span<Bytes const> recv) {
-    PlanBuilder builder(me);
-    GroupId const all = builder.group(consecutive_group(world, me, world.ranks));
-    builder.exchange(all, send, recv, label_of(params));
-    return std::move(builder).finish();
-}
-
-/// Every operation but alltoallv.
-Plan plan_of(Params const& params, WorldShape const& world, Rank me) {
-    if (params.kind == Kind::alltoall) {
-        std::vector<Bytes> const equal(static_cast<std::size_t>(world.ranks), params.message_bytes);
-        return exchange_plan(params, world, me, equal, equal);
-    }
-    PlanBuilder builder(me);
-    builder.in_place(params.in_place);
-    GroupId const all = builder.group(consecutive_group(world, me, world.ranks));
-    std::string const label = label_of(params);
-    switch (params.kind) {
-    case Kind::allreduce:
-        builder.all_reduce(all, params.message_bytes, params.element, params.reduction, label);
-        break;
-    case Kind::reduce_scatter:
-        builder.reduce_scatter(all, params.message_bytes, params.element, params.reduction, label);
-        break;
-    case Kind::allgather:
-        builder.all_gather(all, params.message_bytes * static_cast<Bytes>(world.ranks), params.element, label);
-        break;
-    case Kind::broadcast:
-        builder.broadcast(all, params.root, params.message_bytes, params.element, label);
-        break;
-    case Kind::sendrecv:
-        (params.route == Route::ring ? add_ring : add_ping_pong)(builder, all, params, world.ranks, me);
-        break;
-    case Kind::alltoall:
-    case Kind::alltoallv:
-        break;
-    }
-    return std::move(builder).finish();
 }
 
 std::vector<OperationUse> operations_of(Params const& params) {
@@ -112,15 +148,42 @@ public:
     }
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
-        return {{}, matrix_ ? matrix_->row(source, draw.seed) : std::vector<std::uint64_t>{}};
+        return {{}, matrix_ ? matrix_->row(source, draw.seed) : std::vector<Bytes>{}};
     }
 
     [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
                              std::span<SetupCounts const> /*received_counts*/) const override {
-        if (matrix_) {
-            return exchange_plan(params_, world_, me, own.statistics, matrix_->column(me, draw.seed));
+        Bytes const bytes = params_.message_bytes;
+        auto const ranks = static_cast<std::size_t>(world_.ranks);
+        std::vector<Bytes> const equal(ranks, bytes);
+        std::string const label = name_of(params_.kind);
+        PlanBuilder builder(me);
+        builder.in_place(params_.in_place);
+        GroupId const all = builder.group(consecutive_group(world_, me, world_.ranks));
+        switch (params_.kind) {
+        case Kind::allreduce:
+            builder.all_reduce(all, bytes, params_.element, params_.reduction, label);
+            break;
+        case Kind::reduce_scatter:
+            builder.reduce_scatter(all, bytes, params_.element, params_.reduction, label);
+            break;
+        case Kind::allgather:
+            builder.all_gather(all, bytes * ranks, params_.element, label);
+            break;
+        case Kind::broadcast:
+            builder.broadcast(all, params_.root, bytes, params_.element, label);
+            break;
+        case Kind::alltoall:
+            builder.exchange(all, equal, equal, label);
+            break;
+        case Kind::alltoallv:
+            builder.exchange(all, own.statistics, matrix_->column(me, draw.seed), label);
+            break;
+        case Kind::sendrecv:
+            (params_.route == Route::ring ? add_ring : add_ping_pong)(builder, all, bytes, world_.ranks, me);
+            break;
         }
-        return plan_of(params_, world_, me);
+        return std::move(builder).finish();
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
@@ -144,11 +207,24 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 
 }  // namespace
 
+Params read_params(Parameters const& parameters, WorldShape const& world) {
+    Params params;
+    params.kind = static_cast<Kind>(read_choice(parameters, "operation", kind_names));
+    params.element = read_any_element(parameters);
+    params.message_bytes = read_message_bytes(parameters, params, world.ranks);
+    params.reduction = read_reduction(parameters, params.kind);
+    params.in_place = read_in_place(parameters, params.kind);
+    params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
+    params.route = read_route(parameters, params.kind, world.ranks);
+    params.skew = read_skew(parameters, world);
+    return params;
+}
+
 PatternType const& type() {
     static PatternType const collective{
-        "collective",      "one plain operation over a range of message sizes, as OSU and nccl-tests measure it",
-        parameter_infos(), kind_names,
-        presets_json,      make};
+        "collective", "one plain operation over a range of message sizes, as OSU and nccl-tests measure it",
+        infos,        kind_names,
+        presets_json, make};
     return collective;
 }
 

@@ -3,16 +3,16 @@
 #include "patterns/dlrm_exchange/layout.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <functional>
 #include <numeric>
 #include <queue>
-#include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace dlmb::dlrm_exchange {
@@ -46,90 +46,6 @@ Layout cut(std::span<Table const> tables, LayoutRule const& rule) {
     return layout;
 }
 
-std::vector<std::uint64_t> loads(std::span<Table const> tables, std::span<Shard const> shards, Placement placement) {
-    std::vector<std::uint64_t> values;
-    values.reserve(shards.size());
-    for (Shard const& shard : shards) {
-        Table const& table = tables[shard.table];
-        values.push_back(placement == Placement::size ? table.rows * shard.width : table.pooling);
-    }
-    return values;
-}
-
-class PlacementReader {
-public:
-    PlacementReader(std::string const& file, std::span<Table const> tables, Sharding sharding, std::size_t ranks)
-        : file_(file), tables_(tables), sharding_(sharding), ranks_(ranks) {}
-
-    void line(std::string_view text) {
-        ++line_;
-        std::istringstream stream(std::string(text.substr(0, text.find('#'))));
-        std::vector<std::string> words;
-        for (std::string word; stream >> word;) {
-            words.push_back(word);
-        }
-        if (words.empty()) {
-            return;
-        }
-        if (table_ == tables_.size()) {
-            refuse(fmt::format("more lines than the {} tables", tables_.size()));
-        }
-        place(words);
-        ++table_;
-    }
-
-    [[nodiscard]] Layout finish() && {
-        if (table_ != tables_.size()) {
-            refuse(fmt::format("{} lines, expected {} (one per table)", table_, tables_.size()));
-        }
-        return std::move(layout_);
-    }
-
-private:
-    [[noreturn]] void refuse(std::string const& what) const {
-        throw UsageError(fmt::format("--placement {}:{}: {}", file_, line_, what));
-    }
-
-    void place(std::vector<std::string> const& words) {
-        bool const everywhere = words.front() == "row" || words.front() == "data";
-        if (everywhere && (words.size() != 1 || sharding_ != Sharding::mixed)) {
-            refuse("'row' and 'data' stand alone and need --sharding mixed");
-        }
-        if (everywhere) {
-            (words.front() == "row" ? layout_.row_wise : layout_.replicated).push_back(table_);
-            return;
-        }
-        std::uint64_t const dim = tables_[table_].dim;
-        if (words.size() > 1 && sharding_ == Sharding::table) {
-            refuse("several ranks share a table by columns; needs --sharding column or mixed");
-        }
-        if (words.size() > dim) {
-            refuse(fmt::format("{} ranks for the {} columns of the table", words.size(), dim));
-        }
-        for (std::size_t part = 0; part < words.size(); ++part) {
-            std::uint64_t const width = dim * (part + 1) / words.size() - dim * part / words.size();
-            layout_.shards.push_back({table_, width, rank(words[part])});
-        }
-    }
-
-    [[nodiscard]] std::size_t rank(std::string const& word) const {
-        std::size_t value = 0;
-        auto const [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-        if (error != std::errc{} || end != word.data() + word.size() || value >= ranks_) {
-            refuse(fmt::format("'{}': expected ranks below {}, 'row' or 'data'", word, ranks_));
-        }
-        return value;
-    }
-
-    std::string const& file_;
-    std::span<Table const> tables_;
-    Sharding sharding_;
-    std::size_t ranks_;
-    std::size_t line_ = 0;
-    std::size_t table_ = 0;
-    Layout layout_;
-};
-
 }  // namespace
 
 Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks) {
@@ -137,9 +53,14 @@ Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::s
         return read_placement_file(rule.path, tables, rule.sharding, ranks);
     }
     Layout layout = cut(tables, rule);
-    std::vector<std::size_t> const rank_of = rule.placement == Placement::round_robin
-                                                 ? round_robin(layout.shards.size(), ranks)
-                                                 : longest_first(loads(tables, layout.shards, rule.placement), ranks);
+    std::vector<std::uint64_t> loads;
+    for (Shard const& shard : layout.shards) {
+        Table const& table = tables[shard.table];
+        loads.push_back(rule.placement == Placement::size      ? table.rows * shard.width
+                        : rule.placement == Placement::pooling ? table.pooling
+                                                               : 1);  // equal loads are dealt round
+    }
+    std::vector<std::size_t> const rank_of = longest_first(loads, ranks);
     for (std::size_t i = 0; i < rank_of.size(); ++i) {
         layout.shards[i].rank = rank_of[i];
     }
@@ -149,14 +70,6 @@ Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::s
 std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks) {
     std::uint64_t const block = (rows + ranks - 1) / ranks;
     return std::min(block * rank, rows);
-}
-
-std::vector<std::size_t> round_robin(std::size_t items, std::size_t ranks) {
-    std::vector<std::size_t> rank_of(items);
-    for (std::size_t item = 0; item < items; ++item) {
-        rank_of[item] = item % ranks;
-    }
-    return rank_of;
 }
 
 std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std::size_t ranks) {
@@ -180,12 +93,50 @@ std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std
 
 Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables, Sharding sharding,
                       std::size_t ranks) {
-    PlacementReader reader(name, tables, sharding, ranks);
-    std::string line;
-    while (std::getline(text, line)) {
-        reader.line(line);
+    Layout layout;
+    std::size_t number = 0;
+    std::size_t table = 0;
+    auto const refuse = [&](std::string const& what) {
+        throw UsageError(fmt::format("--placement {}:{}: {}", name, number, what));
+    };
+    for (std::string line; std::getline(text, line);) {
+        ++number;
+        std::vector<std::string_view> const places =
+            words(std::string_view(line).substr(0, line.find('#')), " \t\v\f\r");
+        if (places.empty()) {
+            continue;
+        }
+        if (table == tables.size()) {
+            refuse(fmt::format("more lines than the {} tables", tables.size()));
+        }
+        bool const everywhere = places.front() == "row" || places.front() == "data";
+        if (everywhere && (places.size() != 1 || sharding != Sharding::mixed)) {
+            refuse("'row' and 'data' stand alone and need --sharding mixed");
+        }
+        if (places.size() > 1 && sharding == Sharding::table) {
+            refuse("several ranks share a table by columns; needs --sharding column or mixed");
+        }
+        std::uint64_t const dim = tables[table].dim;
+        if (places.size() > dim) {
+            refuse(fmt::format("{} ranks for the {} columns of the table", places.size(), dim));
+        }
+        if (everywhere) {
+            (places.front() == "row" ? layout.row_wise : layout.replicated).push_back(table);
+        }
+        for (std::size_t part = 0; part < places.size() && !everywhere; ++part) {
+            std::size_t const rank = parse_whole<std::size_t>(places[part]).value_or(ranks);
+            if (rank >= ranks) {
+                refuse(fmt::format("'{}': expected ranks below {}, 'row' or 'data'", places[part], ranks));
+            }
+            std::uint64_t const width = dim * (part + 1) / places.size() - dim * part / places.size();
+            layout.shards.push_back({table, width, rank});
+        }
+        ++table;
     }
-    return std::move(reader).finish();
+    if (table != tables.size()) {
+        refuse(fmt::format("{} lines, expected {} (one per table)", table, tables.size()));
+    }
+    return layout;
 }
 
 Layout read_placement_file(std::string const& path, std::span<Table const> tables, Sharding sharding,

@@ -9,7 +9,7 @@
 //   mixed   rows < replicate_below: on every rank (data parallel); rows >= row_wise_from: row; the others: table
 #pragma once
 
-#include "patterns/dlrm_exchange/tables.hpp"
+#include "patterns/dlrm_exchange/model.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,14 +45,12 @@ struct Layout {
     std::vector<std::size_t> replicated;
 };
 
-/// Size placement balances rows * width of a shard, pooling placement its mean indices per sample. Throws UsageError.
+/// Size placement balances rows * width of a shard, pooling placement its mean indices per sample; round_robin puts
+/// shard i on rank i mod ranks. Throws UsageError.
 [[nodiscard]] Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks);
 
 /// Rows of a row-wise table that lie on the ranks before `rank` (torchrec: equal blocks, the last ranks may have none).
 [[nodiscard]] std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks);
-
-/// Item i on rank i mod ranks.
-[[nodiscard]] std::vector<std::size_t> round_robin(std::size_t items, std::size_t ranks);
 
 /// Longest processing time first (Graham 1969): items by falling load, each to the rank with the least so far. The
 /// largest total is at most 4/3 - 1/(3 ranks) times the least possible. Ties go to the lower item and the lower rank.

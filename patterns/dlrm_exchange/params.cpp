@@ -3,8 +3,7 @@
 #include "patterns/dlrm_exchange/params.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/dlrm_exchange/dense.hpp"
-#include "patterns/dlrm_exchange/tables.hpp"
+#include "patterns/dlrm_exchange/model.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -50,7 +49,7 @@ LayoutRule read_rule(Parameters const& parameters) {
     LayoutRule rule;
     rule.sharding = read_enum<Sharding>(parameters, "sharding", {"table", "row", "column", "mixed"});
     std::string const& placement = parameters.find("placement")->second;
-    if (placement.compare(0, file_prefix.size(), file_prefix) == 0) {
+    if (placement.starts_with(file_prefix)) {
         rule.placement = Placement::file;
         rule.path = placement.substr(file_prefix.size());
     } else {

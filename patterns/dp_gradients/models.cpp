@@ -6,168 +6,132 @@
 
 #include <fmt/core.h>
 
-#include <array>
-#include <variant>
+#include <initializer_list>
 
 namespace dlmb::dp_gradients {
 namespace {
 
-struct Stage {
-    std::uint32_t blocks;
-    std::uint64_t width;  // channels between the 1 x 1 convolutions; four times as many leave a block
-};
+constexpr std::uint64_t gpt_vocabulary = 50304;  // 50257, padded to a multiple of 128
 
-constexpr Stage stages[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};
-constexpr std::uint64_t classes = 1000;
-
-class Registry {
-public:
-    void unit(std::uint32_t number) { unit_ = number; }
-
-    void convolution(std::uint64_t in, std::uint64_t out, std::uint64_t kernel) {
-        add(in * out * kernel * kernel);
-        add(out);  // batch norm: weight
-        add(out);  // and bias
-        model.running_statistics += 2 * out;
-        ++model.norm_counters;
-    }
-
-    void linear(std::uint64_t in, std::uint64_t out) {
-        add(in * out);
-        add(out);
-    }
-
-    Model model;
-
-private:
-    void add(std::uint64_t elements) { model.tensors.push_back({elements, unit_}); }
-
-    std::uint32_t unit_ = 0;
-};
-
-struct GptShape {
-    std::uint64_t layers = 0;
-    std::uint64_t hidden = 0;
-    std::uint64_t vocabulary = 50304;  // 50257, padded to a multiple of 128
-};
-
-/// GPT-NeoX: layer norms and linear layers with bias, rotary positions, untied head (EleutherAI/gpt-neox,
-/// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
-/// elements.
-Model make_model(GptShape const& shape) {
-    std::uint64_t const h = shape.hidden;
-    Model model;
-    model.tensors.push_back({shape.vocabulary * h, 0});
-    for (std::uint32_t layer = 1; layer <= shape.layers; ++layer) {
-        for (std::uint64_t const elements : {h, h,              // input norm: weight, bias
-                                             3 * h * h, 3 * h,  // query, key and value
-                                             h * h, h,          // attention output
-                                             h, h,              // norm before the mlp
-                                             4 * h * h, 4 * h, 4 * h * h, h}) {
-            model.tensors.push_back({elements, layer});
-        }
-    }
-    for (std::uint64_t const elements : {h, h, shape.vocabulary * h}) {
-        model.tensors.push_back({elements, 0});
-    }
-    return model;
-}
-
-struct LlamaShape {
-    std::uint64_t layers = 0;
+/// A transformer; without `mlp` a GPT, without layers ResNet-50.
+struct NamedModel {
+    std::string_view name;
+    std::uint32_t layers = 0;
     std::uint64_t hidden = 0;
     std::uint64_t key_values = 0;  // key-value heads times head dimension
     std::uint64_t mlp = 0;         // width of gate and up
-    std::uint64_t vocabulary = 32000;
+    std::uint64_t vocabulary = gpt_vocabulary;
 };
 
-/// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp, untied head (arXiv 2302.13971, 2307.09288, 2407.21783).
-/// Embedding; per layer norm, q, k, v, o, norm, gate, up, down; final norm; head.
-Model make_model(LlamaShape const& shape) {
+constexpr NamedModel models[] = {
+    {"resnet-50"},
+    {"gpt-19m", 6, 512},
+    {"gpt-49m", 10, 640},
+    {"gpt-125m", 12, 768},
+    {"gpt-350m", 24, 1024},
+    {"gpt-1.3b", 24, 2048},
+    {"gpt-2.7b", 32, 2560},
+    {"gpt-6.7b", 32, 4096},
+    {"gpt-13b", 40, 5120},
+    {"gpt-20b", 44, 6144},
+    {"gpt-175b", 96, 12288},
+    {"llama-7b", 32, 4096, 4096, 11008, 32000},
+    {"llama-13b", 40, 5120, 5120, 13824, 32000},
+    {"llama-70b", 80, 8192, 1024, 28672, 32000},
+    {"llama3-8b", 32, 4096, 1024, 14336, 128256},
+    {"llama3-70b", 80, 8192, 1024, 28672, 128256},
+};
+
+void add(Model& model, std::uint32_t unit, std::initializer_list<std::uint64_t> tensors) {
+    for (std::uint64_t const elements : tensors) {
+        model.tensors.push_back({elements, unit});
+    }
+}
+
+/// Embedding, the tensors of each layer, final norm and untied head.
+///
+/// GPT-NeoX: layer norms and linear layers with bias, rotary positions (EleutherAI/gpt-neox,
+/// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
+/// elements.
+///
+/// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783).
+Model transformer(NamedModel const& shape) {
     std::uint64_t const h = shape.hidden;
-    std::uint64_t const mlp = h * shape.mlp;
+    bool const gpt = shape.mlp == 0;
     Model model;
-    model.tensors.push_back({shape.vocabulary * h, 0});
+    add(model, 0, {shape.vocabulary * h});
     for (std::uint32_t layer = 1; layer <= shape.layers; ++layer) {
-        for (std::uint64_t const elements :
-             {h, h * h, h * shape.key_values, h * shape.key_values, h * h, h, mlp, mlp, mlp}) {
-            model.tensors.push_back({elements, layer});
+        if (gpt) {
+            add(model, layer,
+                {h, h,              // input norm: weight, bias
+                 3 * h * h, 3 * h,  // query, key and value
+                 h * h, h,          // attention output
+                 h, h,              // norm before the mlp
+                 4 * h * h, 4 * h, 4 * h * h, h});
+        } else {
+            add(model, layer,
+                {h,                                                         // input norm
+                 h * h, h * shape.key_values, h * shape.key_values, h * h,  // query, key, value, output
+                 h, h * shape.mlp, h * shape.mlp, h * shape.mlp});          // norm, gate, up, down
         }
     }
-    for (std::uint64_t const elements : {h, shape.vocabulary * h}) {
-        model.tensors.push_back({elements, 0});
+    add(model, 0, {h});
+    if (gpt) {
+        add(model, 0, {h});
     }
+    add(model, 0, {shape.vocabulary * h});
     return model;
 }
 
-struct ResNet50 {};
-
-/// ResNet-50 (arXiv 1512.03385, table 1) as torchvision registers it (torchvision/models/resnet.py). A unit is a
-/// bottleneck block. Convolutions have no bias; every one is followed by a batch norm.
-Model make_model(ResNet50 const& /*shape*/) {
-    Registry registry;
-    registry.convolution(3, 64, 7);
-    std::uint64_t channels = 64;
-    std::uint32_t unit = 0;
-    for (Stage const& stage : stages) {
-        for (std::uint32_t block = 0; block < stage.blocks; ++block) {
-            registry.unit(++unit);
-            registry.convolution(channels, stage.width, 1);
-            registry.convolution(stage.width, stage.width, 3);
-            registry.convolution(stage.width, 4 * stage.width, 1);
-            if (block == 0) {
-                registry.convolution(channels, 4 * stage.width, 1);  // downsample
-            }
-            channels = 4 * stage.width;
-        }
-    }
-    registry.unit(0);
-    registry.linear(channels, classes);
-    return registry.model;
+/// Without bias; a batch norm follows.
+void add_convolution(Model& model, std::uint32_t unit, std::uint64_t in, std::uint64_t out, std::uint64_t kernel) {
+    add(model, unit, {in * out * kernel * kernel, out, out});  // and the norm's weight and bias
+    model.running_statistics += 2 * out;
+    ++model.norm_counters;
 }
 
-struct NamedModel {
-    std::string_view name;
-    std::variant<ResNet50, GptShape, LlamaShape> shape;
-};
-
-constexpr std::array models{
-    NamedModel{"resnet-50", ResNet50{}},
-    NamedModel{"gpt-19m", GptShape{6, 512}},
-    NamedModel{"gpt-49m", GptShape{10, 640}},
-    NamedModel{"gpt-125m", GptShape{12, 768}},
-    NamedModel{"gpt-350m", GptShape{24, 1024}},
-    NamedModel{"gpt-1.3b", GptShape{24, 2048}},
-    NamedModel{"gpt-2.7b", GptShape{32, 2560}},
-    NamedModel{"gpt-6.7b", GptShape{32, 4096}},
-    NamedModel{"gpt-13b", GptShape{40, 5120}},
-    NamedModel{"gpt-20b", GptShape{44, 6144}},
-    NamedModel{"gpt-175b", GptShape{96, 12288}},
-    NamedModel{"llama-7b", LlamaShape{32, 4096, 4096, 11008}},
-    NamedModel{"llama-13b", LlamaShape{40, 5120, 5120, 13824}},
-    NamedModel{"llama-70b", LlamaShape{80, 8192, 1024, 28672}},
-    NamedModel{"llama3-8b", LlamaShape{32, 4096, 1024, 14336, 128256}},
-    NamedModel{"llama3-70b", LlamaShape{80, 8192, 1024, 28672, 128256}},
-};
-
-constexpr auto names_of_models = [] {
-    std::array<std::string_view, models.size()> all{};
-    for (std::size_t i = 0; i < models.size(); ++i) {
-        all.at(i) = models.at(i).name;
+/// ResNet-50 (arXiv 1512.03385, table 1) as torchvision registers it (torchvision/models/resnet.py). A unit is a
+/// bottleneck block.
+Model resnet_50() {
+    struct Stage {
+        int blocks;
+        std::uint64_t width;  // channels between the 1 x 1 convolutions; four times as many leave a block
+    };
+    Model model;
+    add_convolution(model, 0, 3, 64, 7);
+    std::uint64_t channels = 64;
+    std::uint32_t unit = 0;
+    for (auto const [blocks, width] : {Stage{3, 64}, Stage{4, 128}, Stage{6, 256}, Stage{3, 512}}) {
+        for (int block = 0; block < blocks; ++block) {
+            ++unit;
+            add_convolution(model, unit, channels, width, 1);
+            add_convolution(model, unit, width, width, 3);
+            add_convolution(model, unit, width, 4 * width, 1);
+            if (block == 0) {
+                add_convolution(model, unit, channels, 4 * width, 1);  // downsample
+            }
+            channels = 4 * width;
+        }
     }
-    return all;
-}();
+    constexpr std::uint64_t classes = 1000;
+    add(model, 0, {channels * classes, classes});
+    return model;
+}
 
 }  // namespace
 
-std::span<std::string_view const> model_names() {
-    return names_of_models;
+std::vector<std::string_view> model_names() {
+    std::vector<std::string_view> names;
+    for (NamedModel const& model : models) {
+        names.push_back(model.name);
+    }
+    return names;
 }
 
 Model model_named(std::string_view name) {
     for (NamedModel const& model : models) {
         if (model.name == name) {
-            return std::visit([](auto const& shape) { return make_model(shape); }, model.shape);
+            return model.layers == 0 ? resnet_50() : transformer(model);
         }
     }
     throw Error(fmt::format("dp_gradients: no model '{}'", name));

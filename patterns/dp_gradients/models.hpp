@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct Model {
     }
 };
 
-[[nodiscard]] std::span<std::string_view const> model_names();
+[[nodiscard]] std::vector<std::string_view> model_names();
 
 /// `name` is one of model_names().
 [[nodiscard]] Model model_named(std::string_view name);

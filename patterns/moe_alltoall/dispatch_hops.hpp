@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The hops of a dispatch, as rows per peer. One hop for the direct wire models; two when node_dedup relays: first to
-// the rank with the same place on the destination node, then from that relay to the ranks of its node.
+// What one source's routing of one layer sends where, and the hops of a dispatch, as rows per peer. One hop for the
+// direct wire models; two when node_dedup relays: first to the rank with the same place on the destination node, then
+// from that relay to the ranks of its node.
 #pragma once
 
-#include "patterns/moe_alltoall/expert_counts.hpp"
 #include "patterns/moe_alltoall/params.hpp"
+#include "patterns/moe_alltoall/routing.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstdint>
@@ -15,6 +16,22 @@
 #include <vector>
 
 namespace dlmb::moe_alltoall {
+
+/// One source's routing of one layer, counted in every way that a wire model may need.
+struct ExpertCounts {
+    std::vector<std::uint64_t> expert_rows;  // per expert: tokens that chose it
+    std::vector<std::uint64_t> rank_tokens;  // per group rank: tokens with at least one expert there
+    std::vector<std::uint64_t> node_tokens;  // per node of the group: the same
+};
+
+[[nodiscard]] ExpertCounts count_experts(Params const& params, WorldShape const& world, Routing const& routing,
+                                         Rank source, Draw draw, std::uint32_t layer);
+
+/// Rows that the source sends to each rank of its group when every destination rank is served directly.
+[[nodiscard]] std::vector<std::uint64_t> rows_to_ranks(Params const& params, ExpertCounts const& counts);
+
+/// Choices that padded routing drops because an expert's slots for this source are full.
+[[nodiscard]] std::uint64_t dropped(Params const& params, ExpertCounts const& counts);
 
 struct Hop {
     std::string_view name;  // "", "node" or "rank": the part of the label after the phase

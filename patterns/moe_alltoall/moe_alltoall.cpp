@@ -6,7 +6,6 @@
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
-#include "patterns/moe_alltoall/expert_counts.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 
@@ -192,10 +191,9 @@ public:
         : params_(params), world_(world), routing_(params, world) {}
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
-        ExpertCounter counter(params_, world_, source);
         std::vector<ExpertCounts> layers;
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-            layers.push_back(counter.count(routing_, draw, layer));
+            layers.push_back(count_experts(params_, world_, routing_, source, draw, layer));
         }
         return {counts_to_send(params_, source, layers), statistic_counts(params_, layers)};
     }

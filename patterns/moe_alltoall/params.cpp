@@ -113,6 +113,41 @@ std::size_t automatic_ep(std::size_t ranks, std::size_t experts) {
     return ep;
 }
 
+Bytes dispatch_row_bytes(RowFormat format, std::uint64_t hidden) {
+    constexpr std::uint64_t block = 128;
+    switch (format) {
+    case RowFormat::fp8:
+        return hidden + 4 * ((hidden + block - 1) / block);
+    case RowFormat::fp32:
+        return 4 * hidden;
+    case RowFormat::bf16:
+    case RowFormat::fp16:
+        break;
+    }
+    return 2 * hidden;
+}
+
+Bytes combine_row_bytes(RowFormat format, std::uint64_t hidden) {
+    return dispatch_row_bytes(format == RowFormat::fp8 ? RowFormat::bf16 : format, hidden);
+}
+
+std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_t top_k, CapacityRule rule) {
+    __extension__ using Wide = unsigned __int128;  // 2^32 tokens times 2^16 picks times a factor in millionths
+    Wide const numerator = Wide{tokens} * top_k * rule.factor;
+    Wide const denominator = Wide{experts} * 1'000'000;
+    return std::max(static_cast<std::uint64_t>((numerator + denominator - 1) / denominator), rule.min);
+}
+
+std::vector<std::size_t> owners_of_experts(Params const& params) {
+    std::vector<std::size_t> owners(params.experts);
+    for (std::size_t rank = 0; rank < params.ep; ++rank) {
+        for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
+            owners[expert] = rank;
+        }
+    }
+    return owners;
+}
+
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     params.hidden = read_unsigned(parameters, "hidden", 1, max_hidden);

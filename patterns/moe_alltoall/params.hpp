@@ -1,17 +1,18 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The parameters of moe_alltoall, read strictly and checked against the world: after this, nothing can be wrong.
+// The parameters of moe_alltoall, read strictly and checked against the world: after this, nothing can be wrong. And
+// the published formulas for the bytes of one row and the rows of one capacity slot.
 #pragma once
 
 #include "common/plan/world.hpp"
 #include "common/sizes/skew.hpp"
-#include "patterns/moe_alltoall/sizes.hpp"
 #include "patterns/pattern.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace dlmb::moe_alltoall {
 
@@ -19,6 +20,16 @@ namespace dlmb::moe_alltoall {
 enum class Wire { expanded, rank_dedup, node_dedup, padded };
 enum class Direction { forward, backward, both };
 enum class GroupScore { best, best_two };
+
+enum class RowFormat { bf16, fp16, fp8, fp32 };
+
+/// A capacity factor in millionths, so that rounding up is exact.
+using Millionths = std::uint64_t;
+
+struct CapacityRule {
+    Millionths factor = 1'000'000;
+    std::uint64_t min = 4;
+};
 
 struct Params {
     std::uint64_t hidden = 0;
@@ -50,6 +61,23 @@ struct Params {
 
 /// Throws UsageError naming the parameters and their values.
 [[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
+
+/// A token's row on its way to an expert. fp8: one byte per value and one fp32 scale per block of 128 values.
+[[nodiscard]] Bytes dispatch_row_bytes(RowFormat format, std::uint64_t hidden);
+
+/// The row on its way back: as dispatched, but bf16 where dispatch was fp8.
+[[nodiscard]] Bytes combine_row_bytes(RowFormat format, std::uint64_t hidden);
+
+/// Bytes of the routing probability that may travel with a row.
+inline constexpr Bytes probability_bytes = 4;
+
+/// Rows per (source rank, expert): max(ceil(tokens / experts * factor * top_k), min), DeepSpeed's rule. Factor 0 makes
+/// `min` the fixed capacity; min 0 makes it Megatron's rule.
+[[nodiscard]] std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_t top_k,
+                                     CapacityRule rule);
+
+/// The group rank that owns each expert.
+[[nodiscard]] std::vector<std::size_t> owners_of_experts(Params const& params);
 
 /// The largest divisor of `ranks` that is not above `experts`.
 [[nodiscard]] std::size_t automatic_ep(std::size_t ranks, std::size_t experts);

@@ -4,8 +4,7 @@
 // Chimera (Li and Hoefler, arXiv 2107.06925) by its closed form: `pipe_pairs` pipes run down the ranks and as many up,
 // so that the passes of one fill the bubbles of the other. The pipes take micro-batches in turn; a round is as
 // many as there are ranks, and rounds follow each other every 2 * ranks slots.
-#include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/timetable.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <algorithm>
 #include <set>

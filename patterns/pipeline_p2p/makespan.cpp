@@ -3,13 +3,110 @@
 #include "patterns/pipeline_p2p/makespan.hpp"
 
 #include "common/base/error.hpp"
-#include "patterns/pipeline_p2p/schedules.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
 
 namespace dlmb::pipeline_p2p {
 namespace {
+
+/// Simulates the computations of all ranks: each starts when the rank is free and its input is there.
+class Timeline {
+public:
+    /// `tasks[r]` in the order of rank r. Throws Error when the orders wait for each other in a circle.
+    Timeline(Shape const& shape, std::span<std::vector<Task> const> tasks, Durations const& durations)
+        : shape_(shape), starts_(tasks.size()),
+          ends_(outputs_per_stage * static_cast<std::size_t>(pipes_of(shape) * stages_per_pipe(shape)) *
+                    static_cast<std::size_t>(shape.microbatches),
+                unknown) {
+        std::vector<Nanoseconds> free_at(tasks.size(), 0);
+        for (bool progress = true; progress;) {
+            progress = false;
+            for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
+                while (starts_[rank].size() < tasks[rank].size()) {
+                    Task const& task = tasks[rank][starts_[rank].size()];
+                    Nanoseconds const input = ready(task);
+                    if (input == unknown) {
+                        break;
+                    }
+                    starts_[rank].push_back(std::max(free_at[rank], input));
+                    free_at[rank] = starts_[rank].back() + durations.of(task);
+                    for (Work const& work : task) {
+                        ends_[place(work)] = free_at[rank];
+                    }
+                    progress = true;
+                }
+            }
+        }
+        for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
+            if (starts_[rank].size() < tasks[rank].size()) {
+                throw Error("pipeline_p2p: the orders of the ranks wait for each other in a circle");
+            }
+            makespan_ = std::max(makespan_, free_at[rank]);
+        }
+    }
+
+    [[nodiscard]] Nanoseconds makespan() const { return makespan_; }
+    /// When the k-th task of the rank begins.
+    [[nodiscard]] Nanoseconds start(int rank, std::size_t k) const {
+        return starts_[static_cast<std::size_t>(rank)][k];
+    }
+    /// When the output of the work was there.
+    [[nodiscard]] Nanoseconds end(Work const& work) const { return ends_[place(work)]; }
+
+private:
+    static constexpr Nanoseconds unknown = -1;
+    static constexpr std::size_t outputs_per_stage = 3;  // activation, gradient of the input, gradient of the weights
+
+    [[nodiscard]] std::size_t place(Work const& work) const {
+        std::size_t const output = work.pass == Pass::forward ? 0 : work.pass == Pass::backward_weight ? 2 : 1;
+        int const stage = work.pipe * stages_per_pipe(shape_) + work.stage;
+        return (static_cast<std::size_t>(stage) * static_cast<std::size_t>(shape_.microbatches) +
+                static_cast<std::size_t>(work.microbatch)) *
+                   outputs_per_stage +
+               output;
+    }
+
+    /// When the inputs of all works of the task are there; unknown while one has not been made.
+    [[nodiscard]] Nanoseconds ready(Task const& task) const {
+        Nanoseconds latest = 0;
+        auto const need = [&](Work const& work) {
+            Nanoseconds const made = end(work);
+            latest = made == unknown || latest == unknown ? unknown : std::max(latest, made);
+        };
+        for (Work const& work : task) {
+            if (work.pass == Pass::forward) {
+                if (work.stage > 0) {
+                    need({Pass::forward, work.pipe, work.stage - 1, work.microbatch});
+                }
+            } else if (work.pass == Pass::backward_weight) {
+                need({Pass::backward_input, work.pipe, work.stage, work.microbatch});
+            } else {
+                need({Pass::forward, work.pipe, work.stage, work.microbatch});
+                if (work.stage + 1 < stages_per_pipe(shape_)) {
+                    need({Pass::backward, work.pipe, work.stage + 1, work.microbatch});
+                }
+            }
+        }
+        return latest;
+    }
+
+    Shape shape_;
+    Nanoseconds makespan_ = 0;
+    std::vector<std::vector<Nanoseconds>> starts_;
+    std::vector<Nanoseconds> ends_;
+};
+
+std::vector<std::vector<Task>> tasks_of_all_ranks(Shape const& shape, TasksOf tasks_of_rank) {
+    std::vector<std::vector<Task>> tasks;
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        tasks.push_back(tasks_of_rank(shape, rank));
+    }
+    return tasks;
+}
 
 std::optional<Nanoseconds> chimera_makespan(Shape const& shape, Durations const& durations) {
     Nanoseconds const ranks = shape.ranks;
@@ -24,100 +121,6 @@ std::optional<Nanoseconds> chimera_makespan(Shape const& shape, Durations const&
         return ranks * durations.forward + (2 * ranks - 2) * durations.backward;
     }
     return std::nullopt;
-}
-
-}  // namespace
-
-Nanoseconds Durations::of(Task const& task) const {
-    Nanoseconds sum = 0;
-    for (Work const& work : task) {
-        switch (work.pass) {
-        case Pass::forward:
-            sum += forward;
-            break;
-        case Pass::backward:
-            sum += backward;
-            break;
-        case Pass::backward_input:
-            sum += backward_input;
-            break;
-        case Pass::backward_weight:
-            sum += backward_weight;
-            break;
-        }
-    }
-    return sum;
-}
-
-Timeline::Timeline(Shape const& shape, std::span<std::vector<Task> const> tasks, Durations const& durations)
-    : shape_(shape), starts_(tasks.size()) {
-    constexpr std::size_t outputs_per_stage = 3;  // activation, gradient of the input, gradient of the weights
-    ends_.assign(outputs_per_stage * static_cast<std::size_t>(pipes_of(shape) * stages_per_pipe(shape)) *
-                     static_cast<std::size_t>(shape.microbatches),
-                 unknown);
-    std::vector<Nanoseconds> free_at(tasks.size(), 0);
-    std::size_t left = 0;
-    for (std::vector<Task> const& own : tasks) {
-        left += own.size();
-    }
-    while (left > 0) {
-        std::size_t const before = left;
-        for (std::size_t rank = 0; rank < tasks.size(); ++rank) {
-            while (starts_[rank].size() < tasks[rank].size()) {
-                Task const& task = tasks[rank][starts_[rank].size()];
-                Nanoseconds const input = ready(task);
-                if (input == unknown) {
-                    break;
-                }
-                starts_[rank].push_back(std::max(free_at[rank], input));
-                free_at[rank] = starts_[rank].back() + durations.of(task);
-                finish_task(task, free_at[rank]);
-                --left;
-            }
-        }
-        if (left == before) {
-            throw Error("pipeline_p2p: the orders of the ranks wait for each other in a circle");
-        }
-    }
-    makespan_ = free_at.empty() ? 0 : *std::max_element(free_at.begin(), free_at.end());
-}
-
-std::size_t Timeline::place(Work const& work) const {
-    std::size_t const output = work.pass == Pass::forward ? 0 : work.pass == Pass::backward_weight ? 2 : 1;
-    auto const stage = static_cast<std::size_t>(work.pipe) * static_cast<std::size_t>(stages_per_pipe(shape_)) +
-                       static_cast<std::size_t>(work.stage);
-    return (stage * static_cast<std::size_t>(shape_.microbatches) + static_cast<std::size_t>(work.microbatch)) * 3 +
-           output;
-}
-
-/// When the inputs of all works of the task are there; unknown while one has not been made.
-Nanoseconds Timeline::ready(Task const& task) const {
-    Nanoseconds latest = 0;
-    auto const need = [&](Work const& work) {
-        Nanoseconds const made = end(work);
-        latest = made == unknown || latest == unknown ? unknown : std::max(latest, made);
-    };
-    for (Work const& work : task) {
-        if (work.pass == Pass::forward) {
-            if (work.stage > 0) {
-                need({Pass::forward, work.pipe, work.stage - 1, work.microbatch});
-            }
-        } else if (work.pass == Pass::backward_weight) {
-            need({Pass::backward_input, work.pipe, work.stage, work.microbatch});
-        } else {
-            need({Pass::forward, work.pipe, work.stage, work.microbatch});
-            if (work.stage + 1 < stages_per_pipe(shape_)) {
-                need({Pass::backward, work.pipe, work.stage + 1, work.microbatch});
-            }
-        }
-    }
-    return latest;
-}
-
-void Timeline::finish_task(Task const& task, Nanoseconds end) {
-    for (Work const& work : task) {
-        ends_[place(work)] = end;
-    }
 }
 
 std::optional<Nanoseconds> closed_form_makespan(Shape const& shape, Durations const& durations) {
@@ -146,21 +149,80 @@ std::optional<Nanoseconds> closed_form_makespan(Shape const& shape, Durations co
     return std::nullopt;
 }
 
+using Transfers = std::map<Nanoseconds, Transfer>;  // by the time at which they are issued
+
+Work producer_of(TensorMessage const& incoming, int other_stage) {
+    Pass const pass = incoming.direction == Direction::forward ? Pass::forward : Pass::backward;
+    return {pass, incoming.pipe, other_stage, incoming.microbatch};
+}
+
+void add(Shape const& shape, Transfers& transfers, Work const& work, EndOf const& end_of) {
+    if (work.pass == Pass::backward_weight) {
+        return;
+    }
+    TensorMessage const input = input_of(work);
+    if (auto const other = other_stage(shape, input)) {
+        add_message(shape, transfers[end_of(producer_of(input, *other))], input);
+    }
+    add_message(shape, transfers[end_of(work)], output_of(work));
+}
+
+}  // namespace
+
+Nanoseconds Durations::of(Task const& task) const {
+    Nanoseconds const by_pass[] = {forward, backward, backward_input, backward_weight};
+    Nanoseconds sum = 0;
+    for (Work const& work : task) {
+        sum += by_pass[static_cast<std::size_t>(work.pass)];
+    }
+    return sum;
+}
+
+Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations) {
+    auto const closed = closed_form_makespan(shape, durations);
+    return closed ? *closed : Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
+}
+
 Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations) {
     bool const split = shape.schedule == Schedule::zb_h1 || shape.schedule == Schedule::zb_v;
     Nanoseconds const backward = split ? durations.backward_input + durations.backward_weight : durations.backward;
     return Nanoseconds{shape.microbatches} * (stages_per_pipe(shape) / shape.ranks) * (durations.forward + backward);
 }
 
-Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations) {
-    if (auto const closed = closed_form_makespan(shape, durations)) {
-        return *closed;
+std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own, EndOf const& end_of) {
+    Transfers transfers;
+    for (TimedAction const& timed : own) {
+        if (auto const* task = std::get_if<Task>(&timed.action)) {
+            for (Work const& work : *task) {
+                add(shape, transfers, work, end_of);
+            }
+        }
     }
-    std::vector<std::vector<Task>> tasks;
-    for (int rank = 0; rank < shape.ranks; ++rank) {
-        tasks.push_back(tasks_of(shape, rank));
+    std::vector<Action> actions;
+    auto next = transfers.begin();
+    auto const issue_until = [&](Nanoseconds slot) {
+        for (; next != transfers.end() && next->first <= slot; ++next) {
+            if (!next->second.empty()) {
+                actions.emplace_back(std::move(next->second));
+            }
+        }
+    };
+    for (TimedAction const& timed : own) {
+        issue_until(timed.slot);
+        actions.push_back(timed.action);
     }
-    return Timeline(shape, tasks, durations).makespan();
+    issue_until(std::numeric_limits<Nanoseconds>::max());
+    return actions;
+}
+
+std::vector<Action> with_transfers(Shape const& shape, int rank, TasksOf tasks_of_rank) {
+    std::vector<std::vector<Task>> const tasks = tasks_of_all_ranks(shape, tasks_of_rank);
+    Timeline const timeline(shape, tasks, Durations{});
+    std::vector<TimedAction> own;
+    for (Task const& task : tasks[static_cast<std::size_t>(rank)]) {
+        own.push_back({task, timeline.start(rank, own.size())});
+    }
+    return with_transfers(shape, own, [&](Work const& work) { return timeline.end(work); });
 }
 
 }  // namespace dlmb::pipeline_p2p

@@ -1,15 +1,17 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How long the schedules take when communication takes no time: simulated from the orders of all ranks, and as
-// published closed forms.
+// Schedules in time. How long they take when communication takes no time: simulated from the orders of all ranks, and
+// as published closed forms. And where messages go in schedules that are drawn in time slots (Chimera, zero bubble):
+// sender and receiver issue a message at the end of the slot in which it is made. All ranks then issue their messages
+// in one order of time, so a rank may wait for all that it issues and no circle of waiting can arise; and no rank waits
+// for what is not yet made.
 #pragma once
 
 #include "common/base/units.hpp"
-#include "patterns/pipeline_p2p/layout.hpp"
+#include "patterns/pipeline_p2p/schedules.hpp"
 
-#include <cstddef>
-#include <optional>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,35 +28,9 @@ struct Durations {
     [[nodiscard]] Nanoseconds of(Task const& task) const;
 };
 
-/// Simulates the computations of all ranks: each starts when the rank is free and its input is there.
-class Timeline {
-public:
-    /// `tasks[r]` in the order of rank r. Throws Error when the orders wait for each other in a circle.
-    Timeline(Shape const& shape, std::span<std::vector<Task> const> tasks, Durations const& durations);
-
-    [[nodiscard]] Nanoseconds makespan() const { return makespan_; }
-    /// When the k-th task of the rank begins.
-    [[nodiscard]] Nanoseconds start(int rank, std::size_t k) const {
-        return starts_[static_cast<std::size_t>(rank)][k];
-    }
-    /// When the output of the work was there.
-    [[nodiscard]] Nanoseconds end(Work const& work) const { return ends_[place(work)]; }
-
-private:
-    static constexpr Nanoseconds unknown = -1;
-
-    [[nodiscard]] std::size_t place(Work const& work) const;
-    [[nodiscard]] Nanoseconds ready(Task const& task) const;
-    void finish_task(Task const& task, Nanoseconds end);
-
-    Shape shape_;
-    Nanoseconds makespan_ = 0;
-    std::vector<std::vector<Nanoseconds>> starts_;
-    std::vector<Nanoseconds> ends_;
-};
-
-/// Published forms where they are known to hold, else nothing. F, B, I, W: durations of one pass through one stage
-/// (forward, backward, its input part, its weight part); D ranks, N micro-batches, v chunks per rank:
+/// How long all computations of the schedule take: by published forms where they are known to hold, else by a
+/// simulation of all ranks' orders. F, B, I, W: durations of one pass through one stage (forward, backward, its input
+/// part, its weight part); D ranks, N micro-batches, v chunks per rank:
 ///   gpipe, 1f1b   (N+D-1)(F+B)                            Narayanan et al., arXiv 2104.04473
 ///   interleaved   (N*v+D-1)(F+B), N a multiple of D       the same
 ///   chimera       2D*ceil(N/D) + D/f - 2 slots, F = B, N a multiple of D;
@@ -62,12 +38,30 @@ private:
 ///   zb_h1         N(F+I+W) + (D-1)(F+I-W), N >= D, W <= F, W <= I   arXiv 2401.10241
 ///   zb_v          6N+D-1 slots, F = I = W, N >= 2D-1      arXiv 2405.15362
 ///   dualpipe      N(F+B) + (D/2-1)(F+2B-3W), F = I, W <= I  arXiv 2412.19437, the overlapped pair taking F + B
-[[nodiscard]] std::optional<Nanoseconds> closed_form_makespan(Shape const& shape, Durations const& durations);
+[[nodiscard]] Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations);
 
 /// Computation of one rank, the same on all.
 [[nodiscard]] Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations);
 
-/// The closed form, or a simulation of all ranks' orders where there is none.
-[[nodiscard]] Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations);
+/// A Task or a GradientSync of this rank and the slot in which it begins.
+struct TimedAction {
+    Action action;
+    Nanoseconds slot = 0;
+};
+
+/// When the output of a work of any rank is there: the end of its slot.
+using EndOf = std::function<Nanoseconds(Work const&)>;
+
+/// `own` in the order of their slots.
+[[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, std::span<TimedAction const> own,
+                                                 EndOf const& end_of);
+
+/// The same for orders without a table: slots are those of a simulation in which each pass takes one slot.
+using TasksOf = std::vector<Task> (*)(Shape const& shape, int rank);
+[[nodiscard]] std::vector<Action> with_transfers(Shape const& shape, int rank, TasksOf tasks_of_rank);
+
+/// Passes and gradient synchronisations of one rank in the order of their slots, at most one in each. Passes take
+/// 2D*ceil(N/D) + D/f - 2 slots (N a multiple of D); with one pair of pipes the synchronisations add one slot.
+[[nodiscard]] std::vector<TimedAction> chimera_timetable(Shape const& shape, int rank);
 
 }  // namespace dlmb::pipeline_p2p

@@ -3,127 +3,19 @@
 #include "patterns/pipeline_p2p/params.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/units.hpp"
-#include "patterns/buffer_budget.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
-#include <string_view>
 
 namespace dlmb::pipeline_p2p {
 namespace {
 
-constexpr std::uint64_t max_ranks = 65536;
+constexpr int max_ranks = 65536;
+constexpr int max_microbatches = 65536;
+constexpr int max_pairs = 65536;
 constexpr Bytes max_tensor = Bytes{1} << 44;
-
-void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {
-    params.tp = read_int(parameters, "tp", 1, max_ranks);
-    params.cp = read_int(parameters, "cp", 1, max_ranks);
-    std::int64_t const inner = std::int64_t{params.tp} * params.cp;
-    if (world.ranks % inner != 0) {
-        throw UsageError(
-            fmt::format("--tp {} --cp {}: {} ranks do not divide {} ranks", params.tp, params.cp, inner, world.ranks));
-    }
-    std::int64_t const chains = world.ranks / inner;
-    std::int64_t const wanted = read_int(parameters, "pp", 0, max_ranks);
-    std::int64_t const pp = wanted == 0 ? chains : wanted;
-    if (chains % pp != 0) {
-        throw UsageError(fmt::format("--pp {}: does not divide the {} ranks that --tp {} --cp {} leave of {}", pp,
-                                     chains, params.tp, params.cp, world.ranks));
-    }
-    params.shape.ranks = static_cast<int>(pp);
-    params.dp = static_cast<int>(chains / pp);
-}
-
-void read_tensor(Parameters const& parameters, Params& params) {
-    params.element = read_element(parameters, "element", training_elements);
-    TensorShape& tensor = params.tensor;
-    tensor.micro_batch_size = read_unsigned(parameters, "micro-batch-size", 1, 1U << 20U);
-    tensor.sequence = read_unsigned(parameters, "sequence", 1, 1U << 22U);
-    tensor.hidden = read_unsigned(parameters, "hidden", 1, 1U << 24U);
-    tensor.element_bytes = size_of(params.element);
-    tensor.tp = static_cast<std::uint64_t>(params.tp);
-    tensor.cp = static_cast<std::uint64_t>(params.cp);
-    tensor.tp_split = read_enum<TpSplit>(parameters, "tp-split", {"none", "sequence_parallel", "scatter_gather"});
-    std::uint64_t const parts = tensor.tp_split == TpSplit::sequence_parallel ? tensor.cp * tensor.tp : tensor.cp;
-    if (tensor.sequence % parts != 0) {
-        throw UsageError(fmt::format("--sequence {}: not a multiple of {} parts (--cp {}{})", tensor.sequence, parts,
-                                     tensor.cp, parts == tensor.cp ? "" : fmt::format(" times --tp {}", tensor.tp)));
-    }
-    Bytes const row = tensor.sequence * tensor.hidden * tensor.element_bytes;  // at most 2^48
-    if (row > max_tensor / tensor.micro_batch_size) {
-        throw UsageError(fmt::format("--micro-batch-size {} --sequence {} --hidden {}: one tensor is above 2^44 B",
-                                     tensor.micro_batch_size, tensor.sequence, tensor.hidden));
-    }
-    std::uint64_t const values = tensor_bytes(tensor) / tensor.element_bytes;
-    if (params.gathers() && values % tensor.tp != 0) {
-        throw UsageError(fmt::format("--tp {}: does not divide the {} values of a tensor (--tp-split scatter_gather)",
-                                     params.tp, values));
-    }
-}
-
-void read_small_messages(Parameters const& parameters, Params& params) {
-    params.attention_mask = read_switch(parameters, "attention-mask");
-    params.dynamic_shape = read_switch(parameters, "dynamic-shape");
-    params.loss = read_switch(parameters, "loss");
-    for (char const* name : {"attention-mask", "dynamic-shape"}) {
-        if (read_switch(parameters, name) && params.mode != Mode::meta_data) {
-            throw UsageError(fmt::format("--{} on: only --mode meta_data sends it", name));
-        }
-    }
-    if (params.loss && pipes_of(params.shape) > 1) {
-        throw UsageError(fmt::format("--loss on: --schedule {} ends on several ranks; choose one with one pipe",
-                                     parameters.find("schedule")->second));
-    }
-    params.vocabulary = read_unsigned(parameters, "vocabulary", 0, 1U << 24U);
-    if (params.vocabulary % params.tensor.tp != 0) {
-        throw UsageError(fmt::format("--vocabulary {}: not a multiple of --tp {}", params.vocabulary, params.tp));
-    }
-    params.gradient_bytes = read_bytes(parameters, "gradient-bytes", 0, max_tensor);
-    if (params.gradient_bytes % 4 != 0) {
-        throw UsageError(
-            fmt::format("--gradient-bytes {}: not a multiple of 4, the bytes of an fp32", params.gradient_bytes));
-    }
-    if (params.gradient_bytes > 0 && params.shape.schedule != Schedule::chimera) {
-        throw UsageError(
-            fmt::format("--gradient-bytes {}: only --schedule chimera sums gradients", params.gradient_bytes));
-    }
-}
-
-Nanoseconds read_us(Parameters const& parameters, std::string_view name) {
-    return std::llround(read_real(parameters, name, 0, 1e9) * nanoseconds_per_microsecond);
-}
-
-/// Times of a rank's part of a pipe, divided among its chunks.
-void read_compute(Parameters const& parameters, Params& params) {
-    std::size_t const choice = read_choice(parameters, "compute", {"none", "busy", "gemm"});
-    Nanoseconds const forward = read_us(parameters, "forward-us");
-    Nanoseconds const backward = read_us(parameters, "backward-us");
-    Nanoseconds const weight = read_us(parameters, "weight-us");
-    if (weight > backward) {
-        throw UsageError(fmt::format("--weight-us {}: above --backward-us {}, of which it is a part",
-                                     parameters.find("weight-us")->second, parameters.find("backward-us")->second));
-    }
-    bool const split = params.shape.schedule == Schedule::zb_h1 || params.shape.schedule == Schedule::zb_v ||
-                       params.shape.schedule == Schedule::dualpipe;
-    if (choice == 0) {
-        params.durations.backward = split ? 2 : 1;
-        return;
-    }
-    params.computes = true;
-    if (choice == 2) {
-        params.product = layer_product(params.tensor);
-    }
-    Nanoseconds const chunks = stages_per_pipe(params.shape) / params.shape.ranks;
-    Durations& durations = params.durations;
-    durations.forward = forward / chunks;
-    durations.backward = backward / chunks;
-    durations.backward_weight = (weight == 0 ? backward / 2 : weight) / chunks;
-    durations.backward_input = durations.backward - durations.backward_weight;
-}
 
 constexpr ParameterInfo infos[] = {
     {"schedule", "gpipe, 1f1b, interleaved, chimera, zb_h1, zb_v, dualpipe", "1f1b"},
@@ -151,11 +43,27 @@ constexpr ParameterInfo infos[] = {
     {"forward-us", "compute: one micro-batch through one rank's part of a pipe", "100"},
     {"backward-us", "compute: the same, whole backward pass", "200"},
     {"weight-us", "compute: the part of backward-us for the weights' gradients (zb_h1, zb_v, dualpipe); 0: half", "0"},
-    {"memory-limit", memory_limit_help, "1G"},
+    memory_limit_parameter,
 };
 
-constexpr std::uint64_t max_microbatches = 65536;
-constexpr std::uint64_t max_pairs = 65536;
+void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {
+    params.tp = read_int(parameters, "tp", 1, max_ranks);
+    params.cp = read_int(parameters, "cp", 1, max_ranks);
+    std::int64_t const inner = std::int64_t{params.tp} * params.cp;
+    if (world.ranks % inner != 0) {
+        throw UsageError(
+            fmt::format("--tp {} --cp {}: {} ranks do not divide {} ranks", params.tp, params.cp, inner, world.ranks));
+    }
+    std::int64_t const chains = world.ranks / inner;
+    std::int64_t const wanted = read_int(parameters, "pp", 0, max_ranks);
+    std::int64_t const pp = wanted == 0 ? chains : wanted;
+    if (chains % pp != 0) {
+        throw UsageError(fmt::format("--pp {}: does not divide the {} ranks that --tp {} --cp {} leave of {}", pp,
+                                     chains, params.tp, params.cp, world.ranks));
+    }
+    params.shape.ranks = static_cast<int>(pp);
+    params.dp = static_cast<int>(chains / pp);
+}
 
 void read_interleaving(Parameters const& parameters, Shape& shape) {
     shape.virtual_stages = read_int(parameters, "virtual-stages", 1, 1024);
@@ -191,7 +99,127 @@ void check_bidirectional(Shape const& shape) {
     }
 }
 
+/// Fills all but `ranks`, which must be known, and `overlapped`.
+void read_shape(Parameters const& parameters, Shape& shape) {
+    shape.schedule = read_enum<Schedule>(parameters, "schedule",
+                                         {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
+    shape.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
+    shape.pipe_pairs = read_int(parameters, "pipe-pairs", 1, max_pairs);
+    if (shape.schedule == Schedule::interleaved) {
+        read_interleaving(parameters, shape);
+    }
+    check_bidirectional(shape);
+}
+
+/// What handshake_data cannot run. Ranks with only warm-up passes take their first gradient later than those with
+/// others expect, and while shapes and tensors are exchanged apart, neither gets on.
+void check_handshakes(Shape const& shape) {
+    std::int64_t const entries = std::int64_t{shape.microbatches} * shape.virtual_stages;
+    std::int64_t const longest_warm_up =
+        2 * (std::int64_t{shape.ranks} - 1) + (std::int64_t{shape.virtual_stages} - 1) * shape.microbatch_group;
+    if (shape.schedule == Schedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
+        throw UsageError(
+            fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule interleaved, "
+                        "which would hang; {} or more do not",
+                        shape.microbatches, longest_warm_up / shape.virtual_stages + 1));
+    }
+}
+
+void read_tensor(Parameters const& parameters, Params& params) {
+    params.element = read_element(parameters, "element", training_elements);
+    params.micro_batch_size = read_unsigned(parameters, "micro-batch-size", 1, 1U << 20U);
+    params.sequence = read_unsigned(parameters, "sequence", 1, 1U << 22U);
+    params.hidden = read_unsigned(parameters, "hidden", 1, 1U << 24U);
+    params.tp_split = read_enum<TpSplit>(parameters, "tp-split", {"none", "sequence_parallel", "scatter_gather"});
+    if (std::uint64_t const parts = params.sequence_parts(); params.sequence % parts != 0) {
+        bool const by_tp = params.tp > 1 && params.tp_split == TpSplit::sequence_parallel;
+        throw UsageError(fmt::format("--sequence {}: not a multiple of {} parts (--cp {}{})", params.sequence, parts,
+                                     params.cp, by_tp ? fmt::format(" times --tp {}", params.tp) : ""));
+    }
+    Bytes const row = params.sequence * params.hidden * size_of(params.element);  // at most 2^48
+    if (row > max_tensor / params.micro_batch_size) {
+        throw UsageError(fmt::format("--micro-batch-size {} --sequence {} --hidden {}: one tensor is above 2^44 B",
+                                     params.micro_batch_size, params.sequence, params.hidden));
+    }
+    std::uint64_t const values = params.tensor_bytes() / size_of(params.element);
+    if (params.gathers() && values % static_cast<std::uint64_t>(params.tp) != 0) {
+        throw UsageError(fmt::format("--tp {}: does not divide the {} values of a tensor (--tp-split scatter_gather)",
+                                     params.tp, values));
+    }
+}
+
+void read_small_messages(Parameters const& parameters, Params& params) {
+    params.attention_mask = read_switch(parameters, "attention-mask");
+    params.dynamic_shape = read_switch(parameters, "dynamic-shape");
+    params.loss = read_switch(parameters, "loss");
+    for (char const* name : {"attention-mask", "dynamic-shape"}) {
+        if (read_switch(parameters, name) && params.mode != Mode::meta_data) {
+            throw UsageError(fmt::format("--{} on: only --mode meta_data sends it", name));
+        }
+    }
+    if (params.loss && pipes_of(params.shape) > 1) {
+        throw UsageError(fmt::format("--loss on: --schedule {} ends on several ranks; choose one with one pipe",
+                                     parameters.find("schedule")->second));
+    }
+    params.vocabulary = read_unsigned(parameters, "vocabulary", 0, 1U << 24U);
+    if (params.vocabulary % static_cast<std::uint64_t>(params.tp) != 0) {
+        throw UsageError(fmt::format("--vocabulary {}: not a multiple of --tp {}", params.vocabulary, params.tp));
+    }
+    params.gradient_bytes = read_bytes(parameters, "gradient-bytes", 0, max_tensor);
+    if (params.gradient_bytes % 4 != 0) {
+        throw UsageError(
+            fmt::format("--gradient-bytes {}: not a multiple of 4, the bytes of an fp32", params.gradient_bytes));
+    }
+    if (params.gradient_bytes > 0 && params.shape.schedule != Schedule::chimera) {
+        throw UsageError(
+            fmt::format("--gradient-bytes {}: only --schedule chimera sums gradients", params.gradient_bytes));
+    }
+}
+
+Nanoseconds read_us(Parameters const& parameters, std::string_view name) {
+    return std::llround(read_real(parameters, name, 0, 1e9) * nanoseconds_per_microsecond);
+}
+
+/// Times of a rank's part of a pipe, divided among its chunks.
+void read_compute(Parameters const& parameters, Params& params) {
+    std::size_t const choice = read_choice(parameters, "compute", {"none", "busy", "gemm"});
+    Nanoseconds const forward = read_us(parameters, "forward-us");
+    Nanoseconds const backward = read_us(parameters, "backward-us");
+    Nanoseconds const weight = read_us(parameters, "weight-us");
+    if (weight > backward) {
+        throw UsageError(fmt::format("--weight-us {}: above --backward-us {}, of which it is a part",
+                                     parameters.find("weight-us")->second, parameters.find("backward-us")->second));
+    }
+    bool const split = params.shape.schedule == Schedule::zb_h1 || params.shape.schedule == Schedule::zb_v ||
+                       params.shape.schedule == Schedule::dualpipe;
+    if (choice == 0) {
+        params.durations.backward = split ? 2 : 1;
+        return;
+    }
+    params.computes = true;
+    if (choice == 2) {
+        // The output projection of a layer's attention on one rank: the b * s / cp tokens of a micro-batch times that
+        // rank's h / tp rows of the h x h weights (Megatron-LM RowParallelLinear). Its backward products have as many
+        // multiplications.
+        auto const tp = static_cast<std::uint64_t>(params.tp);
+        params.product =
+            ProductShape{.rows = params.micro_batch_size * (params.sequence / static_cast<std::uint64_t>(params.cp)),
+                         .columns = params.hidden,
+                         .inner = (params.hidden + tp - 1) / tp};
+    }
+    Nanoseconds const chunks = stages_per_pipe(params.shape) / params.shape.ranks;
+    Durations& durations = params.durations;
+    durations.forward = forward / chunks;
+    durations.backward = backward / chunks;
+    durations.backward_weight = (weight == 0 ? backward / 2 : weight) / chunks;
+    durations.backward_input = durations.backward - durations.backward_weight;
+}
+
 }  // namespace
+
+std::span<ParameterInfo const> parameter_infos() {
+    return infos;
+}
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
@@ -205,37 +233,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_tensor(parameters, params);
     read_small_messages(parameters, params);
     read_compute(parameters, params);
-    params.memory_limit = read_bytes(parameters, "memory-limit", 0, std::numeric_limits<std::int64_t>::max());
+    params.memory_limit = read_memory_limit(parameters);
     return params;
-}
-
-std::span<ParameterInfo const> parameter_infos() {
-    return infos;
-}
-
-void read_shape(Parameters const& parameters, Shape& shape) {
-    shape.schedule = read_enum<Schedule>(parameters, "schedule",
-                                         {"gpipe", "1f1b", "interleaved", "chimera", "zb_h1", "zb_v", "dualpipe"});
-    shape.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
-    shape.pipe_pairs = read_int(parameters, "pipe-pairs", 1, max_pairs);
-    if (shape.schedule == Schedule::interleaved) {
-        read_interleaving(parameters, shape);
-    }
-    check_bidirectional(shape);
-}
-
-/// Ranks with only warm-up passes take their first gradient later than those with others expect, and while shapes and
-/// tensors are exchanged apart, neither gets on.
-void check_handshakes(Shape const& shape) {
-    std::int64_t const entries = std::int64_t{shape.microbatches} * shape.virtual_stages;
-    std::int64_t const longest_warm_up =
-        2 * (std::int64_t{shape.ranks} - 1) + (std::int64_t{shape.virtual_stages} - 1) * shape.microbatch_group;
-    if (shape.schedule == Schedule::interleaved && shape.ranks > 1 && entries <= longest_warm_up) {
-        throw UsageError(
-            fmt::format("--microbatches {}: too few for --mode handshake_data with --schedule interleaved, "
-                        "which would hang; {} or more do not",
-                        shape.microbatches, longest_warm_up / shape.virtual_stages + 1));
-    }
 }
 
 }  // namespace dlmb::pipeline_p2p

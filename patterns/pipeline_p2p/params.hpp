@@ -7,9 +7,7 @@
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 #include "patterns/pattern.hpp"
-#include "patterns/pipeline_p2p/layout.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
-#include "patterns/pipeline_p2p/sizes.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,12 +18,20 @@ namespace dlmb::pipeline_p2p {
 /// How the messages of one transfer are issued; README.md says who waits for what.
 enum class Mode : std::uint8_t { batched, separate, meta_data, handshake_data };
 
+/// What tensor parallelism does to the tensors between stages. none: every tensor rank sends all of it.
+/// sequence_parallel: it holds and sends its part of the sequence. scatter_gather: it sends its part of the elements
+/// and the receivers gather them (Megatron-LM before sequence parallelism; DeepSpeed's partitioned activations).
+enum class TpSplit : std::uint8_t { none, sequence_parallel, scatter_gather };
+
 struct Params {
     Shape shape;  // shape.ranks is the pipeline size
     int tp = 1;   // fastest in rank order; then cp, dp, and the pipeline slowest
     int cp = 1;
     int dp = 1;
-    TensorShape tensor;
+    std::uint64_t micro_batch_size = 1;  // sequences
+    std::uint64_t sequence = 1;          // tokens
+    std::uint64_t hidden = 1;            // values per token
+    TpSplit tp_split = TpSplit::none;
     Element element = Element::bf16;
     Mode mode = Mode::batched;
     bool attention_mask = false;
@@ -40,18 +46,22 @@ struct Params {
 
     /// Ranks of one stage: neighbours in the chain are so far apart.
     [[nodiscard]] int stage_width() const { return tp * cp * dp; }
-    [[nodiscard]] bool gathers() const { return tp > 1 && tensor.tp_split == TpSplit::scatter_gather; }
+    [[nodiscard]] bool gathers() const { return tp > 1 && tp_split == TpSplit::scatter_gather; }
+    /// The sequence is cut into so many parts.
+    [[nodiscard]] std::uint64_t sequence_parts() const {
+        return static_cast<std::uint64_t>(cp * (tp_split == TpSplit::sequence_parallel ? tp : 1));
+    }
+    /// b * (s / cp / (tp if sequence-parallel)) * h * e: what the next stage works on (Megatron-LM get_tensor_shapes).
+    [[nodiscard]] Bytes tensor_bytes() const {
+        return micro_batch_size * (sequence / sequence_parts()) * hidden * size_of(element);
+    }
+    /// What one rank sends of it: all, or 1 / tp with scatter_gather.
+    [[nodiscard]] Bytes message_bytes() const { return tensor_bytes() / (gathers() ? static_cast<Bytes>(tp) : 1); }
 };
 
 [[nodiscard]] std::span<ParameterInfo const> parameter_infos();
 
 /// Throws UsageError naming the parameters and their values.
 [[nodiscard]] Params read_params(Parameters const& parameters, WorldShape const& world);
-
-/// Fills all but `ranks`, which must be known, and `overlapped`. Throws UsageError.
-void read_shape(Parameters const& parameters, Shape& shape);
-
-/// What handshake_data cannot run. Throws UsageError.
-void check_handshakes(Shape const& shape);
 
 }  // namespace dlmb::pipeline_p2p

@@ -12,20 +12,21 @@
 //                   only, and no computation waits for a send
 //
 // Without compute steps their place in the order is kept: a step waits for the messages that the computations before
-// it would have waited for.
+// it would have waited for. The collectives that end an iteration: gradients of replicated stages, of a shared
+// embedding, and the loss. Groups are in Megatron's rank order: tensor, context, data, pipeline, fastest first.
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
 #include "common/plan/builder.hpp"
-#include "patterns/buffer_budget.hpp"
-#include "patterns/pipeline_p2p/final_collectives.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
-#include "patterns/pipeline_p2p/message_steps.hpp"
+#include "patterns/pipeline_p2p/messages.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
-#include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/wire_messages.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -67,10 +68,11 @@ std::string compute_label(Task const& task) {
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, WorldShape const& world, Rank me)
-        : params_(params), rank_(me / params.stage_width()), builder_(me), budget_(params.memory_limit),
-          messages_(params, world, me, builder_, budget_), final_(params, world, me) {
-        final_.reserve(budget_);
-    }
+        : params_(params), world_(world), me_(me), rank_(me / params.stage_width()), builder_(me),
+          chain_(builder_.group(strided_group(world, me, params.shape.ranks, params.stage_width()))),
+          tensor_ranks_(builder_.group(consecutive_group(world, me, params.tp))), budget_(params.memory_limit),
+          gradients_fit_(budget_.take(2 * static_cast<Bytes>(stages_per_rank(params.shape)) * params.gradient_bytes)),
+          embedding_fits_(budget_.take(2 * embedding_bytes())) {}
 
     void operator()(Task const& task) {
         for (Work const& work : task) {
@@ -90,8 +92,8 @@ public:
         switch (params_.mode) {
         case Mode::separate:
             for (TensorMessage const& message : ordered) {
-                WireMessage const tensor{WireMessageKind::data, message_bytes(params_.tensor)};
-                StepId const step = messages_.post(message, tensor, -1, pending_.steps());
+                WireMessage const tensor{WireMessageKind::data, params_.message_bytes()};
+                StepId const step = post(message, tensor, -1, pending_.steps());
                 arrived(message, step, pending_.steps());
             }
             return;
@@ -107,11 +109,41 @@ public:
         pending_.move_to(gather_all(ordered, std::move(last)));
     }
 
-    void operator()(GradientSync const& sync) { final_.synchronise(builder_, sync, pending_.steps()); }
+    /// A barrier (AllReduce of one int32) and the AllReduce, as Chimera's repository has them. One after the other on a
+    /// rank; no pass waits for them.
+    void operator()(GradientSync const& sync) {
+        if (params_.gradient_bytes == 0) {
+            return;
+        }
+        std::set<int> places;
+        for (int pipe = 0; pipe < pipes_of(params_.shape); ++pipe) {
+            places.insert(rank_of(params_.shape, pipe, sync.stage));
+        }
+        // All ranks, data and context parallel ones too, that hold the same part of a stage at one of these places.
+        Group replicas;
+        for (int const place : places) {
+            for (int copy = 0; copy < params_.cp * params_.dp; ++copy) {
+                replicas.members.push_back(place * params_.stage_width() + copy * params_.tp + me_ % params_.tp);
+            }
+        }
+        GroupId const group = builder_.group(std::move(replicas));
+        builder_.microbatch(-1);
+        builder_.share_buffers(!gradients_fit_);
+        std::vector<StepId> waits = pending_.steps();
+        if (last_sync_) {
+            waits.push_back(*last_sync_);
+        }
+        StepId const barrier =
+            builder_.all_reduce(group, 4, Element::int32, Reduction::sum,
+                                fmt::format("gradient_sync.barrier.{}", sync.stage), std::move(waits));
+        last_sync_ = builder_.all_reduce(group, params_.gradient_bytes, Element::fp32, Reduction::sum,
+                                         fmt::format("gradient_sync.{}", sync.stage), {barrier});
+    }
 
     [[nodiscard]] Plan finish() && {
         builder_.microbatch(-1);
-        final_.finish(builder_, pending_.steps());
+        reduce_tied_embedding();
+        share_loss();
         return std::move(builder_).finish();
     }
 
@@ -124,6 +156,33 @@ private:
 
     static Input key(TensorMessage const& message) {
         return {message.direction, message.pipe, message.stage, message.microbatch};
+    }
+
+    /// A Send or a Recv. `batch` as in the plan.
+    StepId post(TensorMessage const& message, WireMessage const& wire, int batch, std::vector<StepId> after) {
+        settings(message);
+        Rank const peer = rank_of(params_.shape, message.pipe, other_stage(params_.shape, message).value());
+        int const channel = channel_of(message, wire.kind);
+        std::string label = label_of(params_, message, wire.kind);
+        return message.incoming
+                   ? builder_.recv(chain_, peer, wire.bytes, channel, batch, std::move(label), std::move(after))
+                   : builder_.send(chain_, peer, wire.bytes, channel, batch, std::move(label), std::move(after));
+    }
+
+    /// The AllGather of a received tensor over the tensor-parallel ranks.
+    StepId gather(TensorMessage const& message, std::vector<StepId> after) {
+        settings(message);
+        return builder_.all_gather(tensor_ranks_, params_.tensor_bytes(), params_.element,
+                                   gather_label_of(params_, message), std::move(after));
+    }
+
+    /// Micro-batches take their part of the budget in ascending order, so that all ranks agree on who shares buffers.
+    void settings(TensorMessage const& message) {
+        builder_.microbatch(message.microbatch);
+        while (static_cast<int>(fits_.size()) <= message.microbatch) {
+            fits_.push_back(budget_.take(buffer_bytes_per_microbatch(params_)));
+        }
+        builder_.share_buffers(!fits_[static_cast<std::size_t>(message.microbatch)]);
     }
 
     void wait_for_input(Work const& work) {
@@ -143,7 +202,7 @@ private:
             int const batch = next_batch_++;
             std::vector<StepId> steps;
             for (TensorMessage const& message : transfer) {
-                steps.push_back(messages_.post(message, wire_messages_of(params_, message.direction)[k], batch, last));
+                steps.push_back(post(message, wire_messages_of(params_, message.direction)[k], batch, last));
             }
             last = std::move(steps);
         }
@@ -153,7 +212,7 @@ private:
     std::vector<StepId> one_by_one(Transfer const& transfer, std::vector<StepId> last) {
         for (TensorMessage const& message : transfer) {
             for (WireMessage const& wire : wire_messages_of(params_, message.direction)) {
-                last = {messages_.post(message, wire, -1, last)};
+                last = {post(message, wire, -1, last)};
             }
         }
         return last;
@@ -174,7 +233,7 @@ private:
         std::vector<StepId> gathers;
         for (TensorMessage const& message : transfer) {
             if (message.incoming) {
-                gathers.push_back(messages_.gather(message, last));
+                gathers.push_back(gather(message, last));
             }
         }
         return gathers.empty() ? last : gathers;
@@ -184,33 +243,96 @@ private:
     void arrived(TensorMessage const& message, StepId step, std::vector<StepId> after) {
         if (message.incoming) {
             bool const gathered = params_.gathers();
-            StepId const last = gathered ? messages_.gather(message, {step}) : step;
+            StepId const last = gathered ? gather(message, {step}) : step;
             arrivals_.insert_or_assign(key(message), Arrival{last, std::move(after)});
         }
     }
 
+    /// Gradients of the word embedding, V / tp rows of h in fp32.
+    [[nodiscard]] Bytes embedding_bytes() const {
+        return params_.vocabulary / static_cast<Bytes>(params_.tp) * params_.hidden * 4;
+    }
+
+    /// Over the ranks of the chain that hold the first or the last stage.
+    void reduce_tied_embedding() {
+        std::set<int> places;
+        for (int pipe = 0; pipe < pipes_of(params_.shape); ++pipe) {
+            places.insert(rank_of(params_.shape, pipe, 0));
+            places.insert(rank_of(params_.shape, pipe, stages_per_pipe(params_.shape) - 1));
+        }
+        if (params_.vocabulary == 0 || places.size() < 2 || places.count(rank_) == 0) {
+            return;
+        }
+        Group ends;
+        for (int const place : places) {
+            ends.members.push_back(place * params_.stage_width() + me_ % params_.stage_width());
+        }
+        builder_.share_buffers(!embedding_fits_);
+        pending_.move_to({builder_.all_reduce(builder_.group(std::move(ends)), embedding_bytes(), Element::fp32,
+                                              Reduction::sum, "tied_embedding", pending_.steps())});
+    }
+
+    /// DeepSpeed _aggregate_total_loss: two fp32 scalars from the last stage; one before that over data-parallel ranks.
+    void share_loss() {
+        if (!params_.loss) {
+            return;
+        }
+        int const last = rank_of(params_.shape, 0, stages_per_pipe(params_.shape) - 1);
+        builder_.share_buffers(false);
+        if (params_.dp > 1 && rank_ == last) {
+            GroupId const data = builder_.group(strided_group(world_, me_, params_.dp, params_.tp * params_.cp));
+            pending_.move_to(
+                {builder_.all_reduce(data, 4, Element::fp32, Reduction::sum, "meta.loss_mean", pending_.steps())});
+        }
+        if (params_.shape.ranks > 1) {
+            builder_.broadcast(chain_, last, 8, Element::fp32, "meta.loss", pending_.steps());
+        }
+    }
+
     Params const& params_;
+    WorldShape world_;
+    Rank me_;
     int rank_;  // in the chain
     PlanBuilder builder_;
-    BufferBudget budget_;
-    MessageSteps messages_;
-    FinalCollectives final_;
+    GroupId chain_;  // one rank of every stage: a rank's place in it is its place in the chain
+    GroupId tensor_ranks_;
+    BufferBudget budget_;  // of which the large final collectives take their part first, alike on all ranks
+    bool gradients_fit_;
+    bool embedding_fits_;
+    std::vector<bool> fits_;  // by micro-batch
+    std::optional<StepId> last_sync_;
     PendingSteps pending_;
     std::map<Input, Arrival> arrivals_;
     int next_batch_ = 0;
 };
 
-Plan iteration_plan(Params const& params, WorldShape const& world, Rank me, std::span<Action const> actions) {
-    IterationBuilder assembler(params, world, me);
-    for (Action const& action : actions) {
-        std::visit(assembler, action);
+Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
+    IterationBuilder steps(params, world, me);
+    for (Action const& action : actions_of(params.shape, me / params.stage_width())) {
+        std::visit(steps, action);
     }
-    return std::move(assembler).finish();
+    return std::move(steps).finish();
+}
+
+std::vector<OperationUse> operations_of(Params const& params) {
+    std::vector<OperationUse> uses{{OperationKind::send}, {OperationKind::recv}};
+    if (params.gathers()) {
+        uses.push_back({OperationKind::all_gather});
+    }
+    if (params.vocabulary > 0 || params.gradient_bytes > 0 || (params.loss && params.dp > 1)) {
+        uses.push_back({OperationKind::all_reduce});
+    }
+    if (params.loss) {
+        uses.push_back({OperationKind::broadcast});
+    }
+    return uses;
 }
 
 class PipelineP2p final : public FixedPattern {
 public:
-    PipelineP2p(Params const& params, WorldShape const& world) : params_(params), world_(world) {}
+    PipelineP2p(Params const& params, WorldShape const& world)
+        : FixedPattern(operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); }),
+          params_(params) {}
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
         auto const makespan = static_cast<double>(ideal_makespan(params_.shape, params_.durations));
@@ -231,27 +353,8 @@ public:
         return statistics;
     }
 
-    [[nodiscard]] std::vector<OperationUse> operations() const override {
-        std::vector<OperationUse> uses{{OperationKind::send, false}, {OperationKind::recv, false}};
-        if (params_.gathers()) {
-            uses.push_back({OperationKind::all_gather, false});
-        }
-        if (params_.vocabulary > 0 || params_.gradient_bytes > 0 || (params_.loss && params_.dp > 1)) {
-            uses.push_back({OperationKind::all_reduce, false});
-        }
-        if (params_.loss) {
-            uses.push_back({OperationKind::broadcast, false});
-        }
-        return uses;
-    }
-
 private:
-    [[nodiscard]] Plan plan_of(Rank me) const override {
-        return iteration_plan(params_, world_, me, actions_of(params_.shape, me / params_.stage_width()));
-    }
-
     Params params_;
-    WorldShape world_;
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {

@@ -4,9 +4,10 @@
 
 #include "common/base/error.hpp"
 
-#include <utility>
+#include <algorithm>
 
 namespace dlmb::pipeline_p2p {
+namespace {
 
 /// GPipe (arXiv 1811.06965): all forward passes, then all backward passes.
 std::vector<Action> gpipe(Shape const& shape, int rank) {
@@ -20,6 +21,137 @@ std::vector<Action> gpipe(Shape const& shape, int rank) {
         }
     }
     return std::move(writer).finish();
+}
+
+/// 1F1B without interleaving, Megatron-LM schedules.py forward_backward_pipelining_without_interleaving: as many
+/// forward passes as stages follow, then one forward and one backward in turn, then the backward passes that are left.
+std::vector<Action> one_f_one_b(Shape const& shape, int rank) {
+    int const warm_up = std::min(shape.ranks - 1 - rank, shape.microbatches);
+    int const steady = shape.microbatches - warm_up;
+    auto const forward = [&](int microbatch) { return Work{Pass::forward, 0, rank, microbatch}; };
+    auto const backward = [&](int microbatch) { return Work{Pass::backward, 0, rank, microbatch}; };
+
+    ActionWriter writer(shape);
+    for (int i = 0; i < warm_up; ++i) {
+        writer.transfer({input_of(forward(i))});
+        writer.compute({forward(i)});
+        writer.transfer({output_of(forward(i))});
+    }
+    if (steady > 0) {
+        writer.transfer({input_of(forward(warm_up))});
+    }
+    for (int i = 0; i < steady; ++i) {
+        writer.compute({forward(warm_up + i)});
+        writer.transfer({output_of(forward(warm_up + i)), input_of(backward(i))});
+        writer.compute({backward(i)});
+        if (i + 1 < steady) {
+            writer.transfer({output_of(backward(i)), input_of(forward(warm_up + i + 1))});
+        } else {
+            writer.transfer({output_of(backward(i))});
+        }
+    }
+    for (int i = steady; i < shape.microbatches; ++i) {
+        writer.transfer({input_of(backward(i))});
+        writer.compute({backward(i)});
+        writer.transfer({output_of(backward(i))});
+    }
+    return std::move(writer).finish();
+}
+
+}  // namespace
+
+int pipes_of(Shape const& shape) {
+    switch (shape.schedule) {
+    case Schedule::chimera:
+        return 2 * shape.pipe_pairs;
+    case Schedule::dualpipe:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+int stages_per_pipe(Shape const& shape) {
+    switch (shape.schedule) {
+    case Schedule::interleaved:
+        return shape.ranks * shape.virtual_stages;
+    case Schedule::zb_v:
+        return shape.ranks * 2;
+    default:
+        return shape.ranks;
+    }
+}
+
+int stages_per_rank(Shape const& shape) {
+    return pipes_of(shape) * stages_per_pipe(shape) / shape.ranks;
+}
+
+int rank_of(Shape const& shape, int pipe, int stage) {
+    int const ranks = shape.ranks;
+    switch (shape.schedule) {
+    case Schedule::interleaved:
+        return stage % ranks;
+    case Schedule::zb_v:
+        return stage < ranks ? stage : 2 * ranks - 1 - stage;
+    case Schedule::chimera: {
+        bool const up = pipe % 2 == 1;
+        int const shift = pipe / 2 * (ranks / shape.pipe_pairs);
+        return ((up ? ranks - 1 - stage : stage) + shift) % ranks;
+    }
+    case Schedule::dualpipe:
+        return pipe == 1 ? ranks - 1 - stage : stage;
+    default:
+        return stage;
+    }
+}
+
+int pipe_of_microbatch(Shape const& shape, int microbatch) {
+    switch (shape.schedule) {
+    case Schedule::chimera:
+        return microbatch % pipes_of(shape);
+    case Schedule::dualpipe:
+        return microbatch < shape.microbatches / 2 ? 0 : 1;
+    default:
+        return 0;
+    }
+}
+
+std::optional<int> other_stage(Shape const& shape, TensorMessage const& message) {
+    bool const towards_later = (message.direction == Direction::forward) != message.incoming;
+    int const other = message.stage + (towards_later ? 1 : -1);
+    if (other < 0 || other >= stages_per_pipe(shape)) {
+        return std::nullopt;
+    }
+    return other;
+}
+
+void add_message(Shape const& shape, Transfer& transfer, TensorMessage const& message) {
+    std::optional<int> const other = other_stage(shape, message);
+    if (other && rank_of(shape, message.pipe, *other) != rank_of(shape, message.pipe, message.stage)) {
+        transfer.push_back(message);
+    }
+}
+
+TensorMessage input_of(Work const& work) {
+    return {work.pass == Pass::forward ? Direction::forward : Direction::backward, true, work.pipe, work.stage,
+            work.microbatch};
+}
+
+TensorMessage output_of(Work const& work) {
+    TensorMessage message = input_of(work);
+    message.incoming = false;
+    return message;
+}
+
+std::uint64_t tensor_messages(Shape const& shape) {
+    std::uint64_t messages = 0;
+    for (int microbatch = 0; microbatch < shape.microbatches; ++microbatch) {
+        int const pipe = pipe_of_microbatch(shape, microbatch);
+        for (int stage = 1; stage < stages_per_pipe(shape); ++stage) {
+            messages += rank_of(shape, pipe, stage - 1) == rank_of(shape, pipe, stage) ? 0U : 2U;
+        }
+    }
+    return messages;
 }
 
 std::vector<Action> actions_of(Shape const& shape, int rank) {

@@ -9,8 +9,7 @@
 // ZB-V (Qi et al., arXiv 2405.15362; order as in PyTorch schedules.py ScheduleZBVZeroBubble): two chunks per rank in a
 // V, the first on the way down, the second on the way back. The order is made for at least 2 * ranks - 1 micro-batches;
 // with fewer the passes of those that are missing are left out.
-#include "patterns/pipeline_p2p/schedules.hpp"
-#include "patterns/pipeline_p2p/timetable.hpp"
+#include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -105,19 +104,11 @@ private:
 }  // namespace
 
 std::vector<Action> zb_h1(Shape const& shape, int rank) {
-    std::vector<std::vector<Task>> tasks;
-    for (int other = 0; other < shape.ranks; ++other) {
-        tasks.push_back(tasks_of_rank(shape, other));
-    }
-    return with_transfers(shape, rank, tasks);
+    return with_transfers(shape, rank, tasks_of_rank);
 }
 
 std::vector<Action> zb_v(Shape const& shape, int rank) {
-    std::vector<std::vector<Task>> tasks;
-    for (int other = 0; other < shape.ranks; ++other) {
-        tasks.push_back(VSchedule(shape, other).tasks(other));
-    }
-    return with_transfers(shape, rank, tasks);
+    return with_transfers(shape, rank, [](Shape const& all, int other) { return VSchedule(all, other).tasks(other); });
 }
 
 }  // namespace dlmb::pipeline_p2p

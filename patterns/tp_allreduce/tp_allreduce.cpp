@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "patterns/tp_allreduce/tp_allreduce.hpp"
 
+#include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
-#include "patterns/tp_allreduce/params.hpp"
-#include "patterns/tp_allreduce/sizes.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -16,6 +17,135 @@ namespace dlmb::tp_allreduce {
 extern std::string_view const presets_json;  // presets.json, embedded by dlmb_add_pattern
 
 namespace {
+
+// Together below 2^62 bytes of logits or activations.
+constexpr std::uint64_t max_tokens = std::uint64_t{1} << 32;
+constexpr std::uint64_t max_width = std::uint64_t{1} << 24;
+constexpr std::uint64_t max_layers = 65536;
+constexpr std::uint64_t max_steps = 65536;
+
+constexpr ParameterInfo infos[] = {
+    {"phase", "training (forward and backward of one micro-batch), prefill, decode", "training"},
+    {"batch", "sequences of one micro-batch or inference batch", "1"},
+    {"sequence", "tokens of one sequence (training, prefill)", "2048"},
+    {"hidden", "values in one token's activation", "4096"},
+    {"layers", "layers of the model", "32"},
+    {"vocabulary", "entries of the vocabulary (logits of prefill and decode)", "32000"},
+    {"tp", "tensor-parallel ranks; 0: all ranks of a stage", "0"},
+    {"pp", "pipeline stages that the layers are dealt over; each rank runs its own stage's share", "1"},
+    {"sequence-parallel", "on: allgather and reduce_scatter instead of allreduce", "off"},
+    {"edges", "embedding and logits with sequence-parallel on: allreduce (as AICB), scatter (as Megatron-LM)",
+     "allreduce"},
+    {"recompute", "training: none, full (the forward collectives of a layer run again before its backward)", "none"},
+    {"norm", "gradients reduced with sequence-parallel on: layernorm (weight and bias), rmsnorm (weight)", "layernorm"},
+    {"element", "type of activations: bf16, fp16, fp32", "bf16"},
+    {"logits", "prefill, decode: allgather, argmax (allreduce of the best per row), none", "allgather"},
+    {"drafts", "decode: drafted tokens that one step checks; K multiply the batch by K + 1", "0"},
+    {"steps", "decode: tokens generated in one iteration", "1"},
+    memory_limit_parameter,
+};
+
+enum class Phase { training, prefill, decode };
+/// Which form embedding and logits take under sequence parallelism; README.md explains both.
+enum class Edges { allreduce, scatter };
+enum class Logits { none, allgather, argmax };
+
+struct Params {
+    Phase phase = Phase::training;
+    std::uint64_t batch = 1;     // sequences
+    std::uint64_t sequence = 1;  // tokens of one sequence; not read by decode
+    std::uint64_t drafts = 0;    // decode: tokens drafted and checked per step, besides the one that is certain
+    std::uint32_t steps = 1;     // decode: tokens generated in one iteration
+    std::uint64_t hidden = 1;
+    std::uint64_t vocabulary = 1;
+    std::uint32_t layers = 1;  // of the whole model
+    int tp = 1;                // ranks of a group
+    int pp = 1;                // pipeline stages
+    bool sequence_parallel = false;
+    Edges edges = Edges::allreduce;
+    bool recompute = false;
+    std::uint64_t tensors_per_norm = 2;
+    Logits logits = Logits::allgather;
+    Element element = Element::bf16;
+    Bytes memory_limit = 0;
+
+    /// Rows of one activation.
+    [[nodiscard]] std::uint64_t tokens() const {
+        return phase == Phase::decode ? batch * (drafts + 1) : batch * sequence;
+    }
+    /// Rows of which logits are needed: every checked token, or the last of each sequence.
+    [[nodiscard]] std::uint64_t logit_rows() const { return phase == Phase::decode ? tokens() : batch; }
+    [[nodiscard]] bool scattered_edges() const { return sequence_parallel && edges == Edges::scatter; }
+};
+
+void read_sizes(Parameters const& parameters, Params& params) {
+    params.phase = read_enum<Phase>(parameters, "phase", {"training", "prefill", "decode"});
+    params.batch = read_unsigned(parameters, "batch", 1, max_width);
+    params.sequence = read_unsigned(parameters, "sequence", 1, max_width);
+    params.drafts = read_unsigned(parameters, "drafts", 0, 255);
+    params.steps = static_cast<std::uint32_t>(read_unsigned(parameters, "steps", 1, max_steps));
+    params.hidden = read_unsigned(parameters, "hidden", 1, max_width);
+    params.vocabulary = read_unsigned(parameters, "vocabulary", 1, max_width);
+    params.layers = static_cast<std::uint32_t>(read_unsigned(parameters, "layers", 1, max_layers));
+    if (params.tokens() > max_tokens) {
+        throw UsageError(fmt::format("--batch {} and --sequence {} make {} tokens; at most {} are possible",
+                                     params.batch, params.sequence, params.tokens(), max_tokens));
+    }
+}
+
+/// Stages first, so that --tp 0 means all ranks of one.
+void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {
+    auto const ranks = static_cast<std::uint64_t>(world.ranks);
+    std::uint64_t const pp = read_unsigned(parameters, "pp", 1, max_layers);
+    if (ranks % pp != 0) {
+        throw UsageError(fmt::format("--pp {}: does not divide {} ranks", pp, ranks));
+    }
+    if (params.layers % pp != 0) {
+        throw UsageError(fmt::format("--pp {}: does not divide --layers {}", pp, params.layers));
+    }
+    std::uint64_t const stage = ranks / pp;
+    std::uint64_t const asked = read_unsigned(parameters, "tp", 0, std::numeric_limits<int>::max());
+    std::uint64_t const tp = asked == 0 ? stage : asked;
+    if (stage % tp != 0) {
+        throw UsageError(pp == 1 ? fmt::format("--tp {}: does not divide {} ranks", tp, ranks)
+                                 : fmt::format("--tp {}: does not divide the {} ranks of a stage ({} ranks, --pp {})",
+                                               tp, stage, ranks, pp));
+    }
+    params.pp = static_cast<int>(pp);
+    params.tp = static_cast<int>(tp);
+}
+
+/// A reduce-scatter gives every rank whole tokens.
+void check_scatter(Params const& params) {
+    if (!params.sequence_parallel) {
+        return;
+    }
+    auto const tp = static_cast<std::uint64_t>(params.tp);
+    if (params.phase == Phase::training && params.sequence % tp != 0) {
+        throw UsageError(
+            fmt::format("--sequence-parallel on: --sequence {} does not divide over {} tensor-parallel ranks",
+                        params.sequence, tp));
+    }
+    if (params.tokens() % tp != 0) {
+        throw UsageError(fmt::format("--sequence-parallel on: {} tokens do not divide over {} tensor-parallel ranks",
+                                     params.tokens(), tp));
+    }
+}
+
+Params read_params(Parameters const& parameters, WorldShape const& world) {
+    Params params;
+    read_sizes(parameters, params);
+    read_layout(parameters, world, params);
+    params.sequence_parallel = read_switch(parameters, "sequence-parallel");
+    params.edges = read_enum<Edges>(parameters, "edges", {"allreduce", "scatter"});
+    params.recompute = read_choice(parameters, "recompute", {"none", "full"}) == 1;
+    params.tensors_per_norm = read_choice(parameters, "norm", {"layernorm", "rmsnorm"}) == 1 ? 1 : 2;
+    params.element = read_element(parameters, "element", training_elements);
+    params.logits = read_enum<Logits>(parameters, "logits", {"none", "allgather", "argmax"});
+    params.memory_limit = read_memory_limit(parameters);
+    check_scatter(params);
+    return params;
+}
 
 constexpr std::string_view blocks[] = {"attention", "mlp"};
 
@@ -39,13 +169,15 @@ class IterationBuilder {
 public:
     IterationBuilder(Params const& params, WorldShape const& world, Rank me)
         : params_(params), ranks_(static_cast<std::uint64_t>(world.ranks)), stage_(params, world, me),
-          activation_(activation_bytes(params.tokens(), params.hidden, params.element)),
+          activation_(params.tokens() * params.hidden),
           queue_(me, consecutive_group(world, me, params.tp), {.memory_limit = params.memory_limit}) {}
 
     void train() {
         if (stage_.is_first || stage_.is_last) {
-            queue_.broadcast("input_broadcast.shape", input_shape_bytes, Element::int64);
-            queue_.broadcast("input_broadcast.tokens", input_bytes(params_.tokens(), ranks_), Element::int64);
+            // Five numbers that announce the shapes of the input (Megatron-LM, core/tensor_parallel/data.py), then one
+            // per token, and one per rank of the launch, which AICB adds (generate_megatron_workload.py).
+            queue_.broadcast("input_broadcast.shape", 5, Element::int64);
+            queue_.broadcast("input_broadcast.tokens", params_.tokens() + ranks_, Element::int64);
         }
         embed();
         for (std::uint32_t layer = 0; layer < stage_.layers; ++layer) {
@@ -66,10 +198,10 @@ public:
             queue_.all_gather("embedding.gather", activation_, params_.element);
         }
         if (params_.sequence_parallel) {
-            queue_.all_reduce(
-                "norm_gradients",
-                norm_gradient_bytes(stage_.layers, params_.hidden, params_.tensors_per_norm, params_.element),
-                params_.element, Reduction::sum);
+            // Two norms per layer, whose gradients sequence parallelism leaves partial (Megatron-LM,
+            // core/distributed/finalize_model_grads.py). The final norm is not counted, as in AICB's workloads.
+            queue_.all_reduce("norm_gradients", stage_.layers * 2 * params_.tensors_per_norm * params_.hidden,
+                              params_.element);
         }
     }
 
@@ -98,7 +230,7 @@ private:
         if (params_.scattered_edges()) {
             queue_.reduce_scatter("embedding.scatter", activation_, params_.element);
         } else {
-            queue_.all_reduce("embedding", activation_, params_.element, Reduction::sum);
+            queue_.all_reduce("embedding", activation_, params_.element);
         }
     }
 
@@ -108,7 +240,7 @@ private:
                 queue_.all_gather(label(pass, block, ".gather", layer), activation_, params_.element);
                 queue_.reduce_scatter(label(pass, block, ".scatter", layer), activation_, params_.element);
             } else {
-                queue_.all_reduce(label(pass, block, "", layer), activation_, params_.element, Reduction::sum);
+                queue_.all_reduce(label(pass, block, "", layer), activation_, params_.element);
             }
         }
     }
@@ -122,7 +254,7 @@ private:
                 queue_.all_gather(label("backward", block, ".regather", layer), activation_, params_.element);
                 queue_.reduce_scatter(label("backward", block, ".scatter", layer), activation_, params_.element);
             } else {
-                queue_.all_reduce(label("backward", block, "", layer), activation_, params_.element, Reduction::sum);
+                queue_.all_reduce(label("backward", block, "", layer), activation_, params_.element);
             }
         }
     }
@@ -133,11 +265,11 @@ private:
         }
     }
 
+    /// One value per token (Megatron-LM, core/tensor_parallel/cross_entropy.py).
     void cross_entropy() {
-        Bytes const bytes = cross_entropy_bytes(params_.tokens());
-        queue_.all_reduce("cross_entropy.largest", bytes, Element::fp32, Reduction::max);
-        queue_.all_reduce("cross_entropy.target", bytes, Element::fp32, Reduction::sum);
-        queue_.all_reduce("cross_entropy.exponentials", bytes, Element::fp32, Reduction::sum);
+        queue_.all_reduce("cross_entropy.largest", params_.tokens(), Element::fp32, Reduction::max);
+        queue_.all_reduce("cross_entropy.target", params_.tokens(), Element::fp32);
+        queue_.all_reduce("cross_entropy.exponentials", params_.tokens(), Element::fp32);
     }
 
     void logits_backward() {
@@ -145,17 +277,19 @@ private:
             queue_.all_gather("logits.backward.regather", activation_, params_.element);
             queue_.reduce_scatter("logits.backward.scatter", activation_, params_.element);
         } else {
-            queue_.all_reduce("logits.backward", activation_, params_.element, Reduction::sum);
+            queue_.all_reduce("logits.backward", activation_, params_.element);
         }
     }
 
+    /// Gathers logits over the vocabulary, padded so that every rank holds equally many rows; or greedy sampling
+    /// without them: one packed (value, index) int64 per row.
     void sample() {
-        std::uint64_t const rows = params_.logit_rows();
         if (params_.logits == Logits::allgather) {
-            std::uint64_t const columns = padded_vocabulary(params_.vocabulary, static_cast<std::uint64_t>(params_.tp));
-            queue_.all_gather("logits", activation_bytes(rows, columns, params_.element), params_.element);
+            auto const tp = static_cast<std::uint64_t>(params_.tp);
+            std::uint64_t const padded_vocabulary = (params_.vocabulary + tp - 1) / tp * tp;
+            queue_.all_gather("logits", params_.logit_rows() * padded_vocabulary, params_.element);
         } else if (params_.logits == Logits::argmax) {
-            queue_.all_reduce("logits.argmax", argmax_bytes(rows), Element::int64, Reduction::max);
+            queue_.all_reduce("logits.argmax", params_.logit_rows(), Element::int64, Reduction::max);
         }
     }
 
@@ -167,7 +301,9 @@ private:
     Params const& params_;
     std::uint64_t ranks_;
     Stage stage_;
-    Bytes activation_;
+    /// Elements of one [tokens, hidden], whole: what every collective of a layer works on (Megatron-LM, arXiv
+    /// 1909.08053, section 3; arXiv 2205.05198, section 4.2.2 for the all-gather and reduce-scatter form).
+    std::uint64_t activation_;
     CollectiveQueue queue_;
 };
 
@@ -181,37 +317,28 @@ Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
     return std::move(steps).finish();
 }
 
-class TpAllreduce final : public FixedPattern {
-public:
-    TpAllreduce(Params const& params, WorldShape const& world) : params_(params), world_(world) {}
-
-    [[nodiscard]] std::vector<OperationUse> operations() const override {
-        bool const training = params_.phase == Phase::training;
-        std::vector<OperationUse> uses;
-        if (params_.sequence_parallel) {
-            uses = {{OperationKind::all_gather}, {OperationKind::reduce_scatter}};
-        }
-        if (!params_.scattered_edges() || training || params_.logits == Logits::argmax) {
-            uses.push_back({OperationKind::all_reduce});
-        }
-        if (!params_.sequence_parallel && !training && params_.logits == Logits::allgather) {
-            uses.push_back({OperationKind::all_gather});
-        }
-        if (training) {
-            uses.push_back({OperationKind::broadcast});
-        }
-        return uses;
+std::vector<OperationUse> operations_of(Params const& params) {
+    bool const training = params.phase == Phase::training;
+    std::vector<OperationUse> uses;
+    if (params.sequence_parallel) {
+        uses = {{OperationKind::all_gather}, {OperationKind::reduce_scatter}};
     }
-
-private:
-    [[nodiscard]] Plan plan_of(Rank me) const override { return iteration_plan(params_, world_, me); }
-
-    Params params_;
-    WorldShape world_;
-};
+    if (!params.scattered_edges() || training || params.logits == Logits::argmax) {
+        uses.push_back({OperationKind::all_reduce});
+    }
+    if (!params.sequence_parallel && !training && params.logits == Logits::allgather) {
+        uses.push_back({OperationKind::all_gather});
+    }
+    if (training) {
+        uses.push_back({OperationKind::broadcast});
+    }
+    return uses;
+}
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<TpAllreduce>(read_params(parameters, world), world);
+    Params const params = read_params(parameters, world);
+    return std::make_unique<FixedPattern>(operations_of(params),
+                                          [params, world](Rank me) { return iteration_plan(params, world, me); });
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "forward",       "cross_entropy",
@@ -221,9 +348,9 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "forward"
 
 PatternType const& type() {
     static PatternType const tp_allreduce{
-        "tp_allreduce",    "collectives of tensor-parallel transformer layers, in training and inference",
-        parameter_infos(), phases,
-        presets_json,      make};
+        "tp_allreduce", "collectives of tensor-parallel transformer layers, in training and inference",
+        infos,          phases,
+        presets_json,   make};
     return tp_allreduce;
 }
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Published models: table sizes, dense parameters, bytes of every exchange.
-#include "patterns/dlrm_exchange/dense.hpp"
-#include "patterns/dlrm_exchange/tables.hpp"
+#include "patterns/dlrm_exchange/model.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>
@@ -22,10 +21,10 @@ std::uint64_t sum_of(NamedNumbers const& list) {
 
 // Row counts of Criteo Terabyte (MLPerf Training v0.7) and of its multi-hot variant (v3.0): 97.36 GiB of fp32.
 TEST(DlrmTraffic, PublishedTables) {
-    EXPECT_EQ(sum_of(published_rows()[0]), 177'944'275U);
-    EXPECT_EQ(sum_of(published_rows()[1]), 204'184'588U);
+    EXPECT_EQ(sum_of(published_rows[0]), 177'944'275U);
+    EXPECT_EQ(sum_of(published_rows[1]), 204'184'588U);
     EXPECT_NEAR(204'184'588.0 * 128 * 4 / 0x1p30, 97.36, 0.005);
-    EXPECT_EQ(sum_of(published_pooling()[0]), 214U);
+    EXPECT_EQ(sum_of(published_pooling[0]), 214U);
 }
 
 Bytes reduced(std::string_view preset, std::string_view label) {

@@ -3,7 +3,6 @@
 //
 // Chimera's table (arXiv 2107.06925; its repository's chimera_pipeline_rank.py where that drops nothing).
 #include "patterns/pipeline_p2p/makespan.hpp"
-#include "patterns/pipeline_p2p/timetable.hpp"
 
 #include <gtest/gtest.h>
 

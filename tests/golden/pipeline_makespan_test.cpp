@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Published closed forms against plans that are played with communication that takes no time. Messages go apart
+// Published closed forms against a simulation of plans with communication that takes no time. Messages go apart
 // (separate), so that only data make a rank wait.
 #include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
-#include "tests/unit/pipeline_p2p/player.hpp"
+#include "tests/unit/pipeline_p2p/plan_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,8 +34,8 @@ Parameters timed(char const* schedule, int microbatches, Times const& times, cha
             {"weight-us", std::to_string(times.weight)}};
 }
 
-Nanoseconds played_us(Parameters const& parameters, int ranks) {
-    return Player(plans_of(parameters, ranks)).makespan() / 1000;
+Nanoseconds simulated_us(Parameters const& parameters, int ranks) {
+    return PlanSimulation(plans_of(parameters, ranks)).makespan() / 1000;
 }
 
 TEST(PipelineMakespan, GPipeAnd1F1BTakeNPlusDMinus1Pairs) {
@@ -43,7 +43,7 @@ TEST(PipelineMakespan, GPipeAnd1F1BTakeNPlusDMinus1Pairs) {
         for (int const ranks : {1, 2, 4, 8}) {
             for (int const count : {1, ranks, 3 * ranks}) {
                 for (Times const& times : {equal_passes, typical}) {
-                    EXPECT_EQ(played_us(timed(schedule, count, times), ranks),
+                    EXPECT_EQ(simulated_us(timed(schedule, count, times), ranks),
                               (count + ranks - 1) * (times.forward + times.backward))
                         << schedule << ' ' << ranks << ' ' << count;
                 }
@@ -56,9 +56,9 @@ TEST(PipelineMakespan, GPipeAnd1F1BTakeNPlusDMinus1Pairs) {
 TEST(PipelineMakespan, ChimeraAgainst1F1B) {
     for (int const ranks : {2, 4, 8, 16}) {
         for (Times const& times : {equal_passes, typical}) {
-            EXPECT_EQ(played_us(timed("1f1b", ranks, times), ranks),
+            EXPECT_EQ(simulated_us(timed("1f1b", ranks, times), ranks),
                       (2 * ranks - 1) * (times.forward + times.backward));
-            EXPECT_EQ(played_us(timed("chimera", ranks, times), ranks),
+            EXPECT_EQ(simulated_us(timed("chimera", ranks, times), ranks),
                       ranks * times.forward + (2 * ranks - 2) * times.backward);
         }
     }
@@ -72,7 +72,7 @@ TEST(PipelineMakespan, ChimeraInSlots) {
                 for (int const count : {ranks, 2 * ranks, 4 * ranks}) {
                     Parameters const parameters =
                         with(timed("chimera", count, equal_passes, mode), {{"pipe-pairs", std::to_string(pairs)}});
-                    EXPECT_EQ(played_us(parameters, ranks), 60 * (2 * count + ranks / pairs - 2))
+                    EXPECT_EQ(simulated_us(parameters, ranks), 60 * (2 * count + ranks / pairs - 2))
                         << mode << ' ' << ranks << ' ' << pairs << ' ' << count;
                 }
             }
@@ -87,7 +87,7 @@ TEST(PipelineMakespan, InterleavingDividesTheBubble) {
             for (int const count : {ranks, 2 * ranks, 4 * ranks}) {
                 Parameters const parameters =
                     with(timed("interleaved", count, typical), {{"virtual-stages", std::to_string(chunks)}});
-                EXPECT_EQ(played_us(parameters, ranks), count * 180 + (ranks - 1) * 180 / chunks)
+                EXPECT_EQ(simulated_us(parameters, ranks), count * 180 + (ranks - 1) * 180 / chunks)
                     << ranks << ' ' << chunks << ' ' << count;
             }
         }
@@ -100,12 +100,12 @@ TEST(PipelineMakespan, ZeroBubbleH1) {
         for (int const count : {ranks, 2 * ranks, 4 * ranks}) {
             for (Times const& times : {equal_parts, typical, light_weights}) {
                 int const input = times.backward - times.weight;
-                EXPECT_EQ(played_us(timed("zb_h1", count, times), ranks),
+                EXPECT_EQ(simulated_us(timed("zb_h1", count, times), ranks),
                           count * (times.forward + times.backward) +
                               (ranks - 1) * (times.forward + input - times.weight))
                     << ranks << ' ' << count << ' ' << times.weight;
             }
-            EXPECT_EQ(played_us(timed("zb_h1", count, equal_parts, "batched"), ranks), 60 * (3 * count + ranks - 1));
+            EXPECT_EQ(simulated_us(timed("zb_h1", count, equal_parts, "batched"), ranks), 60 * (3 * count + ranks - 1));
         }
     }
 }
@@ -115,7 +115,7 @@ TEST(PipelineMakespan, ZeroBubbleV) {
     for (char const* mode : {"separate", "batched"}) {
         for (int const ranks : {1, 2, 4, 8}) {
             for (int const count : {2 * ranks - 1, 2 * ranks, 4 * ranks}) {
-                EXPECT_EQ(played_us(timed("zb_v", count, equal_parts, mode), ranks), 30 * (6 * count + ranks - 1))
+                EXPECT_EQ(simulated_us(timed("zb_v", count, equal_parts, mode), ranks), 30 * (6 * count + ranks - 1))
                     << mode << ' ' << ranks << ' ' << count;
             }
         }
@@ -131,7 +131,7 @@ TEST(PipelineMakespan, DualPipe) {
         for (auto const& [ranks, count] : {Sizes{2, 4}, {4, 8}, {4, 10}, {8, 16}, {8, 20}, {16, 32}}) {
             for (Times const& times : {equal_parts, light_weights}) {
                 int const pair = times.forward + times.backward;
-                EXPECT_EQ(played_us(timed("dualpipe", count, times, mode), ranks),
+                EXPECT_EQ(simulated_us(timed("dualpipe", count, times, mode), ranks),
                           count * pair + (ranks / 2 - 1) * (pair + times.backward - 3 * times.weight))
                     << mode << ' ' << ranks << ' ' << count;
             }
@@ -146,12 +146,12 @@ TEST(PipelineMakespan, TheStatisticIsWhatIsPlayed) {
                 Parameters const parameters =
                     with(timed(schedule, count, times), {{"microbatch-group", count == 18 ? "18" : "0"}});
                 auto const pattern = make_pipeline(parameters, {4, 4});
-                auto const played = static_cast<double>(played_us(parameters, 4));
+                auto const simulated = static_cast<double>(simulated_us(parameters, 4));
                 double const compute = count * (times.forward + times.backward);
-                EXPECT_EQ(statistic(*pattern, "ideal_makespan_us"), played)
+                EXPECT_EQ(statistic(*pattern, "ideal_makespan_us"), simulated)
                     << schedule << ' ' << count << ' ' << times.weight;
                 EXPECT_EQ(statistic(*pattern, "compute_us"), compute) << schedule;
-                EXPECT_NEAR(statistic(*pattern, "ideal_bubble_ratio"), 1 - compute / played, 1e-12) << schedule;
+                EXPECT_NEAR(statistic(*pattern, "ideal_bubble_ratio"), 1 - compute / simulated, 1e-12) << schedule;
             }
         }
     }

@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/methods.hpp"
-#include "patterns/collective/params.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 
 #include <gtest/gtest.h>

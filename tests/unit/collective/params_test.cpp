@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/plan/plan.hpp"
-#include "patterns/collective/params.hpp"
 #include "tests/unit/collective/collective_fixture.hpp"
 
 #include <gtest/gtest.h>

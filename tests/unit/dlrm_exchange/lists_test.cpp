@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/dlrm_exchange/dense.hpp"
-#include "patterns/dlrm_exchange/tables.hpp"
+#include "patterns/dlrm_exchange/model.hpp"
 #include "tests/unit/dlrm_exchange/dlrm_fixture.hpp"
 
 #include <gtest/gtest.h>

@@ -83,13 +83,13 @@ TEST(MoeRouting, BalancedSetsAreNotTheSameForEveryToken) {
 
 // One choice of two experts with weights 1 and 1/2: the first is chosen with probability 2/3. Four standard deviations
 // of 30000 choices are 327.
-TEST(MoeRouting, ARaceIsWonInProportionToTheWeight) {
+TEST(MoeRouting, TheFirstChoiceIsInProportionToTheWeight) {
     auto const counts = route({{"experts", "2"}, {"top-k", "1"}, {"tokens", "30000"}, {"skew", "zipf:1"}}).counts;
     EXPECT_NEAR(static_cast<double>(std::max(counts[0], counts[1])), 20000, 327);
 }
 
-// Second place of a race without replacement: P({0,1}) of weights a, b, c is a/(a+b+c)*b/(b+c) + b/(a+b+c)*a/(a+c).
-TEST(MoeRouting, SecondPlacesFollowTheRemainingWeights) {
+// The second of two choices without replacement: P({0,1}) of weights a, b, c is a/(a+b+c)*b/(b+c) + b/(a+b+c)*a/(a+c).
+TEST(MoeRouting, SecondChoicesFollowTheRemainingWeights) {
     auto const routed = route({{"experts", "3"}, {"top-k", "2"}, {"tokens", "30000"}, {"skew", "hot_rank:2"}}, {3, 3});
     // Weights 2, 1, 1: expert 0 is missed with 1/4*1/3 + 1/4*1/3 = 1/6; four standard deviations are 258.
     EXPECT_NEAR(static_cast<double>(30000 - routed.counts[0]), 5000, 258);

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/moe_alltoall/sizes.hpp"
+#include "patterns/moe_alltoall/params.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Sizes are all alike, so matching sizes prove little: the k-th message of a channel must be the one that is expected.
-#include "patterns/pipeline_p2p/message_steps.hpp"
+#include "patterns/pipeline_p2p/messages.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
-#include "tests/unit/pipeline_p2p/player.hpp"
+#include "tests/unit/pipeline_p2p/plan_simulation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@ TEST(PipelineMessages, TheReceiverGetsTheMicroBatchAndTheStageThatItExpects) {
             for (int const ranks : {2, 4, 8}) {
                 auto const plans =
                     plans_of(with(sixteen_microbatches, {{"schedule", schedule}, {"mode", mode}}), ranks);
-                Player const player(plans);
-                for (auto const& [receiver, sender] : player.partners()) {
+                PlanSimulation const simulation(plans);
+                for (auto const& [receiver, sender] : simulation.partners()) {
                     Step const& a = plans[static_cast<std::size_t>(receiver.first)].steps[receiver.second];
                     Step const& b = plans[static_cast<std::size_t>(sender.first)].steps[sender.second];
                     ASSERT_EQ(a.label, b.label) << schedule << ' ' << mode << ' ' << ranks;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What one tensor between stages consists of on the wire: small messages ahead of it or behind it (in DeepSpeed's
-// order: description, partition, tensor, mask).
+// The messages of tensors: in which order those of one transfer are issued, and what one tensor between stages consists
+// of on the wire: small messages ahead of it or behind it (in DeepSpeed's order: description, partition, tensor, mask).
 #pragma once
 
 #include "patterns/pipeline_p2p/params.hpp"
@@ -13,12 +13,17 @@
 
 namespace dlmb::pipeline_p2p {
 
+/// batched (and handshake_data): send_prev, recv_prev, send_next, recv_next. separate: even ranks send_next, recv_prev,
+/// send_prev, recv_next; odd ranks recv_prev, send_next, recv_next, send_prev (Megatron-LM p2p_communication.py).
+/// meta_data: send_prev, recv_prev, recv_next, send_next (DeepSpeed pipe/schedule.py TrainSchedule). Messages of one
+/// kind keep their order.
+[[nodiscard]] Transfer in_order_of_issue(Params const& params, int rank, Transfer transfer);
+
 enum class WireMessageKind : std::uint8_t { data, shape, tensor_meta, partition_meta, mask };
 
 struct WireMessage {
     WireMessageKind kind = WireMessageKind::data;
     Bytes bytes = 0;
-    bool operator==(WireMessage const&) const = default;
 };
 
 /// In the order in which they are sent.

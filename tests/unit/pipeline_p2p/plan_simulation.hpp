@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Plays plans of computations and messages with communication that takes no time: a message is complete when both ends
-// have been reached. Knows nothing about schedules.
+// Simulates plans of computations and messages with communication that takes no time: a message is complete when both
+// ends have been reached. Knows nothing about schedules.
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -19,9 +19,9 @@
 namespace dlmb::pipeline_p2p {
 
 /// The end of every step, by rank and StepId.
-class Player {
+class PlanSimulation {
 public:
-    explicit Player(std::vector<Plan> const& plans) : plans_(plans) {
+    explicit PlanSimulation(std::vector<Plan> const& plans) : plans_(plans) {
         std::map<std::tuple<Rank, Rank, int>, std::deque<std::pair<Rank, StepId>>> sends;
         for (Plan const& plan : plans) {
             ends_.emplace_back(plan.steps.size());
@@ -41,7 +41,7 @@ public:
                 }
             }
         }
-        play();
+        run();
     }
 
     [[nodiscard]] Nanoseconds makespan() const {
@@ -81,7 +81,7 @@ private:
         auto const other = ready(other_rank, other_id);
         return own && other ? std::optional(std::max(*own, *other)) : std::nullopt;
     }
-    void play() {
+    void run() {
         std::size_t left = 0;
         for (Plan const& plan : plans_) {
             left += plan.steps.size();
