@@ -15,16 +15,14 @@ struct StepTraits {
     /// Of a collective its full logical buffer; of an exchange what one rank sends, itself included, mean over the
     /// ranks of the group (rounded down); of a message its size.
     Bytes bytes = 0;
-    int ranks = 1;                                     // of the group
-    int nodes = 1;                                     // that they lie on
-    std::optional<int> ranks_per_node = std::nullopt;  // where it is the same on all of these nodes
+    int ranks = 1;  // of the group
+    int nodes = 1;  // that they lie on
     MemoryKind memory = MemoryKind::host;
     std::optional<Element> element = std::nullopt;
     std::optional<Reduction> reduction = std::nullopt;
     std::optional<bool> in_place = std::nullopt;
     std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal
     std::optional<double> imbalance = std::nullopt;  // exchange: largest total that a rank sends or receives / mean
-    std::optional<bool> same_node = std::nullopt;    // message: both ends are on one node
 };
 
 struct StepChoice {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace dlmb::tuned {
 namespace {
@@ -109,16 +110,12 @@ std::map<MeetingKey, Sum> exchanges_of(Plan const& plan, std::vector<MeetingKey>
 }
 
 void add_group(StepTraits& traits, Group const& group, NodeOfRank const& nodes) {
-    std::map<Rank, int> ranks_on;
+    std::set<Rank> own;
     for (Rank const member : group.members) {
-        ++ranks_on[nodes.at(static_cast<std::size_t>(member))];
+        own.insert(nodes.at(static_cast<std::size_t>(member)));
     }
     traits.ranks = static_cast<int>(group.members.size());
-    traits.nodes = static_cast<int>(ranks_on.size());
-    int const first = ranks_on.empty() ? 0 : ranks_on.begin()->second;
-    bool const regular =
-        std::all_of(ranks_on.begin(), ranks_on.end(), [&](auto const& node) { return node.second == first; });
-    traits.ranks_per_node = regular ? std::optional(first) : std::nullopt;
+    traits.nodes = static_cast<int>(own.size());
 }
 
 struct Describe {
@@ -149,10 +146,7 @@ private:
     void group(GroupId id) const { add_group(traits, plan.groups.at(id), nodes); }
     void message(GroupId id, Block const& block) const {
         group(id);
-        auto const node = [&](Rank rank) { return nodes.at(static_cast<std::size_t>(rank)); };
-        Rank const peer = plan.groups.at(id).members.at(static_cast<std::size_t>(block.peer));
         traits.bytes = block.bytes;
-        traits.same_node = node(plan.me) == node(peer);
     }
     template <class Collective>
     void collective(Collective const& step) const {

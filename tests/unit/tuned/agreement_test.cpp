@@ -191,12 +191,10 @@ TEST(TunedQuestions, AnExchangeIsAskedAboutByWhatAllRanksSend) {
         EXPECT_EQ(mine[0].uniform, false);
         EXPECT_EQ(mine[0].ranks, 4);
         EXPECT_EQ(mine[0].nodes, 2);
-        EXPECT_EQ(mine[0].ranks_per_node, 2);
     }
 }
 
 TEST(TunedQuestions, BothEndsOfAMessageAskTheSame) {
-    // Two nodes of two ranks: 1 -> 2 crosses, 2 -> 3 does not.
     auto const all = asked(4, 2, [](Rank me) {
         PlanBuilder builder(me);
         GroupId const world = builder.group(everyone(4));
@@ -210,10 +208,9 @@ TEST(TunedQuestions, BothEndsOfAMessageAskTheSame) {
         }
         return std::move(builder).finish();
     });
-    EXPECT_EQ(all[1].at(0).same_node, false);
-    EXPECT_EQ(all[2].at(0).same_node, false);
-    EXPECT_EQ(all[2].at(1).same_node, true);
-    EXPECT_EQ(all[3].at(0).same_node, true);
+    EXPECT_EQ(all[1].at(0).bytes, 300U);
+    EXPECT_EQ(all[2].at(0).bytes, 300U);
+    EXPECT_EQ(all[2].at(1).bytes, 500U);
     EXPECT_EQ(all[3].at(0).bytes, 500U);
 }
 
@@ -230,7 +227,7 @@ TEST(TunedQuestions, CollectivesTellElementReductionAndWhetherTheyAreInPlace) {
     EXPECT_EQ(sum.element, Element::bf16);
     EXPECT_EQ(sum.reduction, Reduction::max);
     EXPECT_EQ(sum.in_place, false);
-    EXPECT_FALSE(sum.uniform || sum.imbalance || sum.same_node);
+    EXPECT_FALSE(sum.uniform || sum.imbalance);
     EXPECT_EQ(all[0].at(1).in_place, true);
     EXPECT_EQ(all[0].at(1).bytes, 256U);
 }

@@ -95,7 +95,7 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
     reduce.choose.backend = "ucx";
     table.rules = {narrow, reduce};
     TableChooser const chooser(table);
-    StepTraits step{OperationKind::exchange, 500, 8, 2, 4, MemoryKind::host};
+    StepTraits step{OperationKind::exchange, 500, 8, 2, MemoryKind::host};
     step.in_place = false;
     step.uniform = false;
     step.imbalance = 1.75;
@@ -109,7 +109,7 @@ TEST(TableChooser, EveryTraitReachesItsCondition) {
         change(changed);
         EXPECT_NE(chooser.choose(changed).rule, "narrow");
     }
-    StepTraits reduction{OperationKind::reduce_scatter, 64, 2, 2, 1, MemoryKind::host, Element::bf16, Reduction::max};
+    StepTraits reduction{OperationKind::reduce_scatter, 64, 2, 2, MemoryKind::host, Element::bf16, Reduction::max};
     EXPECT_EQ(chooser.choose(reduction).rule, "reduce");
     reduction.reduction = Reduction::sum;
     EXPECT_EQ(chooser.choose(reduction).rule, "");
