@@ -37,11 +37,34 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
     return bytes;
 }
 
-/// Labels: phase[.probs][.node|.rank][.backward][.layer].
+/// Labels: phase[.probs][.node|.rank][.backward][.layer]. Each step waits for the one before it.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}
 
+    void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
+        if (params_.wire != Wire::padded) {
+            count_exchange(layer);
+        }
+        to_experts("dispatch", hops, dispatch_bytes_, "", layer);
+        if (params_.probs) {
+            to_experts("dispatch.probs", hops, probability_bytes, "", layer);
+        }
+        from_experts("combine", hops, combine_bytes_, "", layer);
+    }
+
+    /// Gradients: of combine first, towards the experts as dispatch rows; then of dispatch, back to the tokens.
+    void backward(std::uint32_t layer, std::vector<Hop> const& hops) {
+        to_experts("combine", hops, dispatch_bytes_, "backward", layer);
+        if (params_.probs) {
+            from_experts("dispatch.probs", hops, probability_bytes, "backward", layer);
+        }
+        from_experts("dispatch", hops, combine_bytes_, "backward", layer);
+    }
+
+    [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
+
+private:
     void count_exchange(std::uint32_t layer) {
         auto const ep = static_cast<Rank>(params_.ep);
         Group group;
@@ -49,7 +72,7 @@ public:
         std::iota(group.members.begin(), group.members.end(), me_ / ep * ep);
         Bytes const gathered = Bytes{8} * params_.experts * params_.ep;
         GroupId const id = builder_.group(std::move(group));
-        chain(builder_.all_gather(id, gathered, Element::int64, label("count_exchange", "", "", layer), after_));
+        after_ = {builder_.all_gather(id, gathered, Element::int64, label("count_exchange", "", "", layer), after_)};
     }
 
     /// Rows travel from the tokens' ranks to the experts' ranks.
@@ -70,15 +93,10 @@ public:
         }
     }
 
-    [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
-
-private:
     void exchange(Group const& group, std::vector<Bytes> const& send, std::vector<Bytes> const& recv,
                   std::string label) {
-        chain(builder_.exchange(builder_.group(group), send, recv, std::move(label), after_));
+        after_ = {builder_.exchange(builder_.group(group), send, recv, std::move(label), after_)};
     }
-
-    void chain(StepId step) { after_ = {step}; }
 
     [[nodiscard]] std::string label(std::string_view phase, std::string_view hop, std::string_view pass,
                                     std::uint32_t layer) const {
@@ -93,29 +111,11 @@ private:
 
     Params const& params_;
     Rank me_;
+    Bytes dispatch_bytes_ = dispatch_row_bytes(params_.format, params_.hidden);
+    Bytes combine_bytes_ = combine_row_bytes(params_.format, params_.hidden);
     PlanBuilder builder_;
     std::vector<StepId> after_;
 };
-
-void add_forward(IterationBuilder& steps, Params const& params, std::vector<Hop> const& hops, std::uint32_t layer) {
-    if (params.wire != Wire::padded) {
-        steps.count_exchange(layer);
-    }
-    steps.to_experts("dispatch", hops, dispatch_row_bytes(params.format, params.hidden), "", layer);
-    if (params.probs) {
-        steps.to_experts("dispatch.probs", hops, probability_bytes, "", layer);
-    }
-    steps.from_experts("combine", hops, combine_row_bytes(params.format, params.hidden), "", layer);
-}
-
-/// Gradients: of combine first, towards the experts as dispatch rows; then of dispatch, back to the tokens.
-void add_backward(IterationBuilder& steps, Params const& params, std::vector<Hop> const& hops, std::uint32_t layer) {
-    steps.to_experts("combine", hops, dispatch_row_bytes(params.format, params.hidden), "backward", layer);
-    if (params.probs) {
-        steps.from_experts("dispatch.probs", hops, probability_bytes, "backward", layer);
-    }
-    steps.from_experts("dispatch", hops, combine_row_bytes(params.format, params.hidden), "backward", layer);
-}
 
 /// One source's counts. Expert and rank loads are those of the first layer: each layer has its own popular experts, and
 /// a sum over layers would look more even than any of them.
@@ -169,22 +169,6 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
     return statistics;
 }
 
-/// `layers[l]` are the hops of layer l. Each step waits for the one before it.
-Plan iteration_plan(Params const& params, Rank me, std::span<std::vector<Hop> const> layers) {
-    IterationBuilder steps(params, me);
-    if (params.direction != Direction::backward) {
-        for (std::uint32_t layer = 0; layer < params.layers; ++layer) {
-            add_forward(steps, params, layers[layer], layer);
-        }
-    }
-    if (params.direction != Direction::forward) {
-        for (std::uint32_t layer = params.layers; layer-- > 0;) {
-            add_backward(steps, params, layers[layer], layer);
-        }
-    }
-    return std::move(steps).finish();
-}
-
 class MoeAlltoall final : public Pattern {
 public:
     MoeAlltoall(Params const& params, WorldShape const& world)
@@ -200,11 +184,17 @@ public:
 
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& own,
                              std::span<SetupCounts const> received_counts) const override {
-        std::vector<std::vector<Hop>> layers;
-        for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
-            layers.push_back(hops_of(params_, world_, me, layer, own.counts_to_send, received_counts));
+        auto const hops = [&](std::uint32_t layer) {
+            return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
+        };
+        IterationBuilder steps(params_, me);
+        for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Direction::backward; ++layer) {
+            steps.forward(layer, hops(layer));
         }
-        return iteration_plan(params_, me, layers);
+        for (std::uint32_t layer = params_.layers; layer-- > 0 && params_.direction != Direction::forward;) {
+            steps.backward(layer, hops(layer));
+        }
+        return std::move(steps).finish();
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
