@@ -7,7 +7,7 @@
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "common/tuning/provenance.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
 

@@ -7,27 +7,20 @@
 
 #include <fmt/core.h>
 
-#include <optional>
-#include <string_view>
-#include <utility>
+#include <algorithm>
 
 namespace dlmb::tuning {
 namespace {
 
-/// Of common/backends/ucx; empty: the knob is no setting of a library.
-std::string_view variable_of(std::string_view knob) {
-    if (knob == "rndv_thresh") {
-        return "UCX_RNDV_THRESH";
-    }
-    return knob == "zcopy_thresh" ? "UCX_ZCOPY_THRESH" : "";
-}
+constexpr std::pair<std::string_view, std::optional<std::uint64_t> ChoiceParams::*> number_knobs[] = {
+    {"segment", &ChoiceParams::segment_bytes}, {"tree_fanout", &ChoiceParams::fanout},
+    {"chain_fanout", &ChoiceParams::fanout},   {"max_requests", &ChoiceParams::max_requests},
+    {"radix", &ChoiceParams::radix},           {"max_outstanding", &ChoiceParams::max_outstanding},
+    {"channels", &ChoiceParams::channels}};
 
 bool same_value(std::string const& one, std::string const& other) {
-    if (one == other) {
-        return true;
-    }
     try {
-        return parse_bytes(one, "") == parse_bytes(other, "");
+        return one == other || parse_bytes(one, "") == parse_bytes(other, "");
     } catch (UsageError const&) {
         return false;  // "inf", "auto"
     }
@@ -46,34 +39,23 @@ std::uint64_t whole_number(std::string_view text, std::string_view what) {
 ChoiceParams params_of(std::map<std::string, std::string, std::less<>> const& method_knobs) {
     ChoiceParams params;
     for (auto const& [knob, value] : method_knobs) {
-        if (knob == "segment") {
-            params.segment_bytes = parse_bytes(value, knob);
-        } else if (knob == "tree_fanout" || knob == "chain_fanout") {
-            params.fanout = whole_number(value, knob);
-        } else if (knob == "max_requests") {
-            params.max_requests = whole_number(value, knob);
-        } else if (knob == "max_outstanding") {
-            params.max_outstanding = whole_number(value, knob);
-        } else if (knob == "radix") {
-            params.radix = whole_number(value, knob);
+        auto const number = std::find_if(std::begin(number_knobs), std::end(number_knobs),
+                                         [&name = knob](auto const& each) { return each.first == name; });
+        if (number != std::end(number_knobs)) {
+            params.*number->second = knob == "segment" ? parse_bytes(value, knob) : whole_number(value, knob);
         } else if (knob == "protocol") {
             params.protocol = value;
-        } else if (knob == "channels") {
-            params.channels = whole_number(value, knob);
-        } else if (std::string_view const variable = variable_of(knob); !variable.empty()) {
-            params.knobs.emplace(variable, value);
+        } else if (knob == "rndv_thresh") {  // of common/backends/ucx
+            params.knobs.emplace("UCX_RNDV_THRESH", value);
+        } else if (knob == "zcopy_thresh") {
+            params.knobs.emplace("UCX_ZCOPY_THRESH", value);
         }
     }
     return params;
 }
 
 std::string contradiction(ChoiceParams const& one, ChoiceParams const& other) {
-    using Number = std::optional<std::uint64_t> ChoiceParams::*;
-    constexpr std::pair<Number, char const*> numbers[] = {
-        {&ChoiceParams::channels, "channels"}, {&ChoiceParams::segment_bytes, "segment_bytes"},
-        {&ChoiceParams::fanout, "fanout"},     {&ChoiceParams::max_requests, "max_requests"},
-        {&ChoiceParams::radix, "radix"},       {&ChoiceParams::max_outstanding, "max_outstanding"}};
-    for (auto const& [number, name] : numbers) {
+    for (auto const& [name, number] : number_params) {
         if (one.*number && other.*number && one.*number != other.*number) {
             return name;
         }

@@ -4,7 +4,7 @@
 // Texts of methods and records as parameters and numbers.
 #pragma once
 
-#include "common/tuning/rule.hpp"
+#include "common/tuning/table.hpp"
 
 #include <functional>
 #include <map>

@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/record/environment.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

@@ -6,9 +6,11 @@
 
 #include "common/tuning/table.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace dlmb::tuning {
 
@@ -46,5 +48,37 @@ struct Match {
 /// A query without a backend takes the first match in scope "select", then the first match in the scope of the backend
 /// that it chose; one with a backend looks in that scope only.
 [[nodiscard]] Match lookup(TuningTable const& table, Query const& query);
+
+/// lookup() for callers who ask on every operation: the rules by operation and scope, and there by the range of sizes
+/// in which the same rules are possible. Nothing is allocated by a question.
+class RuleIndex {
+public:
+    /// The table outlives the index and does not change.
+    explicit RuleIndex(TuningTable const& table);
+
+    /// The answer of lookup().
+    [[nodiscard]] Match find(Query const& query) const;
+
+private:
+    /// The number of ranks rules out most of what the size leaves, without a look at the rule.
+    struct Entry {
+        CountInterval ranks;
+        Rule const* rule;
+    };
+    /// Rules of one scope and operation. Sizes from starts[i] to the next start have entries from first[i] to first[i +
+    /// 1], in the order of the table.
+    struct Group {
+        std::string_view scope;
+        std::vector<Rule const*> rules;
+        std::vector<Bytes> starts;
+        std::vector<std::size_t> first;
+        std::vector<Entry> entries;
+    };
+    static void fill(Group& group);
+    [[nodiscard]] Rule const* first_match(std::string_view scope, Query const& query) const;
+
+    TuningTable const& table_;
+    std::array<std::vector<Group>, every_tuned_operation.size()> groups_;  // by operation
+};
 
 }  // namespace dlmb::tuning

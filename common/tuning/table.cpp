@@ -9,6 +9,19 @@
 namespace dlmb::tuning {
 namespace {
 
+// In the order of the enumerations. Literals: the C interface hands out their ends.
+constexpr std::array<std::string_view, every_tuned_operation.size()> operation_words{
+    "allreduce", "reduce_scatter", "allgather", "broadcast", "exchange", "sendrecv"};
+constexpr std::array<std::string_view, every_tuned_operation.size()> basis_words{"buffer", "total",     "total",
+                                                                                 "buffer", "rank_send", "message"};
+constexpr std::array<std::string_view, 3> status_words{"chosen", "tie", "no_gain"};
+
+template <class Word, std::size_t count>
+std::optional<Word> find_word(std::array<std::string_view, count> const& words, std::string_view name) {
+    auto const found = std::find(words.begin(), words.end(), name);
+    return found == words.end() ? std::nullopt : std::optional{static_cast<Word>(found - words.begin())};
+}
+
 auto order_of(Rule const& rule) {
     When const& when = rule.when;
     return std::tie(rule.scope, when.operation, when.ranks, when.nodes, when.memory, when.bytes, when.dtype,
@@ -16,6 +29,30 @@ auto order_of(Rule const& rule) {
 }
 
 }  // namespace
+
+std::string_view name_of(TunedOperation operation) {
+    return operation_words.at(static_cast<std::size_t>(operation));
+}
+
+std::optional<TunedOperation> operation_named(std::string_view name) {
+    return find_word<TunedOperation>(operation_words, name);
+}
+
+std::string_view basis_of(TunedOperation operation) {
+    return basis_words.at(static_cast<std::size_t>(operation));
+}
+
+std::string_view name_of(RuleStatus status) {
+    return status_words.at(static_cast<std::size_t>(status));
+}
+
+std::optional<RuleStatus> status_named(std::string_view name) {
+    return find_word<RuleStatus>(status_words, name);
+}
+
+bool Choice::keeps_default() const {
+    return method == default_method && !algorithm && params == ChoiceParams{};
+}
 
 MpiLibrary mpi_library(std::string_view told) {
     std::size_t begin = 0;  // behind a blank or a "v": MVAPICH2 has a digit in its name
@@ -32,8 +69,8 @@ MpiLibrary mpi_library(std::string_view told) {
     return {std::string(name), std::string(told.substr(begin, end - begin))};
 }
 
-void sort_rules(TuningTable& table) {
-    std::sort(table.rules.begin(), table.rules.end(),
+void sort_rules(std::vector<Rule>& rules) {
+    std::sort(rules.begin(), rules.end(),
               [](Rule const& one, Rule const& other) { return order_of(one) < order_of(other); });
 }
 

@@ -1,29 +1,16 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/validate.hpp"
-
 #include "common/tuning/query.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <set>
 
 namespace dlmb::tuning {
 namespace {
-
-void check_system(System const& system, std::vector<Problem>& problems) {
-    if (system.key.empty()) {
-        problems.push_back({"system.key", "is empty; a table holds for one system, give its key"});
-    }
-    if (system.cpu.empty()) {
-        problems.push_back({"system.cpu", "is empty; name the processor"});
-    }
-}
 
 /// What is wrong with one rule, whatever the others say.
 class RuleCheck {
@@ -32,10 +19,14 @@ public:
         : rule_(rule), when_(rule.when), path_(path), problems_(problems) {}
 
     void run() {
-        check_intervals();
-        check_words();
+        check_interval<Bytes>(when_.bytes, "when.bytes", 0);
+        check_interval<std::uint64_t>(when_.ranks, "when.ranks", 1);
+        check_interval<std::uint64_t>(when_.nodes, "when.nodes", 1);
+        check_interval<double>(when_.imbalance, "when.imbalance", 1);
+        check_word(when_.dtype, "when.dtype", element_words);
+        check_word(when_.reduction, "when.reduction", reduction_words);
+        check_word(when_.memory, "when.memory", memory_words);
         check_conditions_of_operation();
-        check_reach();
         check_choice();
         if (rule_.evidence) {
             check_evidence(*rule_.evidence);
@@ -60,13 +51,6 @@ private:
         }
     }
 
-    void check_intervals() {
-        check_interval<Bytes>(when_.bytes, "when.bytes", 0);
-        check_interval<std::uint64_t>(when_.ranks, "when.ranks", 1);
-        check_interval<std::uint64_t>(when_.nodes, "when.nodes", 1);
-        check_interval<double>(when_.imbalance, "when.imbalance", 1);
-    }
-
     template <std::size_t count>
     void check_word(std::string const& word, std::string_view place, std::array<std::string_view, count> const& words) {
         if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
@@ -74,31 +58,20 @@ private:
         }
     }
 
-    void check_words() {
-        check_word(when_.dtype, "when.dtype", element_words);
-        check_word(when_.reduction, "when.reduction", reduction_words);
-        check_word(when_.memory, "when.memory", memory_words);
-    }
-
-    void check_has(bool present, std::string_view place, bool has) {
-        if (present && !has) {
-            report(place, fmt::format("{} has no such condition, so the rule would never match; leave it out",
-                                      name_of(when_.operation)));
-        }
-    }
-
     void check_conditions_of_operation() {
         bool const reduces =
             when_.operation == TunedOperation::allreduce || when_.operation == TunedOperation::reduce_scatter;
         bool const exchanges = when_.operation == TunedOperation::exchange;
-        check_has(!when_.reduction.empty(), "when.reduction", reduces);
-        check_has(when_.uniform.has_value(), "when.uniform", exchanges);
-        check_has(when_.imbalance.has_value(), "when.imbalance", exchanges);
-    }
-
-    void check_reach() {
-        std::uint64_t const least_nodes = when_.nodes ? when_.nodes->min : 1;
-        if (when_.ranks && least_nodes > when_.ranks->max) {
+        auto const never = [&](std::string_view place, bool present) {
+            if (present) {
+                report(place, fmt::format("{} has no such condition, so the rule would never match; leave it out",
+                                          name_of(when_.operation)));
+            }
+        };
+        never("when.reduction", !reduces && !when_.reduction.empty());
+        never("when.uniform", !exchanges && when_.uniform);
+        never("when.imbalance", !exchanges && when_.imbalance);
+        if (when_.ranks && when_.nodes && when_.nodes->min > when_.ranks->max) {
             report("when", fmt::format("can never match: {} ranks cannot fill the nodes", when_.ranks->max));
         }
     }
@@ -123,22 +96,22 @@ private:
     }
 
     void check_evidence(Evidence const& evidence) {
+        auto const& sizes = evidence.sizes;
         if (!when_.bytes || when_.bytes->max == no_limit) {
             report("when.bytes", "has no max, but nobody measured without an end; give the largest measured size");
-        } else if (!std::all_of(evidence.sizes.begin(), evidence.sizes.end(),
-                                [&](Bytes size) { return when_.bytes->contains(size); })) {
+        } else if (!std::all_of(sizes.begin(), sizes.end(), [&](Bytes size) { return when_.bytes->contains(size); })) {
             report("evidence.sizes", "holds a size outside of when.bytes");
         }
-        if (evidence.sizes.empty() || !std::is_sorted(evidence.sizes.begin(), evidence.sizes.end())) {
+        if (sizes.empty() || !std::is_sorted(sizes.begin(), sizes.end())) {
             report("evidence.sizes", "must hold the measured sizes in ascending order");
         }
-        double const shares[] = {evidence.gain, evidence.gain_low, evidence.gain_high};
-        double const times[] = {evidence.choice_ns, evidence.runner_up_ns.value_or(1), evidence.default_ns};
-        if (!std::all_of(std::begin(times), std::end(times),
-                         [](double time) { return std::isfinite(time) && time > 0; })) {
-            report("evidence.median_ns", "holds a time that is not above 0");
+        for (double const time : {evidence.choice_ns, evidence.runner_up_ns.value_or(1), evidence.default_ns}) {
+            if (!std::isfinite(time) || time <= 0) {
+                report("evidence.median_ns", "holds a time that is not above 0");
+                break;
+            }
         }
-        if (!std::all_of(std::begin(shares), std::end(shares), [](double share) { return std::isfinite(share); }) ||
+        if (!std::isfinite(evidence.gain) || !std::isfinite(evidence.gain_low) || !std::isfinite(evidence.gain_high) ||
             evidence.gain_low > evidence.gain_high) {
             report("evidence.ci", "must be [low, high] around a finite gain");
         }
@@ -150,38 +123,23 @@ private:
     std::vector<Problem>& problems_;
 };
 
-std::string path_of(std::size_t rule) {
-    return fmt::format("rules[{}]", rule);
-}
-
-void check_ids(std::vector<Rule> const& rules, std::vector<Problem>& problems) {
-    std::set<std::string_view> ids;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        if (rules[i].id.empty()) {
-            problems.push_back({path_of(i) + ".id", "is empty; every rule needs a name of its own"});
-        } else if (!ids.insert(rules[i].id).second) {
-            problems.push_back({path_of(i) + ".id", fmt::format("'{}' is there twice; ids are unique", rules[i].id)});
+/// Against the rules before it; there are some dozens of them.
+void check_disjoint(std::vector<Rule> const& rules, std::size_t i, std::string const& path,
+                    std::vector<Problem>& problems) {
+    Rule const& rule = rules[i];
+    for (std::size_t j = 0; j < i; ++j) {
+        Rule const& earlier = rules[j];
+        if (earlier.scope != rule.scope) {
+            continue;
         }
-    }
-}
-
-/// Rules of one scope and operation are compared pairwise: there are some dozens of them.
-void check_disjoint(std::vector<Rule> const& rules, std::vector<Problem>& problems) {
-    std::map<std::pair<std::string_view, TunedOperation>, std::vector<std::size_t>> earlier;
-    for (std::size_t i = 0; i < rules.size(); ++i) {
-        auto& places = earlier[{rules[i].scope, rules[i].when.operation}];
-        for (std::size_t const j : places) {
-            if (covers(rules[j].when, rules[i].when)) {
-                problems.push_back({path_of(i), fmt::format("'{}' is dead: '{}' before it matches all that it does; "
-                                                            "remove one of them",
-                                                            rules[i].id, rules[j].id)});
-            } else if (meets(rules[j].when, rules[i].when)) {
-                problems.push_back({path_of(i), fmt::format("'{}' overlaps '{}'; split them so that no operation "
-                                                            "matches both",
-                                                            rules[i].id, rules[j].id)});
-            }
+        if (covers(earlier.when, rule.when)) {
+            problems.push_back({path, fmt::format("'{}' is dead: '{}' before it matches all that it does; remove one "
+                                                  "of them",
+                                                  rule.id, earlier.id)});
+        } else if (meets(earlier.when, rule.when)) {
+            problems.push_back({path, fmt::format("'{}' overlaps '{}'; split them so that no operation matches both",
+                                                  rule.id, earlier.id)});
         }
-        places.push_back(i);
     }
 }
 
@@ -189,18 +147,30 @@ void check_disjoint(std::vector<Rule> const& rules, std::vector<Problem>& proble
 
 std::vector<Problem> validate(TuningTable const& table) {
     std::vector<Problem> problems;
-    check_system(table.system, problems);
-    for (std::size_t i = 0; i < table.rules.size(); ++i) {
-        RuleCheck(table.rules[i], path_of(i), problems).run();
-        std::string const& memory = table.rules[i].when.memory;
-        // An empty name would be that of any machine that failed to ask its driver.
-        if (table.system.gpu.empty() && !memory.empty() && memory != "host") {
-            problems.push_back({path_of(i) + ".when.memory",
-                                fmt::format("is {}, but 'system' names no gpu that this was measured on", memory)});
-        }
+    if (table.system.key.empty()) {
+        problems.push_back({"system.key", "is empty; a table holds for one system, give its key"});
     }
-    check_ids(table.rules, problems);
-    check_disjoint(table.rules, problems);
+    if (table.system.cpu.empty()) {
+        problems.push_back({"system.cpu", "is empty; name the processor"});
+    }
+    std::set<std::string_view> ids;
+    for (std::size_t i = 0; i < table.rules.size(); ++i) {
+        Rule const& rule = table.rules[i];
+        std::string const path = fmt::format("rules[{}]", i);
+        RuleCheck(rule, path, problems).run();
+        // An empty name would be that of any machine that failed to ask its driver.
+        if (table.system.gpu.empty() && !rule.when.memory.empty() && rule.when.memory != "host") {
+            problems.push_back(
+                {path + ".when.memory",
+                 fmt::format("is {}, but 'system' names no gpu that this was measured on", rule.when.memory)});
+        }
+        if (rule.id.empty()) {
+            problems.push_back({path + ".id", "is empty; every rule needs a name of its own"});
+        } else if (!ids.insert(rule.id).second) {
+            problems.push_back({path + ".id", fmt::format("'{}' is there twice; ids are unique", rule.id)});
+        }
+        check_disjoint(table.rules, i, path, problems);
+    }
     return problems;
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// One subcommand of dlmb_tune: a file of commands/ and a row in run_tune.cpp.
+// The subcommands of dlmb_tune: each a file of commands/ and a line in run_tune.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,22 +11,22 @@
 
 namespace dlmb::app::tune {
 
-class Command {
-public:
-    virtual ~Command() = default;
-    /// One line for the help.
-    [[nodiscard]] virtual std::string description() const = 0;
-    /// The subcommand's parser lives as long as this.
-    virtual void add_options(CLI::App& parser) = 0;
-    /// After parsing. Returns the exit code; throws UsageError (64), OutputError (74) or Error (1).
-    [[nodiscard]] virtual int run() = 0;
-};
+/// A Command has add_options(), and run(), which is called at the end of parsing and returns the exit code; it throws
+/// UsageError (64), OutputError (74) or Error (1).
+template <class Command>
+void add_command(CLI::App& tune, std::string const& name, std::string const& description, int& exit_code) {
+    auto const command = std::make_shared<Command>();
+    CLI::App& parser = *tune.add_subcommand(name, description);
+    command->add_options(parser);
+    parser.callback([command, &exit_code] { exit_code = command->run(); });
+}
 
-[[nodiscard]] std::unique_ptr<Command> make_build();
-[[nodiscard]] std::unique_ptr<Command> make_export();
-[[nodiscard]] std::unique_ptr<Command> make_gain();
-[[nodiscard]] std::unique_ptr<Command> make_lookup();
-[[nodiscard]] std::unique_ptr<Command> make_show();
-[[nodiscard]] std::unique_ptr<Command> make_verify();
+// `exit_code` is that of the subcommand that ran.
+void add_build(CLI::App& tune, int& exit_code);
+void add_export(CLI::App& tune, int& exit_code);
+void add_gain(CLI::App& tune, int& exit_code);
+void add_lookup(CLI::App& tune, int& exit_code);
+void add_show(CLI::App& tune, int& exit_code);
+void add_verify(CLI::App& tune, int& exit_code);
 
 }  // namespace dlmb::app::tune

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <map>
 
 namespace dlmb::app {
 namespace {
@@ -20,42 +19,20 @@ int complain(std::string_view what, int code) {
     return code;
 }
 
-using Commands = std::map<std::string, std::unique_ptr<tune::Command>>;
-
-Commands make_commands() {
-    Commands commands;
-    commands["build"] = tune::make_build();
-    commands["export"] = tune::make_export();
-    commands["gain"] = tune::make_gain();
-    commands["lookup"] = tune::make_lookup();
-    commands["show"] = tune::make_show();
-    commands["verify"] = tune::make_verify();
-    return commands;
-}
-
-int run_chosen(Commands const& commands, CLI::App const& parser) {
-    for (auto const& [name, command] : commands) {
-        if (parser.got_subcommand(name)) {
-            int const code = command->run();
-            return std::fflush(stdout) == 0 ? code : complain("standard output cannot be written", exit_output);
-        }
-    }
-    return complain("no subcommand; see dlmb_tune --help", exit_usage);
-}
-
 }  // namespace
 
 int run_tune(int argc, char** argv) {
     CLI::App parser{"Makes, shows and asks tuning tables: what was measured to be best, and for what", "dlmb_tune"};
     parser.set_version_flag("--version", std::string{build_info().version});
     parser.require_subcommand(1);
-    Commands const commands = make_commands();
-    for (auto const& [name, command] : commands) {
-        command->add_options(*parser.add_subcommand(name, command->description()));
+    int exit_code = exit_ok;
+    for (auto const add :
+         {tune::add_build, tune::add_export, tune::add_gain, tune::add_lookup, tune::add_show, tune::add_verify}) {
+        add(parser, exit_code);
     }
     try {
         parser.parse(argc, argv);
-        return run_chosen(commands, parser);
+        return std::fflush(stdout) == 0 ? exit_code : complain("standard output cannot be written", exit_output);
     } catch (CLI::Success const& request) {  // --help, --version
         return parser.exit(request);
     } catch (CLI::ParseError const& error) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/table_text.hpp"
 
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

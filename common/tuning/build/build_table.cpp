@@ -144,10 +144,7 @@ Built build_rules(std::vector<Observation> const& search, std::vector<Observatio
     for (Series const& series : built.series) {
         append_rules(built.rules, series, policy, accept_unconfirmed);
     }
-    TuningTable order;
-    order.rules = std::move(built.rules);
-    sort_rules(order);
-    built.rules = std::move(order.rules);
+    sort_rules(built.rules);
     for (std::size_t i = 0; i < built.rules.size(); ++i) {
         built.rules[i].id = fmt::format("r{:04}", i + 1);
     }

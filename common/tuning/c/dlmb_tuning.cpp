@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/c/dlmb_tuning.h"
 
-#include "common/tuning/read_table.hpp"
-#include "common/tuning/rule_index.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/query.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -30,19 +30,8 @@ struct dlmb_tuning {
 namespace dlmb::tuning {
 namespace {
 
-int code_of(TableFault fault) {
-    switch (fault) {
-    case TableFault::io:
-        return DLMB_TUNING_IO_ERROR;
-    case TableFault::syntax:
-        return DLMB_TUNING_SYNTAX_ERROR;
-    case TableFault::schema:
-        return DLMB_TUNING_SCHEMA_ERROR;
-    case TableFault::system:
-        break;
-    }
-    return DLMB_TUNING_SYSTEM_MISMATCH;
-}
+constexpr std::array codes{DLMB_TUNING_IO_ERROR, DLMB_TUNING_SYNTAX_ERROR, DLMB_TUNING_SCHEMA_ERROR,
+                           DLMB_TUNING_SYSTEM_MISMATCH};  // by TableFault
 
 /// A caller of an older version has a shorter struct, one of a newer version a longer one.
 constexpr std::uint32_t least_query = offsetof(dlmb_tuning_query, ranks);
@@ -53,40 +42,31 @@ std::string_view text_of(char const* text) {
     return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
-/// The fields of the C query as C++ values; what is out of range makes the query invalid.
-class QueryReader {
-public:
-    [[nodiscard]] bool read(dlmb_tuning_query const& from, Query& query) {
-        auto const operation = operation_named(text_of(from.operation));
-        if (!operation) {
-            return false;
-        }
-        query.operation = *operation;
-        query.backend = text_of(from.scope);
-        query.bytes = from.bytes;
-        query.ranks = count(from.ranks);
-        query.nodes = count(from.nodes);
-        query.dtype = text_of(from.dtype);
-        query.reduction = text_of(from.reduction);
-        query.memory = text_of(from.memory);
-        query.in_place = flag(from.in_place);
-        query.uniform = flag(from.uniform);
-        query.imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt;
-        return valid_;
-    }
-
-private:
-    std::optional<std::uint64_t> count(std::int64_t value) {
-        valid_ = valid_ && value >= -1;
+/// The fields of the C query as C++ values; nothing: one of them is out of range.
+std::optional<Query> query_from(dlmb_tuning_query const& from) {
+    auto const operation = operation_named(text_of(from.operation));
+    bool valid = operation.has_value();
+    auto const count = [&](std::int64_t value) {
+        valid = valid && value >= -1;
         return value < 0 ? std::nullopt : std::optional{static_cast<std::uint64_t>(value)};
-    }
-    std::optional<bool> flag(std::int32_t value) {
-        valid_ = valid_ && value >= -1 && value <= 1;
+    };
+    auto const flag = [&](std::int32_t value) {
+        valid = valid && value >= -1 && value <= 1;
         return value < 0 ? std::nullopt : std::optional{value == 1};
-    }
-
-    bool valid_ = true;
-};
+    };
+    Query const query{.operation = operation.value_or(TunedOperation{}),
+                      .backend = text_of(from.scope),
+                      .bytes = from.bytes,
+                      .ranks = count(from.ranks),
+                      .nodes = count(from.nodes),
+                      .dtype = text_of(from.dtype),
+                      .reduction = text_of(from.reduction),
+                      .memory = text_of(from.memory),
+                      .in_place = flag(from.in_place),
+                      .uniform = flag(from.uniform),
+                      .imbalance = from.imbalance >= 0 ? std::optional{from.imbalance} : std::nullopt};
+    return valid ? std::optional{query} : std::nullopt;
+}
 
 dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
     dlmb_tuning_choice choice = DLMB_TUNING_CHOICE_INIT;
@@ -112,13 +92,6 @@ dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
 
 bool fits(std::uint32_t struct_size, std::uint32_t least) {
     return least <= struct_size && struct_size <= most;
-}
-
-/// The shorter query of an older caller, which knows nothing of the later fields. Reads what the caller has only.
-dlmb_tuning_query completed(dlmb_tuning_query const& query) {
-    dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
-    std::memcpy(&known, &query, query.struct_size);
-    return known;
 }
 
 /// As much as the caller has room for; fields that only the caller knows become 0.
@@ -150,7 +123,7 @@ extern "C" int dlmb_tuning_open(char const* path, char const* system_key, dlmb_t
         *out = std::make_unique<dlmb_tuning>(std::move(table)).release();
         return 0;
     } catch (dlmb::tuning::TableError const& error) {
-        return dlmb::tuning::code_of(error.fault());
+        return dlmb::tuning::codes.at(static_cast<std::size_t>(error.fault()));
     } catch (std::exception const&) {  // no exception may reach C; what is left is memory that ran out
         return DLMB_TUNING_IO_ERROR;
     }
@@ -163,12 +136,14 @@ extern "C" int dlmb_tuning_lookup(dlmb_tuning const* table, dlmb_tuning_query co
         !fits(choice->struct_size, least_choice)) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
-    Query asked;
-    bool const whole = query->struct_size >= sizeof *query;
-    if (!(whole ? QueryReader{}.read(*query, asked) : QueryReader{}.read(completed(*query), asked))) {
+    // An older caller has a shorter query, which knows nothing of the later fields: only what it has is read.
+    dlmb_tuning_query known = DLMB_TUNING_QUERY_INIT;
+    std::memcpy(&known, query, std::min<std::size_t>(query->struct_size, sizeof known));
+    auto const asked = query_from(known);
+    if (!asked) {
         return DLMB_TUNING_BAD_ARGUMENT;
     }
-    Match const match = table->index.find(asked);
+    Match const match = table->index.find(*asked);
     copy_out(choice_of(*table, match), choice);
     return match ? DLMB_TUNING_MATCH : DLMB_TUNING_NO_RULE;
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/backend_kit/chooser.hpp"
-#include "common/tuning/rule_index.hpp"
+#include "common/tuning/query.hpp"
 
 namespace dlmb::tuning {
 

@@ -8,59 +8,42 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <charconv>
 
 namespace dlmb::tuning {
 namespace {
 
-/// Nothing: the rules name none.
 template <class Value>
-std::optional<Value> only_one(std::set<Value> const& values, std::string_view option) {
+void require_one(std::set<Value> const& values, std::string_view option) {
     if (values.size() > 1) {
         throw UsageError(fmt::format("the table holds rules for several of {} ({}); say which one to export", option,
                                      fmt::join(values, ", ")));
     }
-    return values.empty() ? std::nullopt : std::optional{*values.begin()};
 }
 
-void collect(std::set<std::string>& words, std::string const& word) {
-    if (!word.empty()) {
-        words.insert(word);
+/// Fills in an unknown word.
+void complete_word(std::string& word, TuningTable const& table, std::string_view scope, std::string When::*condition,
+                   std::string_view option) {
+    std::set<std::string> words;
+    for (Rule const& rule : table.rules) {
+        if (rule.scope == scope && !(rule.when.*condition).empty()) {
+            words.insert(rule.when.*condition);
+        }
     }
-}
-
-void collect_nodes(std::set<std::uint64_t>& nodes, When const& when) {
-    if (when.nodes) {
-        nodes.insert({when.nodes->min, when.nodes->max});
-    }
-}
-
-void fill(std::string& word, std::set<std::string> const& words, std::string_view option) {
-    if (word.empty()) {
-        word = only_one(words, option).value_or("");
+    if (word.empty() && !words.empty()) {
+        require_one(words, option);
+        word = *words.begin();
     }
 }
 
 }  // namespace
 
 std::string_view name_of(LostReason reason) {
-    switch (reason) {
-    case LostReason::operation_not_tunable:
-        return "operation_not_tunable";
-    case LostReason::key_not_expressible:
-        return "key_not_expressible";
-    case LostReason::size_ignored:
-        return "size_ignored";
-    case LostReason::range_limit:
-        return "range_limit";
-    case LostReason::unknown_algorithm:
-        return "unknown_algorithm";
-    case LostReason::other_slice:
-        return "other_slice";
-    case LostReason::other_backend:
-        break;
-    }
-    return "other_backend";
+    static constexpr std::array<std::string_view, 7> names{
+        "operation_not_tunable", "key_not_expressible", "size_ignored", "range_limit",
+        "unknown_algorithm",     "other_slice",         "other_backend"};
+    return names.at(static_cast<std::size_t>(reason));
 }
 
 std::string to_json(std::vector<Lost> const& lost) {
@@ -74,23 +57,18 @@ std::string to_json(std::vector<Lost> const& lost) {
 
 Slice complete(Slice slice, TuningTable const& table, std::string_view scope) {
     std::set<std::uint64_t> nodes;
-    std::set<std::string> memory;
-    std::set<std::string> dtype;
-    std::set<std::string> reduction;
     for (Rule const& rule : table.rules) {
-        if (rule.scope == scope) {
-            collect_nodes(nodes, rule.when);
-            collect(memory, rule.when.memory);
-            collect(dtype, rule.when.dtype);
-            collect(reduction, rule.when.reduction);
+        if (rule.scope == scope && rule.when.nodes) {
+            nodes.insert({rule.when.nodes->min, rule.when.nodes->max});
         }
     }
-    if (!slice.nodes) {
-        slice.nodes = only_one(nodes, "--nodes");
+    if (!slice.nodes && !nodes.empty()) {
+        require_one(nodes, "--nodes");
+        slice.nodes = *nodes.begin();
     }
-    fill(slice.memory, memory, "--memory");
-    fill(slice.dtype, dtype, "--element");
-    fill(slice.reduction, reduction, "--reduction");
+    complete_word(slice.memory, table, scope, &When::memory, "--memory");
+    complete_word(slice.dtype, table, scope, &When::dtype, "--element");
+    complete_word(slice.reduction, table, scope, &When::reduction, "--reduction");
     return slice;
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/tuning/exporters/mpi_collective.hpp"
+#include "common/tuning/exporters/select_rules.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -26,56 +27,45 @@ enum class MpichGuard : std::uint8_t {
     power_of_two        // of ranks
 };
 
-/// Names are the words of MPIR_CVAR_*_INTRA_ALGORITHM. Source: src/mpi/coll/*/*.c of 4.0.2 and the tree in its library.
 struct MpichAlgorithm {
-    MpiCollective collective;
     std::string_view name;  // "recursive_doubling"
-    std::string_view leaf;  // "MPIR_Allreduce_intra_recursive_doubling"
-    MpichGuard guard;
+    MpichGuard guard = MpichGuard::none;
 };
 
-using enum MpiCollective;
+/// Names are the words of MPIR_CVAR_*_INTRA_ALGORITHM, of algorithms that are safe without MPI_IN_PLACE. Source:
+/// src/mpi/coll/*/*.c of 4.0.2 and the tree in its library.
+std::vector<MpichAlgorithm> mpich_algorithms(MpiCollective collective) {
+    using enum MpichGuard;
+    switch (collective) {
+    case MpiCollective::allgather:
+        return {{"brucks"}, {"nb"}, {"recursive_doubling", power_of_two}, {"ring"}};
+    case MpiCollective::allreduce:
+        return {{"nb"}, {"recursive_doubling"}, {"reduce_scatter_allgather", built_in_and_long}, {"smp", commutative}};
+    case MpiCollective::alltoall:
+        return {{"brucks", not_in_place}, {"nb"}, {"pairwise", not_in_place}, {"scattered", not_in_place}};
+    case MpiCollective::alltoallv:
+        return {{"nb"}, {"scattered", not_in_place}};
+    case MpiCollective::bcast:
+        return {{"binomial"},
+                {"nb"},
+                {"scatter_recursive_doubling_allgather"},
+                {"scatter_ring_allgather"},
+                {"smp", hierarchy}};
+    case MpiCollective::reduce_scatter_block:
+        break;
+    }
+    return {{"nb"},
+            {"noncommutative", power_of_two},
+            {"pairwise", commutative},
+            {"recursive_doubling"},
+            {"recursive_halving", commutative}};
+}
 
-constexpr std::array mpich_algorithm_table{
-    MpichAlgorithm{allgather, "brucks", "MPIR_Allgather_intra_brucks", MpichGuard::none},
-    MpichAlgorithm{allgather, "nb", "MPIR_Allgather_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{allgather, "recursive_doubling", "MPIR_Allgather_intra_recursive_doubling",
-                   MpichGuard::power_of_two},
-    MpichAlgorithm{allgather, "ring", "MPIR_Allgather_intra_ring", MpichGuard::none},
-    MpichAlgorithm{allreduce, "nb", "MPIR_Allreduce_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{allreduce, "recursive_doubling", "MPIR_Allreduce_intra_recursive_doubling", MpichGuard::none},
-    MpichAlgorithm{allreduce, "reduce_scatter_allgather", "MPIR_Allreduce_intra_reduce_scatter_allgather",
-                   MpichGuard::built_in_and_long},
-    MpichAlgorithm{allreduce, "smp", "MPIR_Allreduce_intra_smp", MpichGuard::commutative},
-    MpichAlgorithm{alltoall, "brucks", "MPIR_Alltoall_intra_brucks", MpichGuard::not_in_place},
-    MpichAlgorithm{alltoall, "nb", "MPIR_Alltoall_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{alltoall, "pairwise", "MPIR_Alltoall_intra_pairwise", MpichGuard::not_in_place},
-    MpichAlgorithm{alltoall, "scattered", "MPIR_Alltoall_intra_scattered", MpichGuard::not_in_place},
-    MpichAlgorithm{alltoallv, "nb", "MPIR_Alltoallv_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{alltoallv, "scattered", "MPIR_Alltoallv_intra_scattered", MpichGuard::not_in_place},
-    MpichAlgorithm{bcast, "binomial", "MPIR_Bcast_intra_binomial", MpichGuard::none},
-    MpichAlgorithm{bcast, "nb", "MPIR_Bcast_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{bcast, "scatter_recursive_doubling_allgather",
-                   "MPIR_Bcast_intra_scatter_recursive_doubling_allgather", MpichGuard::none},
-    MpichAlgorithm{bcast, "scatter_ring_allgather", "MPIR_Bcast_intra_scatter_ring_allgather", MpichGuard::none},
-    MpichAlgorithm{bcast, "smp", "MPIR_Bcast_intra_smp", MpichGuard::hierarchy},
-    MpichAlgorithm{reduce_scatter_block, "nb", "MPIR_Reduce_scatter_block_allcomm_nb", MpichGuard::none},
-    MpichAlgorithm{reduce_scatter_block, "noncommutative", "MPIR_Reduce_scatter_block_intra_noncommutative",
-                   MpichGuard::power_of_two},
-    MpichAlgorithm{reduce_scatter_block, "pairwise", "MPIR_Reduce_scatter_block_intra_pairwise",
-                   MpichGuard::commutative},
-    MpichAlgorithm{reduce_scatter_block, "recursive_doubling", "MPIR_Reduce_scatter_block_intra_recursive_doubling",
-                   MpichGuard::none},
-    MpichAlgorithm{reduce_scatter_block, "recursive_halving", "MPIR_Reduce_scatter_block_intra_recursive_halving",
-                   MpichGuard::commutative},
-};
-
-/// Null: none of this name, or one that is safe only with MPI_IN_PLACE.
-MpichAlgorithm const* mpich_algorithm(MpiCollective collective, std::string_view name) {
-    auto const found =
-        std::find_if(mpich_algorithm_table.begin(), mpich_algorithm_table.end(),
-                     [&](MpichAlgorithm const& one) { return one.collective == collective && one.name == name; });
-    return found == mpich_algorithm_table.end() ? nullptr : &*found;
+/// "MPIR_Allreduce_intra_recursive_doubling"; "MPIR_Bcast_allcomm_nb" for any kind of communicator.
+std::string leaf_name(MpiCollective collective, std::string_view algorithm) {
+    std::string name(name_of(collective));
+    name.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(name.front())));
+    return fmt::format("MPIR_{}_{}_{}", name, algorithm == "nb" ? "allcomm" : "intra", algorithm);
 }
 
 /// Sizes and ranks are read with atoi.
@@ -83,29 +73,16 @@ constexpr std::uint64_t mpich_most = 2147483647;
 
 struct MpichRow {
     ByteInterval bytes;  // of the key; a max of no_limit: all larger ones
-    MpichAlgorithm const* algorithm = nullptr;
-};
-
-struct MpichComm {
-    CountInterval ranks;
-    std::vector<MpichRow> rows;  // ascending, disjoint
+    std::string leaf;
+    MpichGuard guard = MpichGuard::none;
 };
 
 /// "avg_msg_size", "total_msg_size", or empty: the call is chosen without its size. 4.0.2 aborts on avg_msg_size
 /// elsewhere than in allreduce, bcast, reduce and alltoall.
 std::string_view mpich_size_key(MpiCollective collective) {
-    switch (collective) {
-    case MpiCollective::allreduce:
-    case MpiCollective::alltoall:
-    case MpiCollective::bcast:
-        return "avg_msg_size";
-    case MpiCollective::allgather:
-    case MpiCollective::reduce_scatter_block:
-        return "total_msg_size";
-    case MpiCollective::alltoallv:
-        break;
-    }
-    return "";
+    static constexpr std::array<std::string_view, every_mpi_collective.size()> keys{
+        "total_msg_size", "avg_msg_size", "avg_msg_size", "", "avg_msg_size", "total_msg_size"};
+    return keys.at(static_cast<std::size_t>(collective));
 }
 
 /// Where avg_msg_size is what a rank sends to one other.
@@ -113,88 +90,54 @@ bool average_is_per_peer(MpiCollective collective) {
     return collective == MpiCollective::alltoall;
 }
 
-/// One rule as a leaf, with sizes in the unit of its call's key.
-class MpichTranslation {
-public:
-    MpichTranslation(MpiCollective collective, MpichInfo const& info, std::vector<Lost>& lost)
-        : collective_(collective), info_(info), lost_(lost) {}
-
-    std::optional<MpichRow> row(Carried const& one, CountInterval ranks) {
-        Choice const& choose = one.rule->choose;
-        if (!choose.algorithm || choose.algorithm->family != "mpich") {
-            return lose(one, LostReason::unknown_algorithm,
-                        fmt::format("method '{}' is no algorithm of MPICH", choose.method));
-        }
-        MpichAlgorithm const* const algorithm = mpich_algorithm(collective_, choose.algorithm->name);
-        if (algorithm == nullptr || !info_.algorithms.contains(std::string(algorithm->leaf))) {
-            return lose(one, LostReason::unknown_algorithm,
-                        fmt::format("{} of {} is not known in {}, or not safe to choose by size",
-                                    choose.algorithm->name, name_of(collective_), info_.origin));
-        }
-        if (algorithm->guard == MpichGuard::power_of_two &&
-            !(ranks.min == ranks.max && std::has_single_bit(ranks.min))) {
-            return lose(one, LostReason::unknown_algorithm,
-                        fmt::format("{} runs for powers of two only", choose.algorithm->name));
-        }
-        if (choose.params != ChoiceParams{}) {
-            return lose(one, LostReason::key_not_expressible, "a leaf of the tree takes no parameters");
-        }
-        return with_sizes(one, ranks, algorithm);
+/// With sizes in the unit of the call's key.
+std::optional<MpichRow> mpich_row(MpiCollective collective, MpichInfo const& info, Carried const& one,
+                                  std::vector<Lost>& lost) {
+    Choice const& choose = one.rule->choose;
+    if (one.ranks.min > mpich_most) {
+        return lose(lost, one, LostReason::range_limit, "more ranks than the format can say");
     }
-
-private:
-    std::optional<MpichRow> lose(Carried const& one, LostReason why, std::string detail) {
-        lost_.push_back({one.rule->id, why, std::move(detail)});
-        return std::nullopt;
+    if (!choose.algorithm || choose.algorithm->family != "mpich") {
+        return lose(lost, one, LostReason::unknown_algorithm,
+                    fmt::format("method '{}' is no algorithm of MPICH", choose.method));
     }
-
-    std::optional<MpichRow> with_sizes(Carried const& one, CountInterval ranks, MpichAlgorithm const* algorithm) {
-        if (mpich_size_key(collective_).empty()) {
-            return MpichRow{one.bytes, algorithm};
-        }
-        auto bytes = average_is_per_peer(collective_) ? per_rank(one.bytes, ranks.min) : std::optional{one.bytes};
-        if (!bytes) {
+    std::string const& name = choose.algorithm->name;
+    auto const known = mpich_algorithms(collective);
+    auto const algorithm =
+        std::find_if(known.begin(), known.end(), [&](MpichAlgorithm const& each) { return each.name == name; });
+    std::string leaf = leaf_name(collective, name);
+    if (algorithm == known.end() || !info.algorithms.contains(leaf)) {
+        return lose(lost, one, LostReason::unknown_algorithm,
+                    fmt::format("{} of {} is not known in {}, or not safe to choose by size", name, name_of(collective),
+                                info.origin));
+    }
+    if (algorithm->guard == MpichGuard::power_of_two &&
+        !(one.ranks.min == one.ranks.max && std::has_single_bit(one.ranks.min))) {
+        return lose(lost, one, LostReason::unknown_algorithm, fmt::format("{} runs for powers of two only", name));
+    }
+    if (choose.params != ChoiceParams{}) {
+        return lose(lost, one, LostReason::key_not_expressible, "a leaf of the tree takes no parameters");
+    }
+    MpichRow row{one.bytes, std::move(leaf), algorithm->guard};
+    if (mpich_size_key(collective).empty()) {
+        return row;
+    }
+    if (average_is_per_peer(collective)) {
+        auto const shares = per_rank(one.bytes, one.ranks.min);
+        if (!shares) {
             return std::nullopt;  // no size of n equal shares lies in the rule
         }
-        if (one.bytes.max == no_limit) {
-            bytes->max = no_limit;
-        }
-        if (bytes->min > mpich_most) {
-            return lose(one, LostReason::range_limit, "begins above 2147483647, the largest number of the format");
-        }
-        if (bytes->max > mpich_most && bytes->max != no_limit) {
-            lose(one, LostReason::range_limit,
-                 "sizes above 2147483647, the largest number of the format, keep the default");
-            bytes->max = mpich_most;
-        }
-        return MpichRow{*bytes, algorithm};
+        row.bytes = {shares->min, one.bytes.max == no_limit ? no_limit : shares->max};
     }
-
-    MpiCollective collective_;
-    MpichInfo const& info_;
-    std::vector<Lost>& lost_;
-};
-
-/// For each number of ranks, which leaf for which sizes.
-std::vector<MpichComm> mpich_rows(MpiCollective collective, std::vector<Carried> const& rules, MpichInfo const& info,
-                                  std::vector<Lost>& lost) {
-    MpichTranslation translation(collective, info, lost);
-    std::vector<MpichComm> comms;
-    for (RankSegment const& segment :
-         rank_segments(average_is_per_peer(collective) ? split_ranks(rules, lost) : rules)) {
-        MpichComm comm{segment.ranks, {}};
-        for (Carried const& one : segment.rules) {
-            if (segment.ranks.min > mpich_most) {
-                lost.push_back({one.rule->id, LostReason::range_limit, "more ranks than the format can say"});
-            } else if (auto const row = translation.row(one, segment.ranks)) {
-                comm.rows.push_back(*row);
-            }
-        }
-        if (!comm.rows.empty()) {
-            comms.push_back(std::move(comm));
-        }
+    if (row.bytes.min > mpich_most) {
+        return lose(lost, one, LostReason::range_limit, "begins above 2147483647, the largest number of the format");
     }
-    return comms;
+    if (row.bytes.max > mpich_most && row.bytes.max != no_limit) {
+        lose(lost, one, LostReason::range_limit,
+             "sizes above 2147483647, the largest number of the format, keep the default");
+        row.bytes.max = mpich_most;
+    }
+    return row;
 }
 
 using Tree = nlohmann::ordered_json;  // the order of keys is the order of the questions
@@ -202,51 +145,42 @@ using Tree = nlohmann::ordered_json;  // the order of keys is the order of the q
 /// Rules of one call on top of the library's subtree for it.
 class Splice {
 public:
-    Splice(std::string_view key, Tree const& base) : key_(key), base_(base) {}
+    Splice(std::string_view size_key, Tree const& base) : size_key_(size_key), base_(base) {}
 
-    Tree tree(std::vector<MpichComm> const& comms) {
-        Tree tree = Tree::object();
-        std::uint64_t next = 1;
-        for (MpichComm const& comm : comms) {
-            if (next < comm.ranks.min) {
-                tree[fmt::format("comm_size<{}", comm.ranks.min)] = base_;
-            }
-            if (comm.ranks.max >= mpich_most) {
-                tree["comm_size=any"] = sizes(comm.rows);
-                return tree;
-            }
-            tree[fmt::format("comm_size<={}", comm.ranks.max)] = sizes(comm.rows);
-            next = comm.ranks.max + 1;
-        }
-        tree["comm_size=any"] = base_;
-        return tree;
+    [[nodiscard]] Tree tree(std::vector<RankRows<MpichRow>> const& all) const {
+        return with_gaps("comm_size", 1, all, &RankRows<MpichRow>::ranks, [&](RankRows<MpichRow> const& of_ranks) {
+            return size_key_.empty() ? leaf(of_ranks.rows.front())
+                                     : with_gaps(size_key_, 0, of_ranks.rows, &MpichRow::bytes,
+                                                 [&](MpichRow const& row) { return leaf(row); });
+        });
     }
 
 private:
-    Tree sizes(std::vector<MpichRow> const& rows) const {
-        if (key_.empty()) {
-            return leaf(*rows.front().algorithm);
-        }
+    /// The first key that holds decides, so that a range that no entry covers has the library's subtree.
+    template <class Entry, class SubtreeOf>
+    [[nodiscard]] Tree with_gaps(std::string_view key, std::uint64_t least, std::vector<Entry> const& entries,
+                                 CountInterval Entry::*range, SubtreeOf subtree_of) const {
         Tree tree = Tree::object();
-        Bytes next = 0;
-        for (MpichRow const& row : rows) {
-            if (next < row.bytes.min) {
-                tree[fmt::format("{}<={}", key_, row.bytes.min - 1)] = base_;
+        std::uint64_t next = least;
+        for (Entry const& entry : entries) {
+            auto const [min, max] = entry.*range;
+            if (next < min) {
+                tree[fmt::format("{}<={}", key, min - 1)] = base_;
             }
-            if (row.bytes.max == no_limit) {
-                tree[fmt::format("{}=any", key_)] = leaf(*row.algorithm);
+            if (max == no_limit) {
+                tree[fmt::format("{}=any", key)] = subtree_of(entry);
                 return tree;
             }
-            tree[fmt::format("{}<={}", key_, row.bytes.max)] = leaf(*row.algorithm);
-            next = row.bytes.max + 1;
+            tree[fmt::format("{}<={}", key, max)] = subtree_of(entry);
+            next = max + 1;
         }
-        tree[fmt::format("{}=any", key_)] = base_;
+        tree[fmt::format("{}=any", key)] = base_;
         return tree;
     }
 
-    Tree leaf(MpichAlgorithm const& algorithm) const {
-        Tree leaf{{fmt::format("algorithm={}", algorithm.leaf), Tree::object()}};
-        switch (algorithm.guard) {
+    [[nodiscard]] Tree leaf(MpichRow const& row) const {
+        Tree leaf{{fmt::format("algorithm={}", row.leaf), Tree::object()}};
+        switch (row.guard) {
         case MpichGuard::not_in_place:
             return {{"is_sendbuf_inplace=yes", base_}, {"is_sendbuf_inplace=no", leaf}};
         case MpichGuard::commutative:
@@ -262,7 +196,7 @@ private:
         return leaf;
     }
 
-    std::string_view key_;
+    std::string_view size_key_;
     Tree const& base_;
 };
 
@@ -328,12 +262,19 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     lose_other_operations(selection.rules, selection.lost);
     for (MpiCollective const which : every_mpi_collective) {
-        auto const rules = rules_of(which, selection.rules, selection.lost);
-        auto const comms = mpich_rows(which, rules, info, selection.lost);
-        if (!comms.empty()) {
+        auto rules = rules_of(which, selection.rules, selection.lost);
+        if (average_is_per_peer(which)) {
+            rules = split_ranks(rules, selection.lost);
+        }
+        auto all = rows_by_ranks<MpichRow>(
+            rules, [&](Carried const& one) { return mpich_row(which, info, one, selection.lost); });
+        for (RankRows<MpichRow>& of_ranks : all) {
+            of_ranks.ranks.max = of_ranks.ranks.max >= mpich_most ? no_limit : of_ranks.ranks.max;
+        }
+        if (!all.empty()) {
             Tree& place = subtree(tree, name_of(which), info.origin);
             Tree const base = place;
-            place = Splice(mpich_size_key(which), base).tree(comms);
+            place = Splice(mpich_size_key(which), base).tree(all);
         }
     }
     return {{{"dlmb_collectives.json", tree.dump() + "\n"}},

@@ -39,89 +39,80 @@ std::optional<std::vector<std::string>> column(CountInterval range) {
     return values;
 }
 
-class Lines {
-public:
-    explicit Lines(std::vector<Lost>& lost) : lost_(lost) {}
+/// Whether the file can say the choice of a rule.
+bool check_choice(Carried const& one, std::vector<Lost>& lost) {
+    auto const& algorithm = one.rule->choose.algorithm;
+    ChoiceParams rest = one.rule->choose.params;
+    if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_tuner::algorithm_names, algorithm->name) ||
+        !is_one_of(nccl_tuner::protocol_names, rest.protocol)) {
+        lose(lost, one, LostReason::unknown_algorithm, "names no algorithm with a protocol of NCCL");
+        return false;
+    }
+    rest.protocol.clear();
+    rest.channels.reset();
+    if (rest != ChoiceParams{}) {
+        lose(lost, one, LostReason::key_not_expressible, "has parameters that the file has no column for");
+        return false;
+    }
+    return true;
+}
 
-    void add(Carried const& one) {
-        Rule const& rule = *one.rule;
-        TunedOperation const operation = rule.when.operation;
-        if (operation == TunedOperation::exchange || operation == TunedOperation::sendrecv) {
-            return lose(rule, LostReason::operation_not_tunable,
-                        fmt::format("NCCL asks no tuner for {}", name_of(operation)));
-        }
-        if (!check_choice(rule)) {
-            return;
-        }
-        auto const all_ranks = column(one.ranks);
-        auto const all_nodes = column(rule.when.nodes.value_or(any_number));
-        if (!all_ranks || !all_nodes) {
-            return lose(rule, LostReason::range_limit,
-                        fmt::format("needs a line for each number of ranks and nodes, {} at most", most_lines));
-        }
-        auto const& channels = rule.choose.params.channels;
-        for (std::string const& ranks : *all_ranks) {
-            for (std::string const& nodes : *all_nodes) {
-                if (ranks != "-1" && nodes != "-1" && std::stoull(nodes) > std::stoull(ranks)) {
-                    continue;
-                }
-                // The last column counts pipelined operations: any number.
-                text_ += fmt::format("{},{},{},{},{},{},{},{},-1\n", collective_name(operation), one.bytes.min,
-                                     one.bytes.max, rule.choose.algorithm->name, rule.choose.params.protocol,
-                                     channels ? fmt::format("{}", *channels) : "-1", nodes, ranks);
-                some_without_channels_ = some_without_channels_ || !channels;
+/// Empty: the rule is lost.
+std::string lines_of(Carried const& one, std::vector<Lost>& lost) {
+    Rule const& rule = *one.rule;
+    TunedOperation const operation = rule.when.operation;
+    if (operation == TunedOperation::exchange || operation == TunedOperation::sendrecv) {
+        lose(lost, one, LostReason::operation_not_tunable,
+             fmt::format("NCCL asks no tuner for {}", name_of(operation)));
+        return "";
+    }
+    if (!check_choice(one, lost)) {
+        return "";
+    }
+    auto const all_ranks = column(one.ranks);
+    auto const all_nodes = column(rule.when.nodes.value_or(any_number));
+    if (!all_ranks || !all_nodes) {
+        lose(lost, one, LostReason::range_limit,
+             fmt::format("needs a line for each number of ranks and nodes, {} at most", most_lines));
+        return "";
+    }
+    auto const& channels = rule.choose.params.channels;
+    std::string lines;
+    for (std::string const& ranks : *all_ranks) {
+        for (std::string const& nodes : *all_nodes) {
+            if (ranks != "-1" && nodes != "-1" && std::stoull(nodes) > std::stoull(ranks)) {
+                continue;
             }
+            // The last column counts pipelined operations: any number.
+            lines += fmt::format("{},{},{},{},{},{},{},{},-1\n", collective_name(operation), one.bytes.min,
+                                 one.bytes.max, rule.choose.algorithm->name, rule.choose.params.protocol,
+                                 channels ? fmt::format("{}", *channels) : "-1", nodes, ranks);
         }
     }
-
-    [[nodiscard]] std::string const& text() const { return text_; }
-    [[nodiscard]] bool some_without_channels() const { return some_without_channels_; }
-
-private:
-    void lose(Rule const& rule, LostReason why, std::string detail) {
-        lost_.push_back({rule.id, why, std::move(detail)});
-    }
-
-    bool check_choice(Rule const& rule) {
-        auto const& algorithm = rule.choose.algorithm;
-        ChoiceParams rest = rule.choose.params;
-        if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_tuner::algorithm_names, algorithm->name) ||
-            !is_one_of(nccl_tuner::protocol_names, rest.protocol)) {
-            lose(rule, LostReason::unknown_algorithm, "names no algorithm with a protocol of NCCL");
-            return false;
-        }
-        rest.protocol.clear();
-        rest.channels.reset();
-        if (rest != ChoiceParams{}) {
-            lose(rule, LostReason::key_not_expressible, "has parameters that the file has no column for");
-            return false;
-        }
-        return true;
-    }
-
-    std::vector<Lost>& lost_;
-    // Every line that starts otherwise is a rule: NVIDIA's plugin would read a header as one for allreduce.
-    std::string text_ =
-        "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
-    bool some_without_channels_ = false;
-};
+    return lines;
+}
 
 }  // namespace
 
 Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& plugin) {
     Selection selection = select_rules(table, "nccl", slice, {.nodes = true});
-    Lines lines(selection.lost);
+    // Every line that starts otherwise is a rule: NVIDIA's plugin would read a header as one for allreduce.
+    std::string text =
+        "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
+    bool some_without_channels = false;
     for (Carried const& one : selection.rules) {
         if (!one.keeps_default()) {
-            lines.add(one);
+            std::string const lines = lines_of(one, selection.lost);
+            some_without_channels = some_without_channels || (!lines.empty() && !one.rule->choose.params.channels);
+            text += lines;
         }
     }
     std::vector<std::string> notes{
         "NCCL loads one tuner only: this one takes the place of another, such as that of aws-ofi-nccl"};
-    if (lines.some_without_channels()) {
+    if (some_without_channels) {
         notes.emplace_back("rules without channels leave their number to NCCL; NVIDIA's example plugin would take 1");
     }
-    return {{{"dlmb_nccl.csv", lines.text()}},
+    return {{{"dlmb_nccl.csv", std::move(text)}},
             {{"DLMB_NCCL_TABLE", std::string(folder_mark) + "/dlmb_nccl.csv"}, {"NCCL_TUNER_PLUGIN", plugin}},
             in_order(std::move(selection.lost), table),
             std::move(notes)};

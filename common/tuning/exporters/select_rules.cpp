@@ -8,75 +8,73 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace dlmb::tuning {
 namespace {
 
 constexpr std::uint64_t most_listed_ranks = 64;
 
-/// Takes one rule through the slice.
-class Selector {
-public:
-    Selector(Rule const& rule, Slice const& slice, Keys keys)
-        : rule_(rule), when_(rule.when), slice_(slice),
-          keys_(keys), carried_{&rule, when_.ranks.value_or(CountInterval{1, no_limit}),
-                                when_.bytes.value_or(ByteInterval{0, no_limit})} {}
-
-    /// Nothing: lost, see lost().
-    std::optional<Carried> pass() {
-        check_words();
-        check_keys();
-        if (!keys_.nodes && when_.nodes && !(slice_.nodes && when_.nodes->contains(*slice_.nodes))) {
-            lose(LostReason::other_slice, fmt::format("holds for {} to {} nodes", when_.nodes->min, when_.nodes->max));
-        }
-        return lost_ ? std::nullopt : std::optional{carried_};
-    }
-    [[nodiscard]] Lost lost() const { return *lost_; }
-
-private:
-    void lose(LostReason why, std::string detail) {
-        if (!lost_) {
-            lost_ = Lost{rule_.id, why, std::move(detail)};
+/// Why a rule does not hold in the slice as it does in the table; nothing: it does.
+std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, Keys keys) {
+    When const& when = rule.when;
+    for (auto const& [name, condition, value] :
+         {std::tuple{"memory", &when.memory, &slice.memory}, std::tuple{"dtype", &when.dtype, &slice.dtype},
+          std::tuple{"reduction", &when.reduction, &slice.reduction}}) {
+        bool const has_key = keys.memory && condition == &when.memory;
+        if (!has_key && !condition->empty() && *condition != *value) {
+            return Lost{
+                rule.id, LostReason::other_slice,
+                fmt::format("holds for {} {}, exported is {}", name, *condition, value->empty() ? "none" : *value)};
         }
     }
+    bool const one_for_all =
+        keys.imbalance && when.operation == TunedOperation::exchange && !when.uniform.value_or(false);
+    if (when.in_place || (when.imbalance && !one_for_all)) {
+        return Lost{rule.id, LostReason::key_not_expressible,
+                    fmt::format("the format has no key for '{}'", when.in_place ? "in_place" : "imbalance")};
+    }
+    if (!keys.nodes && when.nodes && !(slice.nodes && when.nodes->contains(*slice.nodes))) {
+        return Lost{rule.id, LostReason::other_slice,
+                    fmt::format("holds for {} to {} nodes", when.nodes->min, when.nodes->max)};
+    }
+    return std::nullopt;
+}
 
-    void check_word(std::string const& condition, std::string const& value, std::string_view name) {
-        if (!condition.empty() && condition != value) {
-            lose(LostReason::other_slice,
-                 fmt::format("holds for {} {}, exported is {}", name, condition, value.empty() ? "none" : value));
+/// One choice for all sizes and imbalances of a segment, or nothing.
+std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Lost>& lost) {
+    std::vector<Carried> winners = segment.rules;
+    std::erase_if(winners, [](Carried const& one) { return one.keeps_default(); });
+    if (winners.empty()) {
+        return std::nullopt;
+    }
+    auto const lose_all = [&](std::string_view why) {
+        for (Carried const& winner : winners) {
+            lose(lost, winner, LostReason::size_ignored,
+                 fmt::format("alltoallv is chosen without its size and imbalance, {}", why));
         }
+    };
+    Carried const& first = winners.front();
+    bool const one_choice = std::all_of(segment.rules.begin(), segment.rules.end(), [&](Carried const& one) {
+        return one.keeps_default() ? one.rule->status == RuleStatus::tie : one.rule->choose == first.rule->choose;
+    });
+    if (!one_choice) {
+        lose_all("and no one choice is best at all measured ones");
+        return std::nullopt;
     }
-
-    void check_words() {
-        if (!keys_.memory) {
-            check_word(when_.memory, slice_.memory, "memory");
-        }
-        check_word(when_.dtype, slice_.dtype, "dtype");
-        check_word(when_.reduction, slice_.reduction, "reduction");
+    ByteInterval const all{0, no_limit};
+    if (first.bytes != all || first.rule->when.imbalance) {
+        lose_all("so this holds for others than were measured, too");
     }
-
-    void check_key(bool present, std::string_view name) {
-        if (present) {
-            lose(LostReason::key_not_expressible, fmt::format("the format has no key for '{}'", name));
-        }
-    }
-
-    void check_keys() {
-        check_key(when_.in_place.has_value(), "in_place");
-        bool const one_for_all =
-            keys_.imbalance && when_.operation == TunedOperation::exchange && !when_.uniform.value_or(false);
-        check_key(!one_for_all && when_.imbalance.has_value(), "imbalance");
-    }
-
-    Rule const& rule_;
-    When const& when_;
-    Slice const& slice_;
-    Keys keys_;
-    Carried carried_;
-    std::optional<Lost> lost_;
-};
+    return Carried{first.rule, segment.ranks, all};
+}
 
 }  // namespace
+
+std::nullopt_t lose(std::vector<Lost>& lost, Carried const& one, LostReason why, std::string detail) {
+    lost.push_back({one.rule->id, why, std::move(detail)});
+    return std::nullopt;
+}
 
 Selection select_rules(TuningTable const& table, std::string_view backend, Slice const& slice, Keys keys) {
     Selection selection;
@@ -88,11 +86,12 @@ Selection select_rules(TuningTable const& table, std::string_view backend, Slice
         if (rule.scope != backend) {
             continue;
         }
-        Selector selector(rule, slice, keys);
-        if (auto const carried = selector.pass()) {
-            selection.rules.push_back(*carried);
+        auto loss = loss_of(rule, slice, keys);
+        if (!loss) {
+            selection.rules.push_back({&rule, rule.when.ranks.value_or(CountInterval{1, no_limit}),
+                                       rule.when.bytes.value_or(ByteInterval{0, no_limit})});
         } else if (!rule.choose.keeps_default()) {
-            selection.lost.push_back(selector.lost());
+            selection.lost.push_back(std::move(*loss));
         }
     }
     return selection;
@@ -110,8 +109,11 @@ std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         auto const next = std::next(cut);
         RankSegment segment{{*cut, next == cuts.end() ? no_limit : *next - 1}, {}};
-        std::copy_if(rules.begin(), rules.end(), std::back_inserter(segment.rules),
-                     [&](Carried const& one) { return one.ranks.covers(segment.ranks); });
+        for (Carried const& one : rules) {
+            if (one.ranks.covers(segment.ranks)) {
+                segment.rules.push_back({one.rule, segment.ranks, one.bytes});
+            }
+        }
         std::sort(segment.rules.begin(), segment.rules.end(),
                   [](Carried const& one, Carried const& other) { return one.bytes < other.bytes; });
         if (!segment.rules.empty()) {
@@ -123,17 +125,14 @@ std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
 
 std::vector<Carried> split_ranks(std::vector<Carried> const& rules, std::vector<Lost>& lost) {
     std::vector<Carried> split;
-    for (Carried one : rules) {
-        CountInterval const ranks = one.ranks;
-        if (ranks.max == no_limit || ranks.max - ranks.min >= most_listed_ranks) {
-            lost.push_back(
-                {one.rule->id, LostReason::range_limit,
-                 fmt::format("sizes per rank need one entry for each number of ranks, {} at most", most_listed_ranks)});
+    for (Carried const& one : rules) {
+        if (one.ranks.max == no_limit || one.ranks.max - one.ranks.min >= most_listed_ranks) {
+            lose(lost, one, LostReason::range_limit,
+                 fmt::format("sizes per rank need one entry for each number of ranks, {} at most", most_listed_ranks));
             continue;
         }
-        for (std::uint64_t n = ranks.min; n <= ranks.max; ++n) {
-            one.ranks = {n, n};
-            split.push_back(one);
+        for (std::uint64_t n = one.ranks.min; n <= one.ranks.max; ++n) {
+            split.push_back({one.rule, {n, n}, one.bytes});
         }
     }
     return split;
@@ -160,6 +159,63 @@ std::optional<ByteInterval> per_rank(ByteInterval bytes, std::uint64_t n) {
     Bytes const least = bytes.min / n + (bytes.min % n == 0 ? 0 : 1);
     Bytes const most = bytes.max / n;
     return least <= most ? std::optional{ByteInterval{least, most}} : std::nullopt;
+}
+
+std::string_view name_of(MpiCollective collective) {
+    static constexpr std::array<std::string_view, every_mpi_collective.size()> names{
+        "allgather", "allreduce", "alltoall", "alltoallv", "bcast", "reduce_scatter_block"};
+    return names.at(static_cast<std::size_t>(collective));
+}
+
+std::optional<MpiCollective> collective_of(When const& when) {
+    switch (when.operation) {
+    case TunedOperation::allreduce:
+        return MpiCollective::allreduce;
+    case TunedOperation::reduce_scatter:
+        return MpiCollective::reduce_scatter_block;
+    case TunedOperation::allgather:
+        return MpiCollective::allgather;
+    case TunedOperation::broadcast:
+        return MpiCollective::bcast;
+    case TunedOperation::exchange:
+        return when.uniform.value_or(false) ? MpiCollective::alltoall : MpiCollective::alltoallv;
+    case TunedOperation::sendrecv:
+        break;
+    }
+    return std::nullopt;
+}
+
+std::vector<Carried> rules_of(MpiCollective collective, std::vector<Carried> const& rules, std::vector<Lost>& lost) {
+    std::vector<Carried> mine = rules;
+    std::erase_if(mine, [&](Carried const& one) { return collective_of(one.rule->when) != collective; });
+    if (collective != MpiCollective::alltoallv) {
+        std::erase_if(mine, [](Carried const& one) { return one.keeps_default(); });
+        return mine;
+    }
+    for (Carried const& one : mine) {
+        if (!one.rule->when.uniform && !one.keeps_default()) {
+            lose(
+                lost, one, LostReason::key_not_expressible,
+                "holds for every exchange, but equal blocks sent by MPI_Alltoall keep the default; give them a rule of "
+                "their own ('uniform': true)");
+        }
+    }
+    std::vector<Carried> without;
+    for (RankSegment const& segment : rank_segments(mine)) {
+        if (auto const one = without_sizes(segment, lost)) {
+            without.push_back(*one);
+        }
+    }
+    return without;
+}
+
+void lose_other_operations(std::vector<Carried> const& rules, std::vector<Lost>& lost) {
+    for (Carried const& one : rules) {
+        if (!collective_of(one.rule->when) && !one.keeps_default()) {
+            lose(lost, one, LostReason::operation_not_tunable,
+                 fmt::format("{} is no collective", name_of(one.rule->when.operation)));
+        }
+    }
 }
 
 }  // namespace dlmb::tuning

@@ -12,91 +12,76 @@ namespace {
 
 /// A rule that says how messages of its sizes travel: eagerly below `threshold`, by rendezvous from it on.
 struct ThresholdRule {
-    Rule const* rule = nullptr;
-    ByteInterval bytes;
+    Carried one;
     Bytes threshold = 0;  // no_limit: never by rendezvous
-};
 
-/// What a rule demands of a threshold.
-struct Demand {
-    Rule const* rule;
-    std::optional<ByteInterval> eager;
-    std::optional<ByteInterval> rendezvous;
+    [[nodiscard]] std::optional<ByteInterval> eager() const {
+        if (one.bytes.min >= threshold) {
+            return std::nullopt;
+        }
+        return ByteInterval{one.bytes.min, std::min(one.bytes.max, threshold - 1)};
+    }
+    [[nodiscard]] std::optional<ByteInterval> rendezvous() const {
+        if (one.bytes.max < threshold) {
+            return std::nullopt;
+        }
+        return ByteInterval{std::max(one.bytes.min, threshold), one.bytes.max};
+    }
 };
-
-Demand demand_of(ThresholdRule const& one) {
-    Demand demand{one.rule, {}, {}};
-    if (one.bytes.min < one.threshold) {
-        demand.eager = {one.bytes.min, std::min(one.bytes.max, one.threshold - 1)};
-    }
-    if (one.bytes.max >= one.threshold) {
-        demand.rendezvous = {std::max(one.bytes.min, one.threshold), one.bytes.max};
-    }
-    return demand;
-}
 
 /// Sizes between the ranges of rules, or beyond them, that the threshold changes as well.
-void note_reach(std::vector<Demand> const& demands, Bytes threshold, std::vector<Lost>& lost) {
+void note_reach(std::vector<ThresholdRule> const& rules, Bytes threshold, std::vector<Lost>& lost) {
     Bytes next_eager = 0;  // all sizes below are covered
-    for (Demand const& demand : demands) {
-        if (demand.eager && demand.eager->min > next_eager) {
-            lost.push_back(
-                {demand.rule->id, LostReason::size_ignored,
-                 fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, demand.eager->min - 1)});
-        }
-        if (demand.eager) {
-            next_eager = demand.eager->max + 1;
-        }
-    }
     Bytes next = threshold;
-    Rule const* last = nullptr;
-    for (Demand const& demand : demands) {
-        if (!demand.rendezvous) {
-            continue;
+    ThresholdRule const* last = nullptr;
+    bool endless = false;
+    for (ThresholdRule const& rule : rules) {
+        if (auto const eager = rule.eager()) {
+            if (eager->min > next_eager) {
+                lose(lost, rule.one, LostReason::size_ignored,
+                     fmt::format("messages of {} to {} bytes go eagerly, too", next_eager, eager->min - 1));
+            }
+            next_eager = eager->max + 1;
         }
-        if (demand.rendezvous->min > next) {
-            lost.push_back(
-                {demand.rule->id, LostReason::size_ignored,
-                 fmt::format("messages of {} to {} bytes go by rendezvous, too", next, demand.rendezvous->min - 1)});
+        if (auto const rendezvous = rule.rendezvous(); rendezvous && !endless) {
+            if (rendezvous->min > next) {
+                lose(lost, rule.one, LostReason::size_ignored,
+                     fmt::format("messages of {} to {} bytes go by rendezvous, too", next, rendezvous->min - 1));
+            }
+            last = &rule;
+            endless = rendezvous->max == no_limit;
+            next = rendezvous->max + 1;
         }
-        last = demand.rule;
-        if (demand.rendezvous->max == no_limit) {
-            return;
-        }
-        next = demand.rendezvous->max + 1;
     }
-    if (last != nullptr) {
-        lost.push_back(
-            {last->id, LostReason::size_ignored, fmt::format("messages from {} bytes on go by rendezvous, too", next)});
+    if (last != nullptr && !endless) {
+        lose(lost, last->one, LostReason::size_ignored,
+             fmt::format("messages from {} bytes on go by rendezvous, too", next));
     }
 }
 
 /// The threshold that does what all rules say, or nothing where there is none; then all are lost. A threshold has no
 /// ends: sizes below eager ones go eagerly, sizes above others by rendezvous. Where no rule says so this is noted.
 std::optional<Bytes> common_threshold(std::vector<ThresholdRule> const& rules, std::vector<Lost>& lost) {
-    std::vector<Demand> demands;
-    std::transform(rules.begin(), rules.end(), std::back_inserter(demands), demand_of);
     std::optional<Bytes> from_eager;
     std::optional<Bytes> from_rendezvous;
-    for (Demand const& demand : demands) {
-        if (demand.eager) {
-            Bytes const end = demand.eager->max + 1;  // max is below a threshold, so this fits
-            from_eager = std::max(from_eager.value_or(0), end);
+    for (ThresholdRule const& rule : rules) {
+        if (auto const eager = rule.eager()) {
+            from_eager = std::max(from_eager.value_or(0), eager->max + 1);  // max is below a threshold, so this fits
         }
-        if (demand.rendezvous) {
-            from_rendezvous = std::min(from_rendezvous.value_or(no_limit), demand.rendezvous->min);
+        if (auto const rendezvous = rule.rendezvous()) {
+            from_rendezvous = std::min(from_rendezvous.value_or(no_limit), rendezvous->min);
         }
     }
     if (from_eager && from_rendezvous && *from_eager > *from_rendezvous) {
-        for (Demand const& demand : demands) {
-            lost.push_back({demand.rule->id, LostReason::size_ignored,
-                            "one threshold cannot send larger messages eagerly and smaller ones by rendezvous"});
+        for (ThresholdRule const& rule : rules) {
+            lose(lost, rule.one, LostReason::size_ignored,
+                 "one threshold cannot send larger messages eagerly and smaller ones by rendezvous");
         }
         return std::nullopt;
     }
     auto const threshold = from_eager ? from_eager : from_rendezvous;
     if (threshold) {
-        note_reach(demands, *threshold, lost);
+        note_reach(rules, *threshold, lost);
     }
     return threshold;
 }
@@ -112,67 +97,38 @@ std::optional<std::string> threshold_text(ChoiceParams params) {
     return std::nullopt;
 }
 
-bool is_of_one_node(Rule const& rule) {
-    return rule.when.nodes == CountInterval{1, 1};
+/// By bytes. UCX sees messages between two ranks, whatever their number is: the rules of one number are exported.
+std::vector<ThresholdRule> threshold_rules(Selection& selection) {
+    std::vector<ThresholdRule> rules;
+    for (Carried const& one : selection.rules) {
+        if (one.keeps_default()) {
+            continue;
+        }
+        auto const text = threshold_text(one.rule->choose.params);
+        auto const threshold = text ? read_threshold(*text) : std::nullopt;
+        if (one.rule->when.operation != TunedOperation::sendrecv) {
+            lose(selection.lost, one, LostReason::operation_not_tunable, "UCX chooses for messages only");
+        } else if (!threshold) {
+            lose(selection.lost, one, LostReason::key_not_expressible,
+                 "only UCX_RNDV_THRESH, in bytes or inf, is a choice by size");
+        } else if (!rules.empty() && one.rule->when.ranks != rules.front().one.rule->when.ranks) {
+            lose(selection.lost, one, LostReason::other_slice, "was measured with another number of ranks");
+        } else {
+            rules.push_back({one, *threshold});
+        }
+    }
+    std::sort(rules.begin(), rules.end(),
+              [](ThresholdRule const& one, ThresholdRule const& other) { return one.one.bytes < other.one.bytes; });
+    return rules;
 }
 
-class Thresholds {
-public:
-    explicit Thresholds(Selection selection) : lost_(std::move(selection.lost)) {
-        for (Carried const& one : selection.rules) {
-            if (!one.keeps_default()) {
-                add(one);
-            }
-        }
+std::optional<std::string> threshold_value(std::vector<ThresholdRule> const& rules, std::vector<Lost>& lost) {
+    auto const threshold = common_threshold(rules, lost);
+    if (!threshold) {
+        return std::nullopt;
     }
-
-    /// `between_nodes`: without the rules that hold on one node only.
-    std::optional<std::string> value(bool between_nodes) {
-        std::vector<ThresholdRule> rules;
-        std::copy_if(rules_.begin(), rules_.end(), std::back_inserter(rules),
-                     [&](ThresholdRule const& one) { return !between_nodes || !is_of_one_node(*one.rule); });
-        std::sort(rules.begin(), rules.end(),
-                  [](ThresholdRule const& one, ThresholdRule const& other) { return one.bytes < other.bytes; });
-        auto const threshold = common_threshold(rules, lost_);
-        if (!threshold) {
-            return std::nullopt;
-        }
-        return *threshold == no_limit ? "inf" : fmt::format("{}", *threshold);
-    }
-
-    /// UCX sees messages between two ranks, whatever their number is: the rules of one number are exported.
-    void keep_one_number_of_ranks() {
-        std::erase_if(rules_, [&](ThresholdRule const& one) {
-            bool const other = one.rule->when.ranks != rules_.front().rule->when.ranks;
-            if (other) {
-                lost_.push_back({one.rule->id, LostReason::other_slice, "was measured with another number of ranks"});
-            }
-            return other;
-        });
-    }
-
-    std::vector<Lost>& lost() { return lost_; }
-
-private:
-    void add(Carried const& one) {
-        Rule const& rule = *one.rule;
-        if (rule.when.operation != TunedOperation::sendrecv) {
-            lost_.push_back({rule.id, LostReason::operation_not_tunable, "UCX chooses for messages only"});
-            return;
-        }
-        auto const text = threshold_text(rule.choose.params);
-        auto const threshold = text ? read_threshold(*text) : std::nullopt;
-        if (threshold) {
-            rules_.push_back({&rule, one.bytes, *threshold});
-        } else {
-            lost_.push_back({rule.id, LostReason::key_not_expressible,
-                             "only UCX_RNDV_THRESH, in bytes or inf, is a choice by size"});
-        }
-    }
-
-    std::vector<ThresholdRule> rules_;
-    std::vector<Lost> lost_;
-};
+    return *threshold == no_limit ? "inf" : fmt::format("{}", *threshold);
+}
 
 }  // namespace
 
@@ -185,17 +141,17 @@ std::optional<Bytes> read_threshold(std::string const& text) {
 }
 
 Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& version) {
-    Thresholds thresholds(select_rules(table, "ucx", slice, {}));
-    thresholds.keep_one_number_of_ranks();
-    std::optional<std::string> value;
+    Selection selection = select_rules(table, "ucx", slice, {});
+    std::vector<ThresholdRule> rules = threshold_rules(selection);
+    std::optional<std::string> value = threshold_value(rules, selection.lost);
     if (parse_version(version) >= thresholds_by_link) {
-        auto const intra = thresholds.value(false);
-        auto const inter = thresholds.value(true);
-        if (intra || inter) {
-            value = fmt::format("intra:{},inter:{}", intra.value_or("auto"), inter.value_or("auto"));
+        std::erase_if(rules, [](ThresholdRule const& rule) {
+            return rule.one.rule->when.nodes == CountInterval{1, 1};  // says nothing of messages between nodes
+        });
+        auto const between_nodes = threshold_value(rules, selection.lost);
+        if (value || between_nodes) {
+            value = fmt::format("intra:{},inter:{}", value.value_or("auto"), between_nodes.value_or("auto"));
         }
-    } else {
-        value = thresholds.value(false);
     }
     std::string text = "# Made by dlmb_tune export. A variable of the same name in the environment beats this file.\n";
     if (value) {
@@ -203,7 +159,7 @@ Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& v
     }
     return {{{"ucx.conf", std::move(text)}},
             {{"UCX_CONFIG_DIR", std::string(folder_mark)}},
-            in_order(std::move(thresholds.lost()), table),
+            in_order(std::move(selection.lost), table),
             {"a ucx.conf in the working folder beats this one; unset UCX_RNDV_THRESH"}};
 }
 

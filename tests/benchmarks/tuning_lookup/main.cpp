@@ -5,7 +5,7 @@
 // rank counts; best of the repetitions, the last column for questions that select a backend first.
 #include "common/base/clock.hpp"
 #include "common/tuning/c/dlmb_tuning.h"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
 

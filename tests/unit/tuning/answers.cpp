@@ -6,7 +6,7 @@
 // or null. Exits with 1 when the two answers differ.
 #include "common/tuning/c/dlmb_tuning.h"
 #include "common/tuning/query.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <nlohmann/json.hpp>
 

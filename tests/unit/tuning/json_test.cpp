@@ -1,12 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/json_object.hpp"
-#include "common/tuning/read_table.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -14,6 +13,8 @@
 
 namespace dlmb::tuning {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 /// The message of the error, after the name of the file.
 std::string refusal_of(std::string const& text, TableFault fault = TableFault::schema) {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/tuning/provenance.hpp"
-#include "common/tuning/read_table.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
 

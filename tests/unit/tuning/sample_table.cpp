@@ -103,7 +103,7 @@ TuningTable sample_table() {
     table.rules = {
         select_ucx(),    ring_in_open_mpi(), tie_in_ucx(), every_other_condition(), rendezvous_between_nodes(),
         user_reduction()};
-    sort_rules(table);
+    sort_rules(table.rules);
     return table;
 }
 

@@ -3,7 +3,7 @@
 #include "tests/unit/tuning_export/agreement.hpp"
 
 #include "common/tuning/query.hpp"
-#include "common/tuning/validate.hpp"
+#include "common/tuning/table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "common/app/tune/measurements.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -19,11 +19,9 @@
 namespace dlmb::app::tune {
 namespace {
 
-class Build final : public Command {
+class Build {
 public:
-    [[nodiscard]] std::string description() const override { return "rules from the results of several launches"; }
-
-    void add_options(CLI::App& parser) override {
+    void add_options(CLI::App& parser) {
         parser.add_option("RESULTS", results_, "result files or folders of dlmb_collective, launched several times")
             ->required();
         parser.add_option("-o,--output", table_path_, "the table to write")->required();
@@ -40,7 +38,7 @@ public:
         parser.add_option("--next-refine", refine_sweep_, "write a sweep file that measures between sizes that differ");
     }
 
-    [[nodiscard]] int run() override {
+    [[nodiscard]] int run() {
         tuning::Accepted const accepted = accept_.checked();
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
@@ -147,8 +145,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Command> make_build() {
-    return std::make_unique<Build>();
+void add_build(CLI::App& tune, int& exit_code) {
+    add_command<Build>(tune, "build", "rules from the results of several launches", exit_code);
 }
 
 }  // namespace dlmb::app::tune

@@ -5,28 +5,25 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
 
 namespace dlmb::app::tune {
 namespace {
 
-class Export final : public Command {
+class Export {
 public:
-    std::string description() const override { return "write a table as the files of another program"; }
-
-    void add_options(CLI::App& parser) override {
-        options_.add_to(parser);
+    void add_options(CLI::App& parser) {
+        request_.add_to(parser);
         parser.add_option("-o,--output", folder_, "folder that the files go to")->required();
         parser.add_flag("--strict", strict_, "exit with 1 if the other program cannot hold every rule");
     }
 
-    int run() override {
-        tuning::TuningTable const table = tuning::read_table(options_.table);
-        ExportRequest const request = options_.request();
-        tuning::Export const made = export_table(table, request);
-        write_export(folder_, request, table, made);
+    [[nodiscard]] int run() {
+        tuning::TuningTable const table = tuning::read_table(request_.table);
+        tuning::Export const made = export_table(table, request_);
+        write_export(folder_, request_, table, made);
         for (tuning::Lost const& lost : made.lost) {
             fmt::print(stderr, "dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail);
         }
@@ -34,20 +31,20 @@ public:
             fmt::print(stderr, "dlmb_tune: note: {}\n", note);
         }
         fmt::print("{0}: for {1}; source {0}/env.sh before the program starts, run {0}/verify.sh to see it act\n",
-                   folder_, options_.consumer);
+                   folder_, request_.consumer);
         return strict_ && !made.lost.empty() ? exit_cell_failed : exit_ok;
     }
 
 private:
-    ExportOptions options_;
+    ExportRequest request_;
     std::string folder_;
     bool strict_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Command> make_export() {
-    return std::make_unique<Export>();
+void add_export(CLI::App& tune, int& exit_code) {
+    add_command<Export>(tune, "export", "write a table as the files of another program", exit_code);
 }
 
 }  // namespace dlmb::app::tune

@@ -9,7 +9,7 @@
 #include "common/app/tune/measurements.hpp"
 #include "common/app/tune/table_text.hpp"
 #include "common/base/error.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
 
@@ -90,13 +90,9 @@ std::string expected_text(std::string const& workload, tuning::ExpectedGain cons
                               gain.uncovered);
 }
 
-class Gain final : public Command {
+class Gain {
 public:
-    [[nodiscard]] std::string description() const override {
-        return "what a table gains: by fresh measurements, or expected for a workload";
-    }
-
-    void add_options(CLI::App& parser) override {
+    void add_options(CLI::App& parser) {
         parser.add_option("TABLE", path_, "tuning table (JSON)")->required();
         parser.add_option("--measured", measured_,
                           "result files or folders of launches that did not make the table, with its methods and the "
@@ -111,7 +107,7 @@ public:
         accept_.add_to(parser);
     }
 
-    [[nodiscard]] int run() override {
+    [[nodiscard]] int run() {
         if (measured_.empty() && traffic_.empty()) {
             throw UsageError("gain: give --measured RESULTS, --traffic PLAN.json, or both");
         }
@@ -180,8 +176,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Command> make_gain() {
-    return std::make_unique<Gain>();
+void add_gain(CLI::App& tune, int& exit_code) {
+    add_command<Gain>(tune, "gain", "what a table gains: by fresh measurements, or expected for a workload", exit_code);
 }
 
 }  // namespace dlmb::app::tune

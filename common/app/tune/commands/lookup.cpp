@@ -9,7 +9,7 @@
 #include "common/base/suggest.hpp"
 #include "common/plan/plan.hpp"
 #include "common/tuning/query.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
 
@@ -35,11 +35,9 @@ void require_word(std::string const& word, std::string_view option, Words const&
     }
 }
 
-class Lookup final : public Command {
+class Lookup {
 public:
-    [[nodiscard]] std::string description() const override { return "what the table says about one operation"; }
-
-    void add_options(CLI::App& parser) override {
+    void add_options(CLI::App& parser) {
         parser.add_option("TABLE", path_, "tuning table (JSON)")->required();
         parser
             .add_option("--operation", operation_,
@@ -63,7 +61,7 @@ public:
         parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");
     }
 
-    [[nodiscard]] int run() override {
+    [[nodiscard]] int run() {
         read_words();
         tuning::TuningTable const table = tuning::read_table(path_);
         tuning::Match const match = lookup(table, query_);
@@ -120,8 +118,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Command> make_lookup() {
-    return std::make_unique<Lookup>();
+void add_lookup(CLI::App& tune, int& exit_code) {
+    add_command<Lookup>(tune, "lookup", "what the table says about one operation", exit_code);
 }
 
 }  // namespace dlmb::app::tune

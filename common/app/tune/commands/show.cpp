@@ -5,7 +5,7 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/table_text.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,13 +69,10 @@ void print_scope(std::string const& scope, std::vector<tuning::Rule> const& rule
                columns_text(rows));
 }
 
-class Show final : public Command {
+class Show {
 public:
-    [[nodiscard]] std::string description() const override { return "who wins where, and how that is known"; }
-    void add_options(CLI::App& parser) override {
-        parser.add_option("TABLE", path_, "tuning table (JSON)")->required();
-    }
-    [[nodiscard]] int run() override {
+    void add_options(CLI::App& parser) { parser.add_option("TABLE", path_, "tuning table (JSON)")->required(); }
+    [[nodiscard]] int run() {
         tuning::TuningTable const table = tuning::read_table(path_);
         print_head(table);
         std::vector<std::string> scopes;
@@ -97,8 +94,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Command> make_show() {
-    return std::make_unique<Show>();
+void add_show(CLI::App& tune, int& exit_code) {
+    add_command<Show>(tune, "show", "who wins where, and how that is known", exit_code);
 }
 
 }  // namespace dlmb::app::tune

@@ -4,10 +4,10 @@
 // dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
+#include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/app/tune/consumers/verification.hpp"
 #include "common/base/error.hpp"
-#include "common/tuning/read_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
 
@@ -49,12 +49,10 @@ int report(Verification const& result) {
     return wrong == 0 ? exit_ok : exit_cell_failed;
 }
 
-class Verify final : public Command {
+class Verify {
 public:
-    std::string description() const override { return "run another program with an export and see whether it obeys"; }
-
-    void add_options(CLI::App& parser) override {
-        options_.add_to(parser);
+    void add_options(CLI::App& parser) {
+        request_.add_to(parser);
         parser.add_option("--files", files_, "folder of an export to verify; default: a fresh one");
         parser.add_option("--ranks", ranks_, "only rules for this number of ranks");
         parser.add_option("--mpiexec", mpiexec_, "launcher of the MPI library of this build")->capture_default_str();
@@ -62,20 +60,20 @@ public:
             ->capture_default_str();
     }
 
-    int run() override {
-        tuning::TuningTable const table = tuning::read_table(options_.table);
-        tuning::Export const made = export_table(table, options_.request());
+    [[nodiscard]] int run() {
+        tuning::TuningTable const table = tuning::read_table(request_.table);
+        tuning::Export const made = export_table(table, request_);
         TemporaryFolder const fresh;
         if (files_.empty()) {
             files_ = fresh.path().string();
-            write_export(files_, options_.request(), table, made);
+            write_export(files_, request_, table, made);
         }
-        return report(verify({options_.request(), table, made, environment_of(made, files_),
+        return report(verify({request_, table, made, environment_of(made, files_),
                               ranks_ == 0 ? std::nullopt : std::optional{ranks_}, mpiexec_, rounds_}));
     }
 
 private:
-    ExportOptions options_;
+    ExportRequest request_;
     std::string files_;
     std::uint64_t ranks_ = 0;
     std::string mpiexec_ = default_mpiexec();
@@ -84,8 +82,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Command> make_verify() {
-    return std::make_unique<Verify>();
+void add_verify(CLI::App& tune, int& exit_code) {
+    add_command<Verify>(tune, "verify", "run another program with an export and see whether it obeys", exit_code);
 }
 
 }  // namespace dlmb::app::tune

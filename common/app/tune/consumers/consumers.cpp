@@ -5,11 +5,12 @@
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
-#include "common/tuning/write_table.hpp"
+#include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <sstream>
@@ -21,22 +22,15 @@ using tuning::Export;
 using tuning::Slice;
 using tuning::TuningTable;
 
-std::string open_mpi_version(TuningTable const& table, ExportRequest const& request) {
+Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
     if (!request.library_version.empty()) {
-        return request.library_version;
+        return to_open_mpi(table, request.slice, request.library_version);
     }
-    if (table.stack.mpi && table.stack.mpi->name == "Open MPI") {
-        return table.stack.mpi->version;
-    }
-    MpiLibraryFound const found = find_mpi_library();
-    if (found.name != "Open MPI") {
+    auto const library = table.stack.mpi && table.stack.mpi->name == "Open MPI" ? *table.stack.mpi : find_mpi_library();
+    if (library.name != "Open MPI") {
         throw UsageError("the table names no version of Open MPI; give it with --library-version, as 4.1.4");
     }
-    return found.version;
-}
-
-Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
-    return to_open_mpi(table, request.slice, open_mpi_version(table, request));
+    return to_open_mpi(table, request.slice, library.version);
 }
 
 Export export_mpich(TuningTable const& table, ExportRequest const& request) {
@@ -72,12 +66,12 @@ constexpr std::array consumers{Consumer{"openmpi", "mpi", export_open_mpi}, Cons
                                Consumer{"nccl", "nccl", export_nccl}};
 
 Consumer const& consumer_named(std::string const& name) {
-    for (Consumer const& consumer : consumers) {
-        if (consumer.name == name) {
-            return consumer;
-        }
+    auto const found =
+        std::find_if(consumers.begin(), consumers.end(), [&](Consumer const& each) { return each.name == name; });
+    if (found == consumers.end()) {
+        throw UsageError("--to: " + unknown_name("consumer", name, consumer_names()));
     }
-    throw UsageError("--to: " + unknown_name("consumer", name, consumer_names()));
+    return *found;
 }
 
 std::filesystem::path own_folder() {
@@ -123,7 +117,7 @@ std::string options_of(ExportRequest const& request) {
     add("--element", request.slice.dtype);
     add("--reduction", request.slice.reduction);
     add("--library-version", request.library_version);
-    add("--library", request.library.string());
+    add("--library", request.library);
     return options;
 }
 
@@ -168,8 +162,7 @@ MpiLibraryFound find_mpi_library() {
     if (finished.exit_code != 0 || !std::getline(lines, path) || !std::getline(lines, version)) {
         throw Error(fmt::format("{} does not say which MPI library it runs with", program.string()));
     }
-    tuning::MpiLibrary const library = tuning::mpi_library(version);
-    return {path, library.name, library.version};
+    return {tuning::mpi_library(version), path};
 }
 
 std::string default_mpiexec() {
@@ -184,24 +177,18 @@ std::filesystem::path sibling_library(std::string const& name) {
     return (own_folder().parent_path() / DLMB_LIBRARY_FOLDER / name).lexically_normal();
 }
 
-void ExportOptions::add_to(CLI::App& parser) {
+void ExportRequest::add_to(CLI::App& parser) {
     parser.add_option("table", table, "tuning table (JSON)")->required()->option_text("TABLE");
     parser.add_option("--to", consumer, fmt::format("one of {}", fmt::join(consumer_names(), ", ")))->required();
-    parser.add_option("--nodes", nodes, "rules for this number of nodes, where the format has no key for it");
+    parser.add_option_function<std::uint64_t>(
+        "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
+        "rules for this number of nodes, where the format has no key for it");
     parser.add_option("--memory", slice.memory, "rules for this memory, likewise");
     parser.add_option("--element", slice.dtype, "rules for this element, likewise");
     parser.add_option("--reduction", slice.reduction, "rules for this reduction, likewise");
     parser.add_option("--library-version", library_version,
                       "of the library that reads the files, as 4.1.4; default: what the table says");
     parser.add_option("--library", library, "libmpich.so that programs run with; default: the one of this build");
-}
-
-ExportRequest ExportOptions::request() const {
-    ExportRequest request{consumer, slice, library_version, library};
-    if (nodes != 0) {
-        request.slice.nodes = nodes;
-    }
-    return request;
 }
 
 std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {

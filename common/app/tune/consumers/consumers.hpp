@@ -12,16 +12,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace dlmb::app::tune {
 
+/// What is exported to whom, and the options by which export and verify are told so.
 struct ExportRequest {
+    std::string table;
     std::string consumer;  // consumer_names()
     tuning::Slice slice;
-    std::string library_version;    // empty: from the table, else from the library beside this program
-    std::filesystem::path library;  // libmpich.so; empty: the one that dlmb_plain_mpi runs with
+    std::string library_version;  // empty: from the table, else from the library beside this program
+    std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
+
+    void add_to(CLI::App& parser);
 };
 
 [[nodiscard]] std::vector<std::string> consumer_names();
@@ -33,10 +38,8 @@ struct ExportRequest {
 [[nodiscard]] tuning::Export export_table(tuning::TuningTable const& table, ExportRequest request);
 
 /// The MPI library that dlmb_plain_mpi, and with it every program of this build, runs with.
-struct MpiLibraryFound {
-    std::filesystem::path path;
-    std::string name;     // "Open MPI" or "MPICH"; else what it calls itself
-    std::string version;  // "4.1.4"
+struct MpiLibraryFound : tuning::MpiLibrary {
+    std::string path;
 };
 /// Throws UsageError when this build has none.
 [[nodiscard]] MpiLibraryFound find_mpi_library();
@@ -48,19 +51,6 @@ struct MpiLibraryFound {
 [[nodiscard]] std::filesystem::path sibling_program(std::string const& name);
 [[nodiscard]] std::filesystem::path sibling_library(std::string const& name);
 
-/// The options that export and verify have in common.
-struct ExportOptions {
-    std::string table;
-    std::string consumer;
-    std::uint64_t nodes = 0;  // 0: what the table says
-    tuning::Slice slice;
-    std::string library_version;
-    std::string library;
-
-    void add_to(CLI::App& parser);
-    [[nodiscard]] ExportRequest request() const;
-};
-
 /// The variables of an export whose files lie in `folder`, with absolute paths.
 [[nodiscard]] std::map<std::string, std::string> environment_of(tuning::Export const& made,
                                                                 std::filesystem::path const& folder);
@@ -69,5 +59,35 @@ struct ExportOptions {
 /// Throws OutputError with path and reason.
 void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
                   tuning::Export const& made);
+
+// What dlmb_tune verify finds out: whether an export acts in its consumer where the table says so, and only there.
+
+struct Check {
+    bool held = false;
+    std::string what;  // one line: what was tried, what was expected, what was seen
+};
+
+struct Verification {
+    std::vector<Check> checks;
+    std::vector<std::string> timings;  // with and without the export, one line each
+    std::string skipped;               // why nothing could be tried; empty: it was
+};
+
+struct VerifyRequest {
+    ExportRequest const& request;
+    tuning::TuningTable const& table;
+    tuning::Export const& made;                      // what the files should be
+    std::map<std::string, std::string> environment;  // what makes the consumer read the files
+    std::optional<std::uint64_t> ranks;              // only these; absent: what the rules name
+    std::string mpiexec;
+    std::size_t rounds = 0;  // of timing
+};
+
+/// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.
+[[nodiscard]] Verification verify_mpi(VerifyRequest const& request);
+/// UCX: from which size on its protocol table shows rendezvous.
+[[nodiscard]] Verification verify_ucx(VerifyRequest const& request);
+/// NCCL: that it loads the plugin, and what its log says it chose. Skipped without a GPU.
+[[nodiscard]] Verification verify_nccl(VerifyRequest const& request);
 
 }  // namespace dlmb::app::tune

@@ -110,6 +110,17 @@ Finished run_program(std::vector<std::string> const& arguments, std::chrono::sec
     return finished;
 }
 
+Finished run_ranks(std::string const& mpiexec, std::uint64_t ranks,
+                   std::map<std::string, std::string> const& environment, std::vector<std::string> const& arguments,
+                   std::chrono::seconds most) {
+    std::vector<std::string> words{mpiexec, "-n", fmt::format("{}", ranks), "env"};
+    for (auto const& [name, value] : environment) {
+        words.push_back(fmt::format("{}={}", name, value));
+    }
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_program(words, most);
+}
+
 TemporaryFolder::TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "dlmb-tune-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) {

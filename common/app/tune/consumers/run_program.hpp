@@ -5,7 +5,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,12 @@ struct Finished {
 
 /// `arguments`: the program, by path or by name, and what it is given. Throws Error when it cannot be started.
 [[nodiscard]] Finished run_program(std::vector<std::string> const& arguments, std::chrono::seconds most);
+
+/// `arguments` on so many ranks of `mpiexec`. The variables are set through env: they are the ranks' and not the
+/// launcher's.
+[[nodiscard]] Finished run_ranks(std::string const& mpiexec, std::uint64_t ranks,
+                                 std::map<std::string, std::string> const& environment,
+                                 std::vector<std::string> const& arguments, std::chrono::seconds most);
 
 /// A folder that is gone with the object.
 class TemporaryFolder {

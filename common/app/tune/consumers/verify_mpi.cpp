@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Open MPI and MPICH: whether an export acts as forcing the algorithm does, and beside its rules as no export does.
+#include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/app/tune/consumers/verification.hpp"
 #include "common/base/error.hpp"
-#include "common/tuning/exporters/open_mpi.hpp"
+#include "common/tuning/exporters/select_rules.hpp"
 #include "common/tuning/query.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,6 @@
 #include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 
 namespace dlmb::app::tune {
 namespace {
@@ -37,107 +36,82 @@ struct Probe {
 constexpr Bytes most_bytes = Bytes{64} << 20;
 constexpr std::uint64_t element_bytes = 4;
 
-class ProbePlaces {
-public:
-    ProbePlaces(TuningTable const& table, Slice const& slice, std::vector<Lost> const& lost)
-        : table_(table), slice_(slice), lost_(lost) {}
+/// What the table says of a collective at a size; nothing: a rule that is lost.
+std::optional<Probe> probe_at(TuningTable const& table, Slice const& slice, std::vector<Lost> const& lost,
+                              TunedOperation operation, MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
+    Query const query{.operation = operation,
+                      .backend = "mpi",
+                      .bytes = bytes,
+                      .ranks = ranks,
+                      .nodes = slice.nodes,
+                      .dtype = slice.dtype,
+                      .reduction = slice.reduction,
+                      .memory = slice.memory,
+                      .in_place = {},
+                      .uniform = operation == TunedOperation::exchange
+                                     ? std::optional(collective == MpiCollective::alltoall)
+                                     : std::nullopt,
+                      .imbalance = {}};
+    Rule const* const rule = lookup(table, query).deciding();
+    auto const is_of_rule = [&](Lost const& one) { return one.rule == rule->id; };
+    if (rule != nullptr && std::any_of(lost.begin(), lost.end(), is_of_rule)) {
+        return std::nullopt;
+    }
+    bool const chosen = rule != nullptr && rule->choose.algorithm;
+    return Probe{collective, bytes, ranks, chosen ? rule->choose.algorithm->name : ""};
+}
 
-    void around(Carried const& one, MpiCollective collective, std::uint64_t ranks) {
-        Bytes const unit = ranks * element_bytes;
-        Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
-        Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
-        if (first > last) {
-            return;
-        }
-        add(collective, first, ranks);
-        add(collective, last, ranks);
-        if (first >= unit) {
-            add(collective, first - unit, ranks);
-        }
-        if (last + unit <= most_bytes) {
-            add(collective, last + unit, ranks);
-        }
-        for (std::uint64_t const other : {std::uint64_t{2}, ranks - 1, ranks + 1}) {
-            if (other >= 2 && other != ranks) {
-                add(collective, first / (other * element_bytes) * (other * element_bytes), other);
-            }
+/// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks.
+std::vector<std::pair<Bytes, std::uint64_t>> around(Carried const& one, std::uint64_t ranks) {
+    Bytes const unit = ranks * element_bytes;
+    Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
+    Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
+    if (first > last) {
+        return {};
+    }
+    std::vector<std::pair<Bytes, std::uint64_t>> places{{first, ranks}, {last, ranks}};
+    if (first >= unit) {
+        places.emplace_back(first - unit, ranks);
+    }
+    if (last + unit <= most_bytes) {
+        places.emplace_back(last + unit, ranks);
+    }
+    for (std::uint64_t const other : {std::uint64_t{2}, ranks - 1, ranks + 1}) {
+        if (other >= 2 && other != ranks) {
+            places.emplace_back(first / (other * element_bytes) * (other * element_bytes), other);
         }
     }
+    return places;
+}
 
-    std::vector<Probe> all() const { return {found_.begin(), found_.end()}; }
-
-private:
-    [[nodiscard]] bool is_lost(Rule const& rule) const {
-        return std::any_of(lost_.begin(), lost_.end(), [&](Lost const& one) { return one.rule == rule.id; });
-    }
-
-    void add(MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
-        Query query;
-        query.backend = "mpi";
-        query.operation = operation_of(collective);
-        query.bytes = bytes;
-        query.ranks = ranks;
-        query.nodes = slice_.nodes;
-        query.memory = slice_.memory;
-        query.dtype = slice_.dtype;
-        query.reduction = slice_.reduction;
-        if (query.operation == TunedOperation::exchange) {
-            query.uniform = collective == MpiCollective::alltoall;
-        }
-        Match const match = lookup(table_, query);
-        Rule const* const rule = match.deciding();
-        if (rule != nullptr && is_lost(*rule)) {
-            return;
-        }
-        bool const chosen = rule != nullptr && rule->choose.algorithm;
-        found_.insert({collective, bytes, ranks, chosen ? rule->choose.algorithm->name : ""});
-    }
-
-    static TunedOperation operation_of(MpiCollective collective) {
-        for (TunedOperation const operation : every_tuned_operation) {
-            When when;
-            when.operation = operation;
-            when.uniform = collective == MpiCollective::alltoall;
-            if (collective_of(when) == collective) {
-                return operation;
-            }
-        }
-        return TunedOperation::exchange;
-    }
-
-    TuningTable const& table_;
-    Slice const& slice_;
-    std::vector<Lost> const& lost_;
-    std::set<Probe> found_;
-};
-
-/// Where an export is tried: at the ends of each rule, beside them, and with other numbers of ranks.
-/// Rules in `lost` are left out. `ranks`: only rules that hold for this number.
-std::vector<Probe> probes(TuningTable const& table, Slice const& slice, std::vector<Lost> const& lost,
-                          std::optional<std::uint64_t> ranks) {
-    ProbePlaces places(table, slice, lost);
+/// Where an export is tried. Rules in `lost` are left out. `ranks`: only rules that hold for this number.
+std::set<Probe> probes(TuningTable const& table, Slice const& slice, std::vector<Lost> const& lost,
+                       std::optional<std::uint64_t> ranks) {
+    std::set<Probe> found;
     for (Carried const& one : select_rules(table, "mpi", slice, {}).rules) {
-        auto const collective = collective_of(one.rule->when);
+        When const& when = one.rule->when;
+        auto const collective = collective_of(when);
         std::uint64_t const tried = ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));
-        if (!one.keeps_default() && collective && one.ranks.contains(tried)) {
-            places.around(one, *collective, tried);
+        if (one.keeps_default() || !collective || !one.ranks.contains(tried)) {
+            continue;
+        }
+        for (auto const& [bytes, by_ranks] : around(one, tried)) {
+            if (auto probe = probe_at(table, slice, lost, when.operation, *collective, bytes, by_ranks)) {
+                found.insert(std::move(*probe));
+            }
         }
     }
-    return places.all();
+    return found;
 }
 
 constexpr int fingerprint_calls = 10;
 constexpr int timed_calls = 100;
-constexpr std::chrono::seconds most_time{120};
 
+/// With the first line that is not empty.
 std::string failure(Finished const& finished) {
-    std::istringstream lines(finished.output);
-    std::string line;
-    std::string first;
-    while (first.empty() && std::getline(lines, line)) {
-        first = line;
-    }
-    return fmt::format("exit {}: {}", finished.exit_code, first);
+    std::string_view output = finished.output;
+    output.remove_prefix(std::min(output.find_first_not_of('\n'), output.size()));
+    return fmt::format("exit {}: {}", finished.exit_code, output.substr(0, output.find('\n')));
 }
 
 /// Runs dlmb_plain_mpi under a launcher and takes a fingerprint of the algorithm that ran: the functions of coll/base
@@ -145,112 +119,93 @@ std::string failure(Finished const& finished) {
 /// LD_PRELOAD). Needs no message from the library, which release builds do not print.
 class MpiTrial {
 public:
-    MpiTrial(MpiLibraryFound library, std::string mpiexec);
+    MpiTrial(MpiLibraryFound library, std::string mpiexec)
+        : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
 
     /// "ompi_coll_base_allreduce_intra_ring", "240 messages", or how the run failed.
-    [[nodiscard]] std::string fingerprint(Probe const& probe, Environment const& environment);
+    [[nodiscard]] std::string fingerprint(Probe const& probe, Environment const& environment) {
+        auto const [place, is_new] = seen_.try_emplace({probe, environment});
+        if (is_new) {
+            place->second =
+                library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
+        }
+        return place->second;
+    }
 
     /// What makes the library run an algorithm whatever the size is.
-    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const;
+    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const {
+        std::string name(name_of(collective));
+        if (library_.name == "Open MPI") {
+            auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));
+            return {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                    {fmt::format("OMPI_MCA_coll_tuned_{}_algorithm", name), fmt::format("{}", id.value_or(0))}};
+        }
+        std::transform(name.begin(), name.end(), name.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+        return {{fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name), algorithm}};
+    }
 
     /// Median time of a call on rank 0; 0 where the run failed.
-    [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const;
+    [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const {
+        Finished const finished = run(probe, environment, timed_calls);
+        std::smatch match;
+        bool const found = std::regex_search(finished.output, match, std::regex(R"(median_ns (\d+))"));
+        return finished.exit_code == 0 && found ? std::stod(match[1]) : 0;
+    }
 
 private:
-    [[nodiscard]] std::vector<std::string> command(Probe const& probe, Environment const& environment, int calls) const;
-    [[nodiscard]] std::string bound_functions(Probe const& probe, Environment environment) const;
-    [[nodiscard]] std::string messages(Probe const& probe, Environment environment) const;
+    [[nodiscard]] Finished run(Probe const& probe, Environment const& environment, int calls) const {
+        return run_ranks(mpiexec_, probe.ranks, environment,
+                         {sibling_program("dlmb_plain_mpi").string(), std::string(name_of(probe.collective)),
+                          fmt::format("{}", probe.bytes), fmt::format("{}", calls)},
+                         std::chrono::seconds(120));
+    }
+
+    [[nodiscard]] std::string bound_functions(Probe const& probe, Environment environment) const {
+        TemporaryFolder const folder;
+        environment["LD_DEBUG"] = "bindings";
+        environment["LD_DEBUG_OUTPUT"] = (folder.path() / "bindings").string();
+        Finished const finished = run(probe, environment, 1);
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        std::regex const binding(
+            fmt::format(R"(mca_coll_tuned\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')", name_of(probe.collective)));
+        std::set<std::string> functions;
+        for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
+            std::ifstream file(entry.path());
+            for (std::string line; std::getline(file, line);) {
+                std::smatch match;
+                if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
+                    functions.insert(match[1]);
+                }
+            }
+        }
+        return fmt::format("{}", fmt::join(functions, " "));
+    }
+
+    [[nodiscard]] std::string messages(Probe const& probe, Environment environment) const {
+        environment["MPIR_CVAR_NOLOCAL"] = "1";  // shared memory would hide the messages
+        environment["LD_PRELOAD"] = sibling_library("libdlmb_count_sends.so").string();
+        Finished const finished = run(probe, environment, fingerprint_calls);
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        // Summed: one rank alone can have as many with two algorithms.
+        std::regex const line(R"(dlmb-sends (\d+))");
+        std::uint64_t sum = 0;
+        std::uint64_t ranks = 0;
+        for (std::sregex_iterator at(finished.output.begin(), finished.output.end(), line), end; at != end; ++at) {
+            sum += std::stoull((*at)[1]);
+            ++ranks;
+        }
+        return ranks == probe.ranks ? fmt::format("{} messages", sum) : "not every rank counted its messages";
+    }
 
     MpiLibraryFound library_;
     std::string mpiexec_;
     std::map<std::pair<Probe, Environment>, std::string> seen_;
 };
-
-MpiTrial::MpiTrial(MpiLibraryFound library, std::string mpiexec)
-    : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
-
-std::string MpiTrial::fingerprint(Probe const& probe, Environment const& environment) {
-    auto const [place, is_new] = seen_.try_emplace({probe, environment});
-    if (is_new) {
-        place->second =
-            library_.name == "Open MPI" ? bound_functions(probe, environment) : messages(probe, environment);
-    }
-    return place->second;
-}
-
-Environment MpiTrial::force(MpiCollective collective, std::string const& algorithm) const {
-    if (library_.name == "Open MPI") {
-        auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));
-        return {
-            {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
-            {fmt::format("OMPI_MCA_coll_tuned_{}_algorithm", name_of(collective)), fmt::format("{}", id.value_or(0))}};
-    }
-    std::string name(name_of(collective));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return {{fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name), algorithm}};
-}
-
-/// Through env, so that the variables are the ranks' and not the launcher's.
-std::vector<std::string> MpiTrial::command(Probe const& probe, Environment const& environment, int calls) const {
-    std::vector<std::string> words{mpiexec_, "-n", fmt::format("{}", probe.ranks), "env"};
-    for (auto const& [name, value] : environment) {
-        words.push_back(fmt::format("{}={}", name, value));
-    }
-    words.push_back(sibling_program("dlmb_plain_mpi").string());
-    words.emplace_back(name_of(probe.collective));
-    words.push_back(fmt::format("{}", probe.bytes));
-    words.push_back(fmt::format("{}", calls));
-    return words;
-}
-
-std::string MpiTrial::bound_functions(Probe const& probe, Environment environment) const {
-    TemporaryFolder const folder;
-    environment["LD_DEBUG"] = "bindings";
-    environment["LD_DEBUG_OUTPUT"] = (folder.path() / "bindings").string();
-    Finished const finished = run_program(command(probe, environment, 1), most_time);
-    if (finished.exit_code != 0) {
-        return failure(finished);
-    }
-    std::regex const binding(
-        fmt::format(R"(mca_coll_tuned\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')", name_of(probe.collective)));
-    std::set<std::string> functions;
-    for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
-        std::ifstream file(entry.path());
-        for (std::string line; std::getline(file, line);) {
-            std::smatch match;
-            if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
-                functions.insert(match[1]);
-            }
-        }
-    }
-    return fmt::format("{}", fmt::join(functions, " "));
-}
-
-std::string MpiTrial::messages(Probe const& probe, Environment environment) const {
-    environment["MPIR_CVAR_NOLOCAL"] = "1";  // shared memory would hide the messages
-    environment["LD_PRELOAD"] = sibling_library("libdlmb_count_sends.so").string();
-    Finished const finished = run_program(command(probe, environment, fingerprint_calls), most_time);
-    if (finished.exit_code != 0) {
-        return failure(finished);
-    }
-    // Summed: one rank alone can have as many with two algorithms.
-    std::regex const line(R"(dlmb-sends (\d+))");
-    std::uint64_t sum = 0;
-    std::uint64_t ranks = 0;
-    for (std::sregex_iterator at(finished.output.begin(), finished.output.end(), line), end; at != end; ++at) {
-        sum += std::stoull((*at)[1]);
-        ++ranks;
-    }
-    return ranks == probe.ranks ? fmt::format("{} messages", sum) : "not every rank counted its messages";
-}
-
-double MpiTrial::nanoseconds(Probe const& probe, Environment const& environment) const {
-    Finished const finished = run_program(command(probe, environment, timed_calls), most_time);
-    std::smatch match;
-    bool const found = std::regex_search(finished.output, match, std::regex(R"(median_ns (\d+))"));
-    return finished.exit_code == 0 && found ? std::stod(match[1]) : 0;
-}
 
 class MpiVerification {
 public:

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/app/tune/consumers/verification.hpp"
 #include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <fmt/core.h>
@@ -40,69 +40,49 @@ std::string chosen(std::string const& output, tuning::Rule const& rule) {
                                                   : "nothing";
 }
 
-class NcclVerification {
-public:
-    explicit NcclVerification(VerifyRequest const& request) : request_(request) {}
-
-    Verification run() {
-        for (tuning::Rule const& rule : request_.table.rules) {
-            if (rule.scope == "nccl" && rule.choose.algorithm && result_.skipped.empty()) {
-                check(rule);
-            }
-        }
-        if (result_.checks.empty() && result_.skipped.empty()) {
-            result_.skipped = "the table has no rule for nccl";
-        }
-        return std::move(result_);
+/// Nothing where the rule cannot be tried with these ranks. Fills in `skipped` where NCCL cannot run.
+std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rule, std::string& skipped) {
+    std::uint64_t const ranks = request.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
+    Bytes const unit = ranks * 4;
+    Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
+    if (bytes > most_announced_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
+        return std::nullopt;
     }
-
-private:
-    [[nodiscard]] std::uint64_t ranks_of(tuning::Rule const& rule) const {
-        return request_.ranks.value_or(rule.when.ranks ? rule.when.ranks->min : 2);
+    auto environment = request.environment;
+    environment.insert({{"NCCL_DEBUG", "INFO"}, {"NCCL_DEBUG_SUBSYS", "INIT,TUNING,ENV"}});
+    Finished const finished = run_ranks(request.mpiexec, ranks, environment,
+                                        {sibling_program("dlmb_collective").string(), "--operation",
+                                         std::string(name_of(rule.when.operation)), "--backend", "nccl", "--memory",
+                                         "cuda", "-m", fmt::format("{0}:{0}", bytes), "-i", "2"},
+                                        std::chrono::seconds(300));
+    if (finished.exit_code == exit_nothing_ran) {
+        skipped = "NCCL cannot run here; it needs a GPU for each rank";
+        return std::nullopt;
     }
-
-    void check(tuning::Rule const& rule) {
-        std::uint64_t const ranks = ranks_of(rule);
-        Bytes const unit = ranks * 4;
-        Bytes const bytes = ((rule.when.bytes ? rule.when.bytes->min : 0) + unit - 1) / unit * unit;
-        if (bytes > most_announced_bytes || (rule.when.ranks && !rule.when.ranks->contains(ranks))) {
-            return;
-        }
-        std::vector<std::string> words{request_.mpiexec,         "-n",
-                                       fmt::format("{}", ranks), "env",
-                                       "NCCL_DEBUG=INFO",        "NCCL_DEBUG_SUBSYS=INIT,TUNING,ENV"};
-        for (auto const& [name, value] : request_.environment) {
-            words.push_back(fmt::format("{}={}", name, value));
-        }
-        words.push_back(sibling_program("dlmb_collective").string());
-        for (std::string const& word :
-             {std::string("--operation"), std::string(name_of(rule.when.operation)), std::string("--backend"),
-              std::string("nccl"), std::string("--memory"), std::string("cuda"), std::string("-m"),
-              fmt::format("{0}:{0}", bytes), std::string("-i"), std::string("2")}) {
-            words.push_back(word);
-        }
-        Finished const finished = run_program(words, std::chrono::seconds(300));
-        if (finished.exit_code == exit_nothing_ran) {
-            result_.skipped = "NCCL cannot run here; it needs a GPU for each rank";
-            return;
-        }
-        bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
-        std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
-        std::string const seen = chosen(finished.output, rule);
-        result_.checks.push_back(
-            {loaded && seen == wanted,
-             fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
-                         name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen, wanted)});
-    }
-
-    VerifyRequest const& request_;
-    Verification result_;
-};
+    bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
+    std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
+    std::string const seen = chosen(finished.output, rule);
+    return Check{loaded && seen == wanted,
+                 fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
+                             name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen,
+                             wanted)};
+}
 
 }  // namespace
 
 Verification verify_nccl(VerifyRequest const& request) {
-    return NcclVerification(request).run();
+    Verification result;
+    for (tuning::Rule const& rule : request.table.rules) {
+        if (rule.scope == "nccl" && rule.choose.algorithm && result.skipped.empty()) {
+            if (auto tried = check(request, rule, result.skipped)) {
+                result.checks.push_back(std::move(*tried));
+            }
+        }
+    }
+    if (result.checks.empty() && result.skipped.empty()) {
+        result.skipped = "the table has no rule for nccl";
+    }
+    return result;
 }
 
 }  // namespace dlmb::app::tune

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/app/tune/consumers/verification.hpp"
 
 #include <fmt/core.h>
 
@@ -44,15 +44,10 @@ Verification verify_ucx(VerifyRequest const& request) {
     auto const run = [&](std::map<std::string, std::string> environment) {
         environment["UCX_PROTO_ENABLE"] = "y";  // the default from 1.16 on
         environment["UCX_PROTO_INFO"] = "y";
-        std::vector<std::string> words{request.mpiexec, "-n", "2", "env"};
-        for (auto const& [name, value] : environment) {
-            words.push_back(fmt::format("{}={}", name, value));
-        }
-        for (char const* word : {"--operation", "sendrecv", "--backend", "ucx", "-m", "64:64", "-i", "1"}) {
-            words.emplace_back(word);
-        }
-        words.insert(words.end() - 8, sibling_program("dlmb_collective").string());
-        return run_program(words, std::chrono::seconds(120));
+        return run_ranks(request.mpiexec, 2, environment,
+                         {sibling_program("dlmb_collective").string(), "--operation", "sendrecv", "--backend", "ucx",
+                          "-m", "64:64", "-i", "1"},
+                         std::chrono::seconds(120));
     };
     Finished const without = run({});
     Finished const with = run(request.environment);

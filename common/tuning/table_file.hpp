@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A tuning table from its file. Strict: what is not understood is refused, because a condition that is passed over
-// makes a rule match what it was not measured for.
+// A tuning table as JSON. Reading is strict: what is not understood is refused, because a condition that is passed over
+// makes a rule match what it was not measured for. Writing is canonical: equal tables become equal bytes, one rule per
+// line.
 #pragma once
 
 #include "common/base/error.hpp"
@@ -39,5 +40,13 @@ private:
 
 /// Throws TableError (system) when the table was measured on another system. `source` as above.
 void require_system(TuningTable const& table, std::string_view system_key, std::string_view source);
+
+/// Throws UsageError naming the first problem when the table is not valid (validate).
+[[nodiscard]] std::string to_json(TuningTable const& table);
+/// One line; "{}" when nothing is set.
+[[nodiscard]] std::string to_json(ChoiceParams const& params);
+
+/// Replaces the file as a whole, so that a reader never sees a part of it. Throws OutputError with path and reason.
+void write_table(std::filesystem::path const& path, TuningTable const& table);
 
 }  // namespace dlmb::tuning
