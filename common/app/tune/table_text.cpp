@@ -10,36 +10,6 @@
 #include <algorithm>
 
 namespace dlmb::app::tune {
-namespace {
-
-using tuning::no_limit;
-
-class Words {
-public:
-    void add(std::string const& word) {
-        if (!word.empty()) {
-            words_.push_back(word);
-        }
-    }
-    void add(std::string_view name, std::optional<bool> value) {
-        if (value) {
-            words_.push_back(fmt::format("{}={}", name, *value ? "yes" : "no"));
-        }
-    }
-    template <class Number>
-    void add(std::string_view name, std::optional<tuning::Interval<Number>> const& interval) {
-        if (interval) {
-            words_.push_back(fmt::format("{}={}..{}", name, interval->min, interval->max));
-        }
-    }
-    [[nodiscard]] std::string text() const { return fmt::format("{}", fmt::join(words_, " ")); }
-
-private:
-    std::vector<std::string> words_;
-};
-
-}  // namespace
-
 std::string columns_text(std::vector<Row> const& rows) {
     std::vector<std::size_t> widths(rows.front().size());
     for (Row const& row : rows) {
@@ -68,33 +38,6 @@ std::string exact_bytes(Bytes bytes) {
         unit = larger;
     }
     return fmt::format("{}{}", bytes, unit);
-}
-
-std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes) {
-    if (!bytes) {
-        return "any";
-    }
-    return bytes->max == no_limit ? fmt::format("from {}", exact_bytes(bytes->min))
-                                  : fmt::format("{} to {}", exact_bytes(bytes->min), exact_bytes(bytes->max));
-}
-
-std::string counts_text(std::optional<tuning::CountInterval> const& counts) {
-    if (!counts) {
-        return "any";
-    }
-    return counts->min == counts->max ? fmt::format("{}", counts->min)
-                                      : fmt::format("{} to {}", counts->min, counts->max);
-}
-
-std::string conditions_text(tuning::When const& when) {
-    Words words;
-    words.add(when.memory);
-    words.add(when.dtype);
-    words.add(when.reduction);
-    words.add("imbalance", when.imbalance);
-    words.add("in_place", when.in_place);
-    words.add("uniform", when.uniform);
-    return words.text();
 }
 
 std::string method_text(tuning::Choice const& choice) {

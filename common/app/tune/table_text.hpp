@@ -18,15 +18,6 @@ using Row = std::vector<std::string>;
 /// "64 K", "65535": exact, a unit only where it divides.
 [[nodiscard]] std::string exact_bytes(Bytes bytes);
 
-/// "64 K to 512 K", "from 16 K", "any".
-[[nodiscard]] std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes);
-
-/// "4", "2 to 64", "any".
-[[nodiscard]] std::string counts_text(std::optional<tuning::CountInterval> const& counts);
-
-/// Every condition but operation, bytes, ranks and nodes: "host fp32 sum, in_place=no".
-[[nodiscard]] std::string conditions_text(tuning::When const& when);
-
 /// "blocking, ring (open_mpi.tuned 4) {"segment_bytes":0}".
 [[nodiscard]] std::string method_text(tuning::Choice const& choice);
 

@@ -109,15 +109,6 @@ std::map<MeetingKey, Sum> exchanges_of(Plan const& plan, std::vector<MeetingKey>
     return sums;
 }
 
-void add_group(StepTraits& traits, Group const& group, NodeOfRank const& nodes) {
-    std::set<Rank> own;
-    for (Rank const member : group.members) {
-        own.insert(nodes.at(static_cast<std::size_t>(member)));
-    }
-    traits.ranks = static_cast<int>(group.members.size());
-    traits.nodes = static_cast<int>(own.size());
-}
-
 struct Describe {
     Plan const& plan;
     NodeOfRank const& nodes;
@@ -125,38 +116,41 @@ struct Describe {
     StepTraits& traits;
 
     void operator()(Exchange const& step) const {
-        group(step.group);
-        traits.bytes = exchange->bytes / exchange->ranks;
+        common(step.group, exchange->bytes / exchange->ranks);
         traits.uniform = exchange->smallest == exchange->largest;
         traits.imbalance = exchange->imbalance();
         traits.in_place = step.send_buffer == step.recv_buffer;
     }
-    void operator()(Send const& step) const { message(step.group, step.to); }
-    void operator()(Recv const& step) const { message(step.group, step.from); }
+    void operator()(Send const& step) const { common(step.group, step.to.bytes); }
+    void operator()(Recv const& step) const { common(step.group, step.from.bytes); }
     void operator()(AllReduce const& step) const { reduction(step); }
     void operator()(ReduceScatter const& step) const { reduction(step); }
     void operator()(AllGather const& step) const {
-        collective(step);
+        common(step.group, step.bytes);
+        traits.element = step.element;
         traits.in_place = step.send.buffer == step.recv.buffer;
     }
-    void operator()(Broadcast const& step) const { collective(step); }
+    void operator()(Broadcast const& step) const {
+        common(step.group, step.bytes);
+        traits.element = step.element;
+    }
     void operator()(Compute const& /*step*/) const {}
 
 private:
-    void group(GroupId id) const { add_group(traits, plan.groups.at(id), nodes); }
-    void message(GroupId id, Block const& block) const {
-        group(id);
-        traits.bytes = block.bytes;
-    }
-    template <class Collective>
-    void collective(Collective const& step) const {
-        group(step.group);
-        traits.bytes = step.bytes;
-        traits.element = step.element;
+    void common(GroupId group, Bytes bytes) const {
+        std::set<Rank> used;
+        auto const& members = plan.groups.at(group).members;
+        for (Rank const member : members) {
+            used.insert(nodes.at(static_cast<std::size_t>(member)));
+        }
+        traits.ranks = static_cast<int>(members.size());
+        traits.nodes = static_cast<int>(used.size());
+        traits.bytes = bytes;
     }
     template <class Collective>
     void reduction(Collective const& step) const {
-        collective(step);
+        common(step.group, step.bytes);
+        traits.element = step.element;
         traits.reduction = step.reduction;
         traits.in_place = step.send.buffer == step.recv.buffer;
     }

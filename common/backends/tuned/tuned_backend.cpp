@@ -6,7 +6,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/parts.hpp"
 #include "common/backends/tuned/traits.hpp"
-#include "common/backends/tuned/tuned_plan.hpp"
+#include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
@@ -59,6 +59,128 @@ void require_one_digest(std::string const& digest, Bootstrap& bootstrap) {
                                  "file",
                                  text));
 }
+
+class Turn {
+public:
+    /// Collective where true: the backend that had the turn was quiesced. Allocates nothing.
+    bool pass_to(Backend& next) {
+        bool const quiesces = active_ != nullptr && active_ != &next;
+        if (quiesces) {
+            active_->quiesce();
+        }
+        active_ = &next;
+        return quiesces;
+    }
+    /// Collective where a backend has the turn.
+    void end() {
+        if (active_ != nullptr) {
+            active_->quiesce();
+            active_ = nullptr;
+        }
+    }
+
+private:
+    Backend* active_ = nullptr;
+};
+
+struct CompiledPart {
+    Part part;
+    Backend* backend = nullptr;
+    std::unique_ptr<CompiledPlan> plan;
+    Nanoseconds end_ns = PhaseMark::at_finish;  // in the last iteration
+};
+
+/// The parts of a plan, one after the other, each on its backend.
+class TunedPlan final : public CompiledPlan {
+public:
+    /// `parts`: one at least; together all `steps` steps in plan order. `steps_text`: for provenance().
+    TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, std::string steps_text, Turn& turn)
+        : CompiledPlan(steps), parts_(std::move(parts)), steps_text_(std::move(steps_text)), turn_(turn) {}
+
+    void launch() override {
+        begin();
+        done_ = 0;
+        ++iterations_;
+        for (CompiledPart& part : parts_) {
+            take_turn(part);
+            part.plan->launch();
+            if (&part != &parts_.back()) {
+                complete(part);
+            }
+        }
+    }
+
+    [[nodiscard]] bool launch_blocks() const override {
+        return parts_.size() > 1 || parts_.front().plan->launch_blocks();
+    }
+
+    void finish() override { complete(parts_.back()); }
+
+    [[nodiscard]] bool launch_behind(DeviceGate& gate) override {
+        if (parts_.size() > 1) {
+            return false;  // the host passes the turn
+        }
+        CompiledPart& only = parts_.front();
+        begin();
+        done_ = 0;
+        take_turn(only);
+        bool const launched = only.plan->launch_behind(gate);
+        iterations_ += launched ? 1 : 0;
+        return launched;
+    }
+
+    [[nodiscard]] std::optional<Nanoseconds> device_ns() override {
+        return parts_.size() > 1 ? std::nullopt : parts_.front().plan->device_ns();
+    }
+
+    [[nodiscard]] Provenance provenance() const override {
+        double const iterations = iterations_ == 0 ? 1 : static_cast<double>(iterations_);
+        return {
+            {"tuned_steps", steps_text_},
+            {"tuned_parts", fmt::format("{}", parts_.size())},
+            {"tuned_switches_per_iteration", fmt::format("{:.2f}", static_cast<double>(switches_) / iterations)},
+            {"tuned_quiesce_ns_per_iteration", fmt::format("{:.0f}", static_cast<double>(quiesce_ns_) / iterations)}};
+    }
+
+private:
+    void take_turn(CompiledPart& part) {
+        Nanoseconds const start_ns = now_ns();
+        bool const passed = turn_.pass_to(*part.backend);
+        bool const changed = part.plan->activate();  // quiesce() and other parts may have undone it
+        if (passed || changed) {
+            quiesce_ns_ += now_ns() - start_ns;
+            ++switches_;
+        }
+    }
+
+    void complete(CompiledPart& part) {
+        part.plan->finish();
+        if (&part != &parts_.back()) {
+            part.end_ns = now_ns();
+        }
+        done_ += static_cast<std::uint32_t>(part.part.steps.size());
+        advance_to(done_);
+    }
+
+    void refine_marks() override {
+        std::size_t place = 0;
+        // The last part's end is that of the iteration: its end_ns stays PhaseMark::at_finish.
+        for (CompiledPart& part : parts_) {
+            for (PhaseMark const& mark : part.plan->marks()) {
+                bool const at_end = mark.time_ns == PhaseMark::at_finish;
+                set_mark(place++, {part.part.steps[mark.step], at_end ? part.end_ns : mark.time_ns});
+            }
+        }
+    }
+
+    std::vector<CompiledPart> parts_;
+    std::string steps_text_;
+    Turn& turn_;
+    std::uint32_t done_ = 0;  // steps of this iteration
+    std::uint64_t iterations_ = 0;
+    std::uint64_t switches_ = 0;
+    Nanoseconds quiesce_ns_ = 0;
+};
 
 class TunedBackend final : public Backend {
 public:

@@ -5,7 +5,7 @@
 // launches that found it and again on fresh ones.
 #pragma once
 
-#include "common/tuning/build/observation.hpp"
+#include "common/tuning/build/observe.hpp"
 #include "common/tuning/table.hpp"
 
 #include <optional>

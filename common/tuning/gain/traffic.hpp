@@ -4,7 +4,7 @@
 // What a workload communicates, as the questions that it asks a table: read from the object of `--plan json`.
 #pragma once
 
-#include "common/tuning/build/observation.hpp"
+#include "common/tuning/build/observe.hpp"
 
 #include <filesystem>
 #include <map>

@@ -19,6 +19,39 @@ namespace {
 Row const heading{"operation", "bytes",  "ranks", "nodes", "conditions", "choice", "gain over default [95 %]",
                   "evidence",  "status", "rule"};
 
+/// "64 K to 512 K", "from 16 K", "any".
+std::string bytes_text(std::optional<tuning::ByteInterval> const& bytes) {
+    if (!bytes) {
+        return "any";
+    }
+    return bytes->max == tuning::no_limit ? fmt::format("from {}", exact_bytes(bytes->min))
+                                          : fmt::format("{} to {}", exact_bytes(bytes->min), exact_bytes(bytes->max));
+}
+
+/// "4", "2 to 64", "any".
+std::string counts_text(std::optional<tuning::CountInterval> const& counts) {
+    if (!counts) {
+        return "any";
+    }
+    return counts->min == counts->max ? fmt::format("{}", counts->min)
+                                      : fmt::format("{} to {}", counts->min, counts->max);
+}
+
+/// Every condition but operation, bytes, ranks and nodes: "host fp32 sum in_place=no".
+std::string conditions_text(tuning::When const& when) {
+    std::vector<std::string> words{when.memory, when.dtype, when.reduction};
+    if (when.imbalance) {
+        words.push_back(fmt::format("imbalance={}..{}", when.imbalance->min, when.imbalance->max));
+    }
+    for (auto const& [name, value] : {std::pair{"in_place", when.in_place}, std::pair{"uniform", when.uniform}}) {
+        if (value) {
+            words.push_back(fmt::format("{}={}", name, *value ? "yes" : "no"));
+        }
+    }
+    std::erase(words, "");
+    return fmt::format("{}", fmt::join(words, " "));
+}
+
 Row row_of(tuning::Rule const& rule) {
     bool const selects = rule.scope == tuning::select_scope;
     std::string const choice = method_text(rule.choose);
