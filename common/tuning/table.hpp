@@ -11,6 +11,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -103,6 +104,17 @@ inline constexpr std::pair<char const*, std::optional<std::uint64_t> ChoiceParam
     {"channels", &ChoiceParams::channels}, {"segment_bytes", &ChoiceParams::segment_bytes},
     {"fanout", &ChoiceParams::fanout},     {"max_requests", &ChoiceParams::max_requests},
     {"radix", &ChoiceParams::radix},       {"max_outstanding", &ChoiceParams::max_outstanding}};
+
+/// Throws UsageError that says `what` it should be.
+[[nodiscard]] std::uint64_t whole_number(std::string_view text, std::string_view what);
+
+/// Of "algorithm:bcast=chain:segment=64K:chain_fanout=2": segment_bytes 65536 and fanout 2. Settings of a library, as
+/// rndv_thresh of ucx, are knobs there by the names of its variables ("UCX_RNDV_THRESH"). Knobs that other programs
+/// cannot be told are left out. Throws UsageError for what is no number.
+[[nodiscard]] ChoiceParams params_of(std::map<std::string, std::string, std::less<>> const& method_knobs);
+
+/// The first parameter that is in both with another value, by its name in tables; empty: none.
+[[nodiscard]] std::string contradiction(ChoiceParams const& one, ChoiceParams const& other);
 
 inline constexpr char const* default_method = "default";
 

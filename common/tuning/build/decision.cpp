@@ -58,16 +58,14 @@ std::vector<MethodTimes> finished(Competitors const& competitors) {
     return all_times;
 }
 
-MethodTimes const* default_of(std::vector<MethodTimes> const& all_times) {
-    auto const found =
-        std::find_if(all_times.begin(), all_times.end(), [](MethodTimes const& each) { return each.is_default; });
+template <class Is>
+MethodTimes const* find(std::vector<MethodTimes> const& all_times, Is is) {
+    auto const found = std::find_if(all_times.begin(), all_times.end(), is);
     return found == all_times.end() ? nullptr : &*found;
 }
 
-MethodTimes const* same(std::vector<MethodTimes> const& all_times, Choice const& choice) {
-    auto const found = std::find_if(all_times.begin(), all_times.end(),
-                                    [&](MethodTimes const& each) { return each.choice == choice; });
-    return found == all_times.end() ? nullptr : &*found;
+MethodTimes const* default_of(std::vector<MethodTimes> const& all_times) {
+    return find(all_times, [](MethodTimes const& each) { return each.is_default; });
 }
 
 /// Fastest first, against the default of each launch.
@@ -109,31 +107,22 @@ Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, Me
     return evidence;
 }
 
-/// Whether the fresh launches say the same.
-bool confirmed(Comparison const& comparison, Choice const& choice, Policy const& policy) {
-    MethodTimes const* const winner = same(comparison.confirm, choice);
-    MethodTimes const* const standard = default_of(comparison.confirm);
-    return winner != nullptr && standard != nullptr &&
-           measure::probability_by_chance(winner->ratios) <= confirm_level &&
-           measure::ratio_of(winner->ratios).estimate <= 1 - margin(*winner, *standard, policy);
-}
-
-bool was_measured_again(Comparison const& comparison, Choice const& choice) {
-    return same(comparison.confirm, choice) != nullptr && default_of(comparison.confirm) != nullptr;
-}
-
-/// Of a comparison whose winner is faster by more than the margin and than chance explains.
+/// Of a comparison whose winner is faster by more than the margin and than chance explains: whether the fresh launches
+/// say the same.
 Decision after_confirmation(Comparison const& comparison, MethodTimes const& winner, MethodTimes const& standard,
                             std::vector<MethodTimes const*> const& order, Policy const& policy) {
-    if (!was_measured_again(comparison, winner.choice)) {
+    MethodTimes const* const fresh =
+        find(comparison.confirm, [&](MethodTimes const& each) { return each.choice == winner.choice; });
+    MethodTimes const* const fresh_default = default_of(comparison.confirm);
+    if (fresh == nullptr || fresh_default == nullptr) {
         return {Outcome::unconfirmed, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
     }
-    if (!confirmed(comparison, winner.choice, policy)) {
+    if (measure::probability_by_chance(fresh->ratios) > confirm_level ||
+        measure::ratio_of(fresh->ratios).estimate > 1 - margin(*fresh, *fresh_default, policy)) {
         return {Outcome::tie, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
     }
-    MethodTimes const& fresh = *same(comparison.confirm, winner.choice);
-    Evidence evidence = evidence_of(comparison, fresh, *default_of(comparison.confirm), ranked(comparison.confirm),
-                                    fresh.medians_ns.size());
+    Evidence evidence =
+        evidence_of(comparison, *fresh, *fresh_default, ranked(comparison.confirm), fresh->medians_ns.size());
     evidence.launches = winner.medians_ns.size();
     evidence.samples += winner.samples;
     return {Outcome::chosen, winner.choice, evidence};

@@ -3,8 +3,8 @@
 #include "common/tuning/build/observe.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/method_params.hpp"
 #include "common/tuning/provenance.hpp"
+#include "common/tuning/table.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +14,13 @@
 
 namespace dlmb::tuning {
 namespace {
+
+/// Empty: it is not told.
+template <class Texts>
+std::string text_of(Texts const& texts, std::string const& name) {
+    auto const found = texts.find(name);
+    return found == texts.end() ? "" : found->second;
+}
 
 std::string const& parameter(record::Record const& cell, std::string const& name) {
     auto const found = cell.identity.parameters.find(name);
@@ -78,14 +85,15 @@ std::vector<std::string> calls_of(Place const& place) {
 /// is a fact as well where a backend has several libraries.
 std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& place, Provenance const& facts) {
     for (std::string const& call : calls_of(place)) {
-        auto const name = facts.find(fmt::format("{}_algorithm.{}", backend, call));
-        if (name == facts.end()) {
+        std::string const name = text_of(facts, fmt::format("{}_algorithm.{}", backend, call));
+        if (name.empty()) {
             continue;
         }
-        auto const family = facts.find(backend + "_algorithm_family");
-        Algorithm algorithm{family == facts.end() ? backend : family->second, name->second, std::nullopt};
-        if (auto const id = facts.find(fmt::format("{}_algorithm_id.{}", backend, call)); id != facts.end()) {
-            algorithm.id = static_cast<std::int64_t>(whole_number(id->second, id->first));
+        std::string const family = text_of(facts, backend + "_algorithm_family");
+        Algorithm algorithm{family.empty() ? backend : family, name, std::nullopt};
+        std::string const fact = fmt::format("{}_algorithm_id.{}", backend, call);
+        if (std::string const id = text_of(facts, fact); !id.empty()) {
+            algorithm.id = static_cast<std::int64_t>(whole_number(id, fact));
         }
         return algorithm;
     }
@@ -116,16 +124,9 @@ std::string dotted(std::uint64_t code) {
 
 constexpr std::size_t rounds_least = 6;
 
-std::uint64_t processing_units(record::Launch const& launch) {
-    auto const found = launch.environment.identity.find("processing_units");
-    return found == launch.environment.identity.end() ? 0 : whole_number(found->second, "processing_units");
-}
-
 /// Whether the cell is MPI's alltoall of equal blocks, which method mpi_alltoall does by MPI_Alltoall.
 bool has_equal_blocks(record::Record const& cell) {
-    auto const operation = cell.identity.parameters.find("operation");
-    return cell.identity.backend == "mpi" && operation != cell.identity.parameters.end() &&
-           operation->second == "alltoall";
+    return cell.identity.backend == "mpi" && text_of(cell.identity.parameters, "operation") == "alltoall";
 }
 
 }  // namespace
@@ -140,30 +141,26 @@ RatioInterval imbalance_class(double imbalance) {
 }
 
 Query query_of(Place const& place, Bytes bytes, std::string_view backend) {
-    Query query;
-    query.operation = place.operation;
-    query.backend = backend;
-    query.bytes = bytes;
-    query.ranks = place.ranks;
-    query.nodes = place.nodes;
-    query.memory = place.memory;
-    query.dtype = place.dtype;
-    query.reduction = place.reduction;
-    query.in_place = place.in_place;
-    query.uniform = place.uniform;
-    query.imbalance = place.imbalance ? std::optional(place.imbalance->min) : std::nullopt;
-    return query;
+    return {.operation = place.operation,
+            .backend = backend,
+            .bytes = bytes,
+            .ranks = place.ranks,
+            .nodes = place.nodes,
+            .dtype = place.dtype,
+            .reduction = place.reduction,
+            .memory = place.memory,
+            .in_place = place.in_place,
+            .uniform = place.uniform,
+            .imbalance = place.imbalance ? std::optional(place.imbalance->min) : std::nullopt};
 }
 
 Versions library_versions(record::Record const& cell) {
     Versions versions;
-    for (std::string const library : {"ucx", "ucc"}) {
-        if (auto const found = cell.backend_facts.find(library + "_version"); found != cell.backend_facts.end()) {
-            versions[library] = found->second;
+    for (std::string const library : {"ucx", "ucc", "nccl"}) {
+        std::string const version = text_of(cell.backend_facts, library + "_version");
+        if (!version.empty()) {
+            versions[library] = library == "nccl" ? dotted(whole_number(version, "nccl_version")) : version;
         }
-    }
-    if (auto const found = cell.backend_facts.find("nccl_version"); found != cell.backend_facts.end()) {
-        versions["nccl"] = dotted(whole_number(found->second, "nccl_version"));
     }
     return versions;
 }
@@ -223,8 +220,10 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (cell.shared_gpu || record::on_test_double(launch.environment)) {
         return "ran on a shared GPU or on a test double";
     }
-    std::uint64_t const units = processing_units(launch);
-    if (!accepted_.oversubscribed && units > 0 && static_cast<std::uint64_t>(launch.world.ranks_per_node) > units) {
+    std::string const units = text_of(launch.environment.identity, "processing_units");
+    std::uint64_t const most_ranks = units.empty() ? 0 : whole_number(units, "processing_units");
+    if (!accepted_.oversubscribed && most_ranks > 0 &&
+        static_cast<std::uint64_t>(launch.world.ranks_per_node) > most_ranks) {
         return "had more ranks than processing units (--accept oversubscribed)";
     }
     if (!accepted_.quick && cell.result.round_medians_ns.size() < rounds_least) {
@@ -237,14 +236,9 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
     std::string const key = system_key(launch.environment.identity);
     if (system_.key.empty()) {
         auto const& identity = launch.environment.identity;
-        auto const cpu = identity.find("cpu_model");
-        auto const mpi = identity.find("mpi_library");
-        auto const gpus = identity.find("gpus");
-        system_.key = key;
-        system_.gpu = gpus == identity.end() ? "" : gpus->second;
-        system_.cpu = cpu == identity.end() ? "" : cpu->second;
-        if (mpi != identity.end() && !mpi->second.empty()) {
-            stack_.mpi = mpi_library(mpi->second);
+        system_ = {key, text_of(identity, "cpu_model"), text_of(identity, "gpus")};
+        if (std::string const mpi = text_of(identity, "mpi_library"); !mpi.empty()) {
+            stack_.mpi = mpi_library(mpi);
         }
         stack_.environment = launch.environment.variables;
     }

@@ -3,8 +3,8 @@
 #include "common/tuning/chooser/table_chooser.hpp"
 
 #include "common/base/error.hpp"
-#include "common/tuning/method_params.hpp"
 #include "common/tuning/provenance.hpp"
+#include "common/tuning/table.hpp"
 
 #include <fmt/core.h>
 

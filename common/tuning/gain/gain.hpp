@@ -6,13 +6,32 @@
 
 #include "common/measure/statistics/rank_test.hpp"
 #include "common/tuning/build/next_sweep.hpp"
-#include "common/tuning/gain/traffic.hpp"
 
+#include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace dlmb::tuning {
+
+// What a workload communicates, as the questions that it asks a table.
+
+/// One kind of operation at one size; `memory` is empty, a plan does not know it.
+struct Demand {
+    Place place;
+    Bytes bytes = 0;  // in basis_of(operation); of an exchange the mean over its ranks
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
+    auto operator<=>(Demand const&) const = default;
+};
+
+/// Demand -> how often a rank does it in an iteration, mean over all ranks of the plan. A message counts at its sender.
+using Traffic = std::map<Demand, double>;
+
+/// Reads the object of `--plan json`. Throws UsageError: no such file, or not a plan document.
+[[nodiscard]] Traffic read_traffic(std::filesystem::path const& plan);
+/// `source` names the text in messages.
+[[nodiscard]] Traffic parse_traffic(std::string const& text, std::string const& source);
 
 /// At one size of one place, inside one backend: the table's choice against the backend's default and against the
 /// fastest method, all of them timed in the same launches. Launches differ from each other by more than a table gains,

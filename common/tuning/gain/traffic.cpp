@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/tuning/gain/traffic.hpp"
-
 #include "common/base/error.hpp"
+#include "common/tuning/gain/gain.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -25,48 +25,50 @@ inline constexpr unsigned long log_tuning = 64;
 /// In a cost table: the library cannot or may not run this pair.
 inline constexpr float forbidden = -1.0F;
 
+using InitV2 = Result (*)(std::size_t ranks, std::size_t nodes, Logger logger, void** context);
+/// `nvlink` and `constants` are NCCL's structures of the NVLink domain and of its cost model; ours reads neither.
+using InitV5 = Result (*)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes,
+                          Logger logger, void* nvlink, void* constants);
+/// `costs`: really a flat float[algorithms][protocols], whatever its type says.
+using GetCollInfoV4 = Result (*)(void* context, int function, std::size_t bytes, int pipe_ops, float** costs,
+                                 int algorithms, int protocols, int registered, int* channels);
+using Destroy = Result (*)(void* context);
+
 struct PluginV2 {
     char const* name;
-    Result (*init)(std::size_t ranks, std::size_t nodes, Logger logger, void** context);
+    InitV2 init;
     Result (*get_coll_info)(void* context, int function, std::size_t bytes, int collnet, int nvls, int pipe_ops,
                             int* algorithm, int* protocol, int* channels);
-    Result (*destroy)(void* context);
+    Destroy destroy;
 };
 
-/// `costs`: really a flat float[algorithms][protocols], whatever its type says.
 struct PluginV3 {
     char const* name;
-    Result (*init)(std::size_t ranks, std::size_t nodes, Logger logger, void** context);
+    InitV2 init;
     Result (*get_coll_info)(void* context, int function, std::size_t bytes, int pipe_ops, float** costs, int algorithms,
                             int protocols, int* channels);
-    Result (*destroy)(void* context);
+    Destroy destroy;
 };
 
 struct PluginV4 {
     char const* name;
-    Result (*init)(std::size_t ranks, std::size_t nodes, Logger logger, void** context);
-    Result (*get_coll_info)(void* context, int function, std::size_t bytes, int pipe_ops, float** costs, int algorithms,
-                            int protocols, int registered, int* channels);
-    Result (*destroy)(void* context);
+    InitV2 init;
+    GetCollInfoV4 get_coll_info;
+    Destroy destroy;
 };
 
-/// `nvlink` and `constants` are NCCL's structures of the NVLink domain and of its cost model; ours reads neither.
 struct PluginV5 {
     char const* name;
-    Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes, Logger logger,
-                   void* nvlink, void* constants);
-    Result (*get_coll_info)(void* context, int function, std::size_t bytes, int pipe_ops, float** costs, int algorithms,
-                            int protocols, int registered, int* channels);
-    Result (*finalize)(void* context);
+    InitV5 init;
+    GetCollInfoV4 get_coll_info;
+    Destroy finalize;
 };
 
 struct PluginV6 {
     char const* name;
-    Result (*init)(void** context, std::uint64_t communicator, std::size_t ranks, std::size_t nodes, Logger logger,
-                   void* nvlink, void* constants);
-    Result (*get_coll_info)(void* context, int function, std::size_t bytes, int pipe_ops, float** costs, int algorithms,
-                            int protocols, int registered, int* channels);
-    Result (*finalize)(void* context);
+    InitV5 init;
+    GetCollInfoV4 get_coll_info;
+    Destroy finalize;
     /// May be null.
     Result (*get_chunk_size)(void* context, int function, std::size_t bytes, int algorithm, int protocol, int channels,
                              std::size_t* chunk_bytes);
