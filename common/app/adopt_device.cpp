@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/adopt_device.hpp"
 
-#include "common/base/error.hpp"
-#include "common/bootstrap/over_ranks.hpp"
+#include "common/app/cells.hpp"
 #include "common/record/json_fields.hpp"
 #include "common/record/topology.hpp"
 
@@ -62,14 +61,11 @@ std::size_t requested_device(Bootstrap& bootstrap, Devices const& devices, std::
     auto const turn = static_cast<std::size_t>(bootstrap.local_rank()) % requested.size();
     auto const index = static_cast<std::size_t>(requested[turn]);
     bool const known = devices.list.empty() || index < devices.list.size();
-    std::string const problem = first_refusal(
-        bootstrap,
-        known ? ""
-              : fmt::format("--device: rank {} ({}) sees {} GPUs, so the last index is {}, not {}", bootstrap.rank(),
-                            bootstrap.host(), devices.list.size(), devices.list.size() - 1, requested[turn]));
-    if (!problem.empty()) {
-        throw UsageError(problem);
-    }
+    require_usable(bootstrap, known
+                                  ? ""
+                                  : fmt::format("--device: rank {} ({}) sees {} GPUs, so the last index is {}, not {}",
+                                                bootstrap.rank(), bootstrap.host(), devices.list.size(),
+                                                devices.list.size() - 1, requested[turn]));
     return index;
 }
 

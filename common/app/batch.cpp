@@ -3,14 +3,17 @@
 #include "common/app/batch.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffers/rotation.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
 #include "common/memory/available_memory.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <limits>
+#include <numeric>
 
 namespace dlmb::app {
 namespace {
@@ -22,13 +25,112 @@ Parameters compute_steps_of(PatternType const& type, SweepPoint const& point) {
     return found;
 }
 
+constexpr Bytes pool_part = 4;  // of what a rank may have; libraries and scratch of algorithms need some as well
+constexpr std::size_t pages_per_rank = 64;
+constexpr Bytes unlimited = std::numeric_limits<std::int64_t>::max();
+
+bool has_host_pages(MemoryKind memory) {
+    return memory == MemoryKind::host || memory == MemoryKind::pinned;
+}
+
+/// Of this rank: where the payload may stay between two iterations.
+Bytes cache_of(Machine const& machine, MemoryKind memory) {
+    bool const by_device = !has_host_pages(memory) && machine.device.device;
+    return std::max(machine.host_cache, by_device ? machine.device.device->cache : 0);
+}
+
+/// What this rank may take of the memory that is free now.
+Bytes share_of_memory(Bootstrap const& bootstrap, Machine const& machine, MemoryKind memory) {
+    auto const neighbours = static_cast<Bytes>(bootstrap.local_size());
+    Bytes share = available_host_memory() / neighbours;
+    if (on_device(memory) && machine.device.device) {
+        share = machine.device.device->memory / (machine.shared_gpu ? neighbours : 1);
+    }
+    return share == 0 ? unlimited : share;
+}
+
+std::size_t most_steps(std::span<Plan const> plans) {
+    std::size_t most = 0;
+    for (Plan const& plan : plans) {
+        most = std::max(most, plan.steps.size());
+    }
+    return most;
+}
+
+/// Collective, the same on all ranks. Where memory is little the pool shrinks: a quarter of a rank's share of what is
+/// free at most, but always one slot.
+BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measure::CacheMode mode, MemoryKind memory,
+                            std::span<Plan const> plans) {
+    std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
+    Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
+    Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
+                                         [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });
+    auto const cache_bytes = static_cast<Bytes>(
+        reduce_over_ranks(bootstrap, static_cast<std::int64_t>(cache_of(machine, memory)), Fold::max));
+    Bytes const share = share_of_memory(bootstrap, machine, memory);
+    Bytes const flush = mode == measure::CacheMode::flush ? measure::CacheFlush::bytes_for(cache_bytes) : 0;
+    Bytes const least = slot + flush;
+    Bytes const wanted =
+        mode == measure::CacheMode::rotate ? measure::slots_wanted(slot, cache_bytes, most_steps(plans)) : 1;
+    std::array<std::int64_t, 6> most{static_cast<std::int64_t>(wanted),
+                                     static_cast<std::int64_t>(slot),
+                                     least > share ? static_cast<std::int64_t>(least) : 0,
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part)),
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, unlimited)),
+                                     -static_cast<std::int64_t>(share / pool_part)};
+    bootstrap.all_reduce(most, Fold::max);
+    auto const [wanted_most, slot_most, lacking, affordable_negated, in_any_memory_negated, limit_negated] = most;
+    BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
+    if (lacking > 0) {
+        choice.why_not = fmt::format("needs {} of {} memory per rank, more than is free; make the traffic smaller or "
+                                     "use more nodes",
+                                     human_bytes(static_cast<Bytes>(lacking)), name_of(memory));
+        return choice;
+    }
+    if (mode == measure::CacheMode::flush && cache_bytes == 0) {
+        choice.why_not = "the system does not say how large the caches are that --cache flush is to sweep";
+        return choice;
+    }
+    choice.use.slots = measure::slots_for(static_cast<std::uint64_t>(wanted_most),
+                                          static_cast<std::uint64_t>(-affordable_negated), plans.size());
+    choice.use.pool_bytes = choice.use.slots * static_cast<Bytes>(slot_most);
+    choice.use.flush_bytes = flush;
+    choice.shrunk =
+        choice.use.slots < measure::slots_for(static_cast<std::uint64_t>(wanted_most),
+                                              static_cast<std::uint64_t>(-in_any_memory_negated), plans.size());
+    choice.pool_limit = static_cast<Bytes>(-limit_negated);
+    bool const covered = slot == 0 || choice.use.slots * slot >= measure::caches_in_pool * cache_bytes;
+    choice.use.covers_llc = !any_rank(bootstrap, cache_bytes == 0 || !covered);
+    return choice;
+}
+
+/// Collective. Where the touched pages of these allocations lie; nothing for memory without pages on the host.
+std::optional<record::HostPages> look_at_pages(Bootstrap& bootstrap, Machine const& machine, MemoryKind memory,
+                                               std::span<Allocation const> allocations) {
+    if (!has_host_pages(memory)) {
+        return std::nullopt;
+    }
+    std::vector<int> wanted = machine.numa_nodes;
+    if (memory == MemoryKind::pinned && machine.device.device && machine.device.device->numa_node >= 0) {
+        wanted = {machine.device.device->numa_node};
+    }
+    std::size_t const each = std::max<std::size_t>(1, pages_per_rank / std::max<std::size_t>(1, allocations.size()));
+    std::array<std::int64_t, 2> sums{};
+    for (Allocation const& allocation : allocations.first(std::min(allocations.size(), pages_per_rank))) {
+        PagePlacement const found = sample_pages(allocation.data(), allocation.bytes(), wanted, each);
+        sums[0] += static_cast<std::int64_t>(found.sampled);
+        sums[1] += static_cast<std::int64_t>(found.elsewhere);
+    }
+    bootstrap.all_reduce(sums, Fold::sum);
+    std::int64_t const huge = reduce_over_ranks(bootstrap, static_cast<std::int64_t>(huge_page_bytes()), Fold::max);
+    return record::HostPages{{static_cast<std::uint64_t>(sums[0]), static_cast<std::uint64_t>(sums[1])},
+                             static_cast<Bytes>(huge)};
+}
+
 /// Collective.
 Load load_of(Bootstrap& bootstrap, std::span<Plan const> plans, BufferChoice const& choice, std::size_t cells) {
-    std::size_t steps = 0;
-    for (Plan const& plan : plans) {
-        steps = std::max(steps, plan.steps.size());
-    }
-    auto const mine = static_cast<std::int64_t>(cells * measure::positions_of(plans.size(), choice.use.slots) * steps);
+    auto const mine =
+        static_cast<std::int64_t>(cells * measure::positions_of(plans.size(), choice.use.slots) * most_steps(plans));
     return {choice.use.pool_bytes + choice.use.flush_bytes,
             static_cast<std::uint64_t>(reduce_over_ranks(bootstrap, mine, Fold::max))};
 }
@@ -46,11 +148,8 @@ bool has_device_pages(MemoryKind memory) {
 
 /// The error of the common clock counts where the sample is a span on it.
 bool is_below_floor(measure::CellResult const& result, double timer_ns) {
-    measure::ClockFloor floor{timer_ns};
-    if (result.sync.is_span) {
-        floor.common_error_ns = static_cast<double>(result.sync.clock_error_ns);
-    }
-    return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), floor);
+    return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), timer_ns,
+                                   result.sync.is_span ? static_cast<double>(result.sync.clock_error_ns) : 0);
 }
 
 }  // namespace
@@ -182,9 +281,7 @@ record::Record Batch::describe(ReadyPoint const& ready, measure::Cell const& cel
     record::Record record = record_of(cell);
     record.traffic = ready.traffic.total;
     record.statistics = ready.traffic.statistics;
-    for (PhaseSummary const& phase : ready.traffic.phases) {
-        record.phases.push_back({phase.label, phase.traffic});
-    }
+    record.phases = ready.traffic.phases;
     record.cache = ready.cache;
     record.host_pages = ready.pages;
     return record;

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Prepares points of the sweep and measures the cells of those that are visited in the same rounds: of one point, or
-// with --rounds-over sweep of as many as fit in memory.
+// with --rounds-over sweep of as many as fit in memory. How much memory the buffers of a point take is decided by the
+// point and the machine, never by what else is measured.
 #pragma once
 
-#include "common/app/buffer_choice.hpp"
 #include "common/app/cells.hpp"
 #include "common/app/overlap.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/traffic_setup.hpp"
 #include "common/measure/runner.hpp"
+#include "common/memory/throttling.hpp"
 
 #include <deque>
 #include <memory>
@@ -18,6 +19,22 @@
 #include <vector>
 
 namespace dlmb::app {
+
+/// What this rank's buffers lie in.
+struct Machine {
+    record::DeviceUse const& device;  // of this rank
+    Throttling const* throttling;     // of that device; nullptr: there is none
+    bool shared_gpu = false;          // with other ranks of the node
+    Bytes host_cache = 0;             // largest of a processor on any node; 0: unknown
+    std::vector<int> numa_nodes;      // of the processing units that this rank may run on
+};
+
+struct BufferChoice {
+    std::string why_not;    // not even one slot fits: reason for a skipped record; empty otherwise
+    measure::CacheUse use;  // without it
+    bool shrunk = false;    // to what there is memory for
+    Bytes pool_limit = 0;   // what pools may take on any rank
+};
 
 /// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
 struct Load {

@@ -10,6 +10,7 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/launch_guard.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 
 #include <fmt/core.h>
@@ -63,28 +64,28 @@ public:
     [[nodiscard]] int run(Bootstrap& bootstrap) const {
         bool const first = bootstrap.rank() == 0;
         if (!std::holds_alternative<Options>(request_)) {
-            std::vector<std::int64_t> code{first ? speak() : 0};
-            bootstrap.all_reduce(code, Fold::max);
-            return static_cast<int>(code[0]);
+            return from_rank(bootstrap, first ? speak() : 0);
         }
         try {
             return run_launch(bootstrap, type_, std::get<Options>(request_));
         } catch (UsageError const& error) {
-            if (first) {
-                complain(error.what());
-            }
-            return exit_usage;
+            return refuse(first, error, exit_usage);
         } catch (OutputError const& error) {
-            if (first) {
-                complain(error.what());
-            }
-            return exit_output;
+            return refuse(first, error, exit_output);
         }
     }
 
     void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
 
 private:
+    /// Said once, by the first rank.
+    [[nodiscard]] int refuse(bool first, std::exception const& error, int code) const {
+        if (first) {
+            complain(error.what());
+        }
+        return code;
+    }
+
     PatternType const& type_;
     Request const& request_;
 };

@@ -3,7 +3,6 @@
 #include "common/app/launch.hpp"
 
 #include "common/app/adopt_device.hpp"
-#include "common/app/backends.hpp"
 #include "common/app/batch.hpp"
 #include "common/app/cells.hpp"
 #include "common/app/launch_calibration.hpp"
@@ -20,64 +19,46 @@
 #include <atomic>
 #include <chrono>
 #include <random>
+#include <sstream>
 #include <string>
-#include <string_view>
 #include <thread>
 
 namespace dlmb::app {
 namespace {
 
-enum class Outcome : unsigned char { done, usage_error, output_error };
-
-Blob with_outcome(Outcome outcome, std::span<std::byte const> content) {
-    Blob blob(content.size() + 1);
-    blob[0] = static_cast<std::byte>(outcome);
-    std::copy(content.begin(), content.end(), blob.begin() + 1);
-    return blob;
-}
-
-Blob attempt(std::function<Blob()> const& work) {
-    auto const bytes_of = [](std::string_view text) { return std::as_bytes(std::span{text.data(), text.size()}); };
+/// Collective. What `work` gives on rank 0, on every rank; so is a UsageError or OutputError that it throws.
+std::string on_rank_zero(Bootstrap& bootstrap, std::function<std::string()> const& work) {
+    constexpr char done = ' ';
+    constexpr char usage_error = 'u';
+    constexpr char output_error = 'o';
+    std::string told;
     try {
-        return with_outcome(Outcome::done, work());
+        told = bootstrap.rank() == 0 ? done + work() : "";
     } catch (UsageError const& error) {
-        return with_outcome(Outcome::usage_error, bytes_of(error.what()));
+        told = usage_error + std::string(error.what());
     } catch (OutputError const& error) {
-        return with_outcome(Outcome::output_error, bytes_of(error.what()));
+        told = output_error + std::string(error.what());
     }
-}
-
-}  // namespace
-
-Blob on_rank_zero(Bootstrap& bootstrap, std::function<Blob()> const& work) {
-    Blob blob = bootstrap.rank() == 0 ? attempt(work) : Blob{};
-    bootstrap.broadcast(blob, 0);
-    auto const outcome = static_cast<Outcome>(blob.at(0));
-    blob.erase(blob.begin());
-    std::string const text(reinterpret_cast<char const*>(blob.data()), blob.size());
-    if (outcome == Outcome::usage_error) {
+    told = text_from_rank(bootstrap, told, 0);
+    std::string text = told.substr(1);
+    if (told.front() == usage_error) {
         throw UsageError(text);
     }
-    if (outcome == Outcome::output_error) {
+    if (told.front() == output_error) {
         throw OutputError(text);
     }
-    return blob;
+    return text;
 }
-
-namespace {
 
 /// Ranks on each node, when that is one number and nodes hold consecutive ranks; otherwise 0.
 int regular_ranks_per_node(Bootstrap& bootstrap) {
-    auto const bytes = std::as_bytes(std::span{bootstrap.host().data(), bootstrap.host().size()});
-    std::vector<Blob> const hosts = bootstrap.all_gather(bytes);
+    std::vector<Blob> const hosts = bootstrap.all_gather(std::as_bytes(std::span(bootstrap.host())));
     std::size_t const first = static_cast<std::size_t>(
         std::find_if(hosts.begin(), hosts.end(), [&](Blob const& host) { return host != hosts.front(); }) -
         hosts.begin());
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        std::size_t const node_start = rank / first * first;
-        bool const same_as_start = hosts[rank] == hosts[node_start];
-        bool const new_node = rank != node_start || rank == 0 || hosts[rank] != hosts[rank - 1];
-        if (!same_as_start || !new_node || hosts.size() % first != 0) {
+        bool const same_node = rank > 0 && hosts[rank] == hosts[rank - 1];
+        if (same_node != (rank % first != 0) || hosts.size() % first != 0) {
             return 0;
         }
     }
@@ -101,10 +82,7 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
     } catch (UsageError const& error) {
         problem = error.what();
     }
-    problem = first_refusal(bootstrap, problem);
-    if (!problem.empty()) {
-        throw UsageError(problem);
-    }
+    require_usable(bootstrap, problem);
     return points;
 }
 
@@ -129,22 +107,19 @@ record::Launch describe_launch(Bootstrap& bootstrap, PatternType const& type, Op
 
 /// Cell ids that need not run again. Rank 0 reads, so that a slow shared file system is asked once.
 std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& options) {
-    Blob const blob = on_rank_zero(bootstrap, [&] {
-        std::string joined;
+    std::string const joined = on_rank_zero(bootstrap, [&] {
+        std::string lines;
         if (options.resume) {
             for (std::string const& id : record::finished_cells(*options.results)) {
-                joined += id + '\n';
+                lines += id + '\n';
             }
         }
-        auto const bytes = std::as_bytes(std::span{joined.data(), joined.size()});
-        return Blob(bytes.begin(), bytes.end());
+        return lines;
     });
     std::set<std::string> ids;
-    std::string_view rest(reinterpret_cast<char const*>(blob.data()), blob.size());
-    while (!rest.empty()) {
-        std::size_t const end = rest.find('\n');
-        ids.emplace(rest.substr(0, end));
-        rest.remove_prefix(end + 1);
+    std::istringstream lines(joined);
+    for (std::string id; std::getline(lines, id);) {
+        ids.insert(id);
     }
     return ids;
 }
@@ -172,12 +147,9 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
     std::unique_ptr<Reporter> reporter;
     (void)on_rank_zero(bootstrap, [&] {
         reporter = std::make_unique<Reporter>(options, type, launch, true);
-        return Blob{};
+        return std::string();
     });
-    if (reporter == nullptr) {
-        reporter = std::make_unique<Reporter>(options, type, launch, false);
-    }
-    return reporter;
+    return reporter ? std::move(reporter) : std::make_unique<Reporter>(options, type, launch, false);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/calibration/calibrate.hpp"
+#include "common/measure/calibration/calibration.hpp"
 
 #include <fmt/format.h>
 
@@ -92,8 +92,7 @@ std::optional<measure::Calibration> calibrate_launch(Bootstrap& bootstrap, Optio
     calibration.links = measure::calibrate_links(bootstrap, times.link_nodes, watchdog);
     watchdog.touch();
     if (std::any_of(options.memory.begin(), options.memory.end(), on_device)) {
-        std::int64_t const have = device.device ? 1 : 0;
-        if (reduce_over_ranks(bootstrap, have, Fold::min) == 1) {
+        if (!any_rank(bootstrap, !device.device)) {
             calibration.device = measure::calibrate_device(bootstrap);
         }
     }

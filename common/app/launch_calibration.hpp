@@ -4,7 +4,7 @@
 // The calibration of a launch: what is measured before the first cell, and what of it a person should know.
 #pragma once
 
-#include "common/app/backends.hpp"
+#include "common/app/cells.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/record/environment.hpp"
 

@@ -3,46 +3,94 @@
 #include "common/app/reporter.hpp"
 
 #include "common/base/error.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "common/record/json.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace dlmb::app {
 namespace {
 
 constexpr std::string_view erase_line = "\r\x1b[K";
-
-}  // namespace
-
-Progress::Progress(bool speaks) : active_(speaks && isatty(STDERR_FILENO) == 1) {}
-
-void Progress::show(std::string_view text) {
-    if (active_) {
-        fmt::print(stderr, "{}{}", erase_line, text);
-        std::fflush(stderr);
-        shown_ = true;
-    }
-}
-
-void Progress::clear() {
-    if (shown_) {
-        fmt::print(stderr, "{}", erase_line);
-        std::fflush(stderr);
-        shown_ = false;
-    }
-}
-
-namespace {
-
 constexpr double nanoseconds_per_second = 1e9;
 
+// One cell in so many: in a few cells of many the order in which ranks come looks like a delay.
+constexpr std::uint64_t suspicions_told = 10;
+
+// One page in so many: the kernel puts single ones elsewhere when a node is nearly full, which changes no figure.
+constexpr std::uint64_t pages_told = 10;
+
+bool lies_elsewhere(std::optional<record::HostPages> const& pages) {
+    return pages && pages->where.elsewhere > 0 && pages->where.elsewhere * pages_told >= pages->where.sampled;
+}
+
 }  // namespace
 
+void LaunchSummary::add(record::Record const& cell) {
+    if (cell.result.aa_ratio) {
+        deviations_.emplace_back(std::abs(*cell.result.aa_ratio - 1), cell.cell_id);
+    }
+    for (std::string const& flag : cell.result.flags) {
+        ++flagged_[flag];
+    }
+    ok_cells_ += cell.result.status == measure::Status::ok ? 1U : 0U;
+    for (measure::Suspect const& suspect : cell.result.suspects) {
+        ++suspected_[fmt::format("rank {} is {}", suspect.rank, name_of(suspect.kind))];
+    }
+    below_floor_ += cell.result.below_floor.value_or(false) ? 1U : 0U;
+    throttled_ += cell.result.throttled.value_or(false) ? 1U : 0U;
+    memory_elsewhere_ += lies_elsewhere(cell.host_pages) ? 1U : 0U;
+}
+
+std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
+    if (deviations_.empty()) {
+        return std::nullopt;
+    }
+    std::vector<double> values;
+    for (auto const& [deviation, id] : deviations_) {
+        values.push_back(deviation);
+    }
+    auto const& [largest, id] = *std::max_element(deviations_.begin(), deviations_.end());
+    return record::SelfComparison{values.size(), measure::median(values), largest, id};
+}
+
+std::string LaunchSummary::text() const {
+    std::string text;
+    if (auto const compared = self_comparison()) {
+        text +=
+            fmt::format("# compared with themselves (odd against even rounds), {} cells differ by {:.1f} %, at most "
+                        "{:.1f} %\n",
+                        compared->cells, 100 * compared->median, 100 * compared->largest);
+    }
+    for (auto const& [flag, cells] : flagged_) {
+        text += fmt::format("# flagged {}: {} cells\n", flag, cells);
+    }
+    for (auto const& [suspicion, cells] : suspected_) {
+        if (cells * suspicions_told >= ok_cells_) {
+            text += fmt::format("# {}: {} of {} cells\n", suspicion, cells, ok_cells_);
+        }
+    }
+    if (below_floor_ > 0) {
+        text += fmt::format("# too short for the clock to be compared: {} cells\n", below_floor_);
+    }
+    if (throttled_ > 0) {
+        text += fmt::format("# measured while the clocks of a GPU were held down: {} cells\n", throttled_);
+    }
+    if (memory_elsewhere_ > 0) {
+        text += fmt::format("# buffers on another NUMA node than their rank: {} cells\n", memory_elsewhere_);
+    }
+    return text;
+}
+
 Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
-    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)), progress_(speaks) {
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)),
+      shows_progress_(speaks && isatty(STDERR_FILENO) == 1) {
     if (!speaks_) {
         return;
     }
@@ -57,13 +105,28 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     std::fflush(stdout);
 }
 
+void Reporter::show_progress(std::string_view text) {
+    if (shows_progress_) {
+        fmt::print(stderr, "{}{}", erase_line, text);
+        std::fflush(stderr);
+        progress_shown_ = true;
+    }
+}
+
+void Reporter::clear_progress() {
+    if (std::exchange(progress_shown_, false)) {
+        fmt::print(stderr, "{}", erase_line);
+        std::fflush(stderr);
+    }
+}
+
 void Reporter::point(std::size_t number, std::size_t points, std::string_view title) {
     point_ = fmt::format("[{}/{}] {}", number, points, title);
 }
 
 void Reporter::doing(std::string_view what) {
     std::lock_guard const lock(mutex_);
-    progress_.show(fmt::format("{}: {}", point_, what));
+    show_progress(fmt::format("{}: {}", point_, what));
 }
 
 void Reporter::expect(std::string const& name, record::Record const& cell) {
@@ -84,7 +147,7 @@ void Reporter::record_cell(record::Record const& cell, std::string_view title) {
     }
     summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
-    progress_.clear();
+    clear_progress();
     fmt::print("{}", table_->row(cell, title));
     std::fflush(stdout);
     figures_ += figure_of_merit(cell);
@@ -149,7 +212,7 @@ int Reporter::exit_code() const {
 
 int Reporter::finish() {
     std::lock_guard const lock(mutex_);
-    progress_.clear();
+    clear_progress();
     if (speaks_) {
         bool const passed = exit_code() == exit_ok;
         write(record::to_json_line(

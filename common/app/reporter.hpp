@@ -5,7 +5,6 @@
 // rows. On the other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
-#include "common/app/launch_summary.hpp"
 #include "common/app/tables/table.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
@@ -17,22 +16,28 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dlmb::app {
 
-class Progress {
+/// What all cells of a launch together say about the quality of its figures.
+class LaunchSummary {
 public:
-    explicit Progress(bool speaks);
-    Progress(Progress const&) = delete;
-    Progress& operator=(Progress const&) = delete;
-    ~Progress() { clear(); }
-
-    void show(std::string_view text);
-    void clear();
+    void add(record::Record const& cell);
+    /// Absent where no cell had two rounds.
+    [[nodiscard]] std::optional<record::SelfComparison> self_comparison() const;
+    /// Lines that begin with '#'; empty when there is nothing to say.
+    [[nodiscard]] std::string text() const;
 
 private:
-    bool active_;
-    bool shown_ = false;
+    std::vector<std::pair<double, std::string>> deviations_;  // |aa_ratio - 1| and whose
+    std::map<std::string, std::uint64_t> flagged_;            // cells by flag
+    std::map<std::string, std::uint64_t> suspected_;          // cells by "rank 2 is delayed"
+    std::uint64_t ok_cells_ = 0;
+    std::uint64_t below_floor_ = 0;
+    std::uint64_t throttled_ = 0;
+    std::uint64_t memory_elsewhere_ = 0;  // cells
 };
 
 enum ExitCode : int { exit_ok = 0, exit_cell_failed = 1, exit_usage = 64, exit_output = 74, exit_nothing_ran = 77 };
@@ -41,6 +46,9 @@ class Reporter {
 public:
     /// On rank 0 opens the results file: throws OutputError. `launch` is written as its first line.
     Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks);
+    Reporter(Reporter const&) = delete;
+    Reporter& operator=(Reporter const&) = delete;
+    ~Reporter() { clear_progress(); }
 
     /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
     void expect(std::string const& name, record::Record const& cell);
@@ -55,10 +63,11 @@ public:
     /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
     int finish();
     [[nodiscard]] record::Launch const& launch() const { return launch_; }
-    [[nodiscard]] std::uint64_t cells_written() const { return written_; }
 
 private:
     void write(std::string const& line);
+    void show_progress(std::string_view text);
+    void clear_progress();
     void record_cell(record::Record const& cell, std::string_view title);  // with the mutex held
     [[nodiscard]] int exit_code() const;
 
@@ -74,7 +83,8 @@ private:
     std::uint64_t written_ = 0;
     bool lost_output_ = false;
     std::string figures_;
-    Progress progress_;
+    bool shows_progress_;
+    bool progress_shown_ = false;
     std::string point_;
 };
 

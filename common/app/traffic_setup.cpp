@@ -2,40 +2,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/traffic_setup.hpp"
 
-#include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace dlmb::app {
 namespace {
-
-template <class Value>
-Blob to_blob(std::span<Value const> values) {
-    Blob blob(values.size_bytes());
-    std::copy_n(reinterpret_cast<std::byte const*>(values.data()), blob.size(), blob.data());
-    return blob;
-}
-
-template <class Value>
-std::vector<Value> from_blob(Blob const& blob) {
-    std::vector<Value> values(blob.size() / sizeof(Value));
-    std::copy_n(blob.data(), values.size() * sizeof(Value), reinterpret_cast<std::byte*>(values.data()));
-    return values;
-}
 
 std::vector<SetupCounts> exchange_counts(Bootstrap& bootstrap, std::span<SetupCounts const> to_send) {
     std::vector<Letter> letters;
     letters.reserve(to_send.size());
     for (SetupCounts const& each : to_send) {
-        letters.push_back({each.to, to_blob(std::span<std::uint64_t const>{each.counts})});
+        auto const bytes = std::as_bytes(std::span(each.counts));
+        letters.push_back({each.to, {bytes.begin(), bytes.end()}});
     }
     std::vector<SetupCounts> received_counts;
     for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
-        received_counts.push_back({letter.peer, bootstrap.rank(), from_blob<std::uint64_t>(letter.blob)});
+        std::vector<std::uint64_t> counts(letter.blob.size() / sizeof(std::uint64_t));
+        std::copy(letter.blob.begin(), letter.blob.end(), std::as_writable_bytes(std::span(counts)).begin());
+        received_counts.push_back({letter.peer, bootstrap.rank(), std::move(counts)});
     }
     return received_counts;
 }
@@ -49,12 +37,7 @@ std::vector<Statistic> statistics_over_ranks(Bootstrap& bootstrap, Pattern const
 }
 
 TrafficSummary summary_over_ranks(Bootstrap& bootstrap, Plan const& plan, std::string_view phase) {
-    RankTraffic const mine = traffic_of(plan, phase);
-    std::vector<RankTraffic> ranks;
-    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span{&mine, 1}))) {
-        ranks.push_back(from_blob<RankTraffic>(blob).at(0));
-    }
-    return summarize(ranks);
+    return summarize(from_every_rank(bootstrap, traffic_of(plan, phase)));
 }
 
 /// Byte counts round to the nearest whole byte.
@@ -84,24 +67,6 @@ TrafficSummary mean(std::span<TrafficSummary const> draws) {
 bool has_phase(Plan const& plan, std::string_view phase) {
     return std::any_of(plan.steps.begin(), plan.steps.end(),
                        [&](Step const& step) { return phase_of(step.label) == phase; });
-}
-
-/// Collective. Those of `phases` that any rank has: the ranks of different pipeline stages do different things.
-std::vector<std::string_view> phases_of_any_rank(Bootstrap& bootstrap, Plan const& plan,
-                                                 std::span<std::string_view const> phases) {
-    std::vector<std::int64_t> present;
-    present.reserve(phases.size());
-    for (std::string_view const phase : phases) {
-        present.push_back(has_phase(plan, phase) ? 1 : 0);
-    }
-    bootstrap.all_reduce(present, Fold::max);
-    std::vector<std::string_view> found;
-    for (std::size_t i = 0; i < phases.size(); ++i) {
-        if (present[i] != 0) {
-            found.push_back(phases[i]);
-        }
-    }
-    return found;
 }
 
 /// Steps of this plan whose data lies in shared buffers, so that nobody can check it afterwards.
@@ -165,8 +130,11 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
     if (most[1] > 0) {
         traffic.statistics["compute_us"] = static_cast<double>(most[1]) / nanoseconds_per_microsecond;
     }
-    for (std::string_view const phase : phases_of_any_rank(bootstrap, traffic.plans.front(), phases)) {
-        traffic.phases.push_back({std::string(phase), over_draws(phase)});
+    for (std::string_view const phase : phases) {
+        // The ranks of different pipeline stages do different things.
+        if (any_rank(bootstrap, has_phase(traffic.plans.front(), phase))) {
+            traffic.phases.push_back({std::string(phase), over_draws(phase)});
+        }
     }
     return traffic;
 }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/plan/traffic.hpp"
+#include "common/record/record.hpp"
 #include "patterns/pattern.hpp"
 
 #include <map>
@@ -14,15 +14,10 @@
 
 namespace dlmb::app {
 
-struct PhaseSummary {
-    std::string label;
-    TrafficSummary traffic;
-};
-
 struct Traffic {
     std::vector<Plan> plans;  // of this rank, one per draw; the same buffers in all, sizes may differ
     TrafficSummary total;     // over all ranks, mean over draws
-    std::vector<PhaseSummary> phases;
+    std::vector<record::PhaseTraffic> phases;
     std::map<std::string, double> statistics;  // realised skew, mean over draws
 };
 

@@ -53,6 +53,17 @@ template <class Value>
     return value;
 }
 
+/// The value that each rank passed, by rank, on every rank.
+template <class Value>
+[[nodiscard]] std::vector<Value> from_every_rank(Bootstrap& bootstrap, Value const& mine) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    std::vector<Value> values;
+    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)))) {
+        std::memcpy(&values.emplace_back(), blob.data(), sizeof(Value));
+    }
+    return values;
+}
+
 /// The text that `root` passed, on every rank.
 [[nodiscard]] std::string text_from_rank(Bootstrap& bootstrap, std::string const& mine, Rank root);
 

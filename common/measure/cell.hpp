@@ -64,7 +64,7 @@ public:
     [[nodiscard]] PayloadCheck& check() { return check_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
 
-    /// Iterations take the positions in turn (buffers/rotation.hpp).
+    /// Iterations take the positions in turn (buffer_pool.hpp).
     [[nodiscard]] std::uint64_t positions() const;
     [[nodiscard]] Plan const& plan_at(std::uint64_t position) const { return plans_[position % plans_.size()]; }
     [[nodiscard]] Buffers const& slot_at(std::uint64_t position) const {

@@ -6,6 +6,7 @@
 
 #include "common/base/units.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,14 +15,16 @@
 namespace dlmb::measure {
 
 enum class Status { ok, skipped, failed, timeout, invalid };
-[[nodiscard]] std::string_view name_of(Status status);
+[[nodiscard]] constexpr std::string_view name_of(Status status) {
+    constexpr std::array<std::string_view, 5> names{"ok", "skipped", "failed", "timeout", "invalid"};
+    return names.at(static_cast<std::size_t>(status));
+}
 
 /// Over samples, each of them over all ranks: what CellResult::definition says. Nanoseconds.
 struct TimeSummary {
     std::uint64_t samples = 0;
     double median = 0;
-    double median_low =
-        0;  // 95 % interval of the median by order statistics; the extremes where n is too small for one
+    double median_low = 0;  // 95 % interval of the median by order statistics; the extremes where n is too small
     double median_high = 0;
     double min = 0;
     double max = 0;
@@ -66,9 +69,8 @@ struct Sync {
     Nanoseconds margin_ns = 0;       // window: from the last arrival to the start, at the end of the cell
     std::uint64_t late = 0;          // samples that were dropped and taken again, as a rank missed their start
     Nanoseconds clock_error_ns = 0;  // bound of what the common clock was wrong by on any rank in any round
-    double drift_ppm =
-        0;  // by which a rank's clock runs faster or slower than the common one, most of any rank; corrected
-    bool is_span = false;  // times of different ranks make up a sample, on the common clock
+    double drift_ppm = 0;            // of a rank's clock against the common one, most of any rank; corrected
+    bool is_span = false;            // times of different ranks make up a sample, on the common clock
 };
 
 /// Over samples.
@@ -87,7 +89,7 @@ struct RankTimes {
     std::vector<double> spread_ns;  // interquartile range of (done - enter), per iteration
 };
 
-/// A rank that holds up the others, beside which it stands out (suspects.hpp).
+/// A rank that holds up the others, beside which it stands out (diagnosis/rank_log.hpp).
 struct Suspect {
     enum class Kind : std::uint8_t { delayed, jittery };
     Rank rank = 0;
@@ -95,16 +97,21 @@ struct Suspect {
     double ns = 0;         // delayed: from its enter until it launched; jittery: from the 5th to the 95th percentile
     double others_ns = 0;  // median of the ranks that it is compared with
 };
-[[nodiscard]] std::string_view name_of(Suspect::Kind kind);
+[[nodiscard]] constexpr std::string_view name_of(Suspect::Kind kind) {
+    return kind == Suspect::Kind::delayed ? "delayed" : "jittery";
+}
 
 enum class Verdict { passed, failed, off };
-[[nodiscard]] std::string_view name_of(Verdict verdict);
+[[nodiscard]] constexpr std::string_view name_of(Verdict verdict) {
+    constexpr std::array<std::string_view, 3> names{"passed", "failed", "off"};
+    return names.at(static_cast<std::size_t>(verdict));
+}
 
 struct Validation {
     Verdict verdict = Verdict::off;
     std::uint64_t blocks_checked = 0;          // over all ranks, before and after timing
     std::vector<std::uint32_t> draws_checked;  // draw indices that were run and checked
-    std::vector<std::uint32_t> slots_checked;  // of the sets of buffers (cache_use.hpp)
+    std::vector<std::uint32_t> slots_checked;  // of the sets of buffers (buffer_pool.hpp)
     std::string first_mismatch;                // names step, source, destination, offset; empty when passed
 };
 

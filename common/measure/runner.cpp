@@ -3,15 +3,18 @@
 #include "common/measure/runner.hpp"
 
 #include "common/base/error.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/cell_run.hpp"
-#include "common/measure/rounds.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <deque>
-#include <iterator>
+#include <map>
+#include <numeric>
+#include <utility>
 
 namespace dlmb::measure {
 namespace {
@@ -71,10 +74,8 @@ void take_turn(CellRun& run, std::uint64_t round, Watchdog& watchdog) {
     }
 }
 
-/// Collective. By cell: how many times slower than the best of its point and backend, where it shall get no more
-/// rounds; else 0.
-std::vector<double> times_slower(Bootstrap& bootstrap, std::deque<CellRun> const& runs, double factor) {
-    constexpr double steps = 1000;  // of a ratio that ranks tell each other
+/// Collective. As times_slower(), which only the deciding rank can tell.
+std::vector<double> cells_to_drop(Bootstrap& bootstrap, std::deque<CellRun> const& runs, double factor) {
     auto const compared = [](CellRun const& one, CellRun const& other) {
         return one.cell().point == other.cell().point && one.cell().backend == other.cell().backend;
     };
@@ -85,18 +86,58 @@ std::vector<double> times_slower(Bootstrap& bootstrap, std::deque<CellRun> const
             std::find_if(runs.begin(), runs.end(), [&](CellRun const& other) { return compared(run, other); });
         cell.group = static_cast<std::size_t>(first - runs.begin());
     }
-    std::vector<std::int64_t> slower(runs.size(), 0);
-    for (Dropped const& cell : cells_to_drop(so_far, factor)) {
-        slower[cell.index] = std::llround(cell.times_slower * steps);
-    }
-    bootstrap.all_reduce(slower, Fold::max);
-    std::vector<double> ratios;
-    std::transform(slower.begin(), slower.end(), std::back_inserter(ratios),
-                   [](std::int64_t ratio) { return static_cast<double>(ratio) / steps; });
-    return ratios;
+    std::vector<double> slower = times_slower(so_far, factor);
+    auto const bytes = std::as_bytes(std::span(slower));
+    Blob blob(bytes.begin(), bytes.end());
+    bootstrap.broadcast(blob, deciding_rank);
+    std::memcpy(slower.data(), blob.data(), blob.size());
+    return slower;
+}
+
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014). Not std::shuffle: its result differs between libraries.
+std::uint64_t scrambled(std::uint64_t x) {
+    x += 0x9E3779B97F4A7C15ULL;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBULL;
+    return x ^ (x >> 31);
 }
 
 }  // namespace
+
+std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round) {
+    std::vector<std::size_t> order(count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::uint64_t const key = scrambled(scrambled(seed) + round);
+    for (std::size_t left = count; left > 1; --left) {
+        std::swap(order[left - 1], order[scrambled(key + left) % left]);
+    }
+    return order;
+}
+
+std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor) {
+    constexpr std::size_t rounds_least = 2;
+    std::map<std::size_t, std::vector<std::pair<double, std::size_t>>> groups;  // median of rounds, and whose
+    for (std::size_t index = 0; index < cells.size(); ++index) {
+        if (auto const rounds = cells[index].round_medians_ns; !rounds.empty()) {
+            groups[cells[index].group].emplace_back(median(rounds), index);
+        }
+    }
+    std::vector<double> slower(cells.size(), 0);
+    for (auto& [number, group] : groups) {
+        std::sort(group.begin(), group.end());
+        auto const& [best_median, best] = group.front();
+        auto const rounds_of_best = cells[best].round_medians_ns;
+        double const bound = factor * *std::max_element(rounds_of_best.begin(), rounds_of_best.end());
+        for (auto const& [own_median, index] : std::span(group).subspan((group.size() + 1) / 2)) {
+            auto const rounds = cells[index].round_medians_ns;
+            if (cells[index].may_drop && rounds.size() >= rounds_least &&
+                *std::min_element(rounds.begin(), rounds.end()) > bound) {
+                slower[index] = own_median / best_median;
+            }
+        }
+    }
+    return slower;
+}
 
 void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
                std::function<void(Cell const&, CellResult const&)> const& finished) {
@@ -126,7 +167,7 @@ void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
             }
         }
         if (options.drop_slower > 0 && round > 0 && any_left()) {
-            std::vector<double> const slower = times_slower(launch.bootstrap, runs, options.drop_slower);
+            std::vector<double> const slower = cells_to_drop(launch.bootstrap, runs, options.drop_slower);
             for (std::size_t number = 0; number < runs.size(); ++number) {
                 if (slower[number] > 0) {
                     visit(runs[number], [&](CellRun& run) { run.drop(slower[number]); });

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace dlmb::measure {
 
@@ -48,5 +49,21 @@ struct LaunchShared {
 /// backend is quiescent and the watchdog disarmed, also when leaving by an exception.
 void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
                std::function<void(Cell const&, CellResult const&)> const& finished);
+
+/// A permutation of 0 .. count-1, a function of its arguments alone: the order in which a round visits its cells.
+[[nodiscard]] std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round);
+
+/// A cell after some rounds.
+struct CellSoFar {
+    std::span<double const> round_medians_ns;  // one per round so far; none: it is not compared (any more)
+    std::size_t group = 0;                     // only cells of one group are compared: those of one backend
+    bool may_drop = true;                      // false: the default of its backend, or a cell that has all its samples
+};
+
+/// By cell: 0, or for one that shall get no more rounds how many times slower it is than the best of its group, by the
+/// medians of their rounds. Those are cells of the slower half of their group whose fastest round is more than `factor`
+/// times the slowest round of the group's best. It takes two rounds at least: one slow minute of the machine is not
+/// enough.
+[[nodiscard]] std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor);
 
 }  // namespace dlmb::measure

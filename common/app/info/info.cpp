@@ -2,19 +2,224 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/info/info.hpp"
 
-#include "common/app/info/info_facts.hpp"
+#include "common/app/adopt_device.hpp"
 #include "common/app/info/noise_floor.hpp"
 #include "common/app/launcher/launcher.hpp"
+#include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
+#include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/record/environment.hpp"
+#include "common/record/topology.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
 namespace dlmb::app {
+namespace {
+
+InfoJson describe_device(Device const& device) {
+    InfoJson json{{"index", device.index},
+                  {"name", device.name},
+                  {"pci_bus_id", device.pci_bus_id},
+                  {"numa_node", device.numa_node},
+                  {"memory_bytes", device.memory},
+                  {"cache_bytes", device.cache},
+                  {"compute_capability", device.compute_capability},
+                  {"peers", device.peers},
+                  {"nics", InfoJson::array()}};
+    for (record::NearbyNic const& nic : record::nearby_nics(device.pci_bus_id)) {
+        json["nics"].push_back({{"names", nic.names},
+                                {"pci_bus_id", nic.pci_bus_id},
+                                {"hops", nic.hops},
+                                {"meeting_point", nic.meeting_point}});
+    }
+    return json;
+}
+
+InfoJson describe_memory() {
+    InfoJson kinds = InfoJson::array();
+    for (MemoryKind const kind : every_memory_kind) {
+        std::string why_not;
+        bool const usable = make_memory(kind, why_not) != nullptr;
+        kinds.push_back({{"name", name_of(kind)}, {"usable", usable}, {"reason", why_not}});
+    }
+    return kinds;
+}
+
+void add_memory(InfoJson& json, Backend const& backend) {
+    json["memory"] = InfoJson::array();
+    json["no_memory"] = InfoJson::object();
+    for (MemoryKind const kind : every_memory_kind) {
+        if (backend.supports(kind)) {
+            json["memory"].push_back(name_of(kind));
+        } else if (std::string const reason = backend.why_no(kind); !reason.empty()) {
+            json["no_memory"][std::string(name_of(kind))] = reason;
+        }
+    }
+}
+
+}  // namespace
+
+InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use) {
+    InfoJson json{{"cuda_runtime", devices.runtime_version},
+                  {"cuda_driver", devices.driver_version},
+                  {"why_none", devices.why_none},
+                  {"devices", InfoJson::array()},
+                  {"used_by_this_rank", nullptr}};
+    for (Device const& device : devices.list) {
+        json["devices"].push_back(describe_device(device));
+    }
+    if (use.device) {
+        json["used_by_this_rank"] = {{"index", use.device->index}, {"reason", use.reason}};
+    }
+    return json;
+}
+
+InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context) {
+    InfoJson json{{"name", entry.name}, {"built", entry.make != nullptr}};
+    MadeBackend const made = make_backend(entry.name, context);
+    json["usable"] = static_cast<bool>(made);
+    if (!made) {
+        json["reason"] = made.error().reason;
+        return json;
+    }
+    Backend const& backend = *made.value();
+    add_memory(json, backend);
+    for (MethodInfo const& method : backend.methods()) {
+        json["methods"].push_back(
+            {{"name", method.name}, {"knobs", method.knobs}, {"description", method.description}});
+    }
+    for (auto const& [name, value] : backend.provenance()) {
+        json["facts"][name] = value;
+    }
+    return json;
+}
+
+InfoJson collect_info(Bootstrap& bootstrap) {
+    record::DeviceUse const use = adopt_device(bootstrap, {});
+    record::Environment const environment = record::capture_environment(bootstrap, use);
+    InfoJson json;
+    json["version"] = version_text("dlmb_info");
+    json["machine"] = environment.identity;
+    json["warnings"] = environment.warnings;
+    json["gpus"] = describe_gpus(find_devices(), use);
+    json["memory"] = describe_memory();
+    for (BackendEntry const& entry : backend_entries()) {
+        json["backends"].push_back(describe_backend(entry, BackendContext{bootstrap}));
+    }
+    return json;
+}
+
+namespace {
+
+std::string word(InfoJson const& value) {
+    return value.get<std::string>();
+}
+
+std::string row(std::string_view name, std::string_view value) {
+    return fmt::format("  {:<20} {}\n", name, value);
+}
+
+std::string detail(std::string_view name, std::string_view value) {
+    return fmt::format("    {:<18} {}\n", name, value);
+}
+
+std::string device_text(InfoJson const& device) {
+    int const node = device["numa_node"];
+    std::string text =
+        row(fmt::format("{} {}", device["index"].get<int>(), word(device["pci_bus_id"])),
+            fmt::format("{}, {}, L2 {}, compute capability {}, NUMA node {}", word(device["name"]),
+                        human_bytes(device["memory_bytes"]), human_bytes(device["cache_bytes"]),
+                        word(device["compute_capability"]), node < 0 ? "unknown" : std::to_string(node)));
+    for (InfoJson const& nic : device["nics"]) {
+        text += detail(word(nic["pci_bus_id"]), fmt::format("{}: {} hops, meets at the {}", word(nic["names"]),
+                                                            nic["hops"].get<int>(), word(nic["meeting_point"])));
+    }
+    return text;
+}
+
+/// A row per device; x: it addresses the memory of the column's device.
+std::string peer_matrix(InfoJson const& devices) {
+    std::string header;
+    std::string rows;
+    for (InfoJson const& device : devices) {
+        header += fmt::format("{:>4}", device["index"].get<int>());
+        auto const peers = device["peers"].get<std::vector<int>>();
+        std::string cells;
+        for (InfoJson const& other : devices) {
+            int const index = other["index"];
+            bool const reaches = std::find(peers.begin(), peers.end(), index) != peers.end();
+            cells += fmt::format("{:>4}", index == device["index"].get<int>() ? "-" : reaches ? "x" : ".");
+        }
+        rows += detail(std::to_string(device["index"].get<int>()), cells);
+    }
+    return row("peer access", "x: the row's GPU addresses the column's memory") + detail("", header) + rows;
+}
+
+std::string gpus_text(InfoJson const& gpus) {
+    std::string text = "gpus\n";
+    if (!word(gpus["cuda_runtime"]).empty()) {
+        text +=
+            row("CUDA", fmt::format("runtime {}, driver {}", word(gpus["cuda_runtime"]), word(gpus["cuda_driver"])));
+    }
+    if (gpus["devices"].empty()) {
+        return text + row("none", word(gpus["why_none"]));
+    }
+    for (InfoJson const& device : gpus["devices"]) {
+        text += device_text(device);
+    }
+    if (gpus["devices"].size() > 1) {
+        text += peer_matrix(gpus["devices"]);
+    }
+    if (InfoJson const& mine = gpus["used_by_this_rank"]; !mine.is_null()) {
+        text += row("this rank uses", fmt::format("{} ({})", mine["index"].get<int>(), word(mine["reason"])));
+    }
+    return text;
+}
+
+std::string backend_text(InfoJson const& backend) {
+    if (!backend["usable"].get<bool>()) {
+        return row(word(backend["name"]), word(backend["reason"]));
+    }
+    auto const kinds = backend["memory"].get<std::vector<std::string>>();
+    std::string text = row(word(backend["name"]), fmt::format("usable on {} memory", fmt::join(kinds, ", ")));
+    for (auto const& [kind, reason] : backend["no_memory"].items()) {
+        text += detail("not on " + kind, word(reason));
+    }
+    for (InfoJson const& method : backend.value("methods", InfoJson::array())) {
+        text += detail(word(method["name"]), fmt::format("{} {}", word(method["description"]), word(method["knobs"])));
+    }
+    InfoJson const facts = backend.value("facts", InfoJson::object());  // named: the loop keeps no temporary alive
+    for (auto const& [name, value] : facts.items()) {
+        text += detail(name, fmt::format("= {}", word(value)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string info_text(InfoJson const& info) {
+    std::string text = word(info["version"]) + "\nmachine\n";
+    for (auto const& [name, value] : info["machine"].items()) {
+        text += row(name, word(value));
+    }
+    text += gpus_text(info["gpus"]) + "memory\n";
+    for (InfoJson const& kind : info["memory"]) {
+        text += row(word(kind["name"]), kind["usable"].get<bool>() ? "usable" : word(kind["reason"]));
+    }
+    text += "backends\n";
+    for (InfoJson const& backend : info["backends"]) {
+        text += backend_text(backend);
+    }
+    return text;
+}
+
 namespace {
 
 int print(Bootstrap& bootstrap, bool json) {

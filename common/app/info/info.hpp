@@ -1,10 +1,16 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// dlmb_info: what this build and this machine can do, and why something is missing.
+// dlmb_info: what this build and this machine can do, and why something is missing. What it finds out is one JSON
+// object, and that object as text for people.
 #pragma once
 
-#include "common/bootstrap/bootstrap.hpp"
+#include "common/backend_kit/registry.hpp"
+#include "common/record/environment.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
 
 namespace dlmb::app {
 
@@ -15,5 +21,18 @@ int run_info(int argc, char** argv);
 /// process with one line and exit_cell_failed. Otherwise exit_ok (it does), exit_cell_failed (payload was wrong) or
 /// exit_nothing_ran (no device). Throws UsageError for any other number of ranks.
 [[nodiscard]] int probe_mpi_device(Bootstrap& bootstrap);
+
+using InfoJson = nlohmann::ordered_json;
+
+/// Collective. This rank works on the device it was given from now on.
+[[nodiscard]] InfoJson collect_info(Bootstrap& bootstrap);
+
+/// Devices, the network adapters near each, who reaches whose memory, and which one this rank uses.
+[[nodiscard]] InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use);
+
+/// Collective. One backend: kinds of memory, methods, and facts, those on device memory among them.
+[[nodiscard]] InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context);
+
+[[nodiscard]] std::string info_text(InfoJson const& info);
 
 }  // namespace dlmb::app

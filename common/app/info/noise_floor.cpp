@@ -5,12 +5,8 @@
 #include "common/app/launch_calibration.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
-#include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffers/buffer_pool.hpp"
-#include "common/measure/runner.hpp"
-#include "common/measure/start/common_start.hpp"
-#include "common/measure/statistics/detection.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
+#include "common/measure/statistics/rank_test.hpp"
 #include "common/plan/builder.hpp"
 #include "common/record/json.hpp"
 #include "common/record/result_reader.hpp"
@@ -19,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -33,13 +28,8 @@ constexpr std::uint64_t warm_up = 10;
 constexpr Nanoseconds cell_ns = 250'000'000;
 constexpr Nanoseconds patience_ns = 60'000'000'000;
 
-struct Probe {
-    std::string_view name;
-    Plan plan;
-};
-
-/// One cell that is all latency, one that is all copying.
-std::vector<Probe> probes(Bootstrap const& bootstrap) {
+/// One cell that is all latency, one that is all copying, and their names.
+std::vector<std::pair<std::string, Plan>> probes(Bootstrap const& bootstrap) {
     constexpr Bytes small = 8;
     constexpr Bytes block = Bytes{64} << 10;
     auto const ranks = static_cast<std::size_t>(bootstrap.size());
@@ -51,39 +41,8 @@ std::vector<Probe> probes(Bootstrap const& bootstrap) {
     PlanBuilder bandwidth(bootstrap.rank());
     std::vector<Bytes> const blocks(ranks, block);
     bandwidth.exchange(bandwidth.group(world), blocks, blocks, "alltoall");
-    std::vector<Probe> made;
-    made.push_back({"allreduce of 8 B", std::move(latency).finish()});
-    made.push_back({"alltoall of 64 KiB per pair", std::move(bandwidth).finish()});
-    return made;
-}
-
-/// Collective. One repetition, set-up included: cells[b] gets the median of backend b, if it can do this.
-void measure_once(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan,
-                  std::vector<OpenedBackend> const& backends, measure::Watchdog& watchdog,
-                  std::vector<RepeatedCell>& repeated) {
-    measure::PreparedPoint point(bootstrap, memory, {plan});
-    std::vector<measure::Cell> cells;
-    for (std::size_t b = 0; b < backends.size(); ++b) {
-        measure::Cell cell;
-        cell.name = repeated[b].name;
-        cell.backend = backends[b].backend.get();
-        cell.point = &point;
-        if (cell.compile(bootstrap).empty()) {
-            cells.push_back(std::move(cell));
-        }
-    }
-    measure::RunnerOptions options;
-    options.warmup = warm_up;
-    options.time_limit_ns = cell_ns;
-    measure::CommonStart start(bootstrap, options.start);
-    measure::run_cells({bootstrap, start, watchdog, options}, cells,
-                       [&](measure::Cell const& cell, measure::CellResult const& result) {
-                           auto const same = std::find_if(repeated.begin(), repeated.end(),
-                                                          [&](auto const& each) { return each.name == cell.name; });
-                           if (result.median_of_rounds_ns > 0) {
-                               same->add(result);
-                           }
-                       });
+    return {{"allreduce of 8 B", std::move(latency).finish()},
+            {"alltoall of 64 KiB per pair", std::move(bandwidth).finish()}};
 }
 
 std::vector<OpenedBackend> usable_backends(Bootstrap& bootstrap) {
@@ -120,16 +79,28 @@ NoiseFloor measure_noise_floor(Bootstrap& bootstrap) {
     }
     std::string why_not;
     std::unique_ptr<MemorySpace> const memory = make_memory(MemoryKind::host, why_not);
-    for (Probe const& probe : probes(bootstrap)) {
-        std::vector<RepeatedCell> cells;
-        for (OpenedBackend const& each : backends) {
-            cells.push_back({fmt::format("{}, {} ranks, {}", probe.name, bootstrap.size(), each.name), {}, {}});
-        }
+    std::vector<Backend*> each_backend;
+    for (OpenedBackend const& opened : backends) {
+        each_backend.push_back(opened.backend.get());
+    }
+    measure::RunnerOptions runner;
+    runner.warmup = warm_up;
+    runner.time_limit_ns = cell_ns;
+    for (auto const& [name, plan] : probes(bootstrap)) {
+        std::string const cell_name = fmt::format("{}, {} ranks, ", name, bootstrap.size());
+        std::map<std::string, RepeatedCell> cells;
         for (int i = 0; i < repetitions; ++i) {
-            watchdog.arm(std::string(probe.name), patience_ns);
-            measure_once(bootstrap, *memory, probe.plan, backends, watchdog, cells);
+            watchdog.arm(name, patience_ns);
+            measure::measure_on_each(bootstrap, *memory, plan, each_backend, cell_name, runner, watchdog,
+                                     [&](Backend const& backend, measure::CellResult const& result) {
+                                         if (result.median_of_rounds_ns > 0) {
+                                             cells[std::string(backend.name())].add(result);
+                                         }
+                                     });
         }
-        for (RepeatedCell& cell : cells) {
+        for (OpenedBackend const& opened : backends) {
+            RepeatedCell& cell = cells[opened.name];
+            cell.name = cell_name + opened.name;
             if (cell.medians_ns.size() > 1) {
                 floor.cells.push_back(std::move(cell));
             }
@@ -197,13 +168,11 @@ NoiseFloor read_noise_floor(std::vector<std::filesystem::path> const& files) {
 
 namespace {
 
-constexpr std::array<std::size_t, 4> launches_per_side{5, 8, 12, 16};
 constexpr double power = 0.8;
 // Margins of dlmb_compare: what is shorter than 50 us is held to less, and so is what differs from itself.
 constexpr double short_cell_ns = 50'000;
 constexpr double margin_of_short_cells = 0.05;
 constexpr double margin_of_long_cells = 0.03;
-
 constexpr double times_own_difference = 2;
 
 double margin_for(RepeatedCell const& cell, double median_ns) {
@@ -212,18 +181,10 @@ double margin_for(RepeatedCell const& cell, double median_ns) {
     return std::max(usual, times_own_difference * own);
 }
 
-/// Simulated once for each number of launches, whatever the number of cells.
-class Detections {
-public:
-    std::optional<double> least_slowdown(std::size_t launches, double margin, double spread) {
-        return known_.try_emplace(launches, launches).first->second.least_slowdown(spread, margin, power);
-    }
+/// By launches per side: simulated once, whatever the number of cells.
+using Detections = std::map<std::size_t, measure::Detection>;
 
-private:
-    std::map<std::size_t, measure::Detection> known_;
-};
-
-InfoJson describe(RepeatedCell const& cell, Detections& detections) {
+InfoJson describe(RepeatedCell const& cell, Detections const& detections) {
     double const median_ns = measure::median(cell.medians_ns);
     double const spread = measure::log_spread(cell.medians_ns);
     double const margin = margin_for(cell, median_ns);
@@ -234,8 +195,8 @@ InfoJson describe(RepeatedCell const& cell, Detections& detections) {
                   {"spread_at_most", spread * measure::spread_bound(cell.medians_ns.size())},
                   {"margin", margin},
                   {"least_slowdown", InfoJson::object()}};
-    for (std::size_t const launches : launches_per_side) {
-        auto const least = detections.least_slowdown(launches, margin, spread);
+    for (auto const& [launches, detection] : detections) {
+        auto const least = detection.least_slowdown(spread, margin, power);
         json["least_slowdown"][std::to_string(launches)] = least ? InfoJson(*least) : InfoJson(nullptr);
     }
     return json;
@@ -252,6 +213,9 @@ void RepeatedCell::add(measure::CellResult const& result) {
 
 InfoJson noise_json(NoiseFloor const& floor) {
     Detections detections;
+    for (std::size_t const launches : {5U, 8U, 12U, 16U}) {
+        detections.try_emplace(launches, launches);
+    }
     InfoJson json{{"calibration", record::calibration_json(floor.calibration)},
                   {"spread_is", floor.between_launches ? "between launches" : "within one launch"},
                   {"power", power},

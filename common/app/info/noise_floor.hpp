@@ -4,7 +4,7 @@
 // dlmb_info --calibrate: how noisy this machine is, and what slowdown so many launches can therefore show.
 #pragma once
 
-#include "common/app/info/info_facts.hpp"
+#include "common/app/info/info.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/cell_result.hpp"

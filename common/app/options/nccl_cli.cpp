@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/options/nccl_cli.hpp"
-
+#include "common/app/options/options.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/core.h>

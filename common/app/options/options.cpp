@@ -1,15 +1,20 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// The options of the programs that measure, a function per group of --help.
 #include "common/app/options/options.hpp"
 
-#include "common/app/options/nccl_cli.hpp"
-#include "common/app/options/option_groups.hpp"
+#include "common/app/options/whole_number_check.hpp"
 #include "common/app/printouts.hpp"
+#include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/base/suggest.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace dlmb::app {
 namespace {
@@ -19,17 +24,276 @@ constexpr char const* footer =
     "First option '--cli nccl': letters and long names are those of nccl-tests (-n -w -c -T and more).\n"
     "Exit: 0 all ran and validated, 1 a cell failed, 64 bad usage, 74 results not written, 77 nothing could run.";
 
+/// What CLI11 reads that is not yet what Options hold.
+struct Texts {
+    bool list_presets = false;
+    bool version = false;
+    std::vector<std::string> methods{"default"};
+    std::vector<std::string> memory{"host"};
+    std::string mpi_device = "auto";
+    std::string use_table;
+    double drop_slower = 2;
+};
+
+/// Options that stand under one heading of --help.
+class OptionGroup {
+public:
+    OptionGroup(CLI::App& app, char const* heading) : app_(app), heading_(heading) {}
+
+    template <class Value>
+    CLI::Option* add(std::string const& names, Value& value, std::string const& help) {
+        return app_.add_option(names, value, help)->group(heading_);
+    }
+    template <class Value>
+    CLI::Option* with_default(std::string const& names, Value& value, std::string const& help) {
+        return add(names, value, help)->capture_default_str();
+    }
+    CLI::Option* list(std::string const& names, std::vector<std::string>& values, std::string const& help) {
+        return add(names, values, help)->delimiter(',');
+    }
+    void flag(std::string const& name, bool& value, std::string const& help) {
+        app_.add_flag(name, value, help)->group(heading_);
+    }
+    /// `take` is called with what is given.
+    template <class Value, class Take>
+    CLI::Option* given(std::string const& names, Take take, std::string const& help) {
+        return app_.add_option_function<Value>(names, std::move(take), help)->group(heading_);
+    }
+    void path(std::string const& name, std::optional<std::filesystem::path>& value, std::string const& help) {
+        auto const take = [&value](std::string const& text) {
+            value = text.empty() ? std::nullopt : std::optional<std::filesystem::path>(text);
+        };
+        given<std::string>(name, take, help);
+    }
+    /// One of a few names, each of which means a value.
+    template <class Value>
+    void choice(std::string const& names, Value& value, std::vector<std::pair<std::string, Value>> const& choices,
+                std::string const& help) {
+        std::vector<std::string> known;
+        std::string standard;
+        for (auto const& [name, meaning] : choices) {
+            known.push_back(name);
+            standard = meaning == value ? name : standard;
+        }
+        auto const take = [&value, choices](std::string const& given) {
+            value = std::find_if(choices.begin(), choices.end(), [&](auto const& each) {
+                        return each.first == given;
+                    })->second;
+        };
+        given<std::string>(names, take, help)->check(CLI::IsMember(known))->default_str(standard);
+    }
+    /// One of the values that name_of() names.
+    template <class Values, class Value>
+    void named(std::string const& names, Value& value, Values const& all, std::string const& help) {
+        std::vector<std::pair<std::string, Value>> choices;
+        for (Value const each : all) {
+            choices.emplace_back(measure::name_of(each), each);
+        }
+        choice(names, value, choices, help);
+    }
+    /// Limits that a message can show; CLI11's own for positive numbers ends with 309 digits.
+    void seconds(std::string const& name, Nanoseconds& value, std::string const& help) {
+        constexpr double nanoseconds_per_second = 1e9;
+        auto const take = [&value](double seconds) {
+            value = static_cast<Nanoseconds>(seconds * nanoseconds_per_second);
+        };
+        given<double>(name, take, help)
+            ->check(CLI::Range(1e-6, 1e9))
+            ->default_str(fmt::format("{}", static_cast<double>(value) / nanoseconds_per_second));
+    }
+
+private:
+    CLI::App& app_;
+    char const* heading_;
+};
+
+void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& options) {
+    bool const is_switch = parameter.value == "off" || parameter.value == "on";
+    auto const store = [&options, name = std::string(parameter.name)](std::vector<std::string> values) {
+        for (std::string& value : values) {
+            value = value.empty() ? "on" : value;
+        }
+        options.parameters[name] = std::move(values);
+    };
+    char const* const letter = parameter.name == "message-size" ? "-m," : "";  // OSU's
+    CLI::Option* const option =
+        group
+            .given<std::vector<std::string>>(fmt::format("{}--{}", letter, parameter.name), store,
+                                             fmt::format("{} [{}]", parameter.help, parameter.value))
+            ->delimiter(',')
+            ->type_name(parameter.kind == ParameterKind::sizes ? "SIZES" : "LIST");
+    if (is_switch) {
+        option->expected(0, CLI::detail::expected_max_vector_size);  // "--in-place" alone means on, as OSU writes it
+    }
+}
+
+void add_traffic(CLI::App& app, PatternType const& type, Options& options, Texts& texts) {
+    OptionGroup group(app, "Traffic (a list runs a sweep)");
+    group.list("--preset", options.presets, "published model parameters, a comma-separated list");
+    group.flag("--list-presets", texts.list_presets, "print the presets with their sources and exit");
+    for (ParameterInfo const& parameter : type.parameters) {
+        add_parameter(group, parameter, options);
+    }
+    group.with_default("--seed", options.seed, "seed of every random choice of the traffic")->check(whole_number_check);
+    group.with_default("--draws", options.draws, "routings compiled ahead; iteration i uses draw i mod K")
+        ->check(CLI::Range(1U, 1024U));
+}
+
+std::string backend_names() {
+    std::vector<std::string_view> names;
+    for (BackendEntry const& entry : backend_entries()) {
+        names.push_back(entry.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void add_transport(CLI::App& app, Options& options, Texts& texts) {
+    OptionGroup group(app, "Transport");
+    group.list("--backend", options.backends, backend_names() + " [all usable here]");
+    group.list("--method", texts.methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
+        ->capture_default_str();
+    group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl")->capture_default_str();
+    group.flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed");
+    group
+        .add("--device", options.devices,
+             "GPUs, as CUDA counts them, that the ranks of a node take in turn [the nearest to each rank]")
+        ->delimiter(',')
+        ->check(CLI::Range(0, 1023));
+    group.with_default("--mpi-device", texts.mpi_device,
+                       "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library");
+    group.add("--use-table", texts.use_table,
+              "tuning table (JSON) by which backend tuned runs each operation on another backend");
+}
+
+void add_measuring(CLI::App& app, Options& options, Texts& texts) {
+    using measure::Effort;
+    using measure::Mode;
+    using measure::StartRequest;
+    constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40U;
+    constexpr int most_ranks = 1 << 20;
+    constexpr double most_times = 1e6;
+    measure::RunnerOptions& runner = options.runner;
+    OptionGroup group(app, "Measuring");
+    group.add("-i,--iterations", runner.iterations, "timed iterations per cell [adaptive]")
+        ->check(CLI::Range(std::uint64_t{1}, most_iterations));
+    group.add("-x,--warmup", runner.warmup, "warm-up iterations per cell [adaptive]")
+        ->check(CLI::Range(std::uint64_t{0}, most_iterations));
+    group.seconds("--time-limit", runner.time_limit_ns, "seconds of timed iterations per cell");
+    group
+        .with_default("--drop-slower", texts.drop_slower,
+                      "--method all: what is this many times slower than its backend's best gets no more rounds; 0: "
+                      "all do")
+        ->check(CLI::Range(0.0, most_times));
+    group.choice("--rounds-over", options.rounds_over_sweep, {{"point", false}, {"sweep", true}},
+                 "point: the cells of a point take turns; sweep: those of as many points as fit in memory (rows come "
+                 "late and in no order)");
+    group
+        .add("--order-seed", options.order_seed,
+             "seed of the order in which rounds visit the cells [another one in each launch, recorded]")
+        ->check(whole_number_check);
+    group.choice("--timing", runner.mode, {{"isolated", Mode::isolated}, {"stream", Mode::stream}},
+                 "isolated: synchronised start per iteration; stream: back to back");
+    group.choice(
+        "--start", runner.start,
+        {{"auto", StartRequest::automatic}, {"window", StartRequest::window}, {"barrier", StartRequest::barrier}},
+        "how ranks begin an iteration together: window (at one time on a common clock), barrier, or auto: "
+        "window where every rank has a core and the clock is good enough");
+    group.choice("-c,--validation", runner.validate, {{"on", true}, {"off", false}},
+                 "check every byte before and after timing: on or off");
+    group.named("--cache", runner.cache, measure::every_cache_mode,
+                "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
+                "set; flush: one set, caches swept before each iteration");
+    group.named("--fill", runner.fill, measure::every_fill,
+                "random: what is timed moves coded payload; zeros: zeros, for curiosity only");
+    group.choice("--gpu-gate", runner.gate, {{"none", false}, {"spin", true}},
+                 "spin: on GPU memory, what was queued starts together when all ranks are ready; none");
+    group.named("--calibration", options.calibration, std::array{Effort::off, Effort::brief, Effort::full},
+                "measure the noise floor first: short (0.1 s at most), full (2 s, with transports) or off");
+    group.seconds("--timeout", runner.timeout_ns, "seconds without progress in a cell until the launch is ended");
+    group
+        .with_default("--ranks", options.ranks,
+                      "ranks as threads when started without a launcher, and the world of --plan")
+        ->check(CLI::Range(1, most_ranks));
+    group.add("--ranks-per-node", options.ranks_per_node, "plan as if nodes had this many ranks [from the hosts]")
+        ->check(CLI::Range(1, most_ranks));
+}
+
+void add_output(CLI::App& app, Options& options, Texts& texts) {
+    OptionGroup group(app, "Output");
+    group.path("--results", options.results, "append the results to this JSON Lines file");
+    group.flag("--resume", options.resume, "skip cells that the results file already holds as ok");
+    group.add("--campaign", options.campaign, "name that joins several launches in the results");
+    group.choice("--plan", options.plan,
+                 {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"goal", PlanFormat::goal}},
+                 "print the plans of all ranks as text, json or goal, and stop");
+    group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
+                 "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
+    group.flag("--version", texts.version, "print version and git revision and exit");
+}
+
+/// Throws UsageError unless `name` is known.
+void check_name(std::string_view option, std::string_view kind, std::string const& name,
+                std::vector<std::string> const& known) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+        throw UsageError(fmt::format("{}: {}", option, unknown_name(kind, name, known)));
+    }
+}
+
+MemoryKind memory_kind(std::string const& name) {
+    std::vector<std::string> known;
+    for (MemoryKind const kind : every_memory_kind) {
+        known.emplace_back(name_of(kind));
+    }
+    check_name("--memory", "memory kind", name, known);
+    return *std::find_if(every_memory_kind.begin(), every_memory_kind.end(),
+                         [&](MemoryKind kind) { return name_of(kind) == name; });
+}
+
+/// What follows from several options together.
+void take(Texts const& texts, Options& options) {
+    std::vector<std::string> const& backends = options.backends;
+    bool const runs_tuned = backends.empty() || std::find(backends.begin(), backends.end(), "tuned") != backends.end();
+    if (!texts.use_table.empty()) {
+        if (!runs_tuned) {
+            throw UsageError("--use-table: only backend tuned runs by a table; add it to --backend");
+        }
+        options.use_table = texts.use_table;
+    } else if (runs_tuned && !backends.empty()) {
+        throw UsageError(
+            "--backend tuned: give the tuning table that it runs by with --use-table FILE (docs/tuning.md)");
+    }
+    check_name("--mpi-device", "answer", texts.mpi_device, {"auto", "yes", "no"});
+    options.backend_options = {{"mpi", {{"device", texts.mpi_device}}},
+                               {"nccl", {{"shared_gpu", options.shared_gpu ? "yes" : "no"}}}};
+    options.memory.clear();
+    for (std::string const& name : texts.memory) {
+        options.memory.push_back(memory_kind(name));
+    }
+    for (std::string const& method : texts.methods) {
+        options.all_methods = options.all_methods || method == "all";
+        options.methods.push_back(parse_method(method));
+    }
+    if (options.runner.cache == measure::CacheMode::flush && options.runner.mode == measure::Mode::stream) {
+        throw UsageError("--cache flush needs --timing isolated: in a stream only the first iteration would find the "
+                         "caches swept");
+    }
+    // Who fixes a count gets it, and who names methods gets them measured alike.
+    options.runner.drop_slower = options.all_methods && !options.runner.iterations ? texts.drop_slower : 0;
+    if (options.resume && !options.results) {
+        throw UsageError("--resume: needs --results FILE, the file whose finished cells are skipped");
+    }
+}
+
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {
-    std::string text = error.what();
-    if (dynamic_cast<CLI::ExtrasError const*>(&error) == nullptr) {
-        return text;
+    std::vector<std::string> const unknown = app.remaining();
+    if (dynamic_cast<CLI::ExtrasError const*>(&error) == nullptr || unknown.empty()) {
+        return error.what();
     }
     std::vector<std::string> known;
     for (CLI::Option const* option : app.get_options()) {
         known.push_back(option->get_name());
     }
-    std::vector<std::string> const unknown = app.remaining();
-    return unknown.empty() ? text : unknown_name("option", unknown.front(), known) + "; --help lists all";
+    return unknown_name("option", unknown.front(), known) + "; --help lists all";
 }
 
 }  // namespace
@@ -37,16 +301,13 @@ std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& erro
 std::variant<Options, Printout> parse_options(PatternType const& type, std::vector<std::string> const& arguments) {
     Options options;
     options.command = arguments;
-    TrafficOptions traffic;
-    TransportOptions transport;
-    MeasuringOptions measuring;
-    OutputOptions output;
+    Texts texts;
     CLI::App app{std::string(type.summary), fmt::format("dlmb_{}", type.name)};
     app.option_defaults()->always_capture_default(false);
-    traffic.add(app, type, options);
-    transport.add(app, options);
-    measuring.add(app, options);
-    output.add(app, options);
+    add_traffic(app, type, options, texts);
+    add_transport(app, options, texts);
+    add_measuring(app, options, texts);
+    add_output(app, options, texts);
     app.footer(footer);
     std::vector<std::string> reversed = without_nccl_letters(type, {arguments.begin() + 1, arguments.end()});
     std::reverse(reversed.begin(), reversed.end());  // CLI11 parses a vector from its back
@@ -57,15 +318,13 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     } catch (CLI::ParseError const& error) {
         throw UsageError(with_nearest_option(app, error));
     }
-    if (output.version) {
+    if (texts.version) {
         return Printout{version_text(app.get_name())};
     }
-    if (traffic.list_presets) {
+    if (texts.list_presets) {
         return Printout{preset_table(type)};
     }
-    transport.take(options);
-    measuring.take(app, options);
-    output.take(options);
+    take(texts, options);
     return options;
 }
 

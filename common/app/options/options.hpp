@@ -66,4 +66,10 @@ struct Printout {
 [[nodiscard]] std::variant<Options, Printout> parse_options(PatternType const& type,
                                                             std::vector<std::string> const& arguments);
 
+/// `--cli nccl` as the first option: letters and long names of nccl-tests, translated to ours. `arguments` are those
+/// without the program name, unchanged unless they begin with `--cli nccl`. -b and -e together become the message
+/// sizes. Throws UsageError for what has no meaning here, or not for this pattern.
+[[nodiscard]] std::vector<std::string> without_nccl_letters(PatternType const& type,
+                                                            std::vector<std::string> arguments);
+
 }  // namespace dlmb::app

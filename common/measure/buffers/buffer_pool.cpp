@@ -4,7 +4,6 @@
 
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
-#include "common/measure/buffers/rotation.hpp"
 
 #include <fmt/core.h>
 
@@ -12,6 +11,53 @@
 #include <limits>
 
 namespace dlmb::measure {
+namespace {
+
+constexpr Bytes assumed_cache_bytes = Bytes{64} << 20;
+constexpr Bytes piece_bytes = Bytes{1} << 20;
+/// No checked iteration has this number.
+constexpr std::uint32_t timed_iterations = std::numeric_limits<std::uint32_t>::max();
+
+void fill_zeros(MemorySpace& memory, std::byte* data, Bytes bytes) {
+    std::vector<std::byte> const zeros(std::min(piece_bytes, bytes));
+    for (Bytes done = 0; done < bytes; done += zeros.size()) {
+        memory.copy_in(data + done, zeros.data(), std::min<Bytes>(zeros.size(), bytes - done));
+    }
+}
+
+}  // namespace
+
+std::uint64_t slots_wanted(Bytes slot_bytes, Bytes cache_bytes, std::uint64_t steps) {
+    if (slot_bytes == 0) {
+        return 1;
+    }
+    Bytes const cache = cache_bytes == 0 ? assumed_cache_bytes : cache_bytes;
+    std::uint64_t const sensible = slot_bytes < cache / most_slots ? few_slots : most_slots;
+    std::uint64_t const compiled = std::max<std::uint64_t>(1, most_compiled_steps / std::max<std::uint64_t>(1, steps));
+    std::uint64_t const covering = (caches_in_pool * cache + slot_bytes - 1) / slot_bytes;
+    return std::min({covering, sensible, compiled});
+}
+
+std::uint64_t slots_affordable(Bytes slot_bytes, Bytes share_bytes) {
+    return std::max<std::uint64_t>(1, std::min(share_bytes, most_pool_bytes) / std::max<Bytes>(1, slot_bytes));
+}
+
+// Two passes over the draws are short enough; with two slots there is always such a pass.
+std::uint64_t slots_for(std::uint64_t wanted, std::uint64_t affordable, std::uint64_t draws) {
+    auto const short_pass = [draws](std::uint64_t slots) {
+        return positions_of(draws, slots) <= std::max(2 * draws, slots);
+    };
+    for (std::uint64_t slots = wanted; slots < wanted + draws && slots <= affordable; ++slots) {
+        if (short_pass(slots)) {
+            return slots;
+        }
+    }
+    std::uint64_t slots = std::min(wanted, affordable);
+    while (!short_pass(slots)) {
+        --slots;
+    }
+    return slots;
+}
 
 std::vector<Bytes> buffer_sizes(std::span<Plan const> plans) {
     std::vector<Bytes> sizes;
@@ -36,21 +82,6 @@ BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::u
         }
     }
 }
-
-namespace {
-
-/// No checked iteration has this number.
-constexpr std::uint32_t timed_iterations = std::numeric_limits<std::uint32_t>::max();
-constexpr Bytes piece_bytes = Bytes{1} << 20;
-
-void fill_zeros(MemorySpace& memory, std::byte* data, Bytes bytes) {
-    std::vector<std::byte> const zeros(std::min(piece_bytes, bytes));
-    for (Bytes done = 0; done < bytes; done += zeros.size()) {
-        memory.copy_in(data + done, zeros.data(), std::min<Bytes>(zeros.size(), bytes - done));
-    }
-}
-
-}  // namespace
 
 void fill_slots(MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans, Fill fill) {
     std::vector<Bytes> const sizes = buffer_sizes(plans);

@@ -2,18 +2,77 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The buffers of the cells of one point, several times over: one allocation per buffer of the plans, cut into slots of
-// equal size, so that small slots do not each cost a huge page. Also what lies in them while iterations are timed, and
-// the memory that flushes the caches between samples.
+// equal size, so that small slots do not each cost a huge page. How many slots iterations take in turn, what lies in
+// them while iterations are timed, and the memory that flushes the caches between samples.
+//
+// Position p of a pass runs draw p mod (draws) in slot p mod (slots); a pass is as long as it takes to end where it
+// began.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/buffers/cache_use.hpp"
 #include "common/memory/memory_space.hpp"
 
+#include <array>
+#include <numeric>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::measure {
+
+/// rotate: iterations take several sets of buffers in turn, together larger than the caches where memory and the number
+/// of sets allow it. warm: one set. flush: one set, and the caches are swept before every sample.
+enum class CacheMode : std::uint8_t { rotate, warm, flush };
+inline constexpr std::array every_cache_mode{CacheMode::rotate, CacheMode::warm, CacheMode::flush};
+[[nodiscard]] constexpr std::string_view name_of(CacheMode mode) {
+    constexpr std::array<std::string_view, every_cache_mode.size()> names{"rotate", "warm", "flush"};
+    return names.at(static_cast<std::size_t>(mode));
+}
+
+/// random: the coded payload of common/memory/payload.hpp, small integers for reductions.
+enum class Fill : std::uint8_t { random, zeros };
+inline constexpr std::array every_fill{Fill::random, Fill::zeros};
+[[nodiscard]] constexpr std::string_view name_of(Fill fill) {
+    return fill == Fill::random ? "random" : "zeros";
+}
+
+/// What was done about the caches in one cell.
+struct CacheUse {
+    CacheMode mode = CacheMode::rotate;
+    std::uint64_t slots = 0;  // sets of buffers that iterations take in turn; 0: it did not come to that
+    Bytes pool_bytes = 0;     // of all slots, most of any rank
+    Bytes cache_bytes = 0;    // largest that this memory is cached in on any rank; 0: the system does not say
+    Bytes flush_bytes = 0;    // swept before each sample
+    bool covers_llc = false;  // on every rank the slots together are three times that cache
+    bool operator==(CacheUse const&) const = default;
+};
+
+/// The slots together are to be this many times the cache.
+inline constexpr std::uint64_t caches_in_pool = 3;
+/// A slot costs a compiled plan and a check.
+inline constexpr std::uint64_t most_slots = 32;
+/// Of buffers so small that `most_slots` would not even fill the cache once: they stay in it whatever is done, and more
+/// slots would cost set-up time only.
+inline constexpr std::uint64_t few_slots = 4;
+/// In the compiled plans of one cell together.
+inline constexpr std::uint64_t most_compiled_steps = 16384;
+/// Largest pool of one rank.
+inline constexpr Bytes most_pool_bytes = Bytes{2} << 30;
+
+/// That make the pool `caches_in_pool` times `cache_bytes` (0: unknown, a large one is assumed), within the limits
+/// above for a plan of `steps` steps; 1 where one slot is large enough by itself.
+[[nodiscard]] std::uint64_t slots_wanted(Bytes slot_bytes, Bytes cache_bytes, std::uint64_t steps);
+
+/// Slots of `slot_bytes` in a pool of a rank that may use `share_bytes` of memory; at least 1.
+[[nodiscard]] std::uint64_t slots_affordable(Bytes slot_bytes, Bytes share_bytes);
+
+/// `wanted` rounded so that a pass is short: up where `affordable`, else down. More than one whenever both are.
+[[nodiscard]] std::uint64_t slots_for(std::uint64_t wanted, std::uint64_t affordable, std::uint64_t draws);
+
+/// Positions of a pass: the least common multiple, so that every pass has the same mix of both.
+[[nodiscard]] constexpr std::uint64_t positions_of(std::uint64_t draws, std::uint64_t slots) {
+    return std::lcm(draws, slots);
+}
 
 /// Slots begin on pages: what libraries register begins there, and NCCL's windows have to.
 inline constexpr Bytes slot_alignment = 4096;

@@ -3,55 +3,28 @@
 //
 // Effort, timer and processors.
 #include "common/base/clock.hpp"
-#include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/calibration/calibrate.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 namespace dlmb::measure {
-namespace {
-
-constexpr Nanoseconds ms = 1'000'000;
-constexpr std::size_t full_link_nodes = 512;
-constexpr std::size_t brief_link_nodes = 32;
-constexpr CalibrationTimes full_times{1000 * ms, 300 * ms, 100 * ms, full_link_nodes};
-constexpr Nanoseconds brief_quanta_most_ns = 60 * ms;
-constexpr Nanoseconds brief_barriers_most_ns = 20 * ms;
-
-std::size_t nodes_within(Nanoseconds limit_ns, std::size_t most) {
-    return std::min(most, static_cast<std::size_t>(limit_ns / link_turn_ns));
-}
-
-}  // namespace
-
-std::string_view name_of(Effort effort) {
-    switch (effort) {
-    case Effort::off:
-        return "off";
-    case Effort::brief:
-        return "short";
-    case Effort::full:
-        return "full";
-    }
-    throw Error("effort out of range");
-}
-
 CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns) {
+    constexpr Nanoseconds ms = 1'000'000;
+    auto const nodes_within = [](Nanoseconds limit_ns, std::size_t most) {
+        return std::min(most, static_cast<std::size_t>(limit_ns / link_turn_ns));
+    };
     if (effort == Effort::off) {
         return {};
     }
     if (effort == Effort::full) {
-        return {std::min(full_times.quanta_ns, patience_ns / 4), std::min(full_times.barriers_ns, patience_ns / 4),
-                std::min(full_times.exchange_ns, patience_ns / 4), nodes_within(patience_ns / 4, full_link_nodes)};
+        Nanoseconds const part = patience_ns / 4;
+        return {std::min(1000 * ms, part), std::min(300 * ms, part), std::min(100 * ms, part), nodes_within(part, 512)};
     }
-    return {std::min(brief_quanta_most_ns, patience_ns * 6 / 1000),
-            std::min(brief_barriers_most_ns, patience_ns * 2 / 1000), 0,
-            nodes_within(patience_ns * 2 / 1000, brief_link_nodes)};
+    return {std::min(60 * ms, patience_ns * 6 / 1000), std::min(20 * ms, patience_ns * 2 / 1000), 0,
+            nodes_within(patience_ns * 2 / 1000, 32)};
 }
 
 namespace {
@@ -67,26 +40,21 @@ public:
     void finish() override {}
 };
 
-struct Reads {
-    double cost_ns = 0;
+/// Cost of one read, and the smallest step between two.
+std::pair<double, Nanoseconds> read_repeatedly() {
     Nanoseconds step_ns = std::numeric_limits<Nanoseconds>::max();
-};
-
-Reads read_repeatedly() {
-    Reads reads;
     std::vector<double> costs;
     for (int batch = 0; batch < batches; ++batch) {
         Nanoseconds const begin = now_ns();
         Nanoseconds last = begin;
         for (int i = 0; i < reads_per_batch; ++i) {
             Nanoseconds const now = now_ns();
-            reads.step_ns = now > last ? std::min(reads.step_ns, now - last) : reads.step_ns;
+            step_ns = now > last ? std::min(step_ns, now - last) : step_ns;
             last = now;
         }
         costs.push_back(static_cast<double>(last - begin) / reads_per_batch);
     }
-    reads.cost_ns = median(costs);
-    return reads;
+    return {median(costs), step_ns};
 }
 
 /// What Sampler times, with a plan behind the two virtual calls that does nothing.
@@ -107,8 +75,8 @@ double empty_region() {
 }  // namespace
 
 TimerFloor calibrate_timer(Bootstrap& bootstrap) {
-    Reads const reads = read_repeatedly();
-    return {max_over_ranks(bootstrap, reads.cost_ns), max_over_ranks(bootstrap, static_cast<double>(reads.step_ns)),
+    auto const [cost_ns, step_ns] = read_repeatedly();
+    return {max_over_ranks(bootstrap, cost_ns), max_over_ranks(bootstrap, static_cast<double>(step_ns)),
             max_over_ranks(bootstrap, empty_region())};
 }
 
@@ -180,9 +148,7 @@ WorkQuanta calibrate_quanta(Bootstrap& bootstrap, Nanoseconds limit_ns) {
     bootstrap.barrier();
     RankQuanta const mine = repeat(limit_ns);
     WorkQuanta quanta;
-    for (Blob const& blob : bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)))) {
-        RankQuanta rank;
-        std::memcpy(&rank, blob.data(), sizeof rank);
+    for (RankQuanta const& rank : from_every_rank(bootstrap, mine)) {
         quanta.median_ns = quanta.p99_over_min.empty() ? rank.median_ns : quanta.median_ns;
         quanta.p99_over_min.push_back(rank.p99_over_min);
         quanta.largest_detour_ns.push_back(rank.largest_detour_ns);

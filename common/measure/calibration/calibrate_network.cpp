@@ -4,7 +4,7 @@
 // Barriers of the launch and links between its nodes.
 #include "common/base/clock.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/calibration/calibrate.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>
@@ -20,18 +20,12 @@ struct Nodes {
 
 /// Collective.
 Nodes find_nodes(Bootstrap& bootstrap) {
-    std::vector<std::int64_t> leads(static_cast<std::size_t>(bootstrap.size()), 0);
-    leads[static_cast<std::size_t>(bootstrap.node_leader())] = 1;
-    bootstrap.all_reduce(leads, Fold::max);
-    Nodes nodes;
-    for (Rank rank = 0; rank < bootstrap.size(); ++rank) {
-        if (leads[static_cast<std::size_t>(rank)] == 1) {
-            nodes.leaders.push_back(rank);
-        }
-    }
-    auto const found = std::lower_bound(nodes.leaders.begin(), nodes.leaders.end(), bootstrap.node_leader());
-    nodes.mine = static_cast<std::size_t>(found - nodes.leaders.begin());
-    return nodes;
+    std::vector<Rank> leaders = from_every_rank(bootstrap, bootstrap.node_leader());
+    std::sort(leaders.begin(), leaders.end());
+    leaders.erase(std::unique(leaders.begin(), leaders.end()), leaders.end());
+    auto const found = std::find(leaders.begin(), leaders.end(), bootstrap.node_leader());
+    auto const mine = static_cast<std::size_t>(found - leaders.begin());
+    return {std::move(leaders), mine};
 }
 
 constexpr std::size_t batch_barriers = 5;

@@ -4,9 +4,7 @@
 // Backends and devices.
 #include "common/base/clock.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/buffers/buffer_pool.hpp"
-#include "common/measure/calibration/calibrate.hpp"
-#include "common/measure/runner.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/memory/device_gate.hpp"
@@ -36,33 +34,42 @@ Plan to_the_next_rank(Bootstrap const& bootstrap) {
 
 }  // namespace
 
-std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
-                                              std::span<Backend* const> backends, Nanoseconds limit_ns,
-                                              Watchdog& watchdog) {
-    if (bootstrap.size() < 2) {
-        return {};
-    }
-    PreparedPoint point(bootstrap, memory, {to_the_next_rank(bootstrap)});
+void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
+                     std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
+                     std::function<void(Backend const&, CellResult const&)> const& finished) {
+    PreparedPoint point(bootstrap, memory, {plan});
     std::vector<Cell> cells;
     for (Backend* const backend : backends) {
         Cell cell;
-        cell.name = "calibration of " + std::string(backend->name());
+        cell.name = named + std::string(backend->name());
         cell.backend = backend;
         cell.point = &point;
         if (cell.compile(bootstrap).empty()) {
             cells.push_back(std::move(cell));
         }
     }
+    CommonStart start(bootstrap, options.start);
+    run_cells({bootstrap, start, watchdog, options}, cells,
+              [&](Cell const& cell, CellResult const& result) { finished(*cell.backend, result); });
+}
+
+std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
+                                              std::span<Backend* const> backends, Nanoseconds limit_ns,
+                                              Watchdog& watchdog) {
+    if (bootstrap.size() < 2) {
+        return {};
+    }
     RunnerOptions options;
     options.warmup = warm_up;
     options.time_limit_ns = limit_ns;
     options.validate = false;
-    CommonStart start(bootstrap, StartRequest::barrier);
+    options.start = StartRequest::barrier;
     std::vector<ExchangeFloor> floors;
-    run_cells({bootstrap, start, watchdog, options}, cells, [&](Cell const& cell, CellResult const& result) {
-        floors.push_back(
-            {std::string(cell.backend->name()), std::string(dlmb::name_of(memory.kind())), result.median_of_rounds_ns});
-    });
+    measure_on_each(bootstrap, memory, to_the_next_rank(bootstrap), backends, "calibration of ", options, watchdog,
+                    [&](Backend const& backend, CellResult const& result) {
+                        floors.push_back({std::string(backend.name()), std::string(dlmb::name_of(memory.kind())),
+                                          result.median_of_rounds_ns});
+                    });
     return floors;
 }
 

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What this launch can resolve before anything is measured: clock, quiet of the processors, barrier, transports and
-// devices. Plain values; calibrate.hpp finds them, record/ writes them.
+// devices. Plain values, which record/ writes, and the measurements that find them. These are collective; results are
+// equal on all ranks where nothing else is said.
 #pragma once
 
-#include "common/base/units.hpp"
+#include "common/backend_kit/backend.hpp"
+#include "common/measure/runner.hpp"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +23,10 @@ namespace dlmb::measure {
 /// brief: tens of milliseconds, and nothing that a cell would find warmed up but the connections on which links were
 /// tried. full: about two seconds, transports too.
 enum class Effort : std::uint8_t { off, brief, full };
-[[nodiscard]] std::string_view name_of(Effort effort);  // "off", "short", "full"
+[[nodiscard]] constexpr std::string_view name_of(Effort effort) {
+    constexpr std::array<std::string_view, 3> names{"off", "short", "full"};
+    return names.at(static_cast<std::size_t>(effort));
+}
 
 /// now_ns() as a measuring instrument, the worst of all ranks.
 struct TimerFloor {
@@ -96,5 +103,41 @@ struct Calibration {
     std::vector<ExchangeFloor> exchanges = {};         // full only
     std::optional<DeviceFloor> device = std::nullopt;  // where device memory is measured
 };
+
+/// How long each part may take.
+struct CalibrationTimes {
+    Nanoseconds quanta_ns = 0;
+    Nanoseconds barriers_ns = 0;
+    Nanoseconds exchange_ns = 0;  // per backend
+    std::size_t link_nodes = 0;   // links are tried in launches of at most so many nodes
+};
+/// On one link; links of a turn are tried at once, and there are as many turns as nodes. Half of it for words, half for
+/// blocks, but four round trips of words and two of blocks at least.
+inline constexpr Nanoseconds link_turn_ns = 1'000'000;
+/// `patience_ns`: what a cell may take, or how long nobody may stand still if that is less. A launch that is to be
+/// short is not made long by this: brief takes at most a hundredth of it.
+[[nodiscard]] CalibrationTimes calibration_times(Effort effort, Nanoseconds patience_ns);
+
+[[nodiscard]] TimerFloor calibrate_timer(Bootstrap& bootstrap);
+[[nodiscard]] WorkQuanta calibrate_quanta(Bootstrap& bootstrap, Nanoseconds limit_ns);
+[[nodiscard]] BarrierFloor calibrate_barrier(Bootstrap& bootstrap, Nanoseconds limit_ns);
+/// nullopt with fewer than three nodes, where there is nothing to compare, and with more than `most_nodes`: every link
+/// takes its turn, in as many turns as there are nodes.
+[[nodiscard]] std::optional<LinkFloor> calibrate_links(Bootstrap& bootstrap, std::size_t most_nodes,
+                                                       Watchdog& watchdog);
+/// `ns`: of node i and node j > i at [i * leaders.size() + j]. `leaders`: the first rank of each node.
+[[nodiscard]] LinkFloor::Times link_times(std::span<Rank const> leaders, std::span<Nanoseconds const> ns,
+                                          double slow_ratio);
+/// Collective. Measures `plan` on those `backends` that can do it in `memory`. `named`: begins the names of its cells.
+void measure_on_each(Bootstrap& bootstrap, MemorySpace& memory, Plan const& plan, std::span<Backend* const> backends,
+                     std::string const& named, RunnerOptions const& options, Watchdog& watchdog,
+                     std::function<void(Backend const&, CellResult const&)> const& finished);
+/// Of those `backends` that can do it in `memory`, times on rank 0 only; empty with one rank. Opens the connections of
+/// neighbours, which the first cell then finds open.
+[[nodiscard]] std::vector<ExchangeFloor> calibrate_exchange(Bootstrap& bootstrap, MemorySpace& memory,
+                                                            std::span<Backend* const> backends, Nanoseconds limit_ns,
+                                                            Watchdog& watchdog);
+/// Throws Error where this rank has no device.
+[[nodiscard]] DeviceFloor calibrate_device(Bootstrap& bootstrap);
 
 }  // namespace dlmb::measure

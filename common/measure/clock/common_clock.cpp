@@ -6,12 +6,89 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
 #include <utility>
 
 namespace dlmb::measure {
+
+Nanoseconds OffsetBracket::error_of(Nanoseconds offset) const {
+    return std::max(high - offset, offset - low);
+}
+
+void OffsetSearch::add(PingPong const& ping_pong) {
+    OffsetBracket const heard{ping_pong.answered - ping_pong.received, ping_pong.answered - ping_pong.sent};
+    last_round_trip_ = ping_pong.received - ping_pong.sent;
+    elapsed_ += last_round_trip_;
+    if (count_++ == 0) {
+        bracket_ = heard;
+        shortest_round_trip_ = last_round_trip_;
+        return;
+    }
+    shortest_round_trip_ = std::min(shortest_round_trip_, last_round_trip_);
+    OffsetBracket const both{std::max(bracket_.low, heard.low), std::min(bracket_.high, heard.high)};
+    if (both.low <= both.high) {
+        bracket_ = both;
+    } else if (heard.high - heard.low < bracket_.high - bracket_.low) {
+        bracket_ = heard;
+    }
+}
+
+bool OffsetSearch::done() const {
+    // In integers: last < 1.1 * shortest. Equal zeros, as of a coarse clock, count as well.
+    bool const typical = 10 * last_round_trip_ < 11 * shortest_round_trip_ || last_round_trip_ == 0;
+    return count_ >= most || (count_ >= least && (typical || elapsed_ >= longest_ns));
+}
+
+Nanoseconds ClockLine::correct(MeasuredOffset const& measured) {
+    constexpr std::size_t points_kept = 64;  // older ones say little about now: temperature moves the drift
+    auto const& [local_ns, bracket] = measured;
+    Nanoseconds const was_wrong = bracket.error_of(at(local_ns) - local_ns);
+    points_.push_back({local_ns, std::midpoint(bracket.low, bracket.high)});
+    if (points_.size() > points_kept) {
+        points_.pop_front();
+    }
+    fit();
+    line_.anchor_offset_ns = std::clamp(at(local_ns) - local_ns, bracket.low, bracket.high);
+    line_.anchor_local_ns = local_ns;
+    line_.error_ns = bracket.error_of(line_.anchor_offset_ns);
+    return was_wrong;
+}
+
+// Least squares around the means, in numbers small enough for a double: offsets between hosts are days.
+void ClockLine::fit() {
+    Point const& first = points_.front();
+    if (points_.size() < rule_.points || points_.back().local_ns - first.local_ns < rule_.spread_ns) {
+        line_.anchor_local_ns = points_.back().local_ns;
+        line_.anchor_offset_ns = points_.back().offset_ns;
+        return;
+    }
+    auto const n = static_cast<double>(points_.size());
+    double mean_x = 0;
+    double mean_y = 0;
+    for (Point const& point : points_) {
+        mean_x += static_cast<double>(point.local_ns - first.local_ns) / n;
+        mean_y += static_cast<double>(point.offset_ns - first.offset_ns) / n;
+    }
+    double xx = 0;
+    double xy = 0;
+    for (Point const& point : points_) {
+        double const x = static_cast<double>(point.local_ns - first.local_ns) - mean_x;
+        xx += x * x;
+        xy += x * (static_cast<double>(point.offset_ns - first.offset_ns) - mean_y);
+    }
+    line_.slope = xx > 0 ? xy / xx : 0;
+    line_.anchor_local_ns = first.local_ns + std::llround(mean_x);
+    line_.anchor_offset_ns = first.offset_ns + std::llround(mean_y);
+}
+
+Nanoseconds ClockLine::at(Nanoseconds local_ns) const {
+    double const drifted = line_.slope * static_cast<double>(local_ns - line_.anchor_local_ns);
+    return local_ns + line_.anchor_offset_ns + std::llround(drifted);
+}
+
 namespace {
 
 enum Word : std::int64_t { enough = 0, ping = 1 };
@@ -22,8 +99,7 @@ CommonClock::CommonClock(Bootstrap& bootstrap, ClockOptions options)
     : bootstrap_(bootstrap), options_(std::move(options)), line_(options_.drift), leader_(bootstrap.node_leader()) {
     find_tree();
     compare_on_node();
-    bool const one_clock = reduce_over_ranks(bootstrap_, nodes_ > 1 || own_clock_ ? 1 : 0, Fold::max) == 0;
-    if (one_clock) {
+    if (!any_rank(bootstrap_, nodes_ > 1 || own_clock_)) {
         return;
     }
     auto const points = static_cast<std::int64_t>(options_.drift.points);
@@ -37,10 +113,9 @@ CommonClock::CommonClock(Bootstrap& bootstrap, ClockOptions options)
 
 void CommonClock::find_tree() {
     std::vector<Rank> leaders;
-    std::vector<Blob> const blobs = bootstrap_.all_gather(std::as_bytes(std::span(&leader_, 1)));
+    std::vector<Rank> const leader_of = from_every_rank(bootstrap_, leader_);
     for (Rank rank = 0; rank < bootstrap_.size(); ++rank) {
-        Rank leader = 0;
-        std::memcpy(&leader, blobs[static_cast<std::size_t>(rank)].data(), sizeof leader);
+        Rank const leader = leader_of[static_cast<std::size_t>(rank)];
         if (leader == rank) {
             leaders.push_back(rank);
         } else if (leader == bootstrap_.rank()) {
@@ -107,38 +182,20 @@ Nanoseconds CommonClock::follow(Rank reference) {
     return line_.correct(measured);
 }
 
-void CommonClock::tell_line(Rank peer) {
-    ClockLine::Words const words = line_.words();
-    for (std::int64_t const word : {words.anchor_local_ns, words.anchor_offset_ns, words.slope_1e15, words.error_ns}) {
-        bootstrap_.send_word(peer, word);
-    }
-}
-
-Nanoseconds CommonClock::hear_line(Rank leader) {
+Nanoseconds CommonClock::receive_line(Rank leader) {
     Nanoseconds const local = options_.shows(now_ns());
     Nanoseconds const before = line_.at(local);
-    ClockLine::Words words{};
-    for (std::int64_t* const word :
-         {&words.anchor_local_ns, &words.anchor_offset_ns, &words.slope_1e15, &words.error_ns}) {
-        *word = bootstrap_.receive_word(leader);
-    }
-    line_.adopt(words);
+    ClockLine::Line line;
+    bootstrap_.receive(leader, std::as_writable_bytes(std::span(&line, 1)));
+    line_.adopt(line);
     return std::abs(line_.at(local) - before) + line_.error_ns();
 }
 
 Nanoseconds CommonClock::check() {
-    Nanoseconds was_wrong = 0;
     if (leader_ != bootstrap_.rank()) {
-        if (own_clock_) {
-            was_wrong = follow(leader_);
-        } else if (nodes_ > 1) {
-            was_wrong = hear_line(leader_);
-        }
-        return was_wrong;
+        return own_clock_ ? follow(leader_) : nodes_ > 1 ? receive_line(leader_) : 0;
     }
-    if (reference_ >= 0) {
-        was_wrong = follow(reference_);
-    }
+    Nanoseconds const was_wrong = reference_ >= 0 ? follow(reference_) : 0;
     for (Rank const client : clients_) {
         answer(client);
     }
@@ -146,7 +203,7 @@ Nanoseconds CommonClock::check() {
         if (peer.own_clock) {
             answer(peer.rank);
         } else if (nodes_ > 1) {
-            tell_line(peer.rank);
+            bootstrap_.send(peer.rank, std::as_bytes(std::span(&line_.line(), 1)));
         }
     }
     return was_wrong;

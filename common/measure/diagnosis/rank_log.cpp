@@ -3,15 +3,133 @@
 #include "common/measure/diagnosis/rank_log.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/diagnosis/suspects.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/plan/ready_queue.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
+#include <map>
 
 namespace dlmb::measure {
+namespace {
+
+constexpr std::uint64_t samples_for_delay = 5;
+constexpr std::uint64_t samples_for_jitter = 20;
+constexpr double peer_share = 0.9;   // of a rank's load
+constexpr double delay_share = 0.5;  // of a step's time, which has the delay in it
+constexpr double times_more = 3;
+constexpr double least_excess_ns = 1000;
+constexpr double waited_share = 0.8;  // of a delay, by a rank that launched before it was over
+
+using Figure = double RankConduct::*;
+
+/// A way to stand out.
+struct Criterion {
+    Suspect::Kind kind = Suspect::Kind::delayed;
+    Figure figure = nullptr;
+    Figure load = nullptr;  // what makes it larger
+    double excess_ns = 0;
+    Figure effect = nullptr;  // what it must cause at another rank, not at all: a neighbour in a ring is enough
+};
+
+/// The lower of two middle values: of two peers one may be a suspect itself. Nothing without peers.
+std::optional<double> median_of_peers(std::span<RankConduct const> ranks, std::size_t rank,
+                                      Criterion const& criterion) {
+    std::vector<double> figures;
+    for (std::size_t other = 0; other < ranks.size(); ++other) {
+        if (other != rank && ranks[other].*criterion.load >= peer_share * (ranks[rank].*criterion.load)) {
+            figures.push_back(ranks[other].*criterion.figure);
+        }
+    }
+    if (figures.empty()) {
+        return std::nullopt;
+    }
+    auto const middle = figures.begin() + static_cast<std::ptrdiff_t>((figures.size() - 1) / 2);
+    std::nth_element(figures.begin(), middle, figures.end());
+    return *middle;
+}
+
+/// Adds the ranks that stand out to `found`, by rank; of two findings about one rank that with the larger excess stays.
+void add_suspects(std::span<RankConduct const> ranks, Criterion const& criterion,
+                  std::map<std::size_t, Suspect>& found) {
+    double const least_excess = std::max(least_excess_ns, criterion.excess_ns);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        double const own = ranks[rank].*criterion.figure;
+        if (own <= least_excess) {
+            continue;  // of thousands of ranks nearly all
+        }
+        std::optional<double> const others = median_of_peers(ranks, rank, criterion);
+        if (!others || own - *others <= least_excess || own <= times_more * *others) {
+            continue;
+        }
+        double const excess = own - *others;
+        bool const has_effect =
+            criterion.effect == nullptr || std::any_of(ranks.begin(), ranks.end(), [&](RankConduct const& other) {
+                return &other != &ranks[rank] && other.*criterion.effect >= waited_share * excess;
+            });
+        if (has_effect) {
+            Suspect const suspect{static_cast<Rank>(rank), criterion.kind, own, *others};
+            Suspect& kept = found.try_emplace(rank, suspect).first->second;
+            kept = excess > kept.ns - kept.others_ns ? suspect : kept;
+        }
+    }
+}
+
+}  // namespace
+
+double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws) {
+    std::vector<Nanoseconds> residuals;
+    std::vector<Nanoseconds> of_draw;
+    for (std::size_t draw = 0; draw < std::min(draws, times.size()); ++draw) {
+        of_draw.clear();
+        for (std::size_t i = draw; i < times.size(); i += draws) {
+            of_draw.push_back(times[i]);
+        }
+        auto const middle = static_cast<Nanoseconds>(median(of_draw));
+        std::transform(of_draw.begin(), of_draw.end(), std::back_inserter(residuals),
+                       [&](Nanoseconds time) { return time - middle; });
+    }
+    std::sort(residuals.begin(), residuals.end());
+    return static_cast<double>(nearest_rank(residuals, 95) - nearest_rank(residuals, 5));
+}
+
+std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns, std::uint64_t samples) {
+    std::uint64_t steps_in_turn = 1;
+    double waited_for = headline_ns;
+    bool launches_tell = true;
+    for (RankConduct const& rank : ranks) {
+        steps_in_turn = std::max(steps_in_turn, rank.steps_in_turn);
+        waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
+        launches_tell = launches_tell && rank.launch_blocks == 0;
+    }
+    std::map<std::size_t, Suspect> found;
+    if (launches_tell && samples >= samples_for_delay) {
+        double const step_ns = headline_ns / static_cast<double>(steps_in_turn);
+        add_suspects(ranks,
+                     {Suspect::Kind::delayed, &RankConduct::posted_ns, &RankConduct::posted_bytes,
+                      delay_share * step_ns, &RankConduct::waited_ns},
+                     found);
+    }
+    if (launches_tell && samples >= samples_for_jitter) {
+        add_suspects(ranks,
+                     {Suspect::Kind::jittery, &RankConduct::posted_spread_ns, &RankConduct::posted_bytes, headline_ns,
+                      &RankConduct::done_spread_ns},
+                     found);
+    }
+    if (samples >= samples_for_jitter) {
+        add_suspects(
+            ranks,
+            {Suspect::Kind::jittery, &RankConduct::done_spread_ns, &RankConduct::sent_bytes, waited_for, nullptr},
+            found);
+    }
+    std::vector<Suspect> suspects;
+    for (auto const& [rank, suspect] : found) {
+        suspects.push_back(suspect);
+    }
+    return suspects;
+}
+
 namespace {
 
 double quartile_range(std::vector<Nanoseconds> values) {
@@ -26,19 +144,15 @@ struct OwnFigures {
     RankConduct conduct;
 };
 
-Bytes posted_bytes(Plan const& plan) {
-    Bytes bytes = 0;
-    for (StepId step = 0; step < plan.steps.size(); ++step) {
-        bytes += plan.steps[step].after.empty() ? traffic_of_step(plan, step).send_total : 0;
-    }
-    return bytes;
-}
-
 RankConduct load_of(std::span<Plan const> draws) {
     RankConduct conduct;
     for (Plan const& draw : draws) {
         conduct.sent_bytes += static_cast<double>(traffic_of(draw).send_total);
-        conduct.posted_bytes += static_cast<double>(posted_bytes(draw));
+        for (StepId step = 0; step < draw.steps.size(); ++step) {
+            if (draw.steps[step].after.empty()) {
+                conduct.posted_bytes += static_cast<double>(traffic_of_step(draw, step).send_total);
+            }
+        }
         conduct.steps_in_turn = std::max<std::uint64_t>(conduct.steps_in_turn, longest_chain(draw));
     }
     return conduct;
@@ -72,14 +186,12 @@ void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool 
     mine.conduct.posted_spread_ns = spread_over_draws(posted_, draws.size());
     mine.conduct.done_spread_ns = spread_over_draws(done_, draws.size());
     mine.conduct.launch_blocks = launch_blocks ? 1 : 0;
-    std::vector<Blob> const all = bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)));
+    std::vector<OwnFigures> const all = from_every_rank(bootstrap, mine);
     if (bootstrap.rank() != deciding_rank) {
         return;
     }
     std::vector<RankConduct> conducts;
-    for (Blob const& blob : all) {
-        OwnFigures rank;
-        std::memcpy(&rank, blob.data(), sizeof rank);
+    for (OwnFigures const& rank : all) {
         result.ranks.enter_ns.push_back(rank.enter);
         result.ranks.posted_ns.push_back(rank.conduct.posted_ns);
         result.rank_median_ns.push_back(rank.done);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is noted about ranks and their GPUs over the samples of a cell. Each rank keeps its own times; what is the same
-// for all is kept where the result is written.
+// What is noted about ranks and their GPUs over the samples of a cell, and which ranks hold up the others by what each
+// rank saw of itself. Each rank keeps its own times; what is the same for all is kept where the result is written.
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
@@ -15,6 +15,33 @@
 #include <vector>
 
 namespace dlmb::measure {
+
+/// What one rank did in the samples of a cell that are one iteration long.
+struct RankConduct {
+    double posted_ns = 0;             // median from its enter until it had launched
+    double waited_ns = 0;             // median from then on until its data was complete
+    double posted_spread_ns = 0;      // from the 5th to the 95th percentile, each sample less the median of its draw
+    double done_spread_ns = 0;        // the same of (done - enter)
+    double sent_bytes = 0;            // what it gives to be sent, to itself too, all draws together
+    double posted_bytes = 0;          // of these, what its steps send that wait for none
+    std::uint64_t steps_in_turn = 1;  // the most that wait for one another
+    std::uint64_t launch_blocks = 0;  // not 0: its launch waits for others, too
+};
+
+/// From the 5th to the 95th percentile of `times`, of which every `draws`-th is of one draw, each less the median of
+/// its draw: traffic that differs is no jitter. Not for empty sets.
+[[nodiscard]] double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws);
+
+/// A rank is compared with its peers, the ranks that send at least nine tenths of what it sends (for launches: of what
+/// it posts), as sending more takes longer: with the median of what they have.
+/// Delayed: it takes longer to launch than they do by half of what one step of the longest chain has of `headline_ns`,
+/// at least three times as long, and some rank waits that much behind its own launch. Where a launch blocks, launches
+/// say nothing. Jittery: its launches are spread more than theirs by all of `headline_ns`, at least three times as far,
+/// and some rank's durations are spread by that much; or its durations are, by more than any launch takes or varies.
+/// Nothing is said of less than 1 us, from fewer than 5 samples, nor of jitter from fewer than 20. One entry per rank,
+/// that with the larger excess.
+[[nodiscard]] std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns,
+                                                 std::uint64_t samples);
 
 class RankLog {
 public:

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 namespace dlmb::measure {
 namespace {
@@ -64,6 +63,24 @@ double median(std::span<double const> values) {
     return median_of_sorted(ascending(values));
 }
 
+std::vector<std::uint64_t> doubled_midranks(std::span<double const> values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    std::vector<std::uint64_t> ranks(values.size());
+    for (std::size_t first = 0; first < order.size();) {
+        std::size_t last = first;
+        while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) {
+            ++last;
+        }
+        for (std::size_t i = first; i <= last; ++i) {
+            ranks[order[i]] = first + last + 2;
+        }
+        first = last + 1;
+    }
+    return ranks;
+}
+
 Nanoseconds nearest_rank(std::span<Nanoseconds const> sorted, std::uint64_t percent) {
     std::uint64_t const rank = (sorted.size() * percent + 99) / 100;  // integers: 0.95 * 20 must not round up to 20
     return sorted[std::clamp<std::uint64_t>(rank, 1, sorted.size()) - 1];
@@ -76,13 +93,12 @@ std::optional<IntervalRanks> median_interval_ranks(std::uint64_t n) {
     // [x(l), x(n+1-l)] covers the median with the Binomial(n, 1/2) mass of l .. n-l. Masses are taken relative to the
     // central one and walked outwards, so nothing overflows for any n and only about sqrt(n) terms matter.
     std::uint64_t const centre = n / 2;
-    bool const odd = n % 2 == 1;
     auto const next_weight = [n](double weight, std::uint64_t k) {  // of k - 1, from that of k
         return weight * static_cast<double>(k) / static_cast<double>(n - k + 1);
     };
     constexpr double negligible = 1e-20;
 
-    double const middle = odd ? 2.0 : 1.0;  // odd n: k = centre and k = centre + 1 weigh the same
+    double const middle = n % 2 == 1 ? 2 : 1;  // odd n: k = centre and k = centre + 1 weigh the same
     double total = middle;
     double weight = 1;
     for (std::uint64_t k = centre; k > 0 && weight > negligible; --k) {

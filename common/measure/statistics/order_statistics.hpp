@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Order statistics of samples. Nothing here assumes a distribution: medians, nearest-rank quantiles and the exact
-// binomial interval of a median. Which samples are compared with which is not decided here.
+// Order statistics of samples. Nothing here assumes a distribution: medians, ranks, nearest-rank quantiles and the
+// exact binomial interval of a median. Which samples are compared with which is not decided here.
 #pragma once
 
 #include "common/base/units.hpp"
@@ -11,12 +11,16 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace dlmb::measure {
 
 /// Of a non-empty set; the mean of the two middle values when their number is even.
 [[nodiscard]] double median(std::span<Nanoseconds const> values);
 [[nodiscard]] double median(std::span<double const> values);
+
+/// Twice the rank (1, 2, ...) of each value among all, equal values sharing their mean rank: integers.
+[[nodiscard]] std::vector<std::uint64_t> doubled_midranks(std::span<double const> values);
 
 /// Nearest rank: x[ceil(percent / 100 * n) - 1] of ascending, non-empty values, 0 < percent <= 100.
 [[nodiscard]] Nanoseconds nearest_rank(std::span<Nanoseconds const> sorted, std::uint64_t percent);

@@ -16,39 +16,54 @@ namespace {
 constexpr std::size_t least_per_draw = 10;
 constexpr std::size_t longest_lag = 1000;
 constexpr std::size_t most_blocks = 100;
+constexpr std::size_t least_for_flags = 30;
+constexpr double large_change = 0.05;
+constexpr double unlikely = 0.001;
+constexpr double timer_reads = 20;
+constexpr double clock_errors = 10;
+// Of a split in two levels.
+constexpr std::size_t least_values = 10;  // a tenth of them is one
+constexpr double trimmed_at_each_end = 0.01;
+constexpr double least_class = 0.1;
+constexpr double least_share = 0.80;
+constexpr double least_distance = 0.10;
 
-/// 1-based; equal values share the mean of their ranks.
-std::vector<double> midranks(std::span<double const> values) {
-    std::vector<std::size_t> order(values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-    std::vector<double> ranks(values.size());
-    for (std::size_t first = 0; first < order.size();) {
-        std::size_t last = first;
-        while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) {
-            ++last;
-        }
-        for (std::size_t i = first; i <= last; ++i) {
-            ranks[order[i]] = static_cast<double>(first + last) / 2 + 1;
-        }
-        first = last + 1;
-    }
-    return ranks;
-}
-
+/// Less their mean.
 std::vector<double> centred_ranks(std::span<double const> values) {
-    std::vector<double> ranks = midranks(values);
-    double const mean = (static_cast<double>(ranks.size()) + 1) / 2;
-    for (double& rank : ranks) {
-        rank -= mean;
+    std::vector<double> centred;
+    for (std::uint64_t const doubled : doubled_midranks(values)) {
+        centred.push_back((static_cast<double>(doubled) - static_cast<double>(values.size() + 1)) / 2);
     }
-    return ranks;
+    return centred;
 }
 
-/// Sum of products of entries that are `lag` apart.
-double product_sum(std::vector<double> const& centred, std::size_t lag) {
-    return std::inner_product(centred.begin(), centred.end() - static_cast<std::ptrdiff_t>(lag),
-                              centred.begin() + static_cast<std::ptrdiff_t>(lag), 0.0);
+/// Of the values' ranks, by lag; 0 where all are equal.
+class RankAutocorrelation {
+public:
+    explicit RankAutocorrelation(std::span<double const> values)
+        : centred_(centred_ranks(values)), variance_(product_sum(0)) {}
+
+    double operator()(std::ptrdiff_t lag) const { return variance_ == 0 ? 0 : product_sum(lag) / variance_; }
+
+private:
+    /// Of entries that are `lag` apart.
+    [[nodiscard]] double product_sum(std::ptrdiff_t lag) const {
+        return std::inner_product(centred_.begin(), centred_.end() - lag, centred_.begin() + lag, 0.0);
+    }
+
+    std::vector<double> centred_;
+    double variance_;
+};
+
+std::vector<double> trimmed_logarithms(std::span<double const> values) {
+    std::vector<double> logs;
+    logs.reserve(values.size());
+    for (double const value : values) {
+        logs.push_back(std::log(value));
+    }
+    std::sort(logs.begin(), logs.end());
+    auto const left_out = static_cast<std::ptrdiff_t>(trimmed_at_each_end * static_cast<double>(logs.size()));
+    return {logs.begin() + left_out, logs.end() - left_out};
 }
 
 }  // namespace
@@ -75,27 +90,21 @@ std::vector<double> without_draws(std::span<Nanoseconds const> samples, std::siz
 }
 
 double rank_lag1(std::span<double const> values) {
-    std::vector<double> const centred = centred_ranks(values);
-    double const variance = product_sum(centred, 0);
-    return values.size() < 2 || variance == 0 ? 0 : product_sum(centred, 1) / variance;
+    return RankAutocorrelation(values)(1);
 }
 
 double effective_samples(std::span<double const> values) {
-    auto const n = static_cast<double>(values.size());
-    std::vector<double> const centred = centred_ranks(values);
-    double const variance = product_sum(centred, 0);
-    if (variance == 0) {
-        return n;
-    }
+    RankAutocorrelation const correlation(values);
+    auto const lags = static_cast<std::ptrdiff_t>(std::min(values.size(), longest_lag));
     double sum = 0;
-    for (std::size_t lag = 1; lag + 1 < std::min(values.size(), longest_lag); lag += 2) {
-        double const pair = (product_sum(centred, lag) + product_sum(centred, lag + 1)) / variance;
+    for (std::ptrdiff_t lag = 1; lag + 1 < lags; lag += 2) {
+        double const pair = correlation(lag) + correlation(lag + 1);
         if (pair < 0) {
             break;
         }
         sum += pair;
     }
-    return n / (1 + 2 * sum);
+    return static_cast<double>(values.size()) / (1 + 2 * sum);
 }
 
 std::vector<double> block_medians(std::span<double const> values) {
@@ -141,27 +150,6 @@ LevelStep find_step(std::span<double const> values) {
     return step;
 }
 
-namespace {
-
-constexpr std::size_t least_values = 10;  // a tenth of them is one
-constexpr double trimmed_at_each_end = 0.01;
-constexpr double least_class = 0.1;
-constexpr double least_share = 0.80;
-constexpr double least_distance = 0.10;
-
-std::vector<double> trimmed_logarithms(std::span<double const> values) {
-    std::vector<double> logs;
-    logs.reserve(values.size());
-    for (double const value : values) {
-        logs.push_back(std::log(value));
-    }
-    std::sort(logs.begin(), logs.end());
-    auto const left_out = static_cast<std::ptrdiff_t>(trimmed_at_each_end * static_cast<double>(logs.size()));
-    return {logs.begin() + left_out, logs.end() - left_out};
-}
-
-}  // namespace
-
 Split best_split(std::span<double const> values) {
     bool const positive = std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
     if (values.size() < least_values || !positive) {
@@ -201,16 +189,6 @@ bool is_bimodal(Split const& split) {
     return split.share >= least_share && split.distance >= least_distance;
 }
 
-namespace {
-
-constexpr std::size_t least_for_flags = 30;
-constexpr double large_change = 0.05;
-constexpr double unlikely = 0.001;
-constexpr double timer_reads = 20;
-constexpr double clock_errors = 10;
-
-}  // namespace
-
 std::optional<SampleSeries> describe_series(std::span<Nanoseconds const> samples, std::size_t draws) {
     std::vector<double> const values = without_draws(samples, draws);
     if (values.size() < 2) {
@@ -239,8 +217,8 @@ std::vector<std::string> flags_of(std::span<Nanoseconds const> samples, std::siz
     return flags;
 }
 
-bool is_below_floor(double sample_ns, ClockFloor const& floor) {
-    return sample_ns < timer_reads * floor.timer_ns || sample_ns < clock_errors * floor.common_error_ns.value_or(0);
+bool is_below_floor(double sample_ns, double timer_ns, double common_error_ns) {
+    return sample_ns < timer_reads * timer_ns || sample_ns < clock_errors * common_error_ns;
 }
 
 }  // namespace dlmb::measure

@@ -62,13 +62,9 @@ struct Split {
 /// times), "bimodal" (two levels at least 10 % apart). Empty below 30 samples: that few say nothing of the kind.
 [[nodiscard]] std::vector<std::string> flags_of(std::span<Nanoseconds const> samples, std::size_t draws);
 
-/// What the clocks of a launch can resolve.
-struct ClockFloor {
-    double timer_ns = 0;                         // cost of one read
-    std::optional<double> common_error_ns = {};  // of the ranks' common clock, where samples are taken on one
-};
 /// A sample shorter than 20 reads of the timer (its overhead is above 5 %: Hoefler and Belli, SC'15), or than 10 errors
-/// of the common clock. `sample_ns`: median of whole samples, not of their iterations.
-[[nodiscard]] bool is_below_floor(double sample_ns, ClockFloor const& floor);
+/// of the common clock (0: samples are not taken on one). `sample_ns`: median of whole samples, not of their
+/// iterations. `timer_ns`: cost of one read.
+[[nodiscard]] bool is_below_floor(double sample_ns, double timer_ns, double common_error_ns);
 
 }  // namespace dlmb::measure

@@ -5,7 +5,6 @@
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
-#include "common/measure/buffers/rotation.hpp"
 #include "common/plan/traffic.hpp"
 
 #include <fmt/format.h>

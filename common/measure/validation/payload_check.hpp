@@ -6,7 +6,7 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/measure/buffers/cache_use.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/cell_result.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What dlmb_info says of made-up devices on the made-up node of tests/unit/record/gpu_node.xml; no device is touched.
-#include "common/app/info/info_facts.hpp"
+#include "common/app/info/info.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 
 #include <gtest/gtest.h>

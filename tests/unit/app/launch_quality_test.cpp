@@ -3,7 +3,7 @@
 //
 // What a person is told about the noise of a launch.
 #include "common/app/launch_calibration.hpp"
-#include "common/app/launch_summary.hpp"
+#include "common/app/reporter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 // The calibration on threads as ranks: every part gives figures that can be true. No time is asserted.
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/calibration/calibrate.hpp"
+#include "common/measure/calibration/calibration.hpp"
 #include "common/memory/memory_space.hpp"
 #include "tests/unit/measure/time_units.hpp"
 

@@ -3,7 +3,7 @@
 //
 // Offset and drift from ping-pongs of simulated clocks: no time passes here.
 #include "common/base/philox.hpp"
-#include "common/measure/clock/clock_line.hpp"
+#include "common/measure/clock/common_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -144,12 +144,12 @@ TEST(ClockLine, HasNoSlopeBeforeTheRuleIsMet) {
     EXPECT_EQ(line.at(11'000), 11'220);
 }
 
-TEST(ClockLine, TravelsInWords) {
+TEST(ClockLine, IsTheSameOnARankThatAdoptsIt) {
     ClockLine line({2, 1000});
     (void)line.correct({1'000'000'000'000, {40, 60}});
     (void)line.correct({1'000'000'100'000, {45, 65}});
     ClockLine copy;
-    copy.adopt(line.words());
+    copy.adopt(line.line());
     EXPECT_EQ(copy.at(1'000'900'000'000), line.at(1'000'900'000'000));
     EXPECT_EQ(copy.error_ns(), line.error_ns());
 }

@@ -110,13 +110,13 @@ TEST(Bimodality, EqualValuesAreOneLevel) {
 }
 
 TEST(BelowFloor, TwentyReadsOfTheTimerAreTheLeast) {
-    EXPECT_TRUE(is_below_floor(499, {.timer_ns = 25}));
-    EXPECT_FALSE(is_below_floor(500, {.timer_ns = 25}));
+    EXPECT_TRUE(is_below_floor(499, 25, 0));
+    EXPECT_FALSE(is_below_floor(500, 25, 0));
 }
 
 TEST(BelowFloor, SoAreTenErrorsOfACommonClock) {
-    EXPECT_TRUE(is_below_floor(9'999, {.timer_ns = 25, .common_error_ns = 1000.0}));
-    EXPECT_FALSE(is_below_floor(10'000, {.timer_ns = 25, .common_error_ns = 1000.0}));
+    EXPECT_TRUE(is_below_floor(9'999, 25, 1000));
+    EXPECT_FALSE(is_below_floor(10'000, 25, 1000));
 }
 
 }  // namespace

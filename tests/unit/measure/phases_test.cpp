@@ -4,9 +4,9 @@
 // Marks to phases, the order of rounds, a duration and its rank in one integer.
 #include "common/base/error.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/rounds.hpp"
+#include "common/measure/runner.hpp"
 #include "common/measure/sampling/phases.hpp"
-#include "common/measure/sampling/sample_marks.hpp"
+#include "common/measure/sampling/sampler.hpp"
 
 #include <gtest/gtest.h>
 

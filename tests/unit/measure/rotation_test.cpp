@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How many slots a cell gets, and what a pass over them is like.
-#include "common/measure/buffers/rotation.hpp"
+#include "common/measure/buffers/buffer_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
-#include "common/measure/buffers/rotation.hpp"
 #include "common/measure/runner.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "common/memory/memory_space.hpp"

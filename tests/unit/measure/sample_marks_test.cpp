@@ -3,7 +3,7 @@
 //
 // From marks written by hand to the times of a sample.
 #include "common/measure/sampling/phases.hpp"
-#include "common/measure/sampling/sample_marks.hpp"
+#include "common/measure/sampling/sampler.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //
 // Starts on a common clock: who begins when, what becomes of a sample that a rank began late, which method is chosen.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/measure/sampling/sample_shape.hpp"
+#include "common/measure/cell_run.hpp"
 #include "common/measure/sampling/sampler.hpp"
 #include "common/measure/start/common_start.hpp"
 #include "tests/unit/measure/late_bootstrap.hpp"

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/measure/diagnosis/suspects.hpp"
+#include "common/measure/diagnosis/rank_log.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The warm-up rule on scripted batches, and what one sample is made of.
-#include "common/measure/sampling/sample_shape.hpp"
+#include "common/measure/cell_run.hpp"
 #include "common/measure/sampling/stopping_rule.hpp"
 #include "tests/unit/measure/time_units.hpp"
 
