@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/benchmark.hpp"
 
-#include "common/app/launch.hpp"
 #include "common/app/launcher/launcher.hpp"
-#include "common/app/options/options.hpp"
 #include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"

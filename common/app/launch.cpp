@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/launch.hpp"
-
 #include "common/app/adopt_device.hpp"
 #include "common/app/batch.hpp"
+#include "common/app/benchmark.hpp"
 #include "common/app/cells.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/base/error.hpp"

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -37,20 +38,6 @@ public:
 
 private:
     Backend* current_ = nullptr;
-};
-
-/// The compiled plans that the watchdog looks at die soon after the run, however it ends.
-class DisarmAtEnd {
-public:
-    explicit DisarmAtEnd(Watchdog& watchdog) : watchdog_(watchdog) {}
-    DisarmAtEnd(DisarmAtEnd const&) = delete;
-    DisarmAtEnd(DisarmAtEnd&&) = delete;
-    DisarmAtEnd& operator=(DisarmAtEnd const&) = delete;
-    DisarmAtEnd& operator=(DisarmAtEnd&&) = delete;
-    ~DisarmAtEnd() { watchdog_.disarm(); }
-
-private:
-    Watchdog& watchdog_;
 };
 
 void require_compiled(Cell const& cell) {
@@ -142,7 +129,9 @@ std::vector<double> times_slower(std::span<CellSoFar const> cells, double factor
 void run_cells(LaunchShared const& launch, std::span<Cell const> cells,
                std::function<void(Cell const&, CellResult const&)> const& finished) {
     RunnerOptions const& options = launch.options;
-    DisarmAtEnd const disarm(launch.watchdog);
+    // The compiled plans that the watchdog looks at die soon after the run, however it ends.
+    auto const disarm = [](Watchdog* watchdog) { watchdog->disarm(); };
+    std::unique_ptr<Watchdog, decltype(disarm)> const disarmed_at_end(&launch.watchdog, disarm);
     std::deque<CellRun> runs;
     for (Cell const& cell : cells) {
         require_compiled(cell);

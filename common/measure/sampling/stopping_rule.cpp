@@ -87,22 +87,6 @@ std::uint64_t round_down(std::uint64_t value, std::uint64_t step) {
 
 }  // namespace
 
-std::string_view name_of(Stop stop) {
-    switch (stop) {
-    case Stop::not_yet:
-        return "";
-    case Stop::precision:
-        return "precision";
-    case Stop::time:
-        return "time";
-    case Stop::cap:
-        return "cap";
-    case Stop::fixed:
-        return "fixed";
-    }
-    throw Error("stop reason out of range");
-}
-
 StoppingRule::StoppingRule(StoppingLimits const& limits, Nanoseconds sample_ns)
     : limits_(limits), round_ns_most_(std::min(round_ns_most, limits.time_ns / limit_per_round)),
       sample_ns_(std::max<Nanoseconds>(1, sample_ns)) {

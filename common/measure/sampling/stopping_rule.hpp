@@ -8,6 +8,7 @@
 
 #include "common/base/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -47,7 +48,10 @@ private:
 };
 
 enum class Stop : std::uint8_t { not_yet, precision, time, cap, fixed };
-[[nodiscard]] std::string_view name_of(Stop stop);  // not_yet: empty
+[[nodiscard]] constexpr std::string_view name_of(Stop stop) {
+    constexpr std::array<std::string_view, 5> names{"", "precision", "time", "cap", "fixed"};
+    return names.at(static_cast<std::size_t>(stop));
+}
 
 /// samples > 0: take that many more. samples == 0: leave the cell, for good if `stop` says so, else until its next
 /// round.
@@ -63,10 +67,9 @@ inline constexpr double latency_precision = 0.02;
 inline constexpr double stream_precision = 0.01;
 
 struct StoppingLimits {
-    std::optional<std::uint64_t> fixed_samples =
-        std::nullopt;                      // exactly that many, in up to six rounds, whatever the time
-    Nanoseconds time_ns = 10'000'000'000;  // what a cell may spend in its rounds
-    std::uint64_t pass = 1;                // samples of one pass over the draws
+    std::optional<std::uint64_t> fixed_samples;  // exactly that many, in up to six rounds, whatever the time
+    Nanoseconds time_ns = 10'000'000'000;        // what a cell may spend in its rounds
+    std::uint64_t pass = 1;                      // samples of one pass over the draws
     double precision = latency_precision;
 };
 

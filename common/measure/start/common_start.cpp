@@ -19,10 +19,6 @@ constexpr Nanoseconds progress_most = 10'000;  // so long before the start this 
 
 }  // namespace
 
-std::string_view name_of(StartMethod method) {
-    return method == StartMethod::window ? "window" : "barrier";
-}
-
 SampleStart::SampleStart(Bootstrap& bootstrap, CommonClock const& clock, StartPlan const& plan, bool yield)
     : bootstrap_(&bootstrap), clock_(&clock), plan_(plan), idle_(yield) {}
 

@@ -17,7 +17,9 @@ namespace dlmb::measure {
 enum class StartRequest : std::uint8_t { automatic, barrier, window };
 
 enum class StartMethod : std::uint8_t { barrier, window };
-[[nodiscard]] std::string_view name_of(StartMethod method);
+[[nodiscard]] constexpr std::string_view name_of(StartMethod method) {
+    return method == StartMethod::window ? "window" : "barrier";
+}
 
 struct StartPlan {
     StartMethod method = StartMethod::barrier;
