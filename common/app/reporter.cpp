@@ -12,13 +12,9 @@
 #include <cmath>
 #include <cstdio>
 #include <unistd.h>
-#include <utility>
 
 namespace dlmb::app {
 namespace {
-
-constexpr std::string_view erase_line = "\r\x1b[K";
-constexpr double nanoseconds_per_second = 1e9;
 
 // One cell in so many: in a few cells of many the order in which ranks come looks like a delay.
 constexpr std::uint64_t suspicions_told = 10;
@@ -88,9 +84,38 @@ std::string LaunchSummary::text() const {
     return text;
 }
 
+namespace {
+
+constexpr std::string_view erase_line = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(bool speaks) : active_(speaks && isatty(STDERR_FILENO) == 1) {}
+
+void Progress::show(std::string_view text) {
+    if (active_) {
+        fmt::print(stderr, "{}{}", erase_line, text);
+        std::fflush(stderr);
+        shown_ = true;
+    }
+}
+
+void Progress::clear() {
+    if (shown_) {
+        fmt::print(stderr, "{}", erase_line);
+        std::fflush(stderr);
+        shown_ = false;
+    }
+}
+
+namespace {
+
+constexpr double nanoseconds_per_second = 1e9;
+
+}  // namespace
+
 Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
-    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)),
-      shows_progress_(speaks && isatty(STDERR_FILENO) == 1) {
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)), progress_(speaks) {
     if (!speaks_) {
         return;
     }
@@ -105,28 +130,13 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     std::fflush(stdout);
 }
 
-void Reporter::show_progress(std::string_view text) {
-    if (shows_progress_) {
-        fmt::print(stderr, "{}{}", erase_line, text);
-        std::fflush(stderr);
-        progress_shown_ = true;
-    }
-}
-
-void Reporter::clear_progress() {
-    if (std::exchange(progress_shown_, false)) {
-        fmt::print(stderr, "{}", erase_line);
-        std::fflush(stderr);
-    }
-}
-
 void Reporter::point(std::size_t number, std::size_t points, std::string_view title) {
     point_ = fmt::format("[{}/{}] {}", number, points, title);
 }
 
 void Reporter::doing(std::string_view what) {
     std::lock_guard const lock(mutex_);
-    show_progress(fmt::format("{}: {}", point_, what));
+    progress_.show(fmt::format("{}: {}", point_, what));
 }
 
 void Reporter::expect(std::string const& name, record::Record const& cell) {
@@ -147,7 +157,7 @@ void Reporter::record_cell(record::Record const& cell, std::string_view title) {
     }
     summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
-    clear_progress();
+    progress_.clear();
     fmt::print("{}", table_->row(cell, title));
     std::fflush(stdout);
     figures_ += figure_of_merit(cell);
@@ -212,7 +222,7 @@ int Reporter::exit_code() const {
 
 int Reporter::finish() {
     std::lock_guard const lock(mutex_);
-    clear_progress();
+    progress_.clear();
     if (speaks_) {
         bool const passed = exit_code() == exit_ok;
         write(record::to_json_line(

@@ -40,15 +40,27 @@ private:
     std::uint64_t memory_elsewhere_ = 0;  // cells
 };
 
+class Progress {
+public:
+    explicit Progress(bool speaks);
+    Progress(Progress const&) = delete;
+    Progress& operator=(Progress const&) = delete;
+    ~Progress() { clear(); }
+
+    void show(std::string_view text);
+    void clear();
+
+private:
+    bool active_;
+    bool shown_ = false;
+};
+
 enum ExitCode : int { exit_ok = 0, exit_cell_failed = 1, exit_usage = 64, exit_output = 74, exit_nothing_ran = 77 };
 
 class Reporter {
 public:
     /// On rank 0 opens the results file: throws OutputError. `launch` is written as its first line.
     Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks);
-    Reporter(Reporter const&) = delete;
-    Reporter& operator=(Reporter const&) = delete;
-    ~Reporter() { clear_progress(); }
 
     /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
     void expect(std::string const& name, record::Record const& cell);
@@ -66,8 +78,6 @@ public:
 
 private:
     void write(std::string const& line);
-    void show_progress(std::string_view text);
-    void clear_progress();
     void record_cell(record::Record const& cell, std::string_view title);  // with the mutex held
     [[nodiscard]] int exit_code() const;
 
@@ -83,8 +93,7 @@ private:
     std::uint64_t written_ = 0;
     bool lost_output_ = false;
     std::string figures_;
-    bool shows_progress_;
-    bool progress_shown_ = false;
+    Progress progress_;
     std::string point_;
 };
 
