@@ -13,15 +13,6 @@
 namespace dlmb::app {
 namespace {
 
-/// The node, and what of it this rank sees.
-std::string view_of(Bootstrap const& bootstrap, Devices const& devices) {
-    std::string view = bootstrap.host();
-    for (Device const& device : devices.list) {
-        view += ' ' + device.pci_bus_id;
-    }
-    return view;
-}
-
 /// Distances of the ranks with this rank's view, and which of them this rank is.
 struct Sharers {
     std::vector<std::vector<int>> distances;
@@ -29,7 +20,10 @@ struct Sharers {
 };
 
 Sharers find_sharers(Bootstrap& bootstrap, Devices const& devices, std::vector<int> const& distances) {
-    std::string const view = view_of(bootstrap, devices);
+    std::string view = bootstrap.host();  // the node, and what of it this rank sees
+    for (Device const& device : devices.list) {
+        view += ' ' + device.pci_bus_id;
+    }
     std::vector<Blob> const told = bootstrap.all_gather(record::to_blob({{"view", view}, {"distances", distances}}));
     Sharers sharers;
     for (std::size_t rank = 0; rank < told.size(); ++rank) {

@@ -104,18 +104,14 @@ void CellRun::start() {
     activate();
     result_.setup_ns = reduce_over_ranks(launch_.bootstrap, cell_.setup_ns, Fold::max);
     launch_.watchdog.activity("first iteration");
-    first_iterations();
-    if (!over_) {
-        launch_.watchdog.activity("warm-up");
-        warm_up();
-    }
-}
-
-void CellRun::first_iterations() {
     if (options_.validate) {
         check(cell_.point->check().before(), "before timing");
     } else {
         result_.first_iteration_ns = sampler_.run(0, 1).headline.front();
+    }
+    if (!over_) {
+        launch_.watchdog.activity("warm-up");
+        warm_up();
     }
 }
 
@@ -260,7 +256,7 @@ void CellRun::conclude(Stop stop) {
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
     result_.sync.clock_error_ns = reduce_over_ranks(launch_.bootstrap, result_.sync.clock_error_ns, Fold::max);
-    result_.sync.drift_ppm = largest_drift_ppm();
+    result_.sync.drift_ppm = max_over_ranks(launch_.bootstrap, std::abs(launch_.start.clock().drift_ppm()));
     result_.throttled = gpu_clocks_.over_ranks(launch_.bootstrap);
     if (decides()) {
         summarize_samples();
@@ -269,12 +265,6 @@ void CellRun::conclude(Stop stop) {
                                            [](auto const& compiled) { return compiled->launch_blocks(); });
     ranks_.summarize(launch_.bootstrap, cell_.point->plans(), launch_blocks, result_);
     over_ = true;
-}
-
-double CellRun::largest_drift_ppm() const {
-    constexpr double steps = 1000;  // of a part per million
-    double const own = std::abs(launch_.start.clock().drift_ppm());
-    return static_cast<double>(reduce_over_ranks(launch_.bootstrap, std::llround(own * steps), Fold::max)) / steps;
 }
 
 void CellRun::summarize_samples() {
@@ -286,7 +276,11 @@ void CellRun::summarize_samples() {
     std::size_t const draws = result_.iterations_per_sample == 1 ? cell_.point->plans().size() : 1;
     result_.series = describe_series(headline_, draws);
     result_.flags = flags_of(headline_, draws);
-    summarize_device();
+    std::erase(device_, no_device_time);
+    if (!device_.empty()) {
+        TimeSummary const time = summarize(device_);
+        result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
+    }
     result_.straggler = find_straggler(slowest_, launch_.bootstrap.size());
     result_.critical_phase = critical_phase(cell_.point->phases().labels(), phase_samples_);
     std::size_t const labels = cell_.point->phases().labels().size();
@@ -298,14 +292,6 @@ void CellRun::summarize_samples() {
             }
         }
         result_.phases.push_back({cell_.point->phases().labels()[label], summarize(samples)});
-    }
-}
-
-void CellRun::summarize_device() {
-    std::erase(device_, no_device_time);
-    if (!device_.empty()) {
-        TimeSummary const time = summarize(device_);
-        result_.device = DeviceTiming{time, result_.time.median - time.median, sampler_.was_gated()};
     }
 }
 

@@ -52,15 +52,12 @@ public:
 
 private:
     void activate();
-    void first_iterations();
     void check(std::vector<std::uint64_t> const& positions, char const* when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
     void keep(Chunk const& chunk);
     void conclude(Stop stop);
-    [[nodiscard]] double largest_drift_ppm() const;  // collective
     void summarize_samples();
-    void summarize_device();
     void set_up_start(double iteration_ns);
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;

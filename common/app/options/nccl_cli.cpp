@@ -51,18 +51,15 @@ Word const* find(std::string_view text) {
     return found == std::end(words) ? nullptr : found;
 }
 
-bool has_parameter(PatternType const& type, std::string_view name) {
-    return std::any_of(type.parameters.begin(), type.parameters.end(),
-                       [&](ParameterInfo const& info) { return info.name == name; });
-}
-
 void check_meaning(PatternType const& type, Word const& word) {
     if (word.meaning == Meaning::none) {
         throw UsageError(fmt::format("{}: has no meaning here: {}", word.letter, word.ours));
     }
     bool const of_pattern =
         word.meaning != Meaning::option && word.meaning != Meaning::check && word.meaning != Meaning::only;
-    if (of_pattern && !has_parameter(type, word.ours)) {
+    bool const known = std::any_of(type.parameters.begin(), type.parameters.end(),
+                                   [&](ParameterInfo const& info) { return info.name == word.ours; });
+    if (of_pattern && !known) {
         throw UsageError(fmt::format("{}: has no meaning here: {}", word.letter,
                                      word.ours == size_parameter
                                          ? "the sizes come from the model's parameters"

@@ -92,19 +92,15 @@ Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Va
     std::array<std::int64_t, 2> most{mismatches.empty() ? 0 : ranks - bootstrap_.rank(), duration};
     bootstrap_.all_reduce(most, Fold::max);
     if (most[0] > 0) {
-        note_failure(position, ranks - static_cast<Rank>(most[0]), mismatches, validation);
+        Rank const first = ranks - static_cast<Rank>(most[0]);
+        std::string const text = text_from_rank(bootstrap_, mismatches.empty() ? "" : mismatches.front(), first);
+        if (validation.verdict != Verdict::failed) {
+            validation.first_mismatch = fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
+                                                    position % slots_.size(), first, text);
+        }
+        validation.verdict = Verdict::failed;
     }
     return most[1];
-}
-
-void PayloadCheck::note_failure(std::uint64_t position, Rank first, std::vector<std::string> const& mismatches,
-                                Validation& validation) {
-    std::string const text = text_from_rank(bootstrap_, mismatches.empty() ? "" : mismatches.front(), first);
-    if (validation.verdict != Verdict::failed) {
-        validation.first_mismatch = fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
-                                                position % slots_.size(), first, text);
-    }
-    validation.verdict = Verdict::failed;
 }
 
 }  // namespace dlmb::measure

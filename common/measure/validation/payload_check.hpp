@@ -39,8 +39,6 @@ public:
     void conclude(Validation& validation);
 
 private:
-    void note_failure(std::uint64_t position, Rank first, std::vector<std::string> const& mismatches,
-                      Validation& validation);
     [[nodiscard]] bool small() const { return world_payload_ < small_world_payload; }
 
     Bootstrap& bootstrap_;
