@@ -3,6 +3,7 @@
 #include "common/backend_kit/backend.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
 
@@ -63,6 +64,23 @@ std::string_view BackendContext::option(std::string_view backend, std::string_vi
     }
     auto const found = own->second.find(name);
     return found == own->second.end() ? std::string_view{} : found->second;
+}
+
+std::size_t find_method(std::span<MethodInfo const> methods, std::string_view backend, std::string_view name) {
+    std::vector<std::string> known;
+    for (MethodInfo const& method : methods) {
+        if (method.name == name) {
+            return known.size();
+        }
+        known.emplace_back(method.name);
+    }
+    throw UsageError(unknown_name(fmt::format("{} method", backend), name, known));
+}
+
+void throw_unknown_knob(std::string_view backend, MethodInfo const& method, MethodChoice const& choice,
+                        std::string_view knob) {
+    throw UsageError(fmt::format("--method {}: unknown knob '{}'; {} {} has {}", to_string(choice), knob, backend,
+                                 method.name, method.knobs.empty() ? "none" : method.knobs));
 }
 
 MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use) {

@@ -167,6 +167,13 @@ private:
 /// What "default" means in a plan with `use`; nullptr: there is no such method.
 [[nodiscard]] MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use);
 
+/// The place of `name` in `methods`. Throws UsageError naming the nearest known methods.
+[[nodiscard]] std::size_t find_method(std::span<MethodInfo const> methods, std::string_view backend,
+                                      std::string_view name);
+/// UsageError for a knob that `method` of the backend has not.
+[[noreturn]] void throw_unknown_knob(std::string_view backend, MethodInfo const& method, MethodChoice const& choice,
+                                     std::string_view knob);
+
 /// One transport on one rank. Methods marked collective are called by all ranks in the same order.
 class Backend {
 public:
