@@ -118,7 +118,7 @@ TEST(MpiErrors, AFailedCallNamesRankCallMethodStepAndPlaceInTheCode) {
         for (std::string const& part :
              {"rank " + std::to_string(rig.me()) + ": MPI_Alltoallv: ", std::string("in mpi/alltoallv, host memory, "),
               std::to_string(rig.ranks()) + " ranks, iteration 0 of this plan, step 0 \"dispatch\"",
-              std::string("common/backends/mpi/alltoallv.cpp:")}) {
+              std::string("common/backends/mpi/exchanges.cpp:")}) {
             EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
         }
     }

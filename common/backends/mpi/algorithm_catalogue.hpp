@@ -5,15 +5,46 @@
 // among them.
 #pragma once
 
-#include "common/backends/mpi/algorithm_choice.hpp"
+#include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/control_variable.hpp"
 
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dlmb::mpi {
+
+/// MPI's blocking collectives that this backend calls, named as MPI does, without the prefix.
+enum class CollectiveCall : std::uint8_t { allreduce, reduce_scatter_block, allgather, bcast, alltoall, alltoallv };
+inline constexpr std::array every_collective_call{CollectiveCall::allreduce, CollectiveCall::reduce_scatter_block,
+                                                  CollectiveCall::allgather, CollectiveCall::bcast,
+                                                  CollectiveCall::alltoall,  CollectiveCall::alltoallv};
+[[nodiscard]] std::string_view name_of(CollectiveCall call);
+/// The operation that is done with the call.
+[[nodiscard]] OperationKind operation_of(CollectiveCall call);
+
+/// What an algorithm can be told besides its name.
+enum class AlgorithmSetting : std::uint8_t { segment, tree_fanout, chain_fanout, max_requests };
+inline constexpr std::array every_algorithm_setting{AlgorithmSetting::segment, AlgorithmSetting::tree_fanout,
+                                                    AlgorithmSetting::chain_fanout, AlgorithmSetting::max_requests};
+[[nodiscard]] std::string_view name_of(AlgorithmSetting setting);
+
+/// Which algorithms a method asks for, read from its knobs: "algorithm:allreduce=ring:segment=64K".
+struct AlgorithmChoice {
+    std::map<CollectiveCall, std::string> algorithms;   // by call: the library's name of the algorithm
+    std::map<AlgorithmSetting, std::int64_t> settings;  // segment in bytes, 0: not cut; the others are counts
+
+    [[nodiscard]] bool empty() const { return algorithms.empty(); }
+    /// Call of this plan's exchanges, where the choice names one.
+    [[nodiscard]] std::optional<CollectiveCall> exchange_call() const;
+    // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
+    auto operator<=>(AlgorithmChoice const&) const = default;
+};
 
 /// When a written variable counts.
 enum class TakesEffect : std::uint8_t { in_new_communicators, at_the_next_call };
@@ -51,7 +82,6 @@ struct AlgorithmCatalogue {
 [[nodiscard]] AlgorithmCatalogue find_algorithms(std::string_view version);
 
 [[nodiscard]] AlgorithmCatalogue open_mpi_algorithms();
-[[nodiscard]] AlgorithmCatalogue mpich_algorithms(std::string_view version);
 
 /// The knobs of the method `algorithm` in words: "allreduce=basic_linear|ring|..., bcast=..., segment=SIZE".
 [[nodiscard]] std::string knobs_of(AlgorithmCatalogue const& catalogue);

@@ -1,9 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Also method algorithm: the blocking calls, each by an algorithm of the library that the user names.
 #include "common/backends/mpi/algorithms.hpp"
 
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 #include "common/base/suggest.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -12,6 +15,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
+#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
@@ -40,27 +45,25 @@ std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoic
     return std::nullopt;
 }
 
-struct SizeOf {
-    Plan const& plan;
-
-    [[nodiscard]] int ranks(GroupId group) const { return static_cast<int>(plan.groups.at(group).members.size()); }
-    [[nodiscard]] CallSize size(GroupId group, Bytes bytes, Element element, int parts) const {
-        return {ranks(group), bytes / size_of(element) / static_cast<Bytes>(parts), size_of(element)};
-    }
-    CallSize operator()(AllReduce const& step) const { return size(step.group, step.bytes, step.element, 1); }
-    CallSize operator()(Broadcast const& step) const { return size(step.group, step.bytes, step.element, 1); }
-    CallSize operator()(ReduceScatter const& step) const {
-        return size(step.group, step.bytes, step.element, ranks(step.group));
-    }
-    CallSize operator()(AllGather const& step) const {
-        return size(step.group, step.bytes, step.element, ranks(step.group));
-    }
-    CallSize operator()(Exchange const& step) const { return {ranks(step.group), 0, 1}; }
-    template <class Other>
-    CallSize operator()(Other const& /*step*/) const {
-        return {};
-    }
-};
+CallSize size_of_call(Operation const& operation, Plan const& plan) {
+    return std::visit(
+        [&](auto const& step) -> CallSize {
+            using Kind = std::decay_t<decltype(step)>;
+            if constexpr (requires { step.group; }) {
+                auto const ranks = static_cast<Bytes>(plan.groups.at(step.group).members.size());
+                CallSize size{static_cast<int>(ranks)};
+                if constexpr (requires { step.element; }) {
+                    bool const by_share = std::is_same_v<Kind, ReduceScatter> || std::is_same_v<Kind, AllGather>;
+                    size.element_bytes = size_of(step.element);
+                    size.elements = step.bytes / size.element_bytes / (by_share ? ranks : 1);
+                }
+                return size;
+            } else {
+                return {};
+            }
+        },
+        operation);
+}
 
 /// The first failure's text; empty: all ran. Only for calls that fail on all members of a group or on none.
 std::string run_once(Plan const& plan, std::span<PreparedCall const> calls, std::span<StepId const> steps) {
@@ -79,6 +82,47 @@ std::string run_once(Plan const& plan, std::span<PreparedCall const> calls, std:
         }
     }
     return failure;
+}
+
+constexpr Bytes most = std::numeric_limits<std::int32_t>::max();  // what the variables of the libraries hold
+
+std::int64_t read_setting(AlgorithmSetting setting, std::string_view text) {
+    std::string const option = fmt::format("--method algorithm:{}", name_of(setting));
+    if (setting == AlgorithmSetting::segment) {
+        Bytes const bytes = parse_bytes(text, option);
+        if (bytes > most) {
+            throw UsageError(fmt::format("{}={}: expected less than 2G", option, text));
+        }
+        return static_cast<std::int64_t>(bytes);
+    }
+    std::int32_t const number = parse_whole<std::int32_t>(text).value_or(-1);
+    if (number < 0) {
+        throw UsageError(fmt::format("{}={}: expected a whole number from 0 up", option, text));
+    }
+    return number;
+}
+
+bool read_algorithm_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
+    AlgorithmChoice& choice = method.algorithms;
+    for (CollectiveCall const call : every_collective_call) {
+        if (knob == name_of(call)) {
+            choice.algorithms[call] = value;
+            bool const packed = choice.exchange_call() == CollectiveCall::alltoall;
+            method.calls = &find_direct_method(packed ? "alltoall" : "alltoallv");
+            return true;
+        }
+    }
+    for (AlgorithmSetting const setting : every_algorithm_setting) {
+        if (knob == name_of(setting)) {
+            choice.settings[setting] = read_setting(setting, value);
+            return true;
+        }
+    }
+    return false;
+}
+
+PreparedCall compile_by_calls(Operation const& operation, CompileContext const& context) {
+    return compile_by(*context.method.calls, operation, context);
 }
 
 }  // namespace
@@ -134,7 +178,7 @@ std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice)
         Operation const& operation = plan.steps[step].operation;
         CollectiveCall const call = call_of(operation, choice).value();
         std::string const& algorithm = choice.algorithms.at(call);
-        CallSize const size = std::visit(SizeOf{plan}, operation);
+        CallSize const size = size_of_call(operation, plan);
         std::string const reason = catalogue_.falls_back(call, algorithm, segment_bytes, size);
         if (!reason.empty()) {
             return fmt::format("mpi: {}={} is not applicable to \"{}\" ({} ranks, {} elements): {}", name_of(call),
@@ -218,6 +262,14 @@ std::string applicability_test(Plan const& plan, std::span<PreparedCall const> c
     algorithms.release();
     std::string const first = first_refusal(bootstrap, failure);
     return first.empty() ? "" : fmt::format("mpi: the algorithm is not applicable to {}", first);
+}
+
+Method algorithm() {
+    return {.info = {algorithm_method, "the blocking calls by an algorithm that the library has for them",
+                     collective_operations, "CALL=NAME (what this library offers)"},
+            .compile = compile_by_calls,
+            .read_knob = read_algorithm_knob,
+            .kind = MethodKind::algorithm};
 }
 
 }  // namespace dlmb::mpi

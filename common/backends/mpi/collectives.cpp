@@ -2,53 +2,159 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Methods blocking and nonblocking: the library's own collectives.
-#include "common/backends/mpi/collective_arguments.hpp"
+#include "common/backends/mpi/collectives.hpp"
+
+#include "common/backend_kit/host_reduce.hpp"
+#include "common/base/error.hpp"
+#include "common/plan/group_index.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace dlmb::mpi {
 namespace {
 
-void call_blocking(CollectiveArguments const& call, MPI_Comm comm) {
-    switch (call.kind) {
-    case OperationKind::all_reduce:
-        check(MPI_Allreduce(call.send, call.recv, call.count, call.type, call.operation, comm), "MPI_Allreduce");
+/// fp16, bf16 and fp8 as numbers of their size.
+MPI_Datatype type_of(Element element) {
+    switch (element) {
+    case Element::int32:
+        return MPI_INT32_T;
+    case Element::int64:
+        return MPI_INT64_T;
+    case Element::fp32:
+        return MPI_FLOAT;
+    case Element::fp64:
+        return MPI_DOUBLE;
+    case Element::fp16:
+    case Element::bf16:
+        return MPI_UINT16_T;
+    case Element::byte:
+    case Element::fp8:
         break;
-    case OperationKind::reduce_scatter:
-        check(MPI_Reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm),
-              "MPI_Reduce_scatter_block");
-        break;
-    case OperationKind::all_gather:
-        check(MPI_Allgather(call.send, call.count, call.type, call.recv, call.count, call.type, comm), "MPI_Allgather");
-        break;
+    }
+    return MPI_UINT8_T;
+}
+
+template <Element element, Reduction reduction>
+void combine(void* operand, void* into, int* count, MPI_Datatype* /*type*/) {
+    host_reduce(static_cast<std::byte*>(into), static_cast<std::byte const*>(operand),
+                static_cast<Bytes>(*count) * size_of(element), element, reduction);
+}
+
+template <Element element>
+MPI_User_function* function_of(Reduction reduction) {
+    switch (reduction) {
+    case Reduction::sum:
+        return combine<element, Reduction::sum>;
+    case Reduction::prod:
+        return combine<element, Reduction::prod>;
+    case Reduction::min:
+        return combine<element, Reduction::min>;
     default:
-        check(MPI_Bcast(call.recv, call.count, call.type, call.root, comm), "MPI_Bcast");
-        break;
+        return combine<element, Reduction::max>;
     }
 }
 
-void call_nonblocking(CollectiveArguments const& call, MPI_Comm comm, MPI_Request& request) {
-    switch (call.kind) {
-    case OperationKind::all_reduce:
-        check(MPI_Iallreduce(call.send, call.recv, call.count, call.type, call.operation, comm, &request),
-              "MPI_Iallreduce");
-        break;
-    case OperationKind::reduce_scatter:
-        check(MPI_Ireduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, &request),
-              "MPI_Ireduce_scatter_block");
-        break;
-    case OperationKind::all_gather:
-        check(MPI_Iallgather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, &request),
-              "MPI_Iallgather");
-        break;
+/// For floating-point formats that MPI does not have. Made at first use; MPI_Finalize takes them back.
+MPI_Op narrow_operation(Element element, Reduction reduction) {
+    static std::map<std::pair<Element, Reduction>, MPI_Op> made;
+    auto const [place, is_new] = made.try_emplace({element, reduction}, MPI_OP_NULL);
+    if (is_new) {
+        constexpr int commutes = 1;
+        auto* const function = element == Element::fp16   ? function_of<Element::fp16>(reduction)
+                               : element == Element::bf16 ? function_of<Element::bf16>(reduction)
+                                                          : function_of<Element::fp8>(reduction);
+        check(MPI_Op_create(function, commutes, &place->second), "MPI_Op_create");
+    }
+    return place->second;
+}
+
+MPI_Op reduction_of(Element element, Reduction reduction) {
+    if (element == Element::fp16 || element == Element::bf16 || element == Element::fp8) {
+        return narrow_operation(element, reduction);
+    }
+    switch (reduction) {
+    case Reduction::sum:
+        return MPI_SUM;
+    case Reduction::prod:
+        return MPI_PROD;
+    case Reduction::min:
+        return MPI_MIN;
     default:
-        check(MPI_Ibcast(call.recv, call.count, call.type, call.root, comm, &request), "MPI_Ibcast");
-        break;
+        return MPI_MAX;
     }
 }
+
+/// The elements of a step in calls of at most `limits.call_bytes` elements. `call`: from the first element and a count.
+template <class Call>
+std::vector<CollectiveArguments> cut(Bytes elements, Limits const& limits, Call call) {
+    std::vector<CollectiveArguments> calls;
+    for (Bytes first = 0; first < elements; first += limits.call_bytes) {
+        calls.push_back(call(first, static_cast<int>(std::min(limits.call_bytes, elements - first))));
+    }
+    return calls;
+}
+
+struct ArgumentsOf {
+    CompileContext const& context;
+
+    using Calls = std::vector<CollectiveArguments>;
+    Calls operator()(AllReduce const& step) const {
+        std::byte const* const send = context.address(step.send);
+        std::byte* const recv = context.address(step.recv);
+        Bytes const size = size_of(step.element);
+        MPI_Datatype const type = type_of(step.element);
+        MPI_Op const operation = reduction_of(step.element, step.reduction);
+        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
+            void const* const from = send == recv ? MPI_IN_PLACE : send + first * size;
+            return {OperationKind::all_reduce, from, recv + first * size, count, type, operation, 0};
+        });
+    }
+    Calls operator()(Broadcast const& step) const {
+        std::byte* const data = context.address(step.data);
+        Bytes const size = size_of(step.element);
+        MPI_Datatype const type = type_of(step.element);
+        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
+            return {OperationKind::broadcast, nullptr, data + first * size, count, type, MPI_OP_NULL, step.root};
+        });
+    }
+    Calls operator()(ReduceScatter const& step) const {
+        std::byte const* const send = context.address(step.send);
+        std::byte* const recv = context.address(step.recv);
+        Bytes const share = step.bytes / size_of(step.element) / static_cast<Bytes>(context.ranks(step.group));
+        return {{OperationKind::reduce_scatter, send == recv ? MPI_IN_PLACE : send, recv, static_cast<int>(share),
+                 type_of(step.element), reduction_of(step.element, step.reduction), 0}};
+    }
+    Calls operator()(AllGather const& step) const {
+        std::byte const* const send = context.address(step.send);
+        std::byte* const recv = context.address(step.recv);
+        Bytes const share = step.bytes / static_cast<Bytes>(context.ranks(step.group));
+        bool const in_place = send == recv + share * static_cast<Bytes>(context.me(step.group));
+        return {{OperationKind::all_gather, in_place ? MPI_IN_PLACE : send, recv,
+                 static_cast<int>(share / size_of(step.element)), type_of(step.element), MPI_OP_NULL, 0}};
+    }
+    template <class Other>
+    Calls operator()(Other const& /*step*/) const {
+        throw Error("mpi: arguments of a collective for another step");
+    }
+};
+
+constexpr CollectiveCalls<> blocking_calls{MPI_Allreduce,
+                                           MPI_Reduce_scatter_block,
+                                           MPI_Allgather,
+                                           MPI_Bcast,
+                                           {"MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Bcast"}};
+constexpr CollectiveCalls<MPI_Request*> nonblocking_calls{
+    MPI_Iallreduce,
+    MPI_Ireduce_scatter_block,
+    MPI_Iallgather,
+    MPI_Ibcast,
+    {"MPI_Iallreduce", "MPI_Ireduce_scatter_block", "MPI_Iallgather", "MPI_Ibcast"}};
 
 struct BlockingCollective {
     void start() const {
         for (CollectiveArguments const& call : calls) {
-            call_blocking(call, comm);
+            blocking_calls(call, comm);
         }
     }
 
@@ -62,7 +168,7 @@ public:
         : calls_(std::move(calls)), requests_(calls_.size(), MPI_REQUEST_NULL), comm_(comm) {}
     void start() {
         for (std::size_t i = 0; i < calls_.size(); ++i) {
-            call_nonblocking(calls_[i], comm_, requests_[i]);
+            nonblocking_calls(calls_[i], comm_, &requests_[i]);
         }
     }
     void wait() { wait_all(requests_); }
@@ -90,19 +196,25 @@ PreparedCall compile_nonblocking(Operation const& operation, CompileContext cons
 
 }  // namespace
 
+std::vector<CollectiveArguments> collective_arguments(Operation const& operation, CompileContext const& context) {
+    return std::visit(ArgumentsOf{context}, operation);
+}
+
+MPI_Comm collective_comm(Operation const& operation, CompileContext const& context) {
+    return context.comm(collective_group(operation).value());
+}
+
 Method blocking() {
     return {.info = {"blocking",
                      "MPI_Allreduce, MPI_Reduce_scatter_block, MPI_Allgather, MPI_Bcast",
                      {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
                       OperationKind::broadcast}},
-            .compile = compile_blocking,
-            .refusal = share_refusal};
+            .compile = compile_blocking};
 }
 
 Method nonblocking() {
     return {.info = {"nonblocking", "MPI_Iallreduce and its like, MPI_Ialltoallv, and a wait", collective_operations},
             .compile = compile_nonblocking,
-            .refusal = share_refusal,
             .nonblocking_reductions = true};
 }
 

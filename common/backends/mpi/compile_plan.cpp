@@ -4,28 +4,19 @@
 
 #include "common/backend_kit/device_compute.hpp"
 #include "common/backend_kit/host_compute.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
+#include "common/plan/ready_queue.hpp"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
-
-class HostComputeStep {
-public:
-    explicit HostComputeStep(Compute const& step) : compute_(step) {}
-    void start() { compute_.start(); }
-    void wait() {
-        while (!test()) {
-        }
-    }
-    [[nodiscard]] bool test() { return compute_.test(); }
-
-private:
-    HostCompute compute_;
-};
 
 /// On the device, where the payload is.
 class DeviceComputeStep {
@@ -50,12 +41,70 @@ private:
     Idle idle_;
 };
 
-PreparedCall prepare_compute(Compute const& step, PlanInputs const& inputs) {
-    return inputs.queues == nullptr ? PreparedCall(HostComputeStep(step))
-                                    : PreparedCall(DeviceComputeStep(step, inputs.queues->compute, inputs.idle));
+PreparedCall prepare_compute(Compute const& step, CompileContext const& context) {
+    return context.queues == nullptr ? PreparedCall(HostCompute(step))
+                                     : PreparedCall(DeviceComputeStep(step, context.queues->compute, context.idle));
+}
+
+bool fits_int(Exchange const& exchange, Limits const& limits) {
+    auto const fits = [&](Block const& b) { return b.offset <= limits.call_bytes && b.bytes <= limits.call_bytes; };
+    return std::all_of(exchange.send.begin(), exchange.send.end(), fits) &&
+           std::all_of(exchange.recv.begin(), exchange.recv.end(), fits);
+}
+
+/// Why no call of MPI can do a step, whatever the method; empty: one can.
+std::string limit_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
+    return std::visit(
+        [&](auto const& step) -> std::string {
+            using Kind = std::decay_t<decltype(step)>;
+            if constexpr (std::is_same_v<Kind, ReduceScatter> || std::is_same_v<Kind, AllGather>) {
+                // They cannot be cut into several calls: the shares of a call lie next to each other.
+                Bytes const share = step.bytes / size_of(step.element) / plan.groups.at(step.group).members.size();
+                if (share > limits.call_bytes) {
+                    return fmt::format("{} elements per rank in one call, MPI's int ends at 2^31 - 1", share);
+                }
+            } else if constexpr (requires { step.channel; }) {
+                if (step.channel < 0 || step.channel >= limits.channels) {
+                    return fmt::format("channel {} is not among the {} tags of this MPI library", step.channel,
+                                       limits.channels);
+                }
+            }
+            return "";
+        },
+        operation);
+}
+
+std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& method, Limits const& limits) {
+    if (std::holds_alternative<Compute>(step.operation)) {
+        return "";
+    }
+    auto* const refusal = row_for(*method.calls, kind_of(step.operation)).refusal;
+    std::string const reason =
+        refusal == nullptr ? limit_refusal(step.operation, plan, limits) : refusal(step.operation, plan, limits);
+    return reason.empty() ? "" : fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
 }
 
 }  // namespace
+
+PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, Limits const& limits) {
+    PlanRequirements own{!is_chain(plan), false, false, ""};
+    for (Step const& step : plan.steps) {
+        if (auto const* exchange = std::get_if<Exchange>(&step.operation)) {
+            own.large = own.large || !fits_int(*exchange, limits);
+        }
+        OperationKind const kind = kind_of(step.operation);
+        own.reduces = own.reduces || kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter;
+        if (own.refusal.empty()) {
+            own.refusal = refusal_of(step, plan, method, limits);
+        }
+    }
+    return own;
+}
+
+PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& bootstrap) {
+    return {any_rank(bootstrap, own.concurrent), any_rank(bootstrap, own.reduces), any_rank(bootstrap, own.large),
+            first_refusal(bootstrap, own.refusal)};
+}
 
 // Making a graph communicator or a persistent collective is collective over its group. Group by group, sorted by
 // members, all ranks that share groups come to them in one order; the steps of a group keep theirs.
@@ -71,33 +120,19 @@ std::vector<StepId> collective_order(Plan const& plan) {
     return order;
 }
 
-std::vector<PreparedCall> compile_plan(PlanInputs const& inputs) {
-    Plan const& plan = inputs.plan;
-    std::vector<int> exchanges(plan.groups.size(), 0);
-    CompileContext context{plan,
-                           inputs.method,
-                           inputs.communicators,
-                           inputs.limits,
-                           &inputs.buffers,
-                           inputs.queues == nullptr ? nullptr : &inputs.queues->within,
-                           inputs.agreed.concurrent,
-                           inputs.agreed.large,
-                           &exchanges};
-    std::optional<Staging> staging;
-    if (inputs.host != nullptr) {
-        staging.emplace(Staging{inputs.buffers, *inputs.host, *inputs.queues, inputs.idle, turns_of(plan)});
-        context.staging = &*staging;
-    }
-    std::vector<std::optional<PreparedCall>> by_step(plan.steps.size());
-    for (StepId const step : collective_order(plan)) {
-        Operation const& operation = plan.steps[step].operation;
-        context.step = step;
+std::vector<PreparedCall> compile_plan(CompileContext context) {
+    std::vector<int> exchanges(context.plan.groups.size(), 0);
+    context.exchanges = &exchanges;
+    std::vector<std::shared_ptr<Turn>> const turns = turns_of(context.plan);
+    std::vector<std::optional<PreparedCall>> by_step(context.plan.steps.size());
+    for (StepId const step : collective_order(context.plan)) {
+        Operation const& operation = context.plan.steps[step].operation;
+        context.turn = turns[step];
         auto const* compute = std::get_if<Compute>(&operation);
-        by_step[step] =
-            compute != nullptr ? prepare_compute(*compute, inputs) : compile_by(*inputs.method.row, operation, context);
+        by_step[step] = compute != nullptr ? prepare_compute(*compute, context)
+                                           : compile_by(*context.method.row, operation, context);
     }
     std::vector<PreparedCall> calls;
-    calls.reserve(by_step.size());
     for (std::optional<PreparedCall>& call : by_step) {
         calls.push_back(std::move(*call));
     }

@@ -5,28 +5,28 @@
 #pragma once
 
 #include "common/backends/mpi/methods.hpp"
-#include "common/backends/mpi/plan_requirements.hpp"
-#include "common/backends/mpi/staging.hpp"
 
 namespace dlmb::mpi {
 
-/// What prepared calls are made from. The references outlive them.
-struct PlanInputs {
-    Plan const& plan;
-    ChosenMethod const& method;
-    PlanRequirements const& agreed;      // equal on all ranks
-    Communicators const& communicators;  // prepared for the plan
-    Limits const& limits;
-    Buffers const& buffers;
-    DeviceQueues const* queues = nullptr;  // of the device of the buffers; nullptr: they are host memory
-    Buffers const* host = nullptr;         // images of the buffers in host memory, for the method `staged`
-    Idle idle;
+/// What all ranks have to know about each other's plans before any of them is compiled: a native call must be made by
+/// all members of a group or by none.
+struct PlanRequirements {
+    bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
+    bool reduces = false;     // some rank has an allreduce or reduce_scatter
+    bool large = false;       // some exchange of some rank has a count or displacement beyond int
+    std::string refusal;      // why some rank cannot run its plan; empty: all can
 };
+
+/// This rank's own plan.
+[[nodiscard]] PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method, Limits const& limits);
+
+/// Collective. The same answer on every rank; the refusal is that of the lowest rank that has one.
+[[nodiscard]] PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& bootstrap);
 
 /// The steps of a plan in an order in which every rank may come to those that its groups do together.
 [[nodiscard]] std::vector<StepId> collective_order(Plan const& plan);
 
-/// By step. Collective.
-[[nodiscard]] std::vector<PreparedCall> compile_plan(PlanInputs const& inputs);
+/// By step. Collective. Fills in what `context` has of a step, and its `exchanges`.
+[[nodiscard]] std::vector<PreparedCall> compile_plan(CompileContext context);
 
 }  // namespace dlmb::mpi

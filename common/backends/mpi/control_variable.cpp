@@ -19,6 +19,14 @@ bool holds_whole_numbers(int bytes) {
     return bytes == sizeof(std::uint8_t) || bytes == sizeof(std::int32_t) || bytes == sizeof(std::int64_t);
 }
 
+/// `use(number)` with a number of that width.
+template <class Use>
+auto with_number_of(int bytes, Use use) {
+    return bytes == sizeof(std::uint8_t)   ? use(std::uint8_t{})
+           : bytes == sizeof(std::int32_t) ? use(std::int32_t{})
+                                           : use(std::int64_t{});
+}
+
 std::vector<NamedValue> values_of(MPI_T_enum list) {
     std::vector<NamedValue> values;
     if (list == MPI_T_ENUM_NULL) {
@@ -90,28 +98,18 @@ ControlVariable::~ControlVariable() {
 }
 
 std::int64_t ControlVariable::read() const {
-    std::uint8_t narrow = 0;
-    std::int32_t number = 0;
-    std::int64_t wide = 0;
-    if (bytes_ == sizeof narrow) {
-        check(MPI_T_cvar_read(handle_, &narrow), "MPI_T_cvar_read");
-        return narrow;
-    }
-    if (bytes_ == sizeof number) {
+    return with_number_of(bytes_, [&](auto number) -> std::int64_t {
         check(MPI_T_cvar_read(handle_, &number), "MPI_T_cvar_read");
         return number;
-    }
-    check(MPI_T_cvar_read(handle_, &wide), "MPI_T_cvar_read");
-    return wide;
+    });
 }
 
 void ControlVariable::write(std::int64_t value) const {
-    auto const narrow = static_cast<std::uint8_t>(value);
-    auto const number = static_cast<std::int32_t>(value);
-    void const* const data = bytes_ == sizeof narrow   ? static_cast<void const*>(&narrow)
-                             : bytes_ == sizeof number ? static_cast<void const*>(&number)
-                                                       : static_cast<void const*>(&value);
-    check(MPI_T_cvar_write(handle_, data), fmt::format("MPI_T_cvar_write of {} to {}", value, name_));
+    int const code = with_number_of(bytes_, [&](auto number) {
+        number = static_cast<decltype(number)>(value);
+        return MPI_T_cvar_write(handle_, &number);
+    });
+    check(code, fmt::format("MPI_T_cvar_write of {} to {}", value, name_));
     if (std::int64_t const now = read(); now != value) {
         throw Error(fmt::format("mpi: {} was set to {} and reads {}", name_, value, now));
     }

@@ -16,35 +16,25 @@ namespace {
 
 /// "mpi,system,cuda:device" names cuda: kinds are separated by commas, and restrictors follow a colon.
 bool names_cuda(std::string_view kinds) {
-    while (true) {
-        std::size_t const end = kinds.find(',');
-        std::string_view const kind = kinds.substr(0, end);
-        if (kind.substr(0, kind.find(':')) == "cuda") {
-            return true;
-        }
-        if (end == std::string_view::npos) {
-            return false;
-        }
-        kinds.remove_prefix(end + 1);
-    }
+    std::string const list = fmt::format(",{},", kinds);
+    return list.find(",cuda,") != std::string::npos || list.find(",cuda:") != std::string::npos;
 }
 
 }  // namespace
 
-DevicePointers device_pointers(std::string_view word) {
+std::optional<bool> device_pointers(std::string_view word) {
     if (word.empty() || word == "auto") {
-        return DevicePointers::ask;
+        return std::nullopt;
     }
     if (word != "yes" && word != "no") {
         throw UsageError(fmt::format("mpi: option device: '{}' is not auto, yes or no", word));
     }
-    return word == "yes" ? DevicePointers::yes : DevicePointers::no;
+    return word == "yes";
 }
 
 DevicePath decide(DeviceAnswers const& answers) {
-    if (answers.wanted != DevicePointers::ask) {
-        bool const yes = answers.wanted == DevicePointers::yes;
-        return {yes, yes ? "--mpi-device yes: trusted" : "--mpi-device no"};
+    if (answers.wanted) {
+        return {*answers.wanted, *answers.wanted ? "--mpi-device yes: trusted" : "--mpi-device no"};
     }
     if (answers.query.answer) {
         return {*answers.query.answer,
@@ -57,7 +47,7 @@ DevicePath decide(DeviceAnswers const& answers) {
     return {false, "this MPI library cannot be asked whether it takes device memory; --mpi-device yes if it does"};
 }
 
-DevicePath agree(DevicePath const& own, Bootstrap& bootstrap) {
+DevicePath path_of_all(DevicePath const& own, Bootstrap& bootstrap) {
     std::int64_t const refusing =
         reduce_over_ranks(bootstrap, own.direct ? bootstrap.size() : bootstrap.rank(), Fold::min);
     if (refusing == bootstrap.size()) {

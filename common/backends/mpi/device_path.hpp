@@ -17,27 +17,25 @@ namespace dlmb::mpi {
 struct DeviceQuery {
     std::string_view function;   // that was asked; empty: there is none
     std::optional<bool> answer;  // buffers of MPI calls may lie on a CUDA device
+    /// Also those of MPI_Iallreduce, MPI_Ireduce_scatter_block and their persistent forms, where the others may.
+    bool nonblocking_reductions = true;
 };
 
 /// CMake builds device_query_openmpi.cpp, device_query_mpich.cpp or device_query_absent.cpp, by the function that the
 /// library has.
 [[nodiscard]] DeviceQuery query_device_support();
 
-/// Also MPI_Iallreduce, MPI_Ireduce_scatter_block and their persistent forms, where the others do.
-[[nodiscard]] bool nonblocking_reductions_take_device_memory();
-
 /// The info key `mpi_memory_alloc_kinds` of MPI_COMM_WORLD (MPI 4.1, section 11.4.3), for example
 /// "mpi,system,cuda:device"; nothing: the library does not set it.
 [[nodiscard]] std::optional<std::string> memory_alloc_kinds();
 
-/// ask: device pointers are given if the library says that it takes them.
-enum class DevicePointers : std::uint8_t { ask, yes, no };
-/// Of the option "device": auto (or nothing), yes, no. Throws UsageError.
-[[nodiscard]] DevicePointers device_pointers(std::string_view word);
+/// Whether device pointers are given, by the option "device": auto (or nothing), yes, no. nullopt: if the library says
+/// that it takes them. Throws UsageError.
+[[nodiscard]] std::optional<bool> device_pointers(std::string_view word);
 
 /// All that is known about this rank's library.
 struct DeviceAnswers {
-    DevicePointers wanted = DevicePointers::ask;
+    std::optional<bool> wanted;  // by the user
     DeviceQuery query;
     std::optional<std::string> alloc_kinds;
 };
@@ -53,6 +51,6 @@ struct DevicePath {
 [[nodiscard]] DevicePath decide(DeviceAnswers const& answers);
 
 /// Collective. Direct only where it is on every rank; the reason is that of the lowest rank that refuses.
-[[nodiscard]] DevicePath agree(DevicePath const& own, Bootstrap& bootstrap);
+[[nodiscard]] DevicePath path_of_all(DevicePath const& own, Bootstrap& bootstrap);
 
 }  // namespace dlmb::mpi

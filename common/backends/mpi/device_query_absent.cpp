@@ -10,8 +10,4 @@ DeviceQuery query_device_support() {
     return {};
 }
 
-bool nonblocking_reductions_take_device_memory() {
-    return true;
-}
-
 }  // namespace dlmb::mpi

@@ -15,8 +15,4 @@ DeviceQuery query_device_support() {
     return {"MPIX_GPU_query_support", supported != 0};
 }
 
-bool nonblocking_reductions_take_device_memory() {
-    return true;
-}
-
 }  // namespace dlmb::mpi

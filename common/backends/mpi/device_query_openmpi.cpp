@@ -12,14 +12,10 @@
 
 namespace dlmb::mpi {
 
-DeviceQuery query_device_support() {
-    return {"MPIX_Query_cuda_support", MPIX_Query_cuda_support() != 0};
-}
-
-// Neither of the lists in its documentation has them, that of the pml ucx nor that of ob1:
+// Neither of the lists in its documentation has the non-blocking reductions, that of the pml ucx nor that of ob1:
 // https://docs.open-mpi.org/en/v5.0.x/tuning-apps/networking/cuda.html
-bool nonblocking_reductions_take_device_memory() {
-    return false;
+DeviceQuery query_device_support() {
+    return {"MPIX_Query_cuda_support", MPIX_Query_cuda_support() != 0, false};
 }
 
 }  // namespace dlmb::mpi

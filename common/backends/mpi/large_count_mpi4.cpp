@@ -1,21 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/mpi/counts.hpp"
+#include "common/backends/mpi/collectives.hpp"
 
-namespace dlmb::mpi {
-
-bool has_large_counts() {
-    return true;
+dlmb::mpi::LargeCountCalls const* dlmb::mpi::large_count_calls() {
+    static constexpr LargeCountCalls calls{MPI_Alltoallv_c, MPI_Ialltoallv_c};
+    return &calls;
 }
-
-int large_alltoallv(LargeSide const& send, LargeSide const& recv, MPI_Comm comm) {
-    return MPI_Alltoallv_c(send.base, send.counts.data(), send.offsets.data(), MPI_BYTE, recv.base, recv.counts.data(),
-                           recv.offsets.data(), MPI_BYTE, comm);
-}
-
-int large_ialltoallv(LargeSide const& send, LargeSide const& recv, MPI_Comm comm, MPI_Request& request) {
-    return MPI_Ialltoallv_c(send.base, send.counts.data(), send.offsets.data(), MPI_BYTE, recv.base, recv.counts.data(),
-                            recv.offsets.data(), MPI_BYTE, comm, &request);
-}
-
-}  // namespace dlmb::mpi

@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// Also method isend_irecv: every receive is posted, then every send, then one wait for all. It does plain Send and Recv
+// steps, and exchanges whose counts no other call of an MPI-3 library can express.
 #include "common/backends/mpi/messages.hpp"
-
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
@@ -21,7 +22,7 @@ std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me) {
 StepMessages messages_of_exchange(Exchange const& exchange, CompileContext const& context) {
     int const me = context.me(exchange.group);
     StepMessages step{{},
-                      self_copy(exchange, *context.buffers, me, context.queue),
+                      {exchange, *context.buffers, me, context.self_copy_queue()},
                       context.next_tag(exchange.group),
                       context.comm(exchange.group)};
     for (Block const& block : rotated_peers(exchange.recv, me)) {
@@ -49,11 +50,44 @@ StepMessages message_of(GroupId group, BufferId buffer, Block const& block, int 
     return step;
 }
 
+class IsendIrecv {
+public:
+    explicit IsendIrecv(StepMessages step)
+        : step_(std::move(step)), requests_(step_.messages.size(), MPI_REQUEST_NULL) {}
+    void start() {
+        for (std::size_t i = 0; i < step_.messages.size(); ++i) {
+            post(step_.messages[i], step_.tag, step_.comm, requests_[i]);
+        }
+        step_.self.start();
+    }
+    void wait() {
+        wait_all(requests_);
+        step_.self.wait();
+    }
+    [[nodiscard]] bool test() { return test_all(requests_) && step_.self.test(); }
+
+private:
+    StepMessages step_;
+    std::vector<MPI_Request> requests_;
+};
+
+PreparedCall compile_isend_irecv(Operation const& operation, CompileContext const& context) {
+    return PreparedCall(IsendIrecv(messages_of(operation, context)));
+}
+
 }  // namespace
 
-SelfCopy::SelfCopy(std::byte* to, std::byte const* from, Bytes bytes, DeviceQueue const* queue)
-    : to_(to), from_(from), bytes_(bytes), queue_(queue) {
-    if (queue != nullptr && bytes > 0) {
+SelfCopy::SelfCopy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue) : queue_(queue) {
+    auto const is_self = [me](Block const& block) { return block.peer == me; };
+    auto const from = std::find_if(exchange.send.begin(), exchange.send.end(), is_self);
+    auto const to = std::find_if(exchange.recv.begin(), exchange.recv.end(), is_self);
+    if (from == exchange.send.end() || to == exchange.recv.end()) {
+        return;
+    }
+    to_ = buffers.base[exchange.recv_buffer] + to->offset;
+    from_ = buffers.base[exchange.send_buffer] + from->offset;
+    bytes_ = std::min(from->bytes, to->bytes);
+    if (queue != nullptr && bytes_ > 0) {
         done_.emplace();
     }
 }
@@ -88,17 +122,6 @@ void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limi
     }
 }
 
-SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue) {
-    auto const is_self = [me](Block const& block) { return block.peer == me; };
-    auto const from = std::find_if(exchange.send.begin(), exchange.send.end(), is_self);
-    auto const to = std::find_if(exchange.recv.begin(), exchange.recv.end(), is_self);
-    if (from == exchange.send.end() || to == exchange.recv.end()) {
-        return {};
-    }
-    return {buffers.base[exchange.recv_buffer] + to->offset, buffers.base[exchange.send_buffer] + from->offset,
-            std::min(from->bytes, to->bytes), queue};
-}
-
 void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request) {
     if (message.outgoing) {
         check(MPI_Isend(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, &request), "MPI_Isend");
@@ -107,12 +130,11 @@ void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request) 
     }
 }
 
-std::string channel_refusal(Operation const& operation, Plan const& /*plan*/, Limits const& limits) {
-    auto const* send = std::get_if<Send>(&operation);
-    auto const* recv = std::get_if<Recv>(&operation);
-    int const channel = send != nullptr ? send->channel : recv != nullptr ? recv->channel : 0;
-    bool const fits = channel >= 0 && channel < limits.channels;
-    return fits ? "" : fmt::format("channel {} is not among the {} tags of this MPI library", channel, limits.channels);
+Method isend_irecv() {
+    return {.info = {"isend_irecv",
+                     "MPI_Irecv from and MPI_Isend to every peer, one MPI_Waitall",
+                     {OperationKind::exchange, OperationKind::send, OperationKind::recv}},
+            .compile = compile_isend_irecv};
 }
 
 }  // namespace dlmb::mpi

@@ -24,8 +24,8 @@ struct Message {
 class SelfCopy {
 public:
     SelfCopy() = default;  // nothing to copy
-    /// `queue`: nullptr for host memory; otherwise outlives this.
-    SelfCopy(std::byte* to, std::byte const* from, Bytes bytes, DeviceQueue const* queue);
+    /// `queue`: of the device that the buffers are on, outlives this; nullptr for host memory.
+    SelfCopy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue);
 
     void start();
     [[nodiscard]] bool test() const { return !done_ || done_->reached(); }
@@ -58,12 +58,6 @@ struct StepMessages {
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
                      std::vector<Message>& messages);
 
-/// `queue`: of the device that the buffers are on; nullptr for host memory.
-[[nodiscard]] SelfCopy self_copy(Exchange const& exchange, Buffers const& buffers, int me, DeviceQueue const* queue);
-
 void post(Message const& message, int tag, MPI_Comm comm, MPI_Request& request);
-
-/// Why the channel of a send or receive cannot be a tag; empty: it can. For Method::refusal.
-[[nodiscard]] std::string channel_refusal(Operation const& operation, Plan const& plan, Limits const& limits);
 
 }  // namespace dlmb::mpi

@@ -3,7 +3,6 @@
 #include "common/backends/mpi/methods.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 #include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>
@@ -14,7 +13,7 @@
 
 namespace dlmb::mpi {
 
-// Each is defined in a file of its own.
+// Each is defined in the file of its native calls.
 Method algorithm();
 Method alltoall();
 Method alltoallw();
@@ -36,22 +35,9 @@ std::span<Method const> rows() {
     return table;
 }
 
-std::size_t count_of(std::initializer_list<MethodKind> kinds) {
-    return static_cast<std::size_t>(std::count_if(rows().begin(), rows().end(), [&](Method const& row) {
-        return std::find(kinds.begin(), kinds.end(), row.kind) != kinds.end();
-    }));
-}
-
-Method const& find_among(std::span<Method const> known, std::string_view name) {
-    auto const found =
-        std::find_if(known.begin(), known.end(), [&](Method const& row) { return row.info.name == name; });
-    if (found == known.end()) {
-        std::vector<std::string> names;
-        std::transform(known.begin(), known.end(), std::back_inserter(names),
-                       [](Method const& row) { return std::string(row.info.name); });
-        throw UsageError(unknown_name("mpi method", name, names));
-    }
-    return *found;
+std::size_t count_before(MethodKind kind) {
+    return static_cast<std::size_t>(
+        std::count_if(rows().begin(), rows().end(), [&](Method const& row) { return row.kind < kind; }));
 }
 
 // The non-blocking MPI_Ialltoallv of Open MPI 4.1 takes equal addresses for MPI_IN_PLACE and then hangs, and a send
@@ -84,19 +70,19 @@ std::span<MethodInfo const> method_table() {
 }
 
 std::size_t count_of_plain_methods() {
-    return count_of({MethodKind::direct, MethodKind::staged});
+    return count_before(MethodKind::algorithm);
 }
 
 std::size_t count_of_direct_methods() {
-    return count_of({MethodKind::direct});
+    return count_before(MethodKind::staged);
 }
 
 Method const& find_method(std::string_view name) {
-    return find_among(rows(), name);
+    return rows()[dlmb::find_method(method_table(), "mpi", name)];
 }
 
 Method const& find_direct_method(std::string_view name) {
-    return find_among(rows().first(count_of_direct_methods()), name);
+    return rows()[dlmb::find_method(method_table().first(count_of_direct_methods()), "mpi", name)];
 }
 
 ChosenMethod read_method(MethodChoice const& choice, std::string_view by_default) {
@@ -104,10 +90,7 @@ ChosenMethod read_method(MethodChoice const& choice, std::string_view by_default
     ChosenMethod method{&row, row.kind == MethodKind::direct ? &row : &find_method("alltoallv")};
     for (auto const& [knob, value] : choice.knobs) {  // in alphabetical order: "by" before what it brings
         if (row.read_knob == nullptr || !row.read_knob(method, knob, value)) {
-            throw UsageError(fmt::format("--method {}: unknown knob '{}'; {}", to_string(choice), knob,
-                                         row.info.knobs.empty()
-                                             ? fmt::format("mpi {} has none", row.info.name)
-                                             : fmt::format("mpi {} has {}", row.info.name, row.info.knobs)));
+            throw_unknown_knob("mpi", row.info, choice, knob);
         }
     }
     return method;

@@ -5,16 +5,15 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/backends/mpi/algorithm_choice.hpp"
+#include "common/backends/mpi/algorithm_catalogue.hpp"
 #include "common/backends/mpi/communicators.hpp"
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
-#include "common/memory/device_queue.hpp"
+#include "common/backends/mpi/staging.hpp"
 
 namespace dlmb::mpi {
 
 struct Method;
-struct Staging;
 
 /// A method and its knobs, as the command line gives them.
 struct ChosenMethod {
@@ -29,15 +28,16 @@ struct ChosenMethod {
 struct CompileContext {
     Plan const& plan;
     ChosenMethod const& method;
-    Communicators const& communicators;
+    Communicators const& communicators;  // prepared for the plan
     Limits const& limits;
-    Buffers const* buffers;            // what the native calls are given
-    DeviceQueue const* queue;          // copies self blocks on a device; nullptr: the buffers are host memory
-    bool concurrent;                   // on some rank steps overlap: all make non-blocking calls
-    bool large;                        // some exchange of some rank has a count or displacement beyond int
-    std::vector<int>* exchanges;       // by group: how many have a tag so far
-    StepId step = 0;                   // of the plan
-    Staging const* staging = nullptr;  // of the method `staged`
+    Buffers const* buffers;      // what the native calls are given
+    DeviceQueues const* queues;  // of the device of the buffers; nullptr: they are host memory
+    bool concurrent;             // on some rank steps overlap: all make non-blocking calls
+    bool large;                  // some exchange of some rank has a count or displacement beyond int
+    Idle idle;
+    Buffers const* host_images = nullptr;   // of the buffers, for the method `staged`
+    std::shared_ptr<Turn> turn = nullptr;   // of the step, for the method `staged`
+    std::vector<int>* exchanges = nullptr;  // by group: how many have a tag so far
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
     [[nodiscard]] int ranks(GroupId id) const { return static_cast<int>(group(id).members.size()); }
@@ -48,6 +48,8 @@ struct CompileContext {
     }
     [[nodiscard]] std::byte* send_base(Exchange const& exchange) const;
     [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const { return buffers->base[exchange.recv_buffer]; }
+    /// Copies self blocks on a device; nullptr: the buffers are host memory.
+    [[nodiscard]] DeviceQueue const* self_copy_queue() const { return queues == nullptr ? nullptr : &queues->within; }
     /// Exchanges of a group may be in flight together, and a window posts their rounds interleaved.
     [[nodiscard]] int next_tag(GroupId id) const;
 };
@@ -61,7 +63,7 @@ struct Method {
     /// One step whose kind `info.operations` has. Collective where making the call is, and then the steps of a group
     /// come in one order on all ranks.
     PreparedCall (*compile)(Operation const& operation, CompileContext const& context) = nullptr;
-    /// Why the method cannot do this step; empty: it can. nullptr: it can do all of its operations.
+    /// Why the method cannot do this step; empty: it can. nullptr: it can do all that an MPI library can.
     std::string (*refusal)(Operation const& operation, Plan const& plan, Limits const& limits) = nullptr;
     /// False: the method has no such knob. Throws UsageError for a wrong value. nullptr: it has none.
     bool (*read_knob)(ChosenMethod& method, std::string_view knob, std::string_view value) = nullptr;

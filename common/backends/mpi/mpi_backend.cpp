@@ -4,11 +4,10 @@
 
 #include "common/backend_kit/device_compute.hpp"
 #include "common/backends/mpi/algorithms.hpp"
+#include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/compile_plan.hpp"
-#include "common/backends/mpi/counts.hpp"
 #include "common/backends/mpi/device_path.hpp"
 #include "common/backends/mpi/mpi_plan.hpp"
-#include "common/backends/mpi/staging.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/oversubscription.hpp"
@@ -28,8 +27,8 @@ int largest_tag(MPI_Comm comm) {
 }
 
 DevicePath path_of(BackendContext const& context) {
-    DevicePointers const wanted = device_pointers(context.option("mpi", "device"));
-    return agree(decide({wanted, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
+    auto const wanted = device_pointers(context.option("mpi", "device"));
+    return path_of_all(decide({wanted, query_device_support(), memory_alloc_kinds()}), context.bootstrap);
 }
 
 class MpiBackend final : public Backend {
@@ -71,8 +70,9 @@ public:
                                                 : "staged"},
                 {"mpi_gpu_reason", has_device ? path_.reason : no_device_},
                 {"mpi_staging_bytes", fmt::format("{}", staging_buffers_.bytes())},
-                {"mpi_counts_above_int", has_large_counts() ? "alltoallv: MPI_Alltoallv_c; else messages of 1 GiB"
-                                                            : "messages of 1 GiB, MPI_Isend and MPI_Irecv"},
+                {"mpi_counts_above_int", large_count_calls() != nullptr
+                                             ? "alltoallv: MPI_Alltoallv_c; else messages of 1 GiB"
+                                             : "messages of 1 GiB, MPI_Isend and MPI_Irecv"},
                 {"mpi_algorithms", algorithms_.catalogue().why_not.empty() ? algorithms_.catalogue().family
                                                                            : "not to be chosen in this launch"},
                 {"progress_yield", idle_.yields() ? "yes" : "no"}};
@@ -83,7 +83,6 @@ public:
         bool const device = on_device(buffers.kind);
         ChosenMethod const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
         bool const is_staged = method.row->kind == MethodKind::staged;
-        bool const by_algorithm = method.row->kind == MethodKind::algorithm;
         if (device ? !is_staged && !path_.direct : is_staged) {
             return Unsupported{misplaced(method, buffers.kind)};
         }
@@ -93,7 +92,11 @@ public:
         }
         algorithms_.require_offered(method.algorithms);
         HostImages images;
-        PlanRequirements const agreed = agree(own_requirements(plan, buffers, method, images), bootstrap_);
+        PlanRequirements own = plan_requirements(plan, method, limits_);
+        if (own.refusal.empty()) {
+            own.refusal = own_refusal(plan, buffers, method, images);
+        }
+        PlanRequirements const agreed = requirements_of_all(own, bootstrap_);
         if (std::string const reason = refusal(method, agreed, device); !reason.empty()) {
             return Unsupported{reason};
         }
@@ -102,9 +105,9 @@ public:
             queues_ = std::make_unique<DeviceQueues>();
         }
         std::vector<PreparedCall> calls =
-            compile_plan({plan, method, agreed, communicators, limits_, buffers, device ? queues_.get() : nullptr,
-                          is_staged ? &images.host : nullptr, idle_});
-        if (by_algorithm) {
+            compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
+                          agreed.concurrent, agreed.large, idle_, &images.host});
+        if (method.row->kind == MethodKind::algorithm) {
             std::string const reason = applicability_test(plan, calls, method.algorithms, algorithms_, bootstrap_);
             if (!reason.empty()) {
                 return Unsupported{reason};
@@ -113,7 +116,7 @@ public:
         return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
             plan, std::move(calls), std::move(images),
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
-            idle_, PlanAlgorithms{&algorithms_, method.algorithms}));
+            idle_, algorithms_, method.algorithms));
     }
 
     // A rank whose own data is complete may still have to push what a slower one waits for, and it does so only while
@@ -124,33 +127,33 @@ public:
     }
 
 private:
-    /// Of this rank, with what the plan needs of the device and of host memory. `images`: allocated for `staged`.
-    [[nodiscard]] PlanRequirements own_requirements(Plan const& plan, Buffers const& buffers,
-                                                    ChosenMethod const& method, HostImages& images) {
-        PlanRequirements own = plan_requirements(plan, method, limits_);
-        if (method.row->kind == MethodKind::algorithm && own.refusal.empty()) {
-            own.refusal = algorithms_.refusal(plan, method.algorithms);
+    /// Why this rank cannot run its plan, besides what its calls refuse; empty: it can. `images`: allocated for
+    /// `staged`.
+    [[nodiscard]] std::string own_refusal(Plan const& plan, Buffers const& buffers, ChosenMethod const& method,
+                                          HostImages& images) {
+        if (method.row->kind == MethodKind::algorithm) {
+            if (std::string reason = algorithms_.refusal(plan, method.algorithms); !reason.empty()) {
+                return reason;
+            }
         }
-        if (on_device(buffers.kind) && own.refusal.empty()) {
-            std::string const why_not = why_no_products(plan);
-            own.refusal = why_not.empty() ? "" : fmt::format("mpi: {}", why_not);
+        if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
+            return fmt::format("mpi: {}", reason);
         }
-        if (method.row->kind == MethodKind::staged && own.refusal.empty()) {
-            std::string why_not;
+        std::string why_not;
+        if (method.row->kind == MethodKind::staged) {
             images = staging_buffers_.of(plan, buffers, bootstrap_.local_size(), why_not);
-            own.refusal = why_not.empty() ? "" : fmt::format("mpi: staged: {}", why_not);
         }
-        return own;
+        return why_not.empty() ? "" : fmt::format("mpi: staged: {}", why_not);
     }
 
     /// Why the plans of all ranks cannot be run together; empty: they can.
-    static std::string refusal(ChosenMethod const& method, PlanRequirements const& agreed, bool device) {
+    [[nodiscard]] static std::string refusal(ChosenMethod const& method, PlanRequirements const& agreed, bool device) {
         if (!agreed.refusal.empty()) {
             return agreed.refusal;
         }
         bool const blocking = !agreed.concurrent && !method.calls->nonblocking_reductions;
         bool const given_device_memory = device && method.row->kind != MethodKind::staged;
-        if (given_device_memory && agreed.reduces && !blocking && !nonblocking_reductions_take_device_memory()) {
+        if (given_device_memory && agreed.reduces && !blocking && !query_device_support().nonblocking_reductions) {
             return "mpi: this library's non-blocking reductions do not take device memory; method blocking or staged";
         }
         if (method.row->kind == MethodKind::algorithm && (agreed.concurrent || agreed.large)) {

@@ -7,8 +7,8 @@
 namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
-                 PlanAlgorithms algorithms)
-    : CompiledPlan(plan.steps.size()), algorithms_(std::move(algorithms)), images_(std::move(images)),
+                 Algorithms& algorithms, AlgorithmChoice choice)
+    : CompiledPlan(plan.steps.size()), algorithms_(algorithms), choice_(std::move(choice)), images_(std::move(images)),
       calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)), ready_steps_(precedence_of(plan)),
       setting_(std::move(setting)), idle_(idle) {
     for (Step const& step : plan.steps) {
@@ -50,16 +50,6 @@ void MpiPlan::finish_in_order() {
         calls_[step + 1].start_and_wait();
     }
     mark_last(static_cast<StepId>(last));
-}
-
-void MpiPlan::launch_as_ready() {
-    Runner runner{*this};
-    ready_steps_.launch(runner);
-}
-
-void MpiPlan::finish_as_ready() {
-    Runner runner{*this};
-    ready_steps_.finish(runner);
 }
 
 void MpiPlan::rethrow_with_step(CallFailed const& failure) const {

@@ -17,49 +17,41 @@
 
 namespace dlmb::mpi {
 
-/// Which algorithms of the library a plan runs by. `all` outlives the plan.
-struct PlanAlgorithms {
-    Algorithms* all = nullptr;
-    AlgorithmChoice choice;
-};
-
 class MpiPlan final : public CompiledPlan {
 public:
     /// `calls`: by step of `plan`. `images`: what staged calls point into. `setting`: "mpi/alltoallv, host memory,
-    /// 16 ranks".
+    /// 16 ranks". `choice`: which of `algorithms`, which outlive the plan, it runs by.
     MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
-            PlanAlgorithms algorithms);
-    bool activate() override { return algorithms_.all->activate(algorithms_.choice); }
-    [[nodiscard]] Provenance provenance() const override { return algorithms_.all->facts(algorithms_.choice); }
+            Algorithms& algorithms, AlgorithmChoice choice);
+    bool activate() override { return algorithms_.activate(choice_); }
+    [[nodiscard]] Provenance provenance() const override { return algorithms_.facts(choice_); }
     void launch() override;  // posts the first step, or all that wait for none
-    // Steps that are no chain are never blocking calls (plan_requirements.hpp).
+    // Steps that are no chain are never blocking calls (compile_plan.hpp).
     [[nodiscard]] bool launch_blocks() const override { return in_order_ && calls_.front().blocks(); }
     void finish() override;
 
 private:
-    /// What ReadySteps does with a step.
-    struct Runner {
-        bool start(StepId step, NoState& /*state*/) {
-            plan.current_ = step;
-            plan.calls_[step].start();
-            return false;
-        }
-        bool poll(StepId step, NoState& /*state*/) {
-            plan.current_ = step;
-            return plan.calls_[step].test();
-        }
-        void complete(StepId step) { plan.mark(step); }
-        void idle() const { plan.idle_(); }
+    friend ReadySteps<>;
+    bool start(StepId step, NoState& /*state*/) {
+        current_ = step;
+        calls_[step].start();
+        return false;
+    }
+    bool poll(StepId step, NoState& /*state*/) {
+        current_ = step;
+        return calls_[step].test();
+    }
+    void complete(StepId step) { mark(step); }
+    void idle() const { idle_(); }
 
-        MpiPlan& plan;
-    };
     void finish_in_order();
     // Not inlined: their registers would be saved in every iteration of plans that run in order, too.
-    [[gnu::noinline]] void launch_as_ready();
-    [[gnu::noinline]] void finish_as_ready();
+    [[gnu::noinline]] void launch_as_ready() { ready_steps_.launch(*this); }
+    [[gnu::noinline]] void finish_as_ready() { ready_steps_.finish(*this); }
     [[noreturn]] void rethrow_with_step(CallFailed const& failure) const;
 
-    PlanAlgorithms algorithms_;
+    Algorithms& algorithms_;
+    AlgorithmChoice choice_;
     HostImages images_;
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;

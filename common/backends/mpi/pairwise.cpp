@@ -14,34 +14,26 @@
 namespace dlmb::mpi {
 namespace {
 
-void append_block(std::vector<Block> const& blocks, int peer, std::byte* base, bool outgoing, Limits const& limits,
-                  std::vector<Message>& messages) {
-    auto const block =
-        std::lower_bound(blocks.begin(), blocks.end(), peer, [](Block const& b, int p) { return b.peer < p; });
-    if (block != blocks.end() && block->peer == peer) {
-        append_messages(base + block->offset, block->bytes, peer, outgoing, limits, messages);
-    }
-}
-
 class Pairwise {
 public:
-    Pairwise(Exchange const& exchange, CompileContext const& context)
-        : window_(static_cast<std::size_t>(context.method.max_outstanding)),
-          copy_(self_copy(exchange, *context.buffers, context.me(exchange.group), context.queue)),
-          tag_(context.next_tag(exchange.group)), comm_(context.comm(exchange.group)) {
-        int const me = context.me(exchange.group);
-        int const ranks = context.ranks(exchange.group);
-        for (int distance = 1; distance < ranks; ++distance) {
-            std::size_t const first = messages_.size();
-            int const from = (me - distance + ranks) % ranks;
-            int const to = (me + distance) % ranks;
-            append_block(exchange.recv, from, context.recv_base(exchange), false, context.limits, messages_);
-            append_block(exchange.send, to, context.send_base(exchange), true, context.limits, messages_);
-            if (messages_.size() > first) {
-                rounds_.push_back({first, messages_.size() - first});
+    Pairwise(Operation const& operation, CompileContext const& context)
+        : step_(messages_of(operation, context)), requests_(step_.messages.size(), MPI_REQUEST_NULL),
+          window_(static_cast<std::size_t>(context.method.max_outstanding)) {
+        GroupId const group = std::get<Exchange>(operation).group;
+        int const ranks = context.ranks(group);
+        auto const round_of = [ranks, me = context.me(group)](Message const& message) {
+            return (ranks + (message.outgoing ? message.peer - me : me - message.peer)) % ranks;
+        };
+        std::stable_sort(step_.messages.begin(), step_.messages.end(),
+                         [&](Message const& a, Message const& b) { return round_of(a) < round_of(b); });
+        int last = 0;
+        for (std::size_t i = 0; i < step_.messages.size(); ++i) {
+            if (int const round = round_of(step_.messages[i]); round != last) {
+                rounds_.push_back({i, 0});
+                last = round;
             }
+            ++rounds_.back().count;
         }
-        requests_.assign(messages_.size(), MPI_REQUEST_NULL);
     }
     void start() {
         posted_ = 0;
@@ -49,7 +41,7 @@ public:
         while (posted_ < rounds_.size() && posted_ < window_) {
             post_next();
         }
-        copy_.start();
+        step_.self.start();
     }
     void wait() {
         for (; finished_ < rounds_.size(); ++finished_) {
@@ -60,7 +52,7 @@ public:
                 post_next();
             }
         }
-        copy_.wait();
+        step_.self.wait();
     }
     [[nodiscard]] bool test() {
         while (finished_ < rounds_.size()) {
@@ -76,7 +68,7 @@ public:
                 post_next();
             }
         }
-        return copy_.test();
+        return step_.self.test();
     }
 
 private:
@@ -87,23 +79,20 @@ private:
     void post_next() {
         Round const& round = rounds_[posted_++];
         for (std::size_t i = round.first; i < round.first + round.count; ++i) {
-            post(messages_[i], tag_, comm_, requests_[i]);
+            post(step_.messages[i], step_.tag, step_.comm, requests_[i]);
         }
     }
 
-    std::vector<Message> messages_;  // of round 0, of round 1 ...
+    StepMessages step_;  // messages of round 1, of round 2 ...
     std::vector<MPI_Request> requests_;
     std::vector<Round> rounds_;  // without the empty ones
     std::size_t window_;
     std::size_t posted_ = 0;
     std::size_t finished_ = 0;
-    SelfCopy copy_;
-    int tag_;
-    MPI_Comm comm_;
 };
 
 PreparedCall compile_pairwise(Operation const& operation, CompileContext const& context) {
-    return PreparedCall(Pairwise(std::get<Exchange>(operation), context));
+    return PreparedCall(Pairwise(operation, context));
 }
 
 bool read_window(ChosenMethod& method, std::string_view knob, std::string_view value) {

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Method persistent: everything is matched once in compile(), and started together in each iteration.
-#include "common/backends/mpi/collective_arguments.hpp"
+#include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/messages.hpp"
-#include "common/backends/mpi/persistent_api.hpp"
 
 #include <exception>
 
@@ -52,7 +51,6 @@ private:
 
 std::vector<MPI_Request> requests_of(StepMessages const& step) {
     std::vector<MPI_Request> requests;
-    requests.reserve(step.messages.size());
     for (Message const& message : step.messages) {
         MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
         if (message.outgoing) {
@@ -68,42 +66,15 @@ std::vector<MPI_Request> requests_of(StepMessages const& step) {
 
 /// Collective.
 std::vector<MPI_Request> requests_of(std::vector<CollectiveArguments> const& calls, MPI_Comm comm) {
-    PersistentApi const& api = *persistent_api();
-    std::vector<MPI_Request> requests;
-    requests.reserve(calls.size());
-    for (CollectiveArguments const& call : calls) {
-        MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
-        switch (call.kind) {
-        case OperationKind::all_reduce:
-            check(api.all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, MPI_INFO_NULL,
-                                 &request),
-                  "MPI_Allreduce_init");
-            break;
-        case OperationKind::reduce_scatter:
-            check(api.reduce_scatter(call.send, call.recv, call.count, call.type, call.operation, comm, MPI_INFO_NULL,
-                                     &request),
-                  "MPI_Reduce_scatter_block_init");
-            break;
-        case OperationKind::all_gather:
-            check(api.all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm,
-                                 MPI_INFO_NULL, &request),
-                  "MPI_Allgather_init");
-            break;
-        default:
-            check(api.broadcast(call.recv, call.count, call.type, call.root, comm, MPI_INFO_NULL, &request),
-                  "MPI_Bcast_init");
-            break;
-        }
+    std::vector<MPI_Request> requests(calls.size(), MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        (*persistent_calls())(calls[i], comm, MPI_INFO_NULL, &requests[i]);
     }
     return requests;
 }
 
-bool is_collective(Operation const& operation) {
-    return collective_operations.has(kind_of(operation)) && !std::holds_alternative<Exchange>(operation);
-}
-
 PreparedCall compile_persistent(Operation const& operation, CompileContext const& context) {
-    if (is_collective(operation)) {
+    if (collective_operations.has(kind_of(operation)) && !std::holds_alternative<Exchange>(operation)) {
         return PreparedCall(
             Persistent(requests_of(collective_arguments(operation, context), collective_comm(operation, context)), {}));
     }
@@ -112,20 +83,15 @@ PreparedCall compile_persistent(Operation const& operation, CompileContext const
     return PreparedCall(Persistent(std::move(requests), std::move(step.self)));
 }
 
-std::string persistent_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
-    return is_collective(operation) ? share_refusal(operation, plan, limits) : channel_refusal(operation, plan, limits);
-}
-
 }  // namespace
 
 Method persistent() {
     return {.info = {"persistent",
                      "requests made at set-up (MPI_Send_init, MPI_Allreduce_init ...), MPI_Startall and MPI_Waitall",
-                     persistent_api() != nullptr
+                     persistent_calls() != nullptr
                          ? every_operation
                          : OperationSet{OperationKind::exchange, OperationKind::send, OperationKind::recv}},
             .compile = compile_persistent,
-            .refusal = persistent_refusal,
             .nonblocking_reductions = true};
 }
 

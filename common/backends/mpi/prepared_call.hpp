@@ -19,16 +19,17 @@ namespace dlmb::mpi {
 /// are is decided once, when the call is prepared.
 class PreparedCall {
 public:
-    /// `Call` has start(). It has wait() and test() as well, unless it is complete when start() returns.
+    /// `Call` has start(). It has test() as well, unless it is complete when start() returns, and wait(), unless that
+    /// is test() until it is true.
     template <class Call>
     requires(!std::is_same_v<Call, PreparedCall>) explicit PreparedCall(Call call)
         : call_(new Call(std::move(call)), [](void* known) { delete static_cast<Call*>(known); }),
           start_([](void* known) { static_cast<Call*>(known)->start(); }) {
-        if constexpr (requires { call.wait(); }) {
-            wait_ = [](void* known) { static_cast<Call*>(known)->wait(); };
+        if constexpr (requires { call.test(); }) {
+            wait_ = [](void* known) { wait_for(*static_cast<Call*>(known)); };
             start_and_wait_ = [](void* known) {
                 static_cast<Call*>(known)->start();
-                static_cast<Call*>(known)->wait();
+                wait_for(*static_cast<Call*>(known));
             };
             test_ = [](void* known) { return static_cast<Call*>(known)->test(); };
         } else {
@@ -49,6 +50,16 @@ public:
     [[nodiscard]] bool blocks() const { return wait_ == nullptr; }
 
 private:
+    template <class Call>
+    static void wait_for(Call& call) {
+        if constexpr (requires { call.wait(); }) {
+            call.wait();
+        } else {
+            while (!call.test()) {
+            }
+        }
+    }
+
     std::unique_ptr<void, void (*)(void*)> call_;
     void (*start_)(void*);
     void (*wait_)(void*) = nullptr;

@@ -5,13 +5,27 @@
 // communicated, the next is copied to the host and the one before is copied back to the device.
 #include "common/backends/mpi/chunks.hpp"
 #include "common/backends/mpi/messages.hpp"
-#include "common/backends/mpi/staging.hpp"
 #include "common/base/error.hpp"
+#include "common/plan/ready_queue.hpp"
 
 #include <fmt/core.h>
 
+#include <unistd.h>
+
 namespace dlmb::mpi {
 namespace {
+
+/// Sizes of draws differ a little: an eighth to spare lets most of them share one image.
+Bytes with_room(Bytes bytes) {
+    constexpr Bytes page = 4096;
+    return (bytes + bytes / 8 + page - 1) / page * page;
+}
+
+bool node_has(Bytes bytes) {
+    long const pages = sysconf(_SC_AVPHYS_PAGES);
+    long const page = sysconf(_SC_PAGESIZE);
+    return pages <= 0 || page <= 0 || bytes / static_cast<Bytes>(page) < static_cast<Bytes>(pages);
+}
 
 struct HostCopy {
     std::byte* to = nullptr;
@@ -29,9 +43,9 @@ struct StagedPart {
 class Staged {
 public:
     /// At least one part. `self`: what stays on the device.
-    Staged(std::vector<StagedPart> parts, SelfCopy self, Staging const& staging, StepId step)
-        : parts_(std::move(parts)), self_(std::move(self)), queues_(&staging.queues), turn_(staging.turns[step]),
-          idle_(staging.idle) {}
+    Staged(std::vector<StagedPart> parts, SelfCopy self, CompileContext const& context)
+        : parts_(std::move(parts)), self_(std::move(self)), queues_(context.queues), turn_(context.turn),
+          idle_(context.idle) {}
 
     // All copies to the host at once: the queue does them in order, and each part has memory of its own there.
     void start() {
@@ -133,23 +147,22 @@ std::vector<HostCopy> copies(std::vector<Range> const& ranges, Buffers const& to
 }
 
 PreparedCall compile_staged(Operation const& operation, CompileContext const& context) {
-    Staging const& staging = *context.staging;
     auto const* exchange = std::get_if<Exchange>(&operation);
     bool const in_one_call = exchange != nullptr && context.method.calls->whole_exchanges;
     CompileContext on_host = context;
-    on_host.buffers = &staging.host;
-    on_host.queue = nullptr;
+    on_host.buffers = context.host_images;
+    on_host.queues = nullptr;
     std::vector<StagedPart> parts;
     for (Chunk const& chunk : cut_step(operation, in_one_call, context)) {
-        parts.push_back({copies(chunk.reads, staging.host, staging.device),
+        parts.push_back({copies(chunk.reads, *context.host_images, *context.buffers),
                          compile_by(*context.method.calls, chunk.call, on_host),
-                         copies(chunk.writes, staging.device, staging.host),
+                         copies(chunk.writes, *context.buffers, *context.host_images),
                          {}});
     }
     SelfCopy self = exchange == nullptr || in_one_call
                         ? SelfCopy()
-                        : self_copy(*exchange, staging.device, context.me(exchange->group), &staging.queues.within);
-    return PreparedCall(Staged(std::move(parts), std::move(self), staging, context.step));
+                        : SelfCopy(*exchange, *context.buffers, context.me(exchange->group), context.self_copy_queue());
+    return PreparedCall(Staged(std::move(parts), std::move(self), context));
 }
 
 /// Its own knobs, and those of the method of its calls.
@@ -170,6 +183,63 @@ bool read_staged_knob(ChosenMethod& method, std::string_view knob, std::string_v
 }
 
 }  // namespace
+
+std::shared_ptr<Allocation> StagingBuffers::find(std::byte const* device, Bytes bytes) const {
+    auto const image = images_.find(device);
+    std::shared_ptr<Allocation> memory = image == images_.end() ? nullptr : image->second.lock();
+    return memory != nullptr && memory->bytes() >= bytes ? memory : nullptr;
+}
+
+HostImages StagingBuffers::of(Plan const& plan, Buffers const& device, int local_ranks, std::string& why_not) {
+    std::erase_if(images_, [](auto const& image) { return image.second.expired(); });
+    Bytes missing = 0;
+    for (BufferId id = 0; id < plan.buffers.size(); ++id) {
+        missing += find(device.base[id], plan.buffers[id].bytes) ? 0 : with_room(plan.buffers[id].bytes);
+    }
+    if (!node_has(missing * static_cast<Bytes>(local_ranks))) {
+        why_not =
+            fmt::format("needs {} of pinned host memory per rank, more than this node has free", human_bytes(missing));
+        return {};
+    }
+    if (pinned_ == nullptr && (pinned_ = make_memory_space(MemoryKind::pinned, why_not)) == nullptr) {
+        return {};
+    }
+    HostImages images;
+    try {
+        for (BufferId id = 0; id < plan.buffers.size(); ++id) {
+            Bytes const bytes = plan.buffers[id].bytes;
+            std::shared_ptr<Allocation> memory = find(device.base[id], bytes);
+            if (memory == nullptr) {
+                memory = std::make_shared<Allocation>(pinned_->allocate(with_room(bytes)));
+                images_[device.base[id]] = memory;
+            }
+            images.host.base.push_back(memory->data());
+            images.memory.push_back(std::move(memory));
+        }
+    } catch (Error const& error) {  // a limit on locked memory; every rank has to hear of it
+        why_not = error.what();
+        return {};
+    }
+    return images;
+}
+
+Bytes StagingBuffers::bytes() const {
+    Bytes sum = 0;
+    for (auto const& [device, image] : images_) {
+        std::shared_ptr<Allocation> const memory = image.lock();
+        sum += memory == nullptr ? 0 : memory->bytes();
+    }
+    return sum;
+}
+
+std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan) {
+    Precedence const precedence = precedence_of(plan);
+    std::vector<std::shared_ptr<Turn>> turns;
+    for (std::vector<StepId> const& before : precedence.started) {
+        turns.push_back(before.empty() ? std::make_shared<Turn>() : turns[before.front()]);
+    }
+    return turns;
+}
 
 Method staged() {
     return {.info = {"staged", "memory of a device copied through pinned host memory, in chunks, for any of the others",

@@ -31,15 +31,6 @@ struct Turn {
     std::uint64_t passed = 0;
 };
 
-/// The references outlive the compiled steps.
-struct Staging {
-    Buffers const& device;
-    Buffers const& host;  // images of `device` (StagingBuffers)
-    DeviceQueues const& queues;
-    Idle idle;
-    std::vector<std::shared_ptr<Turn>> turns;  // by step
-};
-
 /// One turn for steps that must start in order; each of them follows at most one.
 [[nodiscard]] std::vector<std::shared_ptr<Turn>> turns_of(Plan const& plan);
 

@@ -105,7 +105,7 @@ TEST(MpiAlgorithmsOffered, WhatIsNotOfferedIsAUsageErrorThatNamesTheNearest) {
     EXPECT_NE(usage_error("algorithm:allreduze=ring").find("allreduze"), std::string::npos);
 }
 
-// From the sources of Open MPI that open_mpi_algorithms.cpp names.
+// From the sources of Open MPI that algorithm_catalogue.cpp names.
 TEST(OpenMpiFallBacks, AreThoseOfItsSources) {
     start_tool_interface();
     AlgorithmCatalogue const open_mpi = open_mpi_algorithms();

@@ -23,15 +23,15 @@ struct Row {
 
 TEST(MpiDevicePath, TheFirstThatAnswersDecides) {
     Row const rows[] = {
-        {{DevicePointers::yes, query_no, "mpi,system"}, true, "--mpi-device yes"},
-        {{DevicePointers::no, query_yes, "mpi,system,cuda"}, false, "--mpi-device no"},
-        {{DevicePointers::ask, query_yes, "mpi,system"}, true, "MPIX_Query_cuda_support says yes"},
-        {{DevicePointers::ask, query_no, "mpi,system,cuda"}, false, "MPIX_Query_cuda_support says no"},
-        {{DevicePointers::ask, no_query, "mpi,system,cuda:device,rocm"}, true, "mpi_memory_alloc_kinds"},
-        {{DevicePointers::ask, no_query, "cuda"}, true, "mpi_memory_alloc_kinds"},
-        {{DevicePointers::ask, no_query, "mpi,system,cudagraph"}, false, "\"mpi,system,cudagraph\""},
-        {{DevicePointers::ask, no_query, ""}, false, "mpi_memory_alloc_kinds"},
-        {{DevicePointers::ask, no_query, no_kinds}, false, "--mpi-device yes"},
+        {{true, query_no, "mpi,system"}, true, "--mpi-device yes"},
+        {{false, query_yes, "mpi,system,cuda"}, false, "--mpi-device no"},
+        {{std::nullopt, query_yes, "mpi,system"}, true, "MPIX_Query_cuda_support says yes"},
+        {{std::nullopt, query_no, "mpi,system,cuda"}, false, "MPIX_Query_cuda_support says no"},
+        {{std::nullopt, no_query, "mpi,system,cuda:device,rocm"}, true, "mpi_memory_alloc_kinds"},
+        {{std::nullopt, no_query, "cuda"}, true, "mpi_memory_alloc_kinds"},
+        {{std::nullopt, no_query, "mpi,system,cudagraph"}, false, "\"mpi,system,cudagraph\""},
+        {{std::nullopt, no_query, ""}, false, "mpi_memory_alloc_kinds"},
+        {{std::nullopt, no_query, no_kinds}, false, "--mpi-device yes"},
     };
     for (Row const& row : rows) {
         DevicePath const path = decide(row.answers);
@@ -44,13 +44,13 @@ TEST(MpiDevicePath, OneRankThatRefusesRefusesForAll) {
     in_process::run_ranks(3, [](Bootstrap& bootstrap) {
         bool const refuses = bootstrap.rank() == 1;
         DevicePath const own{!refuses, refuses ? "too old" : "new"};
-        EXPECT_EQ(agree(own, bootstrap), (DevicePath{false, refuses ? "too old" : "rank 1: too old"}));
+        EXPECT_EQ(path_of_all(own, bootstrap), (DevicePath{false, refuses ? "too old" : "rank 1: too old"}));
     });
 }
 
 TEST(MpiDevicePath, WhatAllRanksAllowIsAllowed) {
     in_process::run_ranks(2, [](Bootstrap& bootstrap) {
-        EXPECT_EQ(agree({true, "new"}, bootstrap), (DevicePath{true, "new"}));
+        EXPECT_EQ(path_of_all({true, "new"}, bootstrap), (DevicePath{true, "new"}));
     });
 }
 

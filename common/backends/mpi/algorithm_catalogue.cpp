@@ -1,0 +1,277 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/algorithm_catalogue.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <set>
+
+namespace dlmb::mpi {
+namespace {
+
+struct CallFacts {
+    CollectiveCall call;
+    std::string_view name;
+    OperationKind operation;
+};
+constexpr CallFacts call_facts[] = {
+    {CollectiveCall::allreduce, "allreduce", OperationKind::all_reduce},
+    {CollectiveCall::reduce_scatter_block, "reduce_scatter_block", OperationKind::reduce_scatter},
+    {CollectiveCall::allgather, "allgather", OperationKind::all_gather},
+    {CollectiveCall::bcast, "bcast", OperationKind::broadcast},
+    {CollectiveCall::alltoall, "alltoall", OperationKind::exchange},
+    {CollectiveCall::alltoallv, "alltoallv", OperationKind::exchange},
+};
+
+CallFacts const& facts_of(CollectiveCall call) {
+    return *std::ranges::find(call_facts, call, &CallFacts::call);
+}
+
+constexpr Bytes kibi = 1024;
+
+bool serves(CollectiveCall call, OperationUse const& use) {
+    return operation_of(call) == use.kind && (call != CollectiveCall::alltoall || use.uniform);
+}
+
+bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
+    return std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return serves(call, use); });
+}
+
+// MPICH's variables MPIR_CVAR_<CALL>_INTRA_ALGORITHM. They are plain ints, any value is taken, and a wrong one ends the
+// job at the next call: only ids of versions whose list was read are offered. An id is the place in the list of
+// src/mpi/coll/cvars.txt; lists differ between versions.
+
+// It makes the same call on the ranks of a node, where it is chosen again: 4.0.2 goes on until the stack is full.
+constexpr std::string_view never_ends = "smp";
+
+/// MPICH 4.0; tried out with 4.0.2. Id 1 is the first.
+std::vector<std::string> names_of_4_0(CollectiveCall call) {
+    switch (call) {
+    case CollectiveCall::allreduce:
+        return {"nb", "smp", "recursive_doubling", "reduce_scatter_allgather"};
+    case CollectiveCall::reduce_scatter_block:
+        return {"noncommutative", "recursive_doubling", "pairwise", "recursive_halving", "nb"};
+    case CollectiveCall::allgather:
+        return {"brucks", "nb", "recursive_doubling", "ring"};
+    case CollectiveCall::bcast:
+        return {"binomial", "nb", "smp", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"};
+    case CollectiveCall::alltoall:
+        return {"brucks", "nb", "pairwise", "pairwise_sendrecv_replace", "scattered"};
+    case CollectiveCall::alltoallv:
+        return {"nb", "pairwise_sendrecv_replace", "scattered"};
+    }
+    throw Error("collective call out of range");
+}
+
+std::string cvar_of(CollectiveCall call) {
+    std::string name{name_of(call)};
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    return fmt::format("MPIR_CVAR_{}_INTRA_ALGORITHM", name);
+}
+
+AlgorithmCatalogue mpich_algorithms(std::string_view version) {
+    AlgorithmCatalogue catalogue;
+    catalogue.family = "mpich";
+    catalogue.takes_effect = TakesEffect::at_the_next_call;
+    catalogue.falls_back = [](CollectiveCall, std::string_view, Bytes, CallSize const&) { return std::string{}; };
+    catalogue.segments = [](CollectiveCall, std::string_view) { return std::vector<Bytes>{0}; };
+    // In 4.0 0 is "error", and a call that the algorithm cannot do then returns one instead of choosing another.
+    catalogue.strictness = ControlVariable::find("MPIR_CVAR_COLLECTIVE_FALLBACK");
+    catalogue.strict = 0;
+    std::string_view const number = version.substr(std::min(version.size(), version.find_first_of("0123456789")));
+    if (!version.starts_with("MPICH") || !number.starts_with("4.0")) {
+        catalogue.why_not = fmt::format("the ids of the algorithms of this library ({}) are not known; those of MPICH "
+                                        "4.0 are",
+                                        version);
+        return catalogue;
+    }
+    for (CollectiveCall const call : every_collective_call) {
+        if (auto variable = ControlVariable::find(cvar_of(call))) {
+            CallAlgorithms offered{std::move(*variable), {}, {}};
+            int id = 0;
+            for (std::string const& name : names_of_4_0(call)) {
+                ++id;
+                if (name != never_ends) {
+                    offered.algorithms.push_back({name, id});
+                }
+            }
+            catalogue.calls.emplace(call, std::move(offered));
+        }
+    }
+    return catalogue;
+}
+
+// Open MPI's component coll/tuned. Names and ids are what MPI_T says; which ones give way to another in silence is
+// nowhere to be asked and stands here, from ompi/mca/coll/base/coll_base_{allreduce,allgather,bcast}.c (4.1 and 5.0).
+
+constexpr Bytes usual_segment = Bytes{64} << 10;
+
+/// COLL_BASE_COMPUTED_SEGCOUNT: elements of a segment; all of them where the segment is not shorter.
+Bytes elements_of_segment(Bytes segment, CallSize const& size) {
+    bool const cuts = segment >= size.element_bytes && segment < size.element_bytes * size.elements;
+    return cuts ? segment / size.element_bytes : size.elements;
+}
+
+std::string falls_back(CollectiveCall call, std::string_view algorithm, Bytes segment, CallSize const& size) {
+    auto const ranks = static_cast<Bytes>(size.ranks);
+    Bytes const smaller_half = size.elements / 2;
+    auto const is = [&](CollectiveCall wanted, std::string_view name) { return call == wanted && algorithm == name; };
+    if (is(CollectiveCall::allreduce, "ring") && size.elements < ranks) {
+        return "with fewer elements than ranks it runs recursive_doubling";
+    }
+    if (is(CollectiveCall::allreduce, "segmented_ring") && size.elements < ranks * elements_of_segment(segment, size)) {
+        return "with less than a segment per rank it runs ring";
+    }
+    if (is(CollectiveCall::allreduce, "rabenseifner") && size.elements < std::bit_floor(ranks)) {
+        return "with fewer elements than ranks it runs basic_linear";
+    }
+    if (is(CollectiveCall::allgather, "neighbor") && ranks % 2 != 0) {
+        return "with an odd number of ranks it runs ring";
+    }
+    if (is(CollectiveCall::allgather, "recursive_doubling") && !std::has_single_bit(ranks)) {
+        return "unless the number of ranks is a power of two it runs bruck";
+    }
+    if (is(CollectiveCall::bcast, "split_binary_tree") &&
+        (smaller_half == 0 || segment > smaller_half * size.element_bytes)) {
+        return "with less than a segment in half of the message it runs chain";
+    }
+    if (call == CollectiveCall::bcast && algorithm.starts_with("scatter_allgather") && size.elements < ranks) {
+        return "with fewer elements than ranks it runs basic_linear";
+    }
+    return "";
+}
+
+/// An uncut segmented_ring is a ring.
+std::vector<Bytes> segments(CollectiveCall call, std::string_view algorithm) {
+    if (call == CollectiveCall::allreduce && algorithm == "segmented_ring") {
+        return {usual_segment};
+    }
+    bool const cuts = algorithm == "chain" || algorithm == "pipeline" || algorithm.ends_with("binary_tree") ||
+                      algorithm == "binomial" || algorithm == "knomial";
+    return call == CollectiveCall::bcast && cuts ? std::vector<Bytes>{0, usual_segment} : std::vector<Bytes>{0};
+}
+
+}  // namespace
+
+AlgorithmCatalogue open_mpi_algorithms() {
+    AlgorithmCatalogue catalogue;
+    catalogue.family = "open_mpi.tuned";
+    catalogue.takes_effect = TakesEffect::in_new_communicators;
+    catalogue.falls_back = falls_back;
+    catalogue.segments = segments;
+    for (CollectiveCall const call : every_collective_call) {
+        std::string const name = fmt::format("coll_tuned_{}_algorithm", name_of(call));
+        auto variable = ControlVariable::find(name);
+        if (!variable) {
+            continue;
+        }
+        CallAlgorithms offered{std::move(*variable), {}, {}};
+        for (NamedValue const& item : offered.variable.values()) {
+            if (item.value != 0) {
+                offered.algorithms.push_back(item);
+            }
+        }
+        for (AlgorithmSetting const setting : every_algorithm_setting) {
+            std::string_view const suffix = setting == AlgorithmSetting::segment ? "segmentsize" : name_of(setting);
+            if (auto found = ControlVariable::find(fmt::format("{}_{}", name, suffix))) {
+                offered.settings.emplace(setting, std::move(*found));
+            }
+        }
+        catalogue.calls.emplace(call, std::move(offered));
+    }
+    // Without it Open MPI takes every value, reads it back, and goes on as before.
+    auto const rules = ControlVariable::find("coll_tuned_use_dynamic_rules");
+    if (!rules || rules->read() == 0) {
+        catalogue.why_not = "Open MPI obeys the choice of an algorithm only if OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+                            "is in the environment when it starts";
+    }
+    return catalogue;
+}
+
+std::string_view name_of(CollectiveCall call) {
+    return facts_of(call).name;
+}
+
+OperationKind operation_of(CollectiveCall call) {
+    return facts_of(call).operation;
+}
+
+std::string_view name_of(AlgorithmSetting setting) {
+    constexpr std::string_view names[] = {"segment", "tree_fanout", "chain_fanout", "max_requests"};
+    return names[static_cast<std::size_t>(setting)];
+}
+
+std::optional<CollectiveCall> AlgorithmChoice::exchange_call() const {
+    for (CollectiveCall const call : {CollectiveCall::alltoall, CollectiveCall::alltoallv}) {
+        if (algorithms.contains(call)) {
+            return call;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string knobs_of(AlgorithmCatalogue const& catalogue) {
+    std::vector<std::string> knobs;
+    std::set<AlgorithmSetting> settings;
+    for (auto const& [call, offered] : catalogue.calls) {
+        std::vector<std::string> names;
+        for (NamedValue const& item : offered.algorithms) {
+            names.push_back(item.name);
+        }
+        knobs.push_back(fmt::format("{}={}", name_of(call), fmt::join(names, "|")));
+        for (auto const& [setting, variable] : offered.settings) {
+            settings.insert(setting);
+        }
+    }
+    for (AlgorithmSetting const setting : settings) {
+        knobs.push_back(fmt::format("{}={}", name_of(setting), setting == AlgorithmSetting::segment ? "SIZE" : "N"));
+    }
+    return knobs.empty() ? fmt::format("(none: {})", catalogue.why_not) : fmt::format("{}", fmt::join(knobs, ", "));
+}
+
+std::vector<MethodChoice> algorithm_variants(AlgorithmCatalogue const& catalogue, std::span<OperationUse const> uses) {
+    std::vector<MethodChoice> variants;
+    for (CollectiveCall const call : every_collective_call) {
+        if (!serves(call, uses)) {
+            continue;
+        }
+        if (!catalogue.why_not.empty()) {
+            return {{std::string(algorithm_method), {}}};
+        }
+        auto const offered = catalogue.calls.find(call);
+        if (offered == catalogue.calls.end()) {
+            continue;
+        }
+        for (NamedValue const& item : offered->second.algorithms) {
+            for (Bytes const segment : catalogue.segments(call, item.name)) {
+                MethodChoice choice{std::string(algorithm_method), {{std::string(name_of(call)), item.name}}};
+                if (segment > 0) {
+                    choice.knobs.emplace(name_of(AlgorithmSetting::segment), fmt::format("{}K", segment / kibi));
+                }
+                variants.push_back(std::move(choice));
+            }
+        }
+    }
+    return variants;
+}
+
+AlgorithmCatalogue find_algorithms(std::string_view version) {
+    start_tool_interface();
+    if (ControlVariable::find("coll_tuned_use_dynamic_rules")) {
+        return open_mpi_algorithms();
+    }
+    if (ControlVariable::find("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM")) {
+        return mpich_algorithms(version);
+    }
+    AlgorithmCatalogue none;
+    none.why_not = fmt::format("this library ({}) has no variables that choose an algorithm", version);
+    return none;
+}
+
+}  // namespace dlmb::mpi

@@ -1,0 +1,7 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/collectives.hpp"
+
+dlmb::mpi::PersistentCalls const* dlmb::mpi::persistent_calls() {
+    return nullptr;
+}

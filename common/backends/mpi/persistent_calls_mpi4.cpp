@@ -1,0 +1,13 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/collectives.hpp"
+
+dlmb::mpi::PersistentCalls const* dlmb::mpi::persistent_calls() {
+    static constexpr PersistentCalls calls{
+        MPI_Allreduce_init,
+        MPI_Reduce_scatter_block_init,
+        MPI_Allgather_init,
+        MPI_Bcast_init,
+        {"MPI_Allreduce_init", "MPI_Reduce_scatter_block_init", "MPI_Allgather_init", "MPI_Bcast_init"}};
+    return &calls;
+}

@@ -1,0 +1,15 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/mpi/collectives.hpp"
+
+#include <mpi-ext.h>
+
+dlmb::mpi::PersistentCalls const* dlmb::mpi::persistent_calls() {
+    static constexpr PersistentCalls calls{
+        MPIX_Allreduce_init,
+        MPIX_Reduce_scatter_block_init,
+        MPIX_Allgather_init,
+        MPIX_Bcast_init,
+        {"MPIX_Allreduce_init", "MPIX_Reduce_scatter_block_init", "MPIX_Allgather_init", "MPIX_Bcast_init"}};
+    return &calls;
+}
