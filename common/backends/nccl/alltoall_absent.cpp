@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL before 2.28.
-#include "common/backends/nccl/enqueue.hpp"
+#include "common/backends/nccl/iteration.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb::nccl {
@@ -11,7 +11,7 @@ char const* all_to_all_missing() {
     return "this build's NCCL is older than 2.28 and has no ncclAlltoAll";
 }
 
-void all_to_all(AllToAllCall const& /*call*/, cudaStream_t /*stream*/) {
+void all_to_all(CollectiveCall const& /*call*/, cudaStream_t /*stream*/) {
     throw Error(all_to_all_missing());
 }
 

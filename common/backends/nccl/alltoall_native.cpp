@@ -3,7 +3,7 @@
 //
 // NCCL 2.28 and later.
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/enqueue.hpp"
+#include "common/backends/nccl/iteration.hpp"
 
 namespace dlmb::nccl {
 
@@ -11,9 +11,8 @@ char const* all_to_all_missing() {
     return nullptr;
 }
 
-void all_to_all(AllToAllCall const& call, cudaStream_t stream) {
-    check(ncclAlltoAll(call.send, call.recv, call.bytes_per_peer, ncclUint8, call.communicator, stream),
-          "ncclAlltoAll");
+void all_to_all(CollectiveCall const& call, cudaStream_t stream) {
+    check(ncclAlltoAll(call.send, call.recv, call.count, call.type, call.communicator, stream), "ncclAlltoAll");
 }
 
 }  // namespace dlmb::nccl

@@ -15,7 +15,7 @@
 
 namespace dlmb::nccl {
 
-/// `channel`: that of a message; blocks of exchanges have none. NCCL knows no channels: see pairing.hpp.
+/// `channel`: that of a message; blocks of exchanges have none. NCCL knows no channels: see translate.hpp.
 struct Transfer {
     static constexpr int no_channel = -1;
     std::byte* data;
@@ -29,44 +29,19 @@ struct GroupedCall {
     ncclComm_t communicator;
     std::vector<Transfer> sends, receives;
 };
-struct AllToAllCall {
+/// Exchanges of equal blocks are ncclAlltoAll.
+struct CollectiveCall {
+    OperationKind kind;
     ncclComm_t communicator;
     std::byte const* send;
     std::byte* recv;
-    std::size_t bytes_per_peer;
-};
-struct AllGatherCall {
-    ncclComm_t communicator;
-    std::byte const* send;
-    std::byte* recv;
-    std::size_t bytes_per_rank;
-};
-struct BroadcastCall {
-    ncclComm_t communicator;
-    std::byte* data;
-    std::size_t bytes;
-    int root;
-};
-struct AllReduceCall {
-    ncclComm_t communicator;
-    std::byte const* send;
-    std::byte* recv;
-    std::size_t count;
-    ncclDataType_t type;
-    ncclRedOp_t operation;
-};
-/// `count`: elements of one rank's share.
-struct ReduceScatterCall {
-    ncclComm_t communicator;
-    std::byte const* send;
-    std::byte* recv;
-    std::size_t count;
-    ncclDataType_t type;
-    ncclRedOp_t operation;
+    std::size_t count;  // elements: all of an allreduce or broadcast, otherwise one rank's share
+    ncclDataType_t type = ncclUint8;
+    ncclRedOp_t operation = ncclSum;
+    int root = 0;
 };
 
-using Work =
-    std::variant<GroupedCall, AllToAllCall, AllGatherCall, BroadcastCall, AllReduceCall, ReduceScatterCall, Compute>;
+using Work = std::variant<GroupedCall, CollectiveCall, Compute>;
 
 /// What one of the two streams does next: computations have a stream of their own, everything else shares one.
 struct Item {

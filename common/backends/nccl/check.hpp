@@ -7,6 +7,7 @@
 #include "common/base/error.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
+#include <fmt/core.h>
 #include <nccl.h>
 
 #include <string_view>
@@ -16,7 +17,11 @@ namespace dlmb::nccl {
 using dlmb::check;
 
 /// ncclInProgress is what non-blocking communicators answer and no fault.
-void check(ncclResult_t code, std::string_view call, Where where = Where::here());
+inline void check(ncclResult_t code, std::string_view call, Where where = Where::here()) {
+    if (code != ncclSuccess && code != ncclInProgress) {
+        throw Error(fmt::format("{}: {} ({})", call, ncclGetErrorString(code), ncclGetLastError(nullptr)), where);
+    }
+}
 template <class T>
 void check(T, std::string_view, Where = Where::here()) = delete;
 

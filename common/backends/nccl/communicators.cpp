@@ -13,11 +13,6 @@
 
 namespace dlmb::nccl {
 
-std::size_t place_of(Rank rank, Group const& group) {
-    return static_cast<std::size_t>(std::find(group.members.begin(), group.members.end(), rank) -
-                                    group.members.begin());
-}
-
 /// Per group its size and its members.
 Blob pack_groups(std::span<Group const> groups) {
     std::vector<Rank> numbers;
@@ -95,7 +90,7 @@ ncclComm_t create_from_id(Bootstrap& bootstrap, ncclUniqueId const& id, Group co
     ncclConfig_t config = configuration();
     ncclComm_t communicator = nullptr;
     check(ncclCommInitRankConfig(&communicator, static_cast<int>(group.members.size()), id,
-                                 static_cast<int>(place_of(bootstrap.rank(), group)), &config),
+                                 rank_in(group, bootstrap.rank()).value(), &config),
           "ncclCommInitRankConfig");
     wait_until_ready(bootstrap, communicator, "ncclCommInitRankConfig");
     return communicator;
@@ -116,7 +111,7 @@ void Communicators::prepare(std::span<Group const> groups) {
     }
     for (std::vector<Group> const& batch : disjoint_batches(new_groups(groups))) {
         auto const mine = std::find_if(batch.begin(), batch.end(), [&](Group const& group) {
-            return place_of(bootstrap_.rank(), group) < group.members.size();
+            return rank_in(group, bootstrap_.rank()).has_value();
         });
         ncclComm_t const made = create_subgroups(bootstrap_, world(), batch);
         if (mine != batch.end()) {

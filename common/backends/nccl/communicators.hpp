@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/bootstrap/bootstrap.hpp"
-#include "common/plan/plan.hpp"
+#include "common/plan/group_index.hpp"
 
 #include <nccl.h>
 
@@ -16,9 +16,6 @@
 #include <vector>
 
 namespace dlmb::nccl {
-
-/// `rank`'s place among the members; their number when it is none of them.
-[[nodiscard]] std::size_t place_of(Rank rank, Group const& group);
 
 [[nodiscard]] Blob pack_groups(std::span<Group const> groups);
 /// Of all ranks together, sorted, each once.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL before 2.24.
-#include "common/backends/nccl/data_types.hpp"
+#include "common/backends/nccl/translate.hpp"
 
 namespace dlmb::nccl {
 

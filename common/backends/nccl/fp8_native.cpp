@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // NCCL 2.24 and later.
-#include "common/backends/nccl/data_types.hpp"
+#include "common/backends/nccl/translate.hpp"
 
 namespace dlmb::nccl {
 

@@ -15,16 +15,62 @@ void record_external(DeviceEvent const& event, DeviceQueue const& queue) {
           "cudaEventRecordWithFlags");
 }
 
-struct MakeNative {
-    template <class Call>
-    Iteration::Entry::Native operator()(Call& call) const {
-        if constexpr (std::is_same_v<Call, Compute>) {
-            return DeviceCompute(call);
-        } else {
-            return std::move(call);
+/// With a non-blocking communicator the call may still be on its way to the stream when it returns.
+void until_enqueued(ncclComm_t communicator, Meanwhile const& meanwhile) {
+    constexpr unsigned polls_between_calls = 256;
+    ncclResult_t state = ncclInProgress;
+    for (unsigned polls = 1; state == ncclInProgress; ++polls) {
+        check(ncclCommGetAsyncError(communicator, &state), "ncclCommGetAsyncError");
+        if (polls % polls_between_calls == 0) {
+            meanwhile();
         }
     }
-};
+    check(state, "enqueue");
+}
+
+void post(GroupedCall const& call, cudaStream_t stream) {
+    check(ncclGroupStart(), "ncclGroupStart");
+    for (Transfer const& receive : call.receives) {
+        check(ncclRecv(receive.data, receive.bytes, ncclUint8, receive.peer, call.communicator, stream), "ncclRecv");
+    }
+    for (Transfer const& send : call.sends) {
+        check(ncclSend(send.data, send.bytes, ncclUint8, send.peer, call.communicator, stream), "ncclSend");
+    }
+    check(ncclGroupEnd(), "ncclGroupEnd");
+}
+
+void post(CollectiveCall const& call, cudaStream_t stream) {
+    switch (call.kind) {
+    case OperationKind::exchange:
+        all_to_all(call, stream);
+        break;
+    case OperationKind::all_gather:
+        check(ncclAllGather(call.send, call.recv, call.count, call.type, call.communicator, stream), "ncclAllGather");
+        break;
+    case OperationKind::broadcast:
+        check(ncclBroadcast(call.send, call.recv, call.count, call.type, call.root, call.communicator, stream),
+              "ncclBroadcast");
+        break;
+    case OperationKind::all_reduce:
+        check(ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+              "ncclAllReduce");
+        break;
+    default:
+        check(ncclReduceScatter(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
+              "ncclReduceScatter");
+        break;
+    }
+}
+
+/// Each returns when the device will do the work without the host. Throws Error.
+template <class Call>
+void enqueue_on(DeviceQueue const& queue, Call const& call, Meanwhile const& meanwhile) {
+    post(call, stream_of(queue.native()));
+    until_enqueued(call.communicator, meanwhile);
+}
+void enqueue_on(DeviceQueue const& queue, DeviceCompute const& compute, Meanwhile const& /*meanwhile*/) {
+    compute.start(queue);
+}
 
 }  // namespace
 
@@ -33,7 +79,14 @@ Iteration::Iteration(std::vector<Item> items, Queues const& queues, Marking mark
     entries_.reserve(items.size());  // events are pointed to
     for (Item& item : items) {
         DeviceQueue const& queue = item.computes() ? queues.computation : queues.communication;
-        entries_.push_back({std::visit(MakeNative{}, item.work), std::move(item.steps), &queue, DeviceEvent()});
+        auto const work = [](auto& call) -> decltype(Entry::work) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(call)>, Compute>) {
+                return DeviceCompute(call);
+            } else {
+                return std::move(call);
+            }
+        };
+        entries_.push_back({std::visit(work, item.work), std::move(item.steps), &queue, DeviceEvent()});
         if (marking == Marking::external) {
             entries_.back().mark.record(queue);  // may be asked for before a replay first comes to it
         }
@@ -70,7 +123,7 @@ void Iteration::enqueue(Meanwhile const& meanwhile) {
         if (entry.after != nullptr) {
             entry.queue->wait_for(*entry.after);
         }
-        std::visit([&](auto const& work) { nccl::enqueue(work, *entry.queue, meanwhile); }, entry.work);
+        std::visit([&](auto const& work) { enqueue_on(*entry.queue, work, meanwhile); }, entry.work);
         if (marking_ == Marking::external) {
             record_external(entry.mark, *entry.queue);
         } else {

@@ -4,10 +4,21 @@
 // One iteration as what two queues of a device do, with a mark behind each item.
 #pragma once
 
-#include "common/backends/nccl/enqueue.hpp"
-#include "common/memory/device_queue.hpp"
+#include "common/backend_kit/device_compute.hpp"
+#include "common/backends/nccl/calls.hpp"
+
+#include <functional>
 
 namespace dlmb::nccl {
+
+/// What the host does now and then while NCCL connects ranks, which may take a peer that is late. May throw.
+using Meanwhile = std::function<void()>;
+
+// alltoall_native.cpp or alltoall_absent.cpp; CMake picks one.
+/// Why ncclAlltoAll cannot be called; nullptr when it can.
+[[nodiscard]] char const* all_to_all_missing();
+/// ncclAlltoAll, or an Error where the library is older than 2.28.
+void all_to_all(CollectiveCall const& call, cudaStream_t stream);
 
 /// The streams of a backend; its plans share them, one iteration at a time.
 struct Queues {
@@ -22,9 +33,7 @@ enum class Marking { plain, external };
 class Iteration {
 public:
     struct Entry {
-        using Native = std::variant<GroupedCall, AllToAllCall, AllGatherCall, BroadcastCall, AllReduceCall,
-                                    ReduceScatterCall, DeviceCompute>;
-        Native work;
+        std::variant<GroupedCall, CollectiveCall, DeviceCompute> work;
         std::vector<StepId> steps;  // complete together
         DeviceQueue const* queue;
         DeviceEvent mark;                       // behind the work

@@ -3,6 +3,7 @@
 #include "common/backends/nccl/methods.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/parse_whole.hpp"
 #include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
@@ -12,6 +13,76 @@
 
 namespace dlmb::nccl {
 namespace {
+
+using nccl_tuner::Algorithm;
+using nccl_tuner::Function;
+using nccl_tuner::ring;
+using nccl_tuner::simple;
+
+struct TunedCall {
+    std::string_view name;
+    OperationKind kind;
+    Function function;
+    /// Worth asking for. Which of them the loaded NCCL has, and where, it says itself: others are skipped.
+    std::span<Algorithm const> algorithms;
+};
+
+constexpr Algorithm any_of_allreduce[] = {nccl_tuner::tree,           ring,
+                                          nccl_tuner::collnet_direct, nccl_tuner::collnet_chain,
+                                          nccl_tuner::nvls,           nccl_tuner::nvls_tree};
+constexpr Algorithm any_of_parts[] = {ring, nccl_tuner::collnet_direct, nccl_tuner::nvls, nccl_tuner::pat};
+constexpr Algorithm only_ring[] = {ring};
+constexpr TunedCall tuned_calls[] = {
+    {"allreduce", OperationKind::all_reduce, nccl_tuner::all_reduce, any_of_allreduce},
+    {"reduce_scatter", OperationKind::reduce_scatter, nccl_tuner::reduce_scatter, any_of_parts},
+    {"allgather", OperationKind::all_gather, nccl_tuner::all_gather, any_of_parts},
+    {"broadcast", OperationKind::broadcast, nccl_tuner::broadcast, only_ring},
+};
+
+/// Tree and ring have all protocols, the others simple only.
+bool has_protocol(int algorithm, int protocol) {
+    return algorithm <= ring || protocol == simple;
+}
+
+template <class Names>
+int number_of(Names const& names, std::string_view name, std::string const& what) {
+    auto const found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+        std::vector<std::string> const known(names.begin(), names.end());
+        throw UsageError(unknown_name(what, name, known));
+    }
+    return static_cast<int>(found - names.begin());
+}
+
+int read_channels(std::string_view text, std::string const& what) {
+    int const channels = parse_whole<int>(text).value_or(0);
+    if (channels < 1) {
+        throw UsageError(fmt::format("{}: channels={}: expected a whole number from 1 up", what, text));
+    }
+    return channels;
+}
+
+TunedCall const* call_named(std::string_view name) {
+    auto const* const found = std::find_if(std::begin(tuned_calls), std::end(tuned_calls),
+                                           [name](TunedCall const& call) { return call.name == name; });
+    return found == std::end(tuned_calls) ? nullptr : found;
+}
+
+/// Whether NCCL has to move anything.
+struct Moves {
+    Plan const& plan;
+    template <class Step>
+    bool operator()(Step const& step) const {
+        if constexpr (requires { step.bytes; }) {
+            return step.bytes > 0 && plan.groups[step.group].members.size() > 1;
+        } else {
+            return false;
+        }
+    }
+};
+
+constexpr std::string_view algorithm_knobs =
+    "allreduce|reduce_scatter|allgather|broadcast=NAME, protocol=ll|ll128|simple, channels=N (default NCCL's)";
 
 constexpr std::string_view exchange_knob = "exchange=grouped|native (default grouped)";
 
@@ -39,6 +110,30 @@ bool read_exchange(MethodChoice const& choice, std::string_view value) {
     return value == "native";
 }
 
+/// Throws UsageError for an unknown collective, algorithm, protocol or setting, and where one of them is missing.
+AlgorithmChoice read_algorithm(MethodChoice const& choice) {
+    std::string const what = fmt::format("--method {}", to_string(choice));
+    AlgorithmChoice read;
+    bool has_protocol_knob = false;
+    for (auto const& [knob, value] : choice.knobs) {
+        if (TunedCall const* const call = call_named(knob)) {
+            read.algorithms[call->function] = number_of(nccl_tuner::algorithm_names, value, what + ": algorithm");
+        } else if (knob == "protocol") {
+            read.protocol = number_of(nccl_tuner::protocol_names, value, what + ": protocol");
+            has_protocol_knob = true;
+        } else if (knob == "channels") {
+            read.channels = read_channels(value, what);
+        } else {
+            throw_unknown_knob("nccl", table.back(), choice, knob);
+        }
+    }
+    if (read.algorithms.empty() || !has_protocol_knob) {
+        throw UsageError(
+            fmt::format("{}: nccl takes both, for example algorithm:allreduce=ring:protocol=simple", what));
+    }
+    return read;
+}
+
 }  // namespace
 
 std::span<MethodInfo const> method_table() {
@@ -50,16 +145,8 @@ std::span<MethodInfo const> plain_methods() {
 }
 
 Method read_method(MethodChoice const& choice) {
-    std::string_view const name = choice.name == "default" ? table[0].name : std::string_view(choice.name);
-    auto const* const found =
-        std::find_if(table.begin(), table.end(), [&](MethodInfo const& row) { return row.name == name; });
-    if (found == table.end()) {
-        std::vector<std::string> known;
-        for (MethodInfo const& row : table) {
-            known.emplace_back(row.name);
-        }
-        throw UsageError(unknown_name("nccl method", choice.name, known));
-    }
+    MethodInfo const& row = table[choice.name == "default" ? 0 : find_method(table, "nccl", choice.name)];
+    std::string_view const name = row.name;
     Method method;
     if (name == algorithm_method) {
         method.algorithm = read_algorithm(choice);
@@ -70,13 +157,75 @@ Method read_method(MethodChoice const& choice) {
     method.graph = name == "graph";
     method.registered = name == "registered";
     for (auto const& [knob, value] : choice.knobs) {
-        if (knob != "exchange" || found->knobs.empty()) {
-            throw UsageError(fmt::format("--method {}: unknown knob '{}'; nccl {} has {}", to_string(choice), knob,
-                                         name, found->knobs.empty() ? "none" : found->knobs));
+        if (knob != "exchange" || row.knobs.empty()) {
+            throw_unknown_knob("nccl", row, choice, knob);
         }
         method.all_to_all = read_exchange(choice, value);
     }
     return method;
+}
+
+std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses) {
+    std::vector<MethodChoice> variants;
+    for (TunedCall const& call : tuned_calls) {
+        if (std::none_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return use.kind == call.kind; })) {
+            continue;
+        }
+        for (Algorithm const algorithm : call.algorithms) {
+            for (int protocol = 0; protocol < nccl_tuner::protocol_count; ++protocol) {
+                if (has_protocol(algorithm, protocol)) {
+                    variants.push_back(
+                        {std::string(algorithm_method),
+                         {{std::string(call.name),
+                           std::string(nccl_tuner::algorithm_names[static_cast<std::size_t>(algorithm)])},
+                          {"protocol", std::string(nccl_tuner::protocol_names[static_cast<std::size_t>(protocol)])}}});
+                }
+            }
+        }
+    }
+    return variants;
+}
+
+Provenance facts_of(AlgorithmChoice const& choice) {
+    Provenance facts{
+        {"nccl_protocol", std::string(nccl_tuner::protocol_names[static_cast<std::size_t>(choice.protocol)])}};
+    if (choice.channels > 0) {
+        facts["nccl_channels"] = std::to_string(choice.channels);
+    }
+    for (TunedCall const& call : tuned_calls) {
+        if (auto const found = choice.algorithms.find(call.function); found != choice.algorithms.end()) {
+            facts[fmt::format("nccl_algorithm.{}", call.name)] =
+                nccl_tuner::algorithm_names[static_cast<std::size_t>(found->second)];
+            facts[fmt::format("nccl_algorithm_id.{}", call.name)] = std::to_string(found->second);
+        }
+    }
+    return facts;
+}
+
+std::uint64_t calls_of(AlgorithmChoice const& choice, Plan const& plan) {
+    auto const is_forced = [&](Step const& step) {
+        auto const* const call =
+            std::find_if(std::begin(tuned_calls), std::end(tuned_calls),
+                         [&](TunedCall const& each) { return each.kind == kind_of(step.operation); });
+        return std::visit(Moves{plan}, step.operation) && call != std::end(tuned_calls) &&
+               choice.algorithms.contains(call->function);
+    };
+    return static_cast<std::uint64_t>(std::count_if(plan.steps.begin(), plan.steps.end(), is_forced));
+}
+
+Forcing::Forcing(nccl_tuner::Control const& control, AlgorithmChoice const& choice)
+    : control_(control), before_(control.counters()) {
+    for (auto const& [function, algorithm] : choice.algorithms) {
+        if (control.force(function, algorithm, choice.protocol, choice.channels) != 0) {
+            control.clear();
+            throw Error("nccl: the tuner plugin does not know the algorithm or the protocol; use that of this build");
+        }
+    }
+}
+
+nccl_tuner::Counters Forcing::seen() const {
+    nccl_tuner::Counters const now = control_.counters();
+    return {now.calls - before_.calls, now.honoured - before_.honoured, now.forbidden - before_.forbidden};
 }
 
 }  // namespace dlmb::nccl

@@ -3,11 +3,8 @@
 #include "common/backend_kit/device_compute.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/nccl/check.hpp"
-#include "common/backends/nccl/data_types.hpp"
-#include "common/backends/nccl/enqueue.hpp"
 #include "common/backends/nccl/gpus.hpp"
 #include "common/backends/nccl/methods.hpp"
-#include "common/backends/nccl/pairing.hpp"
 #include "common/backends/nccl/queued_plan.hpp"
 #include "common/backends/nccl/translate.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -45,17 +42,12 @@ bool is_packed(Plan const& plan, Step const& step) {
     return packed(exchange->send, members) && packed(exchange->recv, members);
 }
 
-bool is_library_collective(Step const& step) {
-    OperationKind const kind = kind_of(step.operation);
-    return kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter ||
-           kind == OperationKind::all_gather || kind == OperationKind::broadcast;
-}
-
 /// Collective. ncclAlltoAll on one rank and grouped messages on another would not meet.
 Method on_all_ranks(Method method, Plan const& plan, Bootstrap& bootstrap) {
     bool const uniform =
         std::all_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) { return is_packed(plan, step); });
-    bool const more = std::any_of(plan.steps.begin(), plan.steps.end(), is_library_collective);
+    bool const more = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                  [](Step const& step) { return tuned_operations.has(kind_of(step.operation)); });
     bool const ragged_anywhere = any_rank(bootstrap, !uniform);
     bool const more_anywhere = any_rank(bootstrap, more);
     method.all_to_all = method.all_to_all && !(ragged_anywhere && method.falls_back && more_anywhere);

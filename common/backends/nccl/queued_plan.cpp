@@ -41,28 +41,22 @@ private:
     bool ended_ = false;
 };
 
-cudaGraphExec_t executable_of(void* executable) {
-    return static_cast<cudaGraphExec_t>(executable);
-}
-
 }  // namespace
 
 Graph::Graph(DeviceQueue const& queue, std::function<void()> const& enqueue) {
     Capture capture(stream_of(queue.native()));
     enqueue();
-    cudaGraphExec_t executable = nullptr;
-    check(cudaGraphInstantiateWithFlags(&executable, capture.end(), 0), "cudaGraphInstantiateWithFlags");
-    executable_ = executable;
+    check(cudaGraphInstantiateWithFlags(&executable_, capture.end(), 0), "cudaGraphInstantiateWithFlags");
 }
 
 Graph::~Graph() {
     if (executable_ != nullptr) {
-        cudaGraphExecDestroy(executable_of(executable_));
+        cudaGraphExecDestroy(executable_);
     }
 }
 
 void Graph::launch(DeviceQueue const& queue) const {
-    check(cudaGraphLaunch(executable_of(executable_), stream_of(queue.native())), "cudaGraphLaunch");
+    check(cudaGraphLaunch(executable_, stream_of(queue.native())), "cudaGraphLaunch");
 }
 
 QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,

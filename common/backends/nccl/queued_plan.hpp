@@ -35,7 +35,7 @@ public:
     void leave() { executable_ = nullptr; }
 
 private:
-    void* executable_ = nullptr;  // cudaGraphExec_t
+    cudaGraphExec_t executable_ = nullptr;
 };
 
 /// What the plans of a backend share. Outlives them.

@@ -39,31 +39,6 @@ void add(Plan const& plan, std::vector<BufferId>& known, std::vector<BufferId> c
     }
 }
 
-}  // namespace
-
-BufferUses collective_uses(Plan const& plan) {
-    BufferUses uses;
-    for (Step const& step : plan.steps) {
-        Use const use = std::visit(UseOf{}, step.operation);
-        if (!is_message(step.operation) && !use.buffers.empty()) {
-            add(plan, uses[plan.groups[use.group].members], use.buffers);
-        }
-    }
-    return uses;
-}
-
-std::vector<BufferId> message_uses(Plan const& plan) {
-    std::vector<BufferId> uses;
-    for (Step const& step : plan.steps) {
-        if (is_message(step.operation)) {
-            add(plan, uses, std::visit(UseOf{}, step.operation).buffers);
-        }
-    }
-    return uses;
-}
-
-namespace {
-
 /// Sizes of the windows of one group, as its members tell the first of them.
 Blob size_letter(Plan const& plan, std::vector<BufferId> const& buffers) {
     std::vector<Bytes> sizes;
@@ -96,6 +71,27 @@ bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
 }
 
 }  // namespace
+
+BufferUses collective_uses(Plan const& plan) {
+    BufferUses uses;
+    for (Step const& step : plan.steps) {
+        Use const use = std::visit(UseOf{}, step.operation);
+        if (!is_message(step.operation) && !use.buffers.empty()) {
+            add(plan, uses[plan.groups[use.group].members], use.buffers);
+        }
+    }
+    return uses;
+}
+
+std::vector<BufferId> message_uses(Plan const& plan) {
+    std::vector<BufferId> uses;
+    for (Step const& step : plan.steps) {
+        if (is_message(step.operation)) {
+            add(plan, uses, std::visit(UseOf{}, step.operation).buffers);
+        }
+    }
+    return uses;
+}
 
 Registration::~Registration() {
     if (communicators_ == nullptr || communicators_->aborted()) {

@@ -12,8 +12,8 @@ ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::spa
     std::vector<Letter> letters;
     Group const* mine = nullptr;
     for (Group const& group : groups) {
-        std::size_t const place = place_of(bootstrap.rank(), group);
-        mine = place < group.members.size() ? &group : mine;
+        auto const place = rank_in(group, bootstrap.rank());
+        mine = place ? &group : mine;
         if (place == 0) {
             ncclUniqueId const id = new_id();
             Blob blob(sizeof id);

@@ -11,9 +11,9 @@ ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t world, std::span<Gr
     int color = NCCL_SPLIT_NOCOLOR;
     int key = 0;
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (std::size_t const place = place_of(bootstrap.rank(), groups[i]); place < groups[i].members.size()) {
+        if (auto const place = rank_in(groups[i], bootstrap.rank())) {
             color = static_cast<int>(i);
-            key = static_cast<int>(place);
+            key = *place;
         }
     }
     ncclConfig_t config = configuration();

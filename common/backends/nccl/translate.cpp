@@ -2,17 +2,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/translate.hpp"
 
-#include "common/backends/nccl/data_types.hpp"
-#include "common/plan/plan.hpp"
-
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <tuple>
 
 namespace dlmb::nccl {
 namespace {
+
+/// Throws for fp8 where fp8_type() is nothing.
+ncclDataType_t type_of(Element element) {
+    switch (element) {
+    case Element::byte:
+        return ncclUint8;
+    case Element::int32:
+        return ncclInt32;
+    case Element::int64:
+        return ncclInt64;
+    case Element::fp8:
+        return fp8_type().value();
+    case Element::fp16:
+        return ncclFloat16;
+    case Element::bf16:
+        return ncclBfloat16;
+    case Element::fp32:
+        return ncclFloat32;
+    case Element::fp64:
+        break;
+    }
+    return ncclFloat64;
+}
+
+ncclRedOp_t operation_of(Reduction reduction) {
+    switch (reduction) {
+    case Reduction::prod:
+        return ncclProd;
+    case Reduction::min:
+        return ncclMin;
+    case Reduction::max:
+        return ncclMax;
+    case Reduction::sum:
+        break;
+    }
+    return ncclSum;
+}
 
 using MaybeItem = Expected<Item, Unsupported>;
 
@@ -37,29 +72,22 @@ struct CallOfStep {
         return done(GroupedCall{communicators.world, {}, {transfer}});
     }
     [[nodiscard]] MaybeItem operator()(AllGather const& gather) const {
-        return done(
-            AllGatherCall{of(gather.group), at(gather.send), at(gather.recv), gather.bytes / size(gather.group)});
+        return done(CollectiveCall{OperationKind::all_gather, of(gather.group), at(gather.send), at(gather.recv),
+                                   gather.bytes / size(gather.group)});
     }
     [[nodiscard]] MaybeItem operator()(Broadcast const& broadcast) const {
-        return done(BroadcastCall{of(broadcast.group), at(broadcast.data), broadcast.bytes, broadcast.root});
+        return done(CollectiveCall{.kind = OperationKind::broadcast,
+                                   .communicator = of(broadcast.group),
+                                   .send = at(broadcast.data),
+                                   .recv = at(broadcast.data),
+                                   .count = broadcast.bytes,
+                                   .root = broadcast.root});
     }
     [[nodiscard]] MaybeItem operator()(AllReduce const& reduce) const {
-        auto const type = reducible(reduce.element);
-        if (!type) {
-            return cannot(type.error().reason);
-        }
-        return done(AllReduceCall{of(reduce.group), at(reduce.send), at(reduce.recv),
-                                  reduce.bytes / size_of(reduce.element), type.value(),
-                                  operation_of(reduce.reduction)});
+        return reduced(OperationKind::all_reduce, reduce, reduce.bytes);
     }
     [[nodiscard]] MaybeItem operator()(ReduceScatter const& reduce) const {
-        auto const type = reducible(reduce.element);
-        if (!type) {
-            return cannot(type.error().reason);
-        }
-        return done(ReduceScatterCall{of(reduce.group), at(reduce.send), at(reduce.recv),
-                                      reduce.bytes / size(reduce.group) / size_of(reduce.element), type.value(),
-                                      operation_of(reduce.reduction)});
+        return reduced(OperationKind::reduce_scatter, reduce, reduce.bytes / size(reduce.group));
     }
     [[nodiscard]] MaybeItem operator()(Compute const& compute) const { return done(compute); }
 
@@ -75,11 +103,14 @@ private:
         return Unsupported{fmt::format("nccl: \"{}\": {}", plan.steps[step].label, why)};
     }
 
-    [[nodiscard]] Expected<ncclDataType_t, Unsupported> reducible(Element element) const {
-        if (element == Element::fp8 && !settings.why_no_fp8.empty()) {
-            return Unsupported{settings.why_no_fp8};
+    template <class Reduce>
+    [[nodiscard]] MaybeItem reduced(OperationKind kind, Reduce const& reduce, Bytes bytes) const {
+        if (reduce.element == Element::fp8 && !settings.why_no_fp8.empty()) {
+            return cannot(settings.why_no_fp8);
         }
-        return type_of(element);
+        return done(CollectiveCall{kind, of(reduce.group), at(reduce.send), at(reduce.recv),
+                                   bytes / size_of(reduce.element), type_of(reduce.element),
+                                   operation_of(reduce.reduction)});
     }
 
     [[nodiscard]] MaybeItem grouped(Exchange const& exchange) const {
@@ -99,8 +130,9 @@ private:
         if (!send || !recv) {
             return cannot("ncclAlltoAll needs equal packed blocks; method grouped takes ragged ones");
         }
-        return done(AllToAllCall{of(exchange.group), buffers.base[exchange.send_buffer] + send->offset,
-                                 buffers.base[exchange.recv_buffer] + recv->offset, send->block_bytes});
+        return done(CollectiveCall{OperationKind::exchange, of(exchange.group),
+                                   buffers.base[exchange.send_buffer] + send->offset,
+                                   buffers.base[exchange.recv_buffer] + recv->offset, send->block_bytes});
     }
 };
 
@@ -113,6 +145,46 @@ Expected<Item, Unsupported> to_nccl_call(Plan const& plan, StepId step, Buffers 
 
 namespace {
 
+bool is_on_channel(Transfer const& transfer) {
+    return transfer.channel != Transfer::no_channel;
+}
+
+class Orderer {
+public:
+    explicit Orderer(ChannelOrder const& arriving) : arriving_(arriving) {}
+
+    std::string order(std::vector<Transfer>& receives) {
+        for (std::size_t i = 0; i < receives.size(); ++i) {
+            if (!is_on_channel(receives[i])) {
+                continue;
+            }
+            Rank const peer = receives[i].peer;
+            int const channel = next_channel(peer);
+            // The first of this channel that is left: a channel keeps its order.
+            auto const found = std::find_if(
+                receives.begin() + static_cast<std::ptrdiff_t>(i), receives.end(),
+                [&](Transfer const& receive) { return receive.peer == peer && receive.channel == channel; });
+            if (found == receives.end()) {
+                return fmt::format("rank {} sends on channel {} before channel {}, which is received first; NCCL pairs "
+                                   "messages by their order",
+                                   peer, channel, receives[i].channel);
+            }
+            std::rotate(receives.begin() + static_cast<std::ptrdiff_t>(i), found, found + 1);
+        }
+        return "";
+    }
+
+private:
+    int next_channel(Rank peer) {
+        auto const found = arriving_.find(peer);
+        std::size_t const place = taken_[peer]++;
+        return found == arriving_.end() || place >= found->second.size() ? Transfer::no_channel : found->second[place];
+    }
+
+    ChannelOrder const& arriving_;
+    std::map<Rank, std::size_t> taken_;
+};
+
 using ItemIndex = std::optional<std::size_t>;  // in the list of items; nothing sorts first
 
 /// A message's kind, peer in the world and channel: messages that are alike in these keep their order.
@@ -124,9 +196,8 @@ std::optional<MessageKind> message_kind_of(Item const& item) {
         return std::nullopt;
     }
     Transfer const& transfer = group->sends.empty() ? group->receives.front() : group->sends.front();
-    return transfer.channel == Transfer::no_channel
-               ? std::nullopt
-               : std::optional(MessageKind{group->sends.empty(), transfer.peer, transfer.channel});
+    return is_on_channel(transfer) ? std::optional(MessageKind{group->sends.empty(), transfer.peer, transfer.channel})
+                                   : std::nullopt;
 }
 
 class Translator {
@@ -235,6 +306,47 @@ Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers con
         translator.add(step, std::move(made).value());
     }
     return std::move(translator).finish();
+}
+
+ChannelOrder channels_sent(std::vector<Item> const& items) {
+    ChannelOrder sent;
+    for (Item const& item : items) {
+        if (auto const* group = std::get_if<GroupedCall>(&item.work)) {
+            for (Transfer const& send : group->sends) {
+                if (is_on_channel(send)) {
+                    sent[send.peer].push_back(send.channel);
+                }
+            }
+        }
+    }
+    return sent;
+}
+
+ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent) {
+    std::vector<Letter> letters;
+    for (auto const& [peer, channels] : sent) {
+        auto const bytes = std::as_bytes(std::span(channels));
+        letters.push_back({peer, Blob(bytes.begin(), bytes.end())});
+    }
+    ChannelOrder arriving;
+    for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
+        std::vector<int> channels(letter.blob.size() / sizeof(int));
+        std::memcpy(channels.data(), letter.blob.data(), channels.size() * sizeof(int));
+        arriving[letter.peer] = std::move(channels);
+    }
+    return arriving;
+}
+
+std::string take_as_sent(std::vector<Item>& items, ChannelOrder const& arriving) {
+    Orderer orderer(arriving);
+    for (Item& item : items) {
+        if (auto* group = std::get_if<GroupedCall>(&item.work)) {
+            if (std::string problem = orderer.order(group->receives); !problem.empty()) {
+                return problem;
+            }
+        }
+    }
+    return "";
 }
 
 }  // namespace dlmb::nccl

@@ -7,12 +7,16 @@
 // than on its peers would wait in a circle. Messages with no other call between them that do not wait for each other go
 // into one group, where they proceed together. Computations run on a second stream; the two wait for each other only
 // where the plan says so.
+//
+// Plans pair messages between two ranks by channel, NCCL by nothing but their order. So each rank learns in which order
+// its peers send to it, and takes the messages of one group in that order; across groups the order cannot be changed.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/nccl/calls.hpp"
 
 #include <functional>
+#include <map>
 #include <string>
 
 namespace dlmb::nccl {
@@ -29,6 +33,10 @@ struct CallSettings {
     std::string why_no_fp8;   // empty: fp8 can be reduced
 };
 
+/// E4M3; nothing where the library has no such type (before 2.24). fp8_native.cpp or fp8_absent.cpp defines it; CMake
+/// picks one.
+[[nodiscard]] std::optional<ncclDataType_t> fp8_type();
+
 /// Everything but `wait`. Unsupported names the step.
 [[nodiscard]] Expected<Item, Unsupported> to_nccl_call(Plan const& plan, StepId step, Buffers const& buffers,
                                                        CommunicatorLookup const& communicators,
@@ -38,5 +46,16 @@ struct CallSettings {
 [[nodiscard]] Expected<std::vector<Item>, Unsupported> translate(Plan const& plan, Buffers const& buffers,
                                                                  CommunicatorLookup const& communicators,
                                                                  CallSettings const& settings);
+
+/// Channels by the world rank of the other side, in the order in which messages are issued.
+using ChannelOrder = std::map<Rank, std::vector<int>>;
+
+[[nodiscard]] ChannelOrder channels_sent(std::vector<Item> const& items);
+
+/// Collective. What the others send to this rank.
+[[nodiscard]] ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent);
+
+/// Orders the receives of each group as they arrive. Returns why that is impossible; empty: done.
+[[nodiscard]] std::string take_as_sent(std::vector<Item>& items, ChannelOrder const& arriving);
 
 }  // namespace dlmb::nccl

@@ -44,10 +44,5 @@ TEST(GroupList, ABatchNeverHoldsARankTwiceAndNoGroupIsLost) {
     EXPECT_EQ(count, groups.size());
 }
 
-TEST(GroupList, FindsTheRankInAGroupOfAnyOrder) {
-    EXPECT_EQ(place_of(5, {{7, 5}}), 1U);
-    EXPECT_EQ(place_of(6, {{7, 5}}), 2U) << "not a member";
-}
-
 }  // namespace
 }  // namespace dlmb::nccl

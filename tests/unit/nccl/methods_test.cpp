@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/nccl/algorithm_choice.hpp"
 #include "common/backends/nccl/methods.hpp"
 #include "common/base/error.hpp"
 
@@ -82,7 +81,7 @@ TEST(Forcing, EndsTheLaunchWhereAnOlderPluginDoesNotKnowTheAlgorithm) {
     nccl_tuner::Control const older{nccl_tuner::control_version, sizeof(nccl_tuner::Control),
                                     [](int, int, int, int) { return -1; }, [] { cleared = true; },
                                     [] { return nccl_tuner::Counters{}; }};
-    AlgorithmChoice const choice = read_algorithm(parse_method("algorithm:allreduce=ring:protocol=ll"));
+    AlgorithmChoice const choice = read_method(parse_method("algorithm:allreduce=ring:protocol=ll")).algorithm.value();
     EXPECT_THROW(Forcing(older, choice), Error);
     EXPECT_TRUE(cleared);
 }

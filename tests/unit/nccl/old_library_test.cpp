@@ -3,7 +3,7 @@
 //
 // The backend as it is built for NCCL before 2.18, on the double: what that library lacks is declined with the reason,
 // and groups get communicators from ids of their own.
-#include "common/backends/nccl/enqueue.hpp"
+#include "common/backends/nccl/iteration.hpp"
 #include "common/backends/nccl/registration.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 

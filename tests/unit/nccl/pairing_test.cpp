@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/nccl/pairing.hpp"
+#include "common/backends/nccl/translate.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,6 @@
 //
 // Pipeline schedules on two in-order streams: no circular wait, and every message meets its own other end, though NCCL
 // knows no channels.
-#include "common/backends/nccl/pairing.hpp"
 #include "tests/unit/nccl/stream_player.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"
 
