@@ -3,11 +3,15 @@
 #include "common/backends/ucx/lowering.hpp"
 
 #include "common/base/error.hpp"
+#include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <map>
+#include <tuple>
 
 namespace dlmb::ucx {
 namespace {
@@ -138,11 +142,11 @@ private:
 
     void enter(GroupId id) {
         group_ = &plan_.groups.at(id);
-        auto const place = std::find(group_->members.begin(), group_->members.end(), plan_.me);
-        if (place == group_->members.end()) {
+        auto const place = rank_in(*group_, plan_.me);
+        if (!place) {
             throw Error(fmt::format("ucx: rank {} has step {} on a group that it is not in", plan_.me, out_.step));
         }
-        my_place_ = static_cast<int>(place - group_->members.begin());
+        my_place_ = *place;
         out_.key = fingerprint(*group_);
     }
 
@@ -174,6 +178,80 @@ private:
     LoweredStep out_;
 };
 
+/// What a sender tells a receiver about one message. Travels as bytes between ranks of one launch, hence of one build.
+struct SendInfo {
+    std::uint64_t kind = 0;
+    std::uint64_t key = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t tag = 0;
+};
+
+/// Sends of one kind and key from one peer, taken in the sender's plan order.
+struct Queue {
+    std::vector<SendInfo> sends;
+    std::size_t taken = 0;
+};
+using Announcements = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
+
+std::vector<Letter> announce(Plan const& plan, std::vector<LoweredStep> const& steps, std::uint64_t first_operation) {
+    std::map<Rank, Blob> blobs;
+    for (LoweredStep const& step : steps) {
+        for (Message const& message : step.sends) {
+            SendInfo const sent{step.kind, step.key, message.bytes, send_tag(first_operation, step.step, plan.me)};
+            Blob& blob = blobs[message.peer];
+            blob.resize(blob.size() + sizeof sent);
+            std::memcpy(blob.data() + blob.size() - sizeof sent, &sent, sizeof sent);
+        }
+    }
+    std::vector<Letter> letters;
+    letters.reserve(blobs.size());
+    for (auto& [peer, blob] : blobs) {
+        letters.push_back({peer, std::move(blob)});
+    }
+    return letters;
+}
+
+Announcements read_announcements(std::vector<Letter> const& letters) {
+    Announcements announcements;
+    for (Letter const& letter : letters) {
+        for (std::size_t at = 0; at + sizeof(SendInfo) <= letter.blob.size(); at += sizeof(SendInfo)) {
+            SendInfo sent;
+            std::memcpy(&sent, letter.blob.data() + at, sizeof sent);
+            announcements[{letter.peer, sent.kind, sent.key}].sends.push_back(sent);
+        }
+    }
+    return announcements;
+}
+
+/// Sets `tag` to that of the next send that fits `message`. Returns what does not fit.
+std::optional<std::string> take(Announcements& announcements, LoweredStep const& step, Message const& message,
+                                ucp_tag_t& tag) {
+    Queue& queue = announcements[{message.peer, step.kind, step.key}];
+    if (queue.taken == queue.sends.size()) {
+        return fmt::format("expects {} B from rank {}, which sends nothing there", message.bytes, message.peer);
+    }
+    SendInfo const& sent = queue.sends[queue.taken++];
+    if (sent.bytes != message.bytes) {
+        return fmt::format("expects {} B from rank {}, which sends {} B", message.bytes, message.peer, sent.bytes);
+    }
+    tag = sent.tag;
+    return std::nullopt;
+}
+
+std::optional<std::string> left_over(Announcements const& announcements, Rank me) {
+    for (auto const& [who, queue] : announcements) {
+        if (queue.taken < queue.sends.size()) {
+            return fmt::format("ucx: rank {} sends {} B to rank {}, which does not expect it", std::get<0>(who),
+                               queue.sends[queue.taken].bytes, me);
+        }
+    }
+    return std::nullopt;
+}
+
+std::string describe(Plan const& plan, LoweredStep const& step, std::string_view problem) {
+    return fmt::format("ucx: rank {} step {} \"{}\" {}", plan.me, step.step, plan.steps[step.step].label, problem);
+}
+
 }  // namespace
 
 std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::vector<StepMethod> const& methods,
@@ -185,6 +263,34 @@ std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers, std::ve
         steps.push_back(lowering.lower(id, methods[id], scratch[id]));
     }
     return steps;
+}
+
+ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me) {
+    return make_tag(TagKind::payload, first_operation + step, me);
+}
+
+MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
+                  std::uint64_t first_operation) {
+    Announcements announcements = read_announcements(bootstrap.exchange(announce(plan, steps, first_operation)));
+    MatchedTags matched;
+    for (LoweredStep const& step : steps) {
+        if (!step.problem.empty() && !matched.problem) {
+            matched.problem = describe(plan, step, step.problem);
+        }
+        std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
+        for (Message const& message : step.receives) {
+            ucp_tag_t tag = 0;
+            auto const problem = take(announcements, step, message, tag);
+            if (problem && !matched.problem) {
+                matched.problem = describe(plan, step, *problem);
+            }
+            tags.push_back(tag);
+        }
+    }
+    if (!matched.problem) {
+        matched.problem = left_over(announcements, plan.me);
+    }
+    return matched;
 }
 
 }  // namespace dlmb::ucx

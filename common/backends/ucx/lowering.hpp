@@ -1,12 +1,14 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A plan's steps as what tag matching can do: messages to and from world ranks and local work, with addresses.
+// A plan's steps as what tag matching can do: messages to and from world ranks and local work, with addresses. Before
+// anything is posted, every send meets a receive of the same size, and the receiver learns the sender's tags.
 #pragma once
 
 #include "common/backends/ucx/local_work.hpp"
 #include "common/backends/ucx/step_method.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,5 +45,17 @@ struct LoweredStep {
 [[nodiscard]] std::vector<LoweredStep> lower(Plan const& plan, Buffers const& buffers,
                                              std::vector<StepMethod> const& methods,
                                              std::vector<std::byte*> const& scratch);
+
+struct MatchedTags {
+    std::vector<std::vector<ucp_tag_t>> receives;  // [step][receive], in the order of LoweredStep::receives
+    std::optional<std::string> problem;            // what this rank found wrong; not yet agreed on
+};
+
+/// Tag of this rank's sends of `step` when its operations start at `first_operation`.
+[[nodiscard]] ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me);
+
+/// Collective.
+[[nodiscard]] MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
+                                std::uint64_t first_operation);
 
 }  // namespace dlmb::ucx

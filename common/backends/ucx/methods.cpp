@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/methods.hpp"
 
-#include "common/base/suggest.hpp"
+#include "common/base/parse_whole.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 namespace dlmb::ucx {
 namespace {
@@ -70,57 +69,48 @@ algorithms::Algorithm knomial_for(OperationKind kind) {
 /// The first method that has an operation is the default for it.
 std::vector<Method> all_methods() {
     return {
-        {{"auto", "one of the algorithms below, chosen by operation and size", collectives},
-         nullptr,
-         always<algorithms::automatic>},
-        {{"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
-          "max_outstanding=N"},
-         post_everything},
-        {{"pairwise", "ucp_tag_send_nbx and ucp_tag_recv_nbx in a window of peers, rotated by rank", direct,
-          "max_outstanding=N"},
-         post_in_windows,
-         nullptr,
-         windows},
-        {{"recursive_doubling", "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand",
-          all_reduce},
-         nullptr,
-         always<algorithms::recursive_doubling>},
-        {{"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
-          reductions_and_gather, "segment=SIZE (default 256K)"},
-         nullptr,
-         always<algorithms::ring>,
-         segments},
-        {{"knomial", "scatter by reduction and gather, or broadcast, over groups of groups of K; operands by rank",
-          collectives, "radix=K (default 4)"},
-         nullptr,
-         knomial_for,
-         radices},
-        {{"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks", exchange, "",
-          true},
-         nullptr,
-         always<algorithms::bruck_exchange>},
-        {{"bruck_allgather", "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts", gather},
-         nullptr,
-         always<algorithms::bruck_all_gather>},
-        {{"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
-         nullptr,
-         always<algorithms::neighbor>},
-        {{"chain", "from the root along all ranks in segments", broadcast, "segment=SIZE (default 256K)"},
-         nullptr,
-         always<algorithms::chain>,
-         segments},
-        {{"scatter_allgather", "a part from the root to each other rank, then the parts among these", broadcast},
-         nullptr,
-         always<algorithms::scatter_allgather>},
+        {.info = {"auto", "one of the algorithms below, chosen by operation and size", collectives},
+         .algorithm_for = always<algorithms::automatic>},
+        {.info = {"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
+                  "max_outstanding=N"},
+         .arrange = post_everything},
+        {.info = {"pairwise", "ucp_tag_send_nbx and ucp_tag_recv_nbx in a window of peers, rotated by rank", direct,
+                  "max_outstanding=N"},
+         .arrange = post_in_windows,
+         .worth_measuring = windows},
+        {.info = {"recursive_doubling",
+                  "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand", all_reduce},
+         .algorithm_for = always<algorithms::recursive_doubling>},
+        {.info = {"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
+                  reductions_and_gather, "segment=SIZE (default 256K)"},
+         .algorithm_for = always<algorithms::ring>,
+         .worth_measuring = segments},
+        {.info = {"knomial",
+                  "scatter by reduction and gather, or broadcast, over groups of groups of K; operands by rank",
+                  collectives, "radix=K (default 4)"},
+         .algorithm_for = knomial_for,
+         .worth_measuring = radices},
+        {.info = {"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks",
+                  exchange, "", true},
+         .algorithm_for = always<algorithms::bruck_exchange>},
+        {.info = {"bruck_allgather", "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts",
+                  gather},
+         .algorithm_for = always<algorithms::bruck_all_gather>},
+        {.info = {"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
+         .algorithm_for = always<algorithms::neighbor>},
+        {.info = {"chain", "from the root along all ranks in segments", broadcast, "segment=SIZE (default 256K)"},
+         .algorithm_for = always<algorithms::chain>,
+         .worth_measuring = segments},
+        {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
+                  broadcast},
+         .algorithm_for = always<algorithms::scatter_allgather>},
     };
 }
 
-int read_number(MethodChoice const& choice, std::string_view knob, std::string_view text, int least) {
-    int number = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number < least) {
-        throw UsageError(
-            fmt::format("--method {}: {}={}: expected a whole number from {}", to_string(choice), knob, text, least));
+int read_number(std::string_view text, std::string const& what, int least) {
+    int const number = parse_whole<int>(text).value_or(least - 1);
+    if (number < least) {
+        throw UsageError(fmt::format("{}={}: expected a whole number from {}", what, text, least));
     }
     return number;
 }
@@ -153,14 +143,13 @@ Knobs read_knobs(MethodChoice const& choice, MethodInfo const& info) {
     Knobs knobs;
     for (auto const& [knob, text] : choice.knobs) {
         if (!has_knob(info.knobs, knob)) {
-            throw UsageError(fmt::format("--method {}: unknown knob '{}'; ucx {} has {}", to_string(choice), knob,
-                                         info.name, info.knobs.empty() ? "none" : info.knobs));
+            throw_unknown_knob("ucx", info, choice, knob);
         }
         std::string const what = fmt::format("--method {}: {}", to_string(choice), knob);
         if (knob == "max_outstanding") {
-            knobs.max_outstanding = static_cast<std::size_t>(read_number(choice, knob, text, 1));
+            knobs.max_outstanding = static_cast<std::size_t>(read_number(text, what, 1));
         } else if (knob == "radix") {
-            knobs.algorithm.radix = read_number(choice, knob, text, 2);
+            knobs.algorithm.radix = read_number(text, what, 2);
         } else if (has_knob(context_knobs, knob)) {
             knobs.context[setting_named(knob)] = read_threshold(text, what);
         } else {
@@ -197,10 +186,9 @@ MethodTable::MethodTable() : methods_(all_methods()) {
 std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> uses) const {
     std::vector<MethodChoice> variants;
     for (MethodInfo const& info : methods_for(infos_, uses)) {
-        auto const method = std::find_if(methods_.begin(), methods_.end(),
-                                         [&](Method const& row) { return row.info.name == info.name; });
+        Method const& method = methods_[find_method(infos_, "ucx", info.name)];
         std::string_view const knob = info.knobs.substr(0, info.knobs.find('='));
-        for (std::string_view const value : method->worth_measuring) {
+        for (std::string_view const value : method.worth_measuring) {
             variants.push_back({std::string(info.name), {{std::string(knob), std::string(value)}}});
         }
     }
@@ -214,17 +202,11 @@ std::vector<MethodChoice> MethodTable::variants(std::span<OperationUse const> us
 }
 
 ChosenMethods MethodTable::choose(MethodChoice const& choice) const {
-    std::vector<std::string> known{"default"};
-    for (Method const& method : methods_) {
-        if (choice.name == method.info.name) {
-            return {methods_, &method, read_knobs(choice, method.info)};
-        }
-        known.emplace_back(method.info.name);
+    if (choice.name == "default") {
+        return {methods_, nullptr, read_knobs(choice, {"default", "", {}})};
     }
-    if (choice.name != "default") {
-        throw UsageError(unknown_name("ucx method", choice.name, known));
-    }
-    return {methods_, nullptr, read_knobs(choice, {"default", "", {}})};
+    Method const& method = methods_[find_method(infos_, "ucx", choice.name)];
+    return {methods_, &method, read_knobs(choice, method.info)};
 }
 
 }  // namespace dlmb::ucx

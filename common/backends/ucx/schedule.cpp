@@ -2,13 +2,187 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/schedule.hpp"
 
+#include <fmt/core.h>
+
+#include <map>
+
 namespace dlmb::ucx {
 namespace {
 
 /// Less is done at once; more gives way to messages that are ready as well.
 constexpr Bytes quick_work = Bytes{16} << 10;
 
+bool is_work(LoweredMicro const& micro) {
+    return micro.action == algorithms::Action::copy || micro.action == algorithms::Action::reduce;
+}
+
+class TaskBuilder {
+public:
+    TaskBuilder(TaskSources const& from, Messages& messages, Worker const& worker)
+        : from_(from), messages_(messages), worker_(worker), order_(precedence_of(from.plan)) {}
+
+    Tasks build() && {
+        for (StepId id = 0; id < from_.plan.steps.size(); ++id) {
+            Step const& step = from_.plan.steps[id];
+            tasks_.step_names.push_back(fmt::format("step {} \"{}\"", id, step.label));
+            first_of_step_.push_back(static_cast<std::uint32_t>(tasks_.all.size()));
+            if (from_.step_methods[id].collective) {
+                add_micro(from_.steps[id]);
+            } else if (auto const* const compute = std::get_if<Compute>(&step.operation)) {
+                add_compute(id, *compute);
+            } else {
+                add_batch(id);
+            }
+            last_of_step_.push_back(static_cast<std::uint32_t>(tasks_.all.size() - 1));
+        }
+        return std::move(tasks_);
+    }
+
+private:
+    struct Before {
+        std::vector<std::uint32_t> complete;
+        std::vector<std::uint32_t> started;
+    };
+
+    /// What the first task of a step waits for.
+    [[nodiscard]] Before before_step(StepId id) const {
+        Before before;
+        for (StepId const earlier : order_.complete[id]) {
+            before.complete.push_back(last_of_step_[earlier]);
+        }
+        for (StepId const earlier : order_.started[id]) {
+            before.started.push_back(first_of_step_[earlier]);
+        }
+        return before;
+    }
+
+    std::uint32_t add(Task task, Before before) {
+        tasks_.all.push_back(task);
+        tasks_.precedence.complete.push_back(std::move(before.complete));
+        tasks_.precedence.started.push_back(std::move(before.started));
+        return static_cast<std::uint32_t>(tasks_.all.size() - 1);
+    }
+
+    void add_batch(StepId id) {
+        tasks_.batches.push_back(std::make_unique<MessageBatch>(batch_plan(from_.steps[id]), messages_));
+        add({Task::Kind::batch, true, id, size(tasks_.batches) - 1}, before_step(id));
+    }
+
+    void add_compute(StepId id, Compute const& compute) {
+        if (from_.device != nullptr) {
+            add({Task::Kind::device_compute, true, id, size(tasks_.device_computes)}, before_step(id));
+            tasks_.device_computes.emplace_back(compute);
+        } else {
+            add({Task::Kind::compute, true, id, size(tasks_.computes)}, before_step(id));
+            tasks_.computes.emplace_back(compute);
+        }
+    }
+
+    /// A queue of the device keeps its order by itself: its work need not wait until the host has seen earlier work.
+    [[nodiscard]] bool queue_orders(LoweredMicro const& earlier, LoweredMicro const& later) const {
+        return from_.device != nullptr && is_work(earlier) && is_work(later);
+    }
+
+    void add_micro(LoweredStep const& step) {
+        std::uint32_t const begin = add({Task::Kind::join, step.micro.empty(), step.step, 0}, before_step(step.step));
+        if (step.micro.empty()) {
+            return;
+        }
+        // Messages of one pair have one tag: they are told apart by their order.
+        std::map<std::pair<Task::Kind, Rank>, std::uint32_t> latest;
+        std::vector<bool> is_last(step.micro.size(), true);
+        for (LoweredMicro const& micro : step.micro) {
+            Before before;
+            for (std::uint32_t const earlier : micro.after) {
+                bool const by_queue = queue_orders(step.micro[earlier], micro);
+                (by_queue ? before.started : before.complete).push_back(begin + 1 + earlier);
+                is_last[earlier] = false;
+            }
+            if (before.complete.empty()) {
+                before.complete.push_back(begin);
+            }
+            Task const task = micro_task(step, micro);
+            if (!is_work(micro)) {
+                auto const [place, is_first] = latest.try_emplace({task.kind, tasks_.transfers.back().peer}, 0);
+                if (!is_first) {
+                    before.started.push_back(place->second);
+                }
+                place->second = static_cast<std::uint32_t>(tasks_.all.size());
+            }
+            add(task, std::move(before));
+        }
+        Before end;
+        for (std::uint32_t number = 0; number < is_last.size(); ++number) {
+            if (is_last[number]) {
+                end.complete.push_back(begin + 1 + number);
+            }
+        }
+        add({Task::Kind::join, true, step.step, 0}, std::move(end));
+    }
+
+    /// Adds what the task works on.
+    Task micro_task(LoweredStep const& step, LoweredMicro const& micro) {
+        switch (micro.action) {
+        case algorithms::Action::send:
+            tasks_.transfers.push_back(sent(step, step.sends[micro.index]));
+            return {Task::Kind::send, false, step.step, size(tasks_.transfers) - 1};
+        case algorithms::Action::receive:
+            tasks_.transfers.push_back(received(step, micro.index));
+            return {Task::Kind::receive, false, step.step, size(tasks_.transfers) - 1};
+        case algorithms::Action::copy:
+        case algorithms::Action::reduce:
+            break;
+        }
+        tasks_.work.push_back(step.work[micro.index]);
+        return {from_.device == nullptr ? Task::Kind::work : Task::Kind::device_work, false, step.step,
+                size(tasks_.work) - 1};
+    }
+
+    BatchPlan batch_plan(LoweredStep const& step) {
+        BatchPlan batch;
+        batch.name = tasks_.step_names[step.step];
+        for (std::size_t i = 0; i < step.receives.size(); ++i) {
+            batch.receives.push_back(received(step, i));
+        }
+        for (Message const& message : step.sends) {
+            batch.sends.push_back(sent(step, message));
+        }
+        batch.copies = step.work;
+        batch.device = from_.device == nullptr ? nullptr : &from_.device->work;
+        Method const& method = *from_.step_methods[step.step].messages;
+        method.arrange(batch, from_.methods.knobs_of(method).max_outstanding);
+        return batch;
+    }
+
+    [[nodiscard]] Transfer sent(LoweredStep const& step, Message const& to) const {
+        return {
+            to.data, to.bytes,   send_tag(from_.first_operation, step.step, from_.plan.me), worker_.endpoint(to.peer),
+            to.peer, to.distance};
+    }
+    [[nodiscard]] Transfer received(LoweredStep const& step, std::size_t index) const {
+        Message const& message = step.receives[index];
+        return {message.data, message.bytes, from_.tags.receives[step.step][index],
+                nullptr,      message.peer,  message.distance};
+    }
+    template <class List>
+    static std::uint32_t size(List const& list) {
+        return static_cast<std::uint32_t>(list.size());
+    }
+
+    TaskSources const& from_;
+    Messages& messages_;
+    Worker const& worker_;
+    Precedence order_;  // of the steps
+    std::vector<std::uint32_t> first_of_step_;
+    std::vector<std::uint32_t> last_of_step_;
+    Tasks tasks_;
+};
+
 }  // namespace
+
+Tasks build_tasks(TaskSources const& from, Messages& messages, Worker const& worker) {
+    return TaskBuilder(from, messages, worker).build();
+}
 
 Schedule::Schedule(Tasks tasks, ScheduleResources resources, Worker& worker, Workers& workers)
     : CompiledPlan(tasks.step_names.size()), resources_(std::move(resources)), tasks_(std::move(tasks)),

@@ -7,22 +7,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace dlmb::ucx {
 namespace {
-
-/// Blocks of every member, equal and one behind the other; an exchange without data has none.
-bool equal_and_packed(std::vector<Block> const& blocks, int places) {
-    if (blocks.empty()) {
-        return true;
-    }
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
-        if (blocks[i].bytes != blocks[0].bytes || blocks[i].offset != blocks[0].offset + i * blocks[0].bytes) {
-            return false;
-        }
-    }
-    return blocks.size() == static_cast<std::size_t>(places);
-}
 
 /// Nothing for steps that are no collective, and for an exchange whose blocks are not equal and packed.
 struct MakeCollective {
@@ -31,30 +19,16 @@ struct MakeCollective {
 
     std::optional<Collective> operator()(Exchange const& step) const {
         Collective made = on_group(step.group);
-        if (!equal_and_packed(step.send, made.shape.places) || !equal_and_packed(step.recv, made.shape.places) ||
-            step.send.size() != step.recv.size()) {
+        auto const send = packed(step.send, static_cast<std::size_t>(made.shape.places));
+        auto const recv = packed(step.recv, static_cast<std::size_t>(made.shape.places));
+        if (!send || !recv || send->block_bytes != recv->block_bytes) {
             return std::nullopt;
         }
-        if (!step.send.empty()) {
-            made.shape.bytes = step.send[0].bytes * static_cast<Bytes>(made.shape.places);
-            made.input = at({step.send_buffer, step.send[0].offset});
-            made.output = at({step.recv_buffer, step.recv[0].offset});
+        if (send->block_bytes > 0) {
+            made.shape.bytes = send->block_bytes * static_cast<Bytes>(made.shape.places);
+            made.input = at({step.send_buffer, send->offset});
+            made.output = at({step.recv_buffer, recv->offset});
         }
-        return made;
-    }
-    std::optional<Collective> operator()(AllReduce const& step) const {
-        Collective made = reducing(step);
-        made.shape.in_place = made.input == made.output;
-        return made;
-    }
-    std::optional<Collective> operator()(ReduceScatter const& step) const {
-        Collective made = reducing(step);
-        made.shape.in_place = made.output == made.input + own_part(made.shape);
-        return made;
-    }
-    std::optional<Collective> operator()(AllGather const& step) const {
-        Collective made = between(step);
-        made.shape.in_place = made.input == made.output + own_part(made.shape);
         return made;
     }
     std::optional<Collective> operator()(Broadcast const& step) const {
@@ -66,26 +40,27 @@ struct MakeCollective {
         made.input = made.output = at(step.data);
         return made;
     }
-    template <class Other>
-    std::optional<Collective> operator()(Other const& /*step*/) const {
-        return std::nullopt;
+    template <class Step>
+    std::optional<Collective> operator()(Step const& step) const {
+        if constexpr (requires { step.send.buffer; }) {
+            Collective made = on_group(step.group);
+            made.shape.bytes = step.bytes;
+            made.shape.element = step.element;
+            if constexpr (requires { step.reduction; }) {
+                made.reduction = step.reduction;
+            }
+            made.input = at(step.send);
+            made.output = at(step.recv);
+            // In place, a rank's own part of the larger buffer is the smaller one.
+            Bytes const own_part = static_cast<Bytes>(made.shape.place) * made.shape.part();
+            made.shape.in_place = made.input + (std::is_same_v<Step, ReduceScatter> ? own_part : 0) ==
+                                  made.output + (std::is_same_v<Step, AllGather> ? own_part : 0);
+            return made;
+        } else {
+            return std::nullopt;
+        }
     }
 
-    template <class Step>
-    [[nodiscard]] Collective reducing(Step const& step) const {
-        Collective made = between(step);
-        made.reduction = step.reduction;
-        return made;
-    }
-    template <class Step>
-    [[nodiscard]] Collective between(Step const& step) const {
-        Collective made = on_group(step.group);
-        made.shape.bytes = step.bytes;
-        made.shape.element = step.element;
-        made.input = at(step.send);
-        made.output = at(step.recv);
-        return made;
-    }
     [[nodiscard]] Collective on_group(GroupId id) const {
         Group const& group = plan.groups.at(id);
         auto const place = rank_in(group, plan.me);
@@ -97,9 +72,6 @@ struct MakeCollective {
         made.shape.place = *place;
         made.shape.places = static_cast<int>(group.members.size());
         return made;
-    }
-    [[nodiscard]] static Bytes own_part(algorithms::Shape const& shape) {
-        return static_cast<Bytes>(shape.place) * shape.part();
     }
     [[nodiscard]] std::byte* at(Region const& region) const { return buffers.base.at(region.buffer) + region.offset; }
 };

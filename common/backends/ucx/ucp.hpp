@@ -1,13 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// UCX's C interface as C++: statuses as exceptions, owners of its objects, its configuration, and what it prints as
-// text.
+// UCX's C interface as C++: statuses as exceptions, owners of its objects, its configuration, what it prints as text,
+// and the kinds of memory that a context reads and writes.
 #pragma once
 
 #include "common/base/error.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <ucp/api/ucp.h>
+#include <ucs/memory/memory_type.h>
 
 #include <cstdio>
 #include <functional>
@@ -54,5 +56,23 @@ using ContextSettings = std::map<std::string, std::string, std::less<>>;
 
 /// The settings that most change what is measured, for the record: {"ucx_rndv_scheme", "auto"}.
 [[nodiscard]] std::map<std::string, std::string, std::less<>> settings_of_interest(ucp_config_t const& config);
+
+[[nodiscard]] ucs_memory_type_t ucx_type_of(MemoryKind kind);
+
+/// Copies and reductions are the device's there, and so is scratch memory.
+[[nodiscard]] bool works_on_device(MemoryKind kind);
+
+/// What ucp_context_query answers for UCP_ATTR_FIELD_MEMORY_TYPES: a bit per ucs_memory_type_t.
+class MemoryTypes {
+public:
+    explicit MemoryTypes(std::uint64_t bits) : bits_(bits) {}
+    [[nodiscard]] bool has(MemoryKind kind) const;
+    [[nodiscard]] std::string text() const;  // "host cuda cuda-managed"
+    /// Why `kind` cannot be used, and how it can; empty when it can. `tls`: the setting UCX_TLS.
+    [[nodiscard]] std::string why_no(MemoryKind kind, std::string_view tls) const;
+
+private:
+    std::uint64_t bits_;
+};
 
 }  // namespace dlmb::ucx

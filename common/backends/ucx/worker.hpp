@@ -7,7 +7,6 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/backends/ucx/memory_types.hpp"
 #include "common/backends/ucx/tags.hpp"
 #include "common/backends/ucx/ucp.hpp"
 

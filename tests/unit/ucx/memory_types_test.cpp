@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backends/ucx/memory_types.hpp"
+#include "common/backends/ucx/ucp.hpp"
 
 #include <gtest/gtest.h>
 
