@@ -8,7 +8,6 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/in_process/schedule.hpp"
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 
 #include <fmt/core.h>
@@ -143,13 +142,11 @@ constexpr std::array<MethodInfo, 1> method_table{
     {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation}}};
 
 void check_method(MethodChoice const& method) {
-    if (method.name != "default" && method.name != method_table[0].name) {
-        std::array<std::string, 2> const known{"default", std::string(method_table[0].name)};
-        throw UsageError("in_process: " + unknown_name("method", method.name, known));
+    if (method.name != "default") {
+        (void)find_method(method_table, "in_process", method.name);
     }
     if (!method.knobs.empty()) {
-        throw UsageError(
-            fmt::format("in_process: method {} has no knobs; '{}' has", method_table[0].name, to_string(method)));
+        throw_unknown_knob("in_process", method_table[0], method, method.knobs.begin()->first);
     }
 }
 

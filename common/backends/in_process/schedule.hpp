@@ -2,18 +2,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A plan as what a thread has to do: slots to post, slots to read and where to, and whether to copy or to reduce. Every
-// operation comes down to that; the self block is a slot from a rank to itself.
+// operation comes down to that; the self block is a slot from a rank to itself. The two ends of a block find each other
+// at a Rendezvous while a plan is compiled, and share a Slot while it runs.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backend_kit/host_compute.hpp"
-#include "common/backends/in_process/rendezvous.hpp"
+#include "common/backend_kit/step_match.hpp"
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <sched.h>
+#include <string>
 #include <vector>
 
 namespace dlmb::in_process {
+
+/// One block from one thread to another, again in every iteration. The sender posts where its bytes lie, the reader
+/// copies them from there and hands the slot back; until then neither the bytes nor the slot may change.
+class alignas(64) Slot {
+public:
+    /// Set while compiling, by the sender only, before any post.
+    void hold(std::byte const* data, Bytes bytes) {
+        data_ = data;
+        bytes_ = bytes;
+    }
+
+    void post(std::uint64_t iteration) noexcept { state_.store(at(iteration, posted), std::memory_order_release); }
+    [[nodiscard]] bool handed_back(std::uint64_t iteration) const noexcept {
+        return state_.load(std::memory_order_acquire) == at(iteration, read);
+    }
+
+    /// True: data() may be read until hand_back.
+    [[nodiscard]] bool open(std::uint64_t iteration) noexcept {
+        std::uint64_t expected = at(iteration, posted);
+        return state_.compare_exchange_strong(expected, at(iteration, reading), std::memory_order_acquire,
+                                              std::memory_order_relaxed);
+    }
+    void hand_back(std::uint64_t iteration) noexcept { state_.store(at(iteration, read), std::memory_order_release); }
+    [[nodiscard]] std::byte const* data() const { return data_; }
+    [[nodiscard]] Bytes bytes() const { return bytes_; }
+
+    /// The sender's memory is about to go, perhaps because its rank failed: no reader may open the slot any more, and
+    /// one that is reading finishes first.
+    void withdraw() noexcept {
+        std::uint64_t state = state_.load(std::memory_order_acquire);
+        while (state % phases == reading || !state_.compare_exchange_weak(state, 0, std::memory_order_acquire)) {
+            sched_yield();
+            state = state_.load(std::memory_order_acquire);
+        }
+    }
+
+private:
+    enum Phase : std::uint64_t { posted = 1, reading = 2, read = 3, phases = 4 };
+    static constexpr std::uint64_t at(std::uint64_t iteration, Phase phase) { return iteration * phases + phase; }
+
+    std::atomic<std::uint64_t> state_{0};
+    std::byte const* data_ = nullptr;
+    Bytes bytes_ = 0;
+};
+
+/// World ranks and the step they share.
+struct BlockKey {
+    StepMatch step;
+    Rank from = 0;
+    Rank to = 0;
+    auto operator<=>(BlockKey const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
+};
+
+/// What one end says about a block; both ends must say the same.
+struct BlockEnd {
+    Bytes bytes = 0;
+    std::string operation;  // "allreduce fp32 sum"
+    std::string step;       // "step 1 \"dispatch\"": for messages, may differ
+};
+
+/// One per compile(), shared by all ranks.
+class Rendezvous {
+public:
+    std::shared_ptr<Slot> sender(BlockKey const& key, BlockEnd end, std::byte const* data);
+    std::shared_ptr<Slot> reader(BlockKey const& key, BlockEnd end);
+
+    /// When all ranks have registered: throws Error for the first block of `rank` whose two ends do not fit.
+    void check(Rank rank) const;
+
+private:
+    struct Meeting {
+        std::shared_ptr<Slot> slot = std::make_shared<Slot>();
+        std::optional<BlockEnd> sender;
+        std::optional<BlockEnd> reader;
+    };
+    std::map<BlockKey, Meeting> meetings_;
+    mutable std::mutex mutex_;
+};
 
 struct Arrival {
     std::shared_ptr<Slot> slot;

@@ -63,14 +63,6 @@ ucc_memory_type_t memory_of(MemoryKind kind) {
     }
 }
 
-std::byte* address(Region const& region, Buffers const& buffers) {
-    return buffers.base[region.buffer] + region.offset;
-}
-
-ucc_coll_buffer_info_t info(void* buffer, std::uint64_t count, ucc_datatype_t type, MemoryKind kind) {
-    return {buffer, count, type, memory_of(kind)};
-}
-
 /// What is only moved is counted in bytes.
 constexpr ucc_datatype_t moved = UCC_DT_UINT8;
 
@@ -93,21 +85,76 @@ std::string why_not(Operation const& operation, MemoryKind kind) {
         operation);
 }
 
+/// Fills in the arguments of a step.
+struct Describe {
+    Collective& call;
+    Buffers const& buffers;
+    std::uint64_t ranks;
+    std::uint64_t group_rank;
+
+    void operator()(Exchange const& step) const {
+        call.args_.coll_type = UCC_COLL_TYPE_ALLTOALLV;
+        call.args_.flags = UCC_COLL_ARGS_FLAG_COUNT_64BIT | UCC_COLL_ARGS_FLAG_DISPLACEMENTS_64BIT;
+        call.args_.src.info_v = blocks(step.send, step.send_buffer, call.send_);
+        call.args_.dst.info_v = blocks(step.recv, step.recv_buffer, call.recv_);
+    }
+    void operator()(AllReduce const& step) const {
+        std::uint64_t const count = step.bytes / size_of(step.element);
+        ucc_datatype_t const type = *reduced_type(step.element, buffers.kind);
+        call.args_.op = operation_of(step.reduction);
+        set(UCC_COLL_TYPE_ALLREDUCE, info(step.send, count, type), info(step.recv, count, type),
+            step.send == step.recv);
+    }
+    // In place UCC takes the whole buffer as destination and leaves the result in this rank's part of it.
+    void operator()(ReduceScatter const& step) const {
+        std::uint64_t const count = step.bytes / size_of(step.element);
+        ucc_datatype_t const type = *reduced_type(step.element, buffers.kind);
+        bool const in_place = address(step.recv) == address(step.send) + step.bytes / ranks * group_rank;
+        call.args_.op = operation_of(step.reduction);
+        set(UCC_COLL_TYPE_REDUCE_SCATTER, info(step.send, count, type),
+            in_place ? info(step.send, count, type) : info(step.recv, count / ranks, type), in_place);
+    }
+    void operator()(AllGather const& step) const {
+        Bytes const share = step.bytes / ranks;
+        set(UCC_COLL_TYPE_ALLGATHER, info(step.send, share, moved), info(step.recv, step.bytes, moved),
+            address(step.send) == address(step.recv) + share * group_rank);
+    }
+    void operator()(Broadcast const& step) const {
+        call.args_.root = static_cast<std::uint64_t>(step.root);
+        set(UCC_COLL_TYPE_BCAST, info(step.data, step.bytes, moved), {}, false);
+    }
+    template <class Other>
+    void operator()(Other const& /*step*/) const {}
+
+private:
+    void set(ucc_coll_type_t type, ucc_coll_buffer_info_t const& from, ucc_coll_buffer_info_t const& to,
+             bool in_place) const {
+        call.args_.coll_type = type;
+        call.args_.src.info = from;
+        call.args_.dst.info = to;
+        call.args_.flags = in_place ? UCC_COLL_ARGS_FLAG_IN_PLACE : 0;
+    }
+    [[nodiscard]] std::byte* address(Region const& region) const { return buffers.base[region.buffer] + region.offset; }
+    [[nodiscard]] ucc_coll_buffer_info_t info(Region const& region, std::uint64_t count, ucc_datatype_t type) const {
+        return {address(region), count, type, memory_of(buffers.kind)};
+    }
+    [[nodiscard]] ucc_coll_buffer_info_v_t blocks(std::span<Block const> all, BufferId buffer,
+                                                  Collective::Blocks& blocks) const {
+        blocks = {std::vector<std::uint64_t>(ranks, 0), std::vector<std::uint64_t>(ranks, 0)};
+        for (Block const& block : all) {
+            blocks.counts[static_cast<std::size_t>(block.peer)] = block.bytes;
+            blocks.displacements[static_cast<std::size_t>(block.peer)] = block.offset;
+        }
+        return {buffers.base[buffer], blocks.counts.data(), blocks.displacements.data(), moved,
+                memory_of(buffers.kind)};
+    }
+};
+
 Collective::Collective(Operation const& operation, Buffers const& buffers, ucc_team_h team, std::size_t ranks,
                        std::size_t group_rank)
     : team_(team) {
     args_.mask = UCC_COLL_ARGS_FIELD_FLAGS;
-    std::visit(
-        [&](auto const& step) {
-            if constexpr (requires { describe(step, buffers); }) {
-                describe(step, buffers);
-            } else if constexpr (requires { describe(step, buffers, ranks); }) {
-                describe(step, buffers, ranks);
-            } else if constexpr (requires { describe(step, buffers, ranks, group_rank); }) {
-                describe(step, buffers, ranks, group_rank);
-            }
-        },
-        operation);
+    std::visit(Describe{*this, buffers, ranks, group_rank}, operation);
 }
 
 Collective::Collective(Collective&& other) noexcept
@@ -118,67 +165,6 @@ Collective::~Collective() {
     if (persistent_ && request_ != nullptr) {
         ucc_collective_finalize(request_);
     }
-}
-
-void Collective::describe(Exchange const& step, Buffers const& buffers, std::size_t ranks) {
-    auto const fill = [&](Blocks& blocks, std::span<Block const> all) {
-        blocks = {std::vector<std::uint64_t>(ranks, 0), std::vector<std::uint64_t>(ranks, 0)};
-        for (Block const& block : all) {
-            blocks.counts[static_cast<std::size_t>(block.peer)] = block.bytes;
-            blocks.displacements[static_cast<std::size_t>(block.peer)] = block.offset;
-        }
-    };
-    fill(send_, step.send);
-    fill(recv_, step.recv);
-    auto const info_v = [&](BufferId buffer, Blocks& blocks) {
-        return ucc_coll_buffer_info_v_t{buffers.base[buffer], blocks.counts.data(), blocks.displacements.data(), moved,
-                                        memory_of(buffers.kind)};
-    };
-    args_.coll_type = UCC_COLL_TYPE_ALLTOALLV;
-    args_.flags = UCC_COLL_ARGS_FLAG_COUNT_64BIT | UCC_COLL_ARGS_FLAG_DISPLACEMENTS_64BIT;
-    args_.src.info_v = info_v(step.send_buffer, send_);
-    args_.dst.info_v = info_v(step.recv_buffer, recv_);
-}
-
-void Collective::describe(AllReduce const& step, Buffers const& buffers) {
-    std::uint64_t const count = step.bytes / size_of(step.element);
-    ucc_datatype_t const type = *reduced_type(step.element, buffers.kind);
-    args_.coll_type = UCC_COLL_TYPE_ALLREDUCE;
-    args_.op = operation_of(step.reduction);
-    args_.src.info = info(address(step.send, buffers), count, type, buffers.kind);
-    args_.dst.info = info(address(step.recv, buffers), count, type, buffers.kind);
-    args_.flags = step.send == step.recv ? UCC_COLL_ARGS_FLAG_IN_PLACE : 0;
-}
-
-// In place UCC takes the whole buffer as destination and leaves the result in this rank's part of it.
-void Collective::describe(ReduceScatter const& step, Buffers const& buffers, std::size_t ranks,
-                          std::size_t group_rank) {
-    std::uint64_t const count = step.bytes / size_of(step.element);
-    ucc_datatype_t const type = *reduced_type(step.element, buffers.kind);
-    std::byte* const send = address(step.send, buffers);
-    std::byte* const recv = address(step.recv, buffers);
-    bool const in_place = recv == send + step.bytes / ranks * group_rank;
-    args_.coll_type = UCC_COLL_TYPE_REDUCE_SCATTER;
-    args_.op = operation_of(step.reduction);
-    args_.src.info = info(send, count, type, buffers.kind);
-    args_.dst.info = in_place ? args_.src.info : info(recv, count / ranks, type, buffers.kind);
-    args_.flags = in_place ? UCC_COLL_ARGS_FLAG_IN_PLACE : 0;
-}
-
-void Collective::describe(AllGather const& step, Buffers const& buffers, std::size_t ranks, std::size_t group_rank) {
-    Bytes const share = step.bytes / ranks;
-    std::byte* const send = address(step.send, buffers);
-    std::byte* const recv = address(step.recv, buffers);
-    args_.coll_type = UCC_COLL_TYPE_ALLGATHER;
-    args_.src.info = info(send, share, moved, buffers.kind);
-    args_.dst.info = info(recv, step.bytes, moved, buffers.kind);
-    args_.flags = send == recv + share * group_rank ? UCC_COLL_ARGS_FLAG_IN_PLACE : 0;
-}
-
-void Collective::describe(Broadcast const& step, Buffers const& buffers) {
-    args_.coll_type = UCC_COLL_TYPE_BCAST;
-    args_.root = static_cast<std::uint64_t>(step.root);
-    args_.src.info = info(address(step.data, buffers), step.bytes, moved, buffers.kind);
 }
 
 bool Collective::prepare(bool persistent) {

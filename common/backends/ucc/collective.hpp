@@ -40,11 +40,7 @@ private:
         std::vector<std::uint64_t> counts;
         std::vector<std::uint64_t> displacements;
     };
-    void describe(Exchange const& step, Buffers const& buffers, std::size_t ranks);
-    void describe(AllReduce const& step, Buffers const& buffers);
-    void describe(ReduceScatter const& step, Buffers const& buffers, std::size_t ranks, std::size_t group_rank);
-    void describe(AllGather const& step, Buffers const& buffers, std::size_t ranks, std::size_t group_rank);
-    void describe(Broadcast const& step, Buffers const& buffers);
+    friend struct Describe;
 
     ucc_coll_args_t args_{};
     ucc_team_h team_;

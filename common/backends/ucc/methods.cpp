@@ -72,22 +72,10 @@ std::span<MethodInfo const> method_table() {
 }
 
 Method read_method(MethodChoice const& choice) {
-    bool const by_default = choice.name == "default";
-    bool const known =
-        std::any_of(table.begin(), table.end(), [&](MethodInfo const& row) { return row.name == choice.name; });
-    if (!by_default && !known) {
-        std::vector<std::string> names{"default"};
-        std::transform(table.begin(), table.end(), std::back_inserter(names),
-                       [](MethodInfo const& row) { return std::string(row.name); });
-        throw UsageError(unknown_name("ucc method", choice.name, names));
-    }
-    Method method;
-    method.persistent = !by_default && choice.name != by_call;
-    if (choice.name != algorithm_method) {
-        if (!choice.knobs.empty()) {
-            throw UsageError(fmt::format("--method {}: ucc {} has no knobs", to_string(choice), choice.name));
-        }
-        return method;
+    MethodInfo const& row = table[choice.name == "default" ? 0 : find_method(table, "ucc", choice.name)];
+    Method method{.persistent = row.name != by_call};
+    if (row.name != algorithm_method && !choice.knobs.empty()) {
+        throw_unknown_knob("ucc", row, choice, choice.knobs.begin()->first);
     }
     for (auto const& [call, name] : choice.knobs) {
         check_algorithm(call, name);

@@ -18,7 +18,7 @@ namespace dlmb::ucc {
 struct Method {
     bool persistent = false;  // a request is made in compile() and posted again in every iteration
     /// By UCC's name of the collective ("allreduce", "bcast"): the algorithm. Empty: UCC decides.
-    std::map<std::string, std::string, std::less<>> algorithms;
+    std::map<std::string, std::string, std::less<>> algorithms = {};
 };
 
 [[nodiscard]] std::span<MethodInfo const> method_table();
