@@ -15,20 +15,66 @@
 namespace dlmb::tuning {
 namespace {
 
+using Choices = std::vector<std::optional<Choice>>;
+
+bool counts(Decision const& decision, bool accept_unconfirmed) {
+    return decision.outcome == Outcome::chosen || (accept_unconfirmed && decision.outcome == Outcome::unconfirmed);
+}
+
+bool far_apart(Point const& left, Point const& right) {
+    return (right.bytes - 1) / widest_gap >= std::max<Bytes>(left.bytes, 1);
+}
+
+/// What holds at each point; runs of unconfirmed choices that are too short fall back to the default.
+Choices choices_at(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices choices;
+    for (Point const& point : points) {
+        choices.push_back(counts(point.decision, accept_unconfirmed) ? point.decision.winner : std::nullopt);
+    }
+    for (std::size_t first = 0; first < choices.size();) {
+        std::size_t end = first + 1;
+        bool confirmed = points[first].decision.outcome == Outcome::chosen;
+        while (end < choices.size() && choices[end] == choices[first] && !far_apart(points[end - 1], points[end])) {
+            confirmed = confirmed || points[end].decision.outcome == Outcome::chosen;
+            ++end;
+        }
+        if (!confirmed && end - first < policy.hysteresis) {
+            std::fill(choices.begin() + static_cast<std::ptrdiff_t>(first),
+                      choices.begin() + static_cast<std::ptrdiff_t>(end), std::nullopt);
+        }
+        first = end;
+    }
+    return choices;
+}
+
+/// The last size of the gap between two neighbours that goes to the left one.
+Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> const& a,
+                   std::optional<Choice> const& b) {
+    if (!a) {
+        return right.bytes - 1;
+    }
+    return b ? geometric_middle(left.bytes, right.bytes) : left.bytes;
+}
+
+/// Whether no rule holds between the points i - 1 and i.
+bool gap_before(std::size_t i, std::span<Point const> points, Choices const& choices) {
+    return choices[i - 1] && choices[i] && far_apart(points[i - 1], points[i]);
+}
+
 /// Rules know the imbalance and not what made it. Places that differ in that alone follow each other.
-void require_one_skew(std::vector<Series> const& all, std::string const& scope, Place place) {
-    std::string const skew = std::exchange(place.skew, all.empty() ? "" : all.back().place.skew);
-    if (!all.empty() && all.back().scope == scope && all.back().place == place && place.skew != skew) {
+void require_one_skew(std::vector<Series> const& all, std::string const& scope, Conditions conditions) {
+    std::string const skew = std::exchange(conditions.skew, all.empty() ? "" : all.back().conditions.skew);
+    if (!all.empty() && all.back().scope == scope && all.back().conditions == conditions && conditions.skew != skew) {
         throw UsageError(fmt::format("exchanges of --skew {} and --skew {} are about as uneven as each other ({:.2f}), "
                                      "so that one rule would be for both; build from one of them",
-                                     place.skew, skew, place.imbalance->min));
+                                     conditions.skew, skew, conditions.imbalance->min));
     }
 }
 
 std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::vector<Decision> const& decisions) {
-    std::map<std::pair<std::string, Place>, std::vector<Point>> points;
+    std::map<std::pair<std::string, Conditions>, std::vector<Point>> points;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
-        points[{comparisons[i].scope, comparisons[i].place}].push_back({comparisons[i].bytes, decisions[i]});
+        points[{comparisons[i].scope, comparisons[i].conditions}].push_back({comparisons[i].bytes, decisions[i]});
     }
     std::vector<Series> all;
     for (auto& [key, of_key] : points) {
@@ -39,18 +85,18 @@ std::vector<Series> series_of(std::vector<Comparison> const& comparisons, std::v
     return all;
 }
 
-When when_of(Place const& place, ByteInterval bytes) {
+When when_of(Conditions const& conditions, ByteInterval bytes) {
     When when;
-    when.operation = place.operation;
+    when.operation = conditions.operation;
     when.bytes = bytes;
-    when.ranks = CountInterval{place.ranks, place.ranks};
-    when.nodes = CountInterval{place.nodes, place.nodes};
-    when.memory = place.memory;
-    when.dtype = place.dtype;
-    when.reduction = place.reduction;
-    when.in_place = place.in_place ? std::optional(true) : std::nullopt;
-    when.uniform = place.uniform;
-    when.imbalance = place.imbalance;
+    when.ranks = CountInterval{conditions.ranks, conditions.ranks};
+    when.nodes = CountInterval{conditions.nodes, conditions.nodes};
+    when.memory = conditions.memory;
+    when.dtype = conditions.dtype;
+    when.reduction = conditions.reduction;
+    when.in_place = conditions.in_place ? std::optional(true) : std::nullopt;
+    when.uniform = conditions.uniform;
+    when.imbalance = conditions.imbalance;
     return when;
 }
 
@@ -112,7 +158,7 @@ Choice default_choice(Series const& series, Policy const& policy) {
     if (series.scope != select_scope) {
         return {series.scope, default_method, std::nullopt, {}};
     }
-    auto const baseline = policy.baseline.find(series.place.memory);
+    auto const baseline = policy.baseline.find(series.conditions.memory);
     return {baseline->second, default_method, std::nullopt, {}};
 }
 
@@ -121,7 +167,7 @@ void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& 
         Rule rule;
         rule.scope = series.scope;
         rule.pattern = "collective";
-        rule.when = when_of(series.place, region.bytes);
+        rule.when = when_of(series.conditions, region.bytes);
         rule.choose = region.choice.value_or(default_choice(series, policy));
         rule.status = status_of(region);
         rule.evidence = joined(region.points);
@@ -133,6 +179,51 @@ void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& 
 }
 
 }  // namespace
+
+Bytes geometric_middle(Bytes a, Bytes b) {
+    Bytes low = a;
+    Bytes high = b;
+    while (low < high) {
+        Bytes const middle = low + (high - low + 1) / 2;
+        bool const fits = static_cast<__uint128_t>(middle) * middle <= static_cast<__uint128_t>(a) * b;
+        (fits ? low : high) = fits ? middle : middle - 1;
+    }
+    return low;
+}
+
+std::vector<Region> regions_of(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices const choices = choices_at(points, policy, accept_unconfirmed);
+    std::vector<Region> regions;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        bool const joins = i > 0 && !gap_before(i, points, choices);
+        if (joins && choices[i] == choices[i - 1]) {
+            regions.back().bytes.max = points[i].bytes;
+            regions.back().points.push_back(points[i]);
+            continue;
+        }
+        Bytes begin = points[i].bytes;
+        if (joins) {
+            regions.back().bytes.max = last_of_left(points[i - 1], points[i], choices[i - 1], choices[i]);
+            begin = regions.back().bytes.max + 1;
+        }
+        regions.push_back({{begin, points[i].bytes}, choices[i], {points[i]}});
+    }
+    return regions;
+}
+
+std::vector<Bytes> sizes_between(std::span<Point const> points, Policy const& policy, bool accept_unconfirmed) {
+    Choices const choices = choices_at(points, policy, accept_unconfirmed);
+    std::vector<Bytes> sizes;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        auto const ratio =
+            static_cast<double>(points[i].bytes) / static_cast<double>(std::max<Bytes>(points[i - 1].bytes, 1));
+        bool const differ = choices[i] != choices[i - 1] && ratio > policy.cut;
+        if (differ || gap_before(i, points, choices)) {
+            sizes.push_back(geometric_middle(points[i - 1].bytes, points[i].bytes));
+        }
+    }
+    return sizes;
+}
 
 Built build_rules(std::vector<Observation> const& search, std::vector<Observation> const& confirm, Policy const& policy,
                   bool accept_unconfirmed) {

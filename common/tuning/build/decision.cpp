@@ -16,7 +16,7 @@ namespace {
 constexpr double small_ns = 50'000;  // below, the margin is policy.min_gain_small
 constexpr double confirm_level = 0.05;
 
-using ComparisonKey = std::tuple<std::string, Place, Bytes>;
+using ComparisonKey = std::tuple<std::string, Conditions, Bytes>;
 
 using Launches = std::map<std::string, Observation const*>;  // by launch id
 using Competitors = std::map<Competitor, Launches>;
@@ -132,7 +132,7 @@ Decision after_confirmation(Comparison const& comparison, MethodTimes const& win
 std::vector<Observation> backends_in(std::vector<Observation> const& all, Policy const& policy) {
     std::vector<Observation> chosen;
     for (Observation const& seen : all) {
-        auto const baseline = policy.baseline.find(seen.place.memory);
+        auto const baseline = policy.baseline.find(seen.conditions.memory);
         if (!seen.is_default || baseline == policy.baseline.end()) {
             continue;
         }
@@ -151,7 +151,7 @@ std::vector<Comparison> method_comparisons(std::vector<Observation> const& searc
                                            std::vector<Observation> const& confirm) {
     std::map<ComparisonKey, std::pair<Competitors, Competitors>> comparisons;
     auto const key_of = [](Observation const& seen) {
-        return ComparisonKey{seen.competitor.backend, seen.place, seen.bytes};
+        return ComparisonKey{seen.competitor.backend, seen.conditions, seen.bytes};
     };
     for (Observation const& seen : search) {
         comparisons[key_of(seen)].first[seen.competitor][seen.launch_id] = &seen;
@@ -164,8 +164,8 @@ std::vector<Comparison> method_comparisons(std::vector<Observation> const& searc
     }
     std::vector<Comparison> result;
     for (auto const& [key, competitors] : comparisons) {
-        auto const& [scope, place, bytes] = key;
-        Comparison comparison{scope, place, bytes, finished(competitors.first), finished(competitors.second)};
+        auto const& [scope, conditions, bytes] = key;
+        Comparison comparison{scope, conditions, bytes, finished(competitors.first), finished(competitors.second)};
         if (default_of(comparison.search) != nullptr) {
             result.push_back(std::move(comparison));
         }

@@ -24,10 +24,10 @@ struct MethodTimes {
     double aa_error = 0;  // by how much the mean over these launches differs where nothing does
 };
 
-/// One scope, place and size: everything that competed there.
+/// One scope, conditions and size: everything that competed there.
 struct Comparison {
     std::string scope;
-    Place place;
+    Conditions conditions;
     Bytes bytes = 0;
     std::vector<MethodTimes> search;   // launches that may find a winner
     std::vector<MethodTimes> confirm;  // fresh ones, which decide
@@ -47,7 +47,8 @@ struct Decision {
     std::optional<Evidence> evidence;
 };
 
-/// `search` and `confirm` in comparisons of one backend's methods, one per scope, place and size that has a default.
+/// `search` and `confirm` in comparisons of one backend's methods, one per scope, conditions and size that has a
+/// default.
 [[nodiscard]] std::vector<Comparison> method_comparisons(std::vector<Observation> const& search,
                                                          std::vector<Observation> const& confirm);
 

@@ -17,38 +17,39 @@ constexpr Bytes fine_step = 8;     // every element type divides it
 constexpr Bytes coarse_step = 64;  // and packed blocks of an exchange
 constexpr Bytes coarse_from = 4096;
 
-std::uint64_t messages(Place const& place) {
-    bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
-    return per_rank ? place.ranks : 1;
+std::uint64_t messages(Conditions const& conditions) {
+    bool const per_rank =
+        conditions.operation == TunedOperation::allgather || conditions.operation == TunedOperation::exchange;
+    return per_rank ? conditions.ranks : 1;
 }
 
 /// What --message-size counts for `bytes` of the table (patterns/collective/README.md).
-Bytes message_size(Place const& place, Bytes bytes) {
-    return bytes / messages(place);
+Bytes message_size(Conditions const& conditions, Bytes bytes) {
+    return bytes / messages(conditions);
 }
 
 /// A size near `bytes` whose messages are whole elements.
-Bytes rounded(Place const& place, Bytes bytes) {
-    Bytes const message = message_size(place, bytes);
+Bytes rounded(Conditions const& conditions, Bytes bytes) {
+    Bytes const message = message_size(conditions, bytes);
     Bytes const step = message >= coarse_from ? coarse_step : fine_step;
-    return std::max(message / step * step, fine_step) * messages(place);
+    return std::max(message / step * step, fine_step) * messages(conditions);
 }
 
-std::string operation_option(Place const& place) {
-    if (place.operation == TunedOperation::exchange) {
-        return place.uniform.value_or(true) ? "alltoall" : "alltoallv";
+std::string operation_option(Conditions const& conditions) {
+    if (conditions.operation == TunedOperation::exchange) {
+        return conditions.uniform.value_or(true) ? "alltoall" : "alltoallv";
     }
-    return std::string(name_of(place.operation));
+    return std::string(name_of(conditions.operation));
 }
 
 /// What makes exchanges as uneven as these. Where nobody says what did: a rank that gets R times as much as each other,
 /// which is x = R * ranks / (R + ranks - 1) times the mean. Empty: what --skew is when left out, or it is not possible.
-std::string skew_option(Place const& place) {
-    if (!place.skew.empty() || !place.imbalance || place.imbalance->min <= 1) {
-        return place.skew;
+std::string skew_option(Conditions const& conditions) {
+    if (!conditions.skew.empty() || !conditions.imbalance || conditions.imbalance->min <= 1) {
+        return conditions.skew;
     }
-    auto const ranks = static_cast<double>(place.ranks);
-    double const wanted = std::sqrt(place.imbalance->min * std::min(place.imbalance->max, ranks));
+    auto const ranks = static_cast<double>(conditions.ranks);
+    double const wanted = std::sqrt(conditions.imbalance->min * std::min(conditions.imbalance->max, ranks));
     return wanted < ranks ? fmt::format("hot_rank:{:.2f}", wanted * (ranks - 1) / (ranks - wanted)) : "";
 }
 
@@ -56,15 +57,21 @@ std::string skew_option(Place const& place) {
 std::vector<std::string> with_default(Series const& series, std::set<std::string> methods) {
     methods.erase(default_method);
     std::vector<std::string> all{default_method};
-    if (series.scope == "mpi" && series.place.operation == TunedOperation::exchange &&
-        series.place.uniform.value_or(true)) {
+    if (series.scope == "mpi" && series.conditions.operation == TunedOperation::exchange &&
+        series.conditions.uniform.value_or(true)) {
         methods.insert(mpi_alltoall);
     }
     all.insert(all.end(), methods.begin(), methods.end());
     return all;
 }
 
-/// The winners that stand so, each against the default at its sizes.
+}  // namespace
+
+bool can_be_made(Conditions const& conditions) {
+    return !conditions.skew.empty() || !conditions.imbalance ||
+           conditions.imbalance->min < static_cast<double>(conditions.ranks);
+}
+
 std::vector<NextJob> winners_again(Built const& built, Outcome outcome) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
@@ -76,7 +83,7 @@ std::vector<NextJob> winners_again(Built const& built, Outcome outcome) {
             if (point.decision.outcome == outcome) {
                 std::string const& method = point.decision.winner->method;
                 NextJob& job = by_winner[method];
-                job.place = series.place;
+                job.conditions = series.conditions;
                 job.backend = series.scope;
                 job.methods = with_default(series, {method});
                 job.bytes.push_back(point.bytes);
@@ -89,26 +96,12 @@ std::vector<NextJob> winners_again(Built const& built, Outcome outcome) {
     return jobs;
 }
 
-}  // namespace
-
-bool can_be_made(Place const& place) {
-    return !place.skew.empty() || !place.imbalance || place.imbalance->min < static_cast<double>(place.ranks);
-}
-
-std::vector<NextJob> confirmations(Built const& built) {
-    return winners_again(built, Outcome::unconfirmed);
-}
-
-std::vector<NextJob> repetitions(Built const& built) {
-    return winners_again(built, Outcome::undecided);
-}
-
 std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed) {
     std::vector<NextJob> jobs;
     for (Series const& series : built.series) {
         std::set<Bytes> between;
         for (Bytes const bytes : sizes_between(series.points, policy, accept_unconfirmed)) {
-            between.insert(rounded(series.place, bytes));
+            between.insert(rounded(series.conditions, bytes));
         }
         for (Point const& point : series.points) {
             between.erase(point.bytes);  // no finer by whole elements
@@ -124,7 +117,7 @@ std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool 
                 methods.insert(point.decision.winner->method);
             }
         }
-        jobs.push_back({series.place, sizes, with_default(series, methods), series.scope});
+        jobs.push_back({series.conditions, sizes, with_default(series, methods), series.scope});
     }
     return jobs;
 }
@@ -140,7 +133,7 @@ std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs
     }
     std::set<std::pair<std::uint64_t, std::uint64_t>> worlds;
     for (NextJob const& job : jobs) {
-        worlds.emplace(job.place.ranks, job.place.nodes);
+        worlds.emplace(job.conditions.ranks, job.conditions.nodes);
     }
     for (auto const& [ranks, nodes] : worlds) {
         text += fmt::format("\n[[world]]\nranks = {}\nnodes = {}\n", ranks, nodes);
@@ -149,20 +142,21 @@ std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs
         NextJob const& job = jobs[i];
         std::vector<std::string> sizes;
         for (Bytes const bytes : job.bytes) {
-            Bytes const size = message_size(job.place, bytes);
+            Bytes const size = message_size(job.conditions, bytes);
             sizes.push_back(fmt::format("{}:{}", size, size));
         }
         text += fmt::format("\n[[program]]\nname = \"{}-{}\"\nprogram = \"collective\"\noperation = \"{}\"\n",
-                            operation_option(job.place), i + 1, operation_option(job.place));
+                            operation_option(job.conditions), i + 1, operation_option(job.conditions));
         text += fmt::format("backend = \"{}\"\nmethod = \"{}\"\nmemory = \"{}\"\nmessage-size = \"{}\"\n", job.backend,
-                            fmt::join(job.methods, ","), job.place.memory, fmt::join(sizes, ","));
-        if (!job.place.dtype.empty()) {
-            text += fmt::format("element = \"{}\"\nreduction = \"{}\"\n", job.place.dtype, job.place.reduction);
+                            fmt::join(job.methods, ","), job.conditions.memory, fmt::join(sizes, ","));
+        if (!job.conditions.dtype.empty()) {
+            text +=
+                fmt::format("element = \"{}\"\nreduction = \"{}\"\n", job.conditions.dtype, job.conditions.reduction);
         }
-        if (std::string const skew = skew_option(job.place); !skew.empty()) {
+        if (std::string const skew = skew_option(job.conditions); !skew.empty()) {
             text += fmt::format("skew = \"{}\"\n", skew);
         }
-        if (job.place.in_place) {
+        if (job.conditions.in_place) {
             text += "in-place = \"on\"\n";
         }
     }

@@ -15,21 +15,20 @@ namespace dlmb::tuning {
 
 /// One job of the sweep: only these methods at only these sizes.
 struct NextJob {
-    Place place;
+    Conditions conditions;
     std::vector<Bytes> bytes;          // ascending, in basis_of(operation)
     std::vector<std::string> methods;  // as --method takes them, the default first
     std::string backend;
 };
 
-/// Confirmation of every significant winner at its sizes.
-[[nodiscard]] std::vector<NextJob> confirmations(Built const& built);
-/// More launches of the competitors that are undecided, to be added to those that found them.
-[[nodiscard]] std::vector<NextJob> repetitions(Built const& built);
+/// The winners that stand so, each against the default at its sizes: `unconfirmed` ones on fresh launches, `undecided`
+/// ones in more launches, to be added to those that found them.
+[[nodiscard]] std::vector<NextJob> winners_again(Built const& built, Outcome outcome);
 /// Cuts that are coarser than policy.cut, by all methods that hold beside them.
 [[nodiscard]] std::vector<NextJob> refinements(Built const& built, Policy const& policy, bool accept_unconfirmed);
 
 /// Whether dlmb_collective has exchanges as uneven as these: not where one rank gets or sends everything.
-[[nodiscard]] bool can_be_made(Place const& place);
+[[nodiscard]] bool can_be_made(Conditions const& conditions);
 
 /// How all jobs are measured.
 struct NextLaunches {

@@ -31,60 +31,63 @@ std::string const& parameter(record::Record const& cell, std::string const& name
 }
 
 /// Names of patterns/collective; its alltoall and alltoallv are exchanges of equal and of unequal blocks.
-Place place_of(record::Record const& cell) {
+Conditions conditions_of(record::Record const& cell) {
     std::string const& name = parameter(cell, "operation");
-    Place place;
+    Conditions conditions;
     bool const is_exchange = name == "alltoall" || name == "alltoallv";
     auto const operation = is_exchange ? TunedOperation::exchange : operation_named(name);
     if (!operation) {
         throw UsageError(fmt::format("cell {}: unknown operation '{}'", cell.cell_id, name));
     }
-    place.operation = *operation;
-    place.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
+    conditions.operation = *operation;
+    conditions.ranks = static_cast<std::uint64_t>(cell.identity.world.ranks);
     auto const per_node = static_cast<std::uint64_t>(cell.identity.world.ranks_per_node);
-    place.nodes = (place.ranks + per_node - 1) / per_node;
-    place.memory = cell.identity.memory;
-    if (place.operation == TunedOperation::allreduce || place.operation == TunedOperation::reduce_scatter) {
-        place.dtype = parameter(cell, "element");
-        place.reduction = parameter(cell, "reduction");
+    conditions.nodes = (conditions.ranks + per_node - 1) / per_node;
+    conditions.memory = cell.identity.memory;
+    if (conditions.operation == TunedOperation::allreduce || conditions.operation == TunedOperation::reduce_scatter) {
+        conditions.dtype = parameter(cell, "element");
+        conditions.reduction = parameter(cell, "reduction");
     }
-    place.in_place = parameter(cell, "in-place") == "on";
+    conditions.in_place = parameter(cell, "in-place") == "on";
     if (is_exchange) {
-        place.uniform = name == "alltoall";
+        conditions.uniform = name == "alltoall";
     }
     if (name == "alltoallv") {
-        auto const mean = static_cast<double>(cell.traffic.payload_bytes) / static_cast<double>(place.ranks);
-        place.imbalance = imbalance_class(static_cast<double>(cell.traffic.largest_total_bytes) / std::max(mean, 1.0));
-        place.skew = parameter(cell, "skew");
+        auto const mean = static_cast<double>(cell.traffic.payload_bytes) / static_cast<double>(conditions.ranks);
+        conditions.imbalance =
+            imbalance_class(static_cast<double>(cell.traffic.largest_total_bytes) / std::max(mean, 1.0));
+        conditions.skew = parameter(cell, "skew");
     }
-    return place;
+    return conditions;
 }
 
 /// The message size of the command line in the operation's basis (patterns/collective/README.md).
-Bytes bytes_of(record::Record const& cell, Place const& place) {
+Bytes bytes_of(record::Record const& cell, Conditions const& conditions) {
     Bytes const message = whole_number(parameter(cell, "message-size"), "message-size");
-    bool const per_rank = place.operation == TunedOperation::allgather || place.operation == TunedOperation::exchange;
-    return per_rank ? message * place.ranks : message;
+    bool const per_rank =
+        conditions.operation == TunedOperation::allgather || conditions.operation == TunedOperation::exchange;
+    return per_rank ? message * conditions.ranks : message;
 }
 
 /// What libraries call the operation: MPI's names and NCCL's.
-std::vector<std::string> calls_of(Place const& place) {
-    switch (place.operation) {
+std::vector<std::string> calls_of(Conditions const& conditions) {
+    switch (conditions.operation) {
     case TunedOperation::exchange:
-        return {place.uniform.value_or(true) ? "alltoall" : "alltoallv"};
+        return {conditions.uniform.value_or(true) ? "alltoall" : "alltoallv"};
     case TunedOperation::broadcast:
         return {"broadcast", "bcast"};
     case TunedOperation::reduce_scatter:
         return {"reduce_scatter", "reduce_scatter_block"};
     default:
-        return {std::string(name_of(place.operation))};
+        return {std::string(name_of(conditions.operation))};
     }
 }
 
 /// The facts are BACKEND_algorithm.CALL and BACKEND_algorithm_id.CALL, for every call that the method names; the family
 /// is a fact as well where a backend has several libraries.
-std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& place, Provenance const& facts) {
-    for (std::string const& call : calls_of(place)) {
+std::optional<Algorithm> algorithm_of(std::string const& backend, Conditions const& conditions,
+                                      Provenance const& facts) {
+    for (std::string const& call : calls_of(conditions)) {
         std::string const name = text_of(facts, fmt::format("{}_algorithm.{}", backend, call));
         if (name.empty()) {
             continue;
@@ -102,11 +105,11 @@ std::optional<Algorithm> algorithm_of(std::string const& backend, Place const& p
 
 Observation observation_from(record::Record const& cell, std::string const& launch_id) {
     Observation seen;
-    seen.place = place_of(cell);
-    seen.bytes = bytes_of(cell, seen.place);
+    seen.conditions = conditions_of(cell);
+    seen.bytes = bytes_of(cell, seen.conditions);
     seen.competitor = {cell.identity.backend, cell.identity.method};
     seen.choice = {seen.competitor.backend, seen.competitor.method,
-                   algorithm_of(cell.identity.backend, seen.place, cell.backend_facts),
+                   algorithm_of(cell.identity.backend, seen.conditions, cell.backend_facts),
                    params_of(parse_method(seen.competitor.method).knobs)};
     seen.is_default = cell.is_default;
     seen.launch_id = launch_id;
@@ -140,18 +143,18 @@ RatioInterval imbalance_class(double imbalance) {
     return {edge(half_octave), std::nextafter(edge(half_octave + 1), 1.0)};
 }
 
-Query query_of(Place const& place, Bytes bytes, std::string_view backend) {
-    return {.operation = place.operation,
+Query query_of(Conditions const& conditions, Bytes bytes, std::string_view backend) {
+    return {.operation = conditions.operation,
             .backend = backend,
             .bytes = bytes,
-            .ranks = place.ranks,
-            .nodes = place.nodes,
-            .dtype = place.dtype,
-            .reduction = place.reduction,
-            .memory = place.memory,
-            .in_place = place.in_place,
-            .uniform = place.uniform,
-            .imbalance = place.imbalance ? std::optional(place.imbalance->min) : std::nullopt};
+            .ranks = conditions.ranks,
+            .nodes = conditions.nodes,
+            .dtype = conditions.dtype,
+            .reduction = conditions.reduction,
+            .memory = conditions.memory,
+            .in_place = conditions.in_place,
+            .uniform = conditions.uniform,
+            .imbalance = conditions.imbalance ? std::optional(conditions.imbalance->min) : std::nullopt};
 }
 
 Versions library_versions(record::Record const& cell) {

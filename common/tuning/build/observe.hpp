@@ -18,8 +18,8 @@
 
 namespace dlmb::tuning {
 
-/// What measurements must share to be compared, besides the size: the conditions of the rules made from them.
-struct Place {
+/// What measurements must share to be compared, besides the size: what the rules made from them ask for.
+struct Conditions {
     TunedOperation operation = TunedOperation::allreduce;
     std::uint64_t ranks = 0;
     std::uint64_t nodes = 0;
@@ -31,7 +31,7 @@ struct Place {
     std::optional<RatioInterval> imbalance = {};  // of an exchange of unequal blocks: its imbalance_class()
     std::string skew = {};  // what made these blocks, as --skew takes it; empty: not known. No condition
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
-    auto operator<=>(Place const&) const = default;
+    auto operator<=>(Conditions const&) const = default;
 };
 
 /// The method of backend mpi that calls MPI_Alltoall.
@@ -42,7 +42,7 @@ inline constexpr char const* mpi_alltoall = "alltoall";
 [[nodiscard]] RatioInterval imbalance_class(double imbalance);
 
 /// What a program that does this asks a table. The views are of the arguments.
-[[nodiscard]] Query query_of(Place const& place, Bytes bytes, std::string_view backend);
+[[nodiscard]] Query query_of(Conditions const& conditions, Bytes bytes, std::string_view backend);
 
 /// A backend and a method as --method takes it: what competes.
 struct Competitor {
@@ -53,7 +53,7 @@ struct Competitor {
 };
 
 struct Observation {
-    Place place;
+    Conditions conditions;
     Bytes bytes = 0;  // in basis_of(operation)
     Competitor competitor;
     Choice choice;            // the competitor with the library's algorithm, if it has one

@@ -23,17 +23,17 @@ MethodTimes const& shown(Comparison const& comparison, std::string const& method
     if (found == comparison.search.end()) {
         throw UsageError(fmt::format("{} of {} bytes, {} ranks: the table picks '{}', which these results did not "
                                      "measure in a launch with the default; measure with it in --method",
-                                     name_of(comparison.place.operation), comparison.bytes, comparison.place.ranks,
-                                     method));
+                                     name_of(comparison.conditions.operation), comparison.bytes,
+                                     comparison.conditions.ranks, method));
     }
     return *found;
 }
 
 SizeGain gain_at(TuningTable const& table, Comparison const& comparison) {
-    Match const match = lookup(table, query_of(comparison.place, comparison.bytes, comparison.scope));
+    Match const match = lookup(table, query_of(comparison.conditions, comparison.bytes, comparison.scope));
     SizeGain gain;
     gain.scope = comparison.scope;
-    gain.place = comparison.place;
+    gain.conditions = comparison.conditions;
     gain.bytes = comparison.bytes;
     gain.choice = match ? match.deciding()->choose.method : default_method;
     MethodTimes const& choice = shown(comparison, gain.choice);
@@ -88,11 +88,11 @@ ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std
                            std::string const& memory) {
     ExpectedGain gain;
     for (auto const& [demand, count] : traffic) {
-        Place place = demand.place;
-        place.memory = memory;
-        Rule const* const rule = lookup(table, query_of(place, demand.bytes, backend)).method;
+        Conditions conditions = demand.conditions;
+        conditions.memory = memory;
+        Rule const* const rule = lookup(table, query_of(conditions, demand.bytes, backend)).method;
         bool const known = rule != nullptr && rule->evidence;
-        gain.steps.push_back({{place, demand.bytes}, count, known ? rule : nullptr});
+        gain.steps.push_back({{conditions, demand.bytes}, count, known ? rule : nullptr});
         (known ? gain.covered : gain.uncovered) += count;
         if (known) {
             gain.default_ns += count * rule->evidence->default_ns;
@@ -103,18 +103,18 @@ ExpectedGain expected_gain(TuningTable const& table, Traffic const& traffic, std
 }
 
 std::vector<NextJob> searches(ExpectedGain const& gain, std::string const& backend) {
-    std::map<Place, NextJob> jobs;
+    std::map<Conditions, NextJob> jobs;
     for (ExpectedStep const& step : gain.steps) {
-        if (step.rule == nullptr && can_be_made(step.demand.place)) {
-            NextJob& job = jobs[step.demand.place];
-            job.place = step.demand.place;
+        if (step.rule == nullptr && can_be_made(step.demand.conditions)) {
+            NextJob& job = jobs[step.demand.conditions];
+            job.conditions = step.demand.conditions;
             job.bytes.push_back(step.demand.bytes);
             job.methods = {"all"};
             job.backend = backend;
         }
     }
     std::vector<NextJob> all;
-    for (auto& [place, job] : jobs) {
+    for (auto& [conditions, job] : jobs) {
         all.push_back(std::move(job));
     }
     return all;

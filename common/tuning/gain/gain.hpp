@@ -19,7 +19,7 @@ namespace dlmb::tuning {
 
 /// One kind of operation at one size; `memory` is empty, a plan does not know it.
 struct Demand {
-    Place place;
+    Conditions conditions;
     Bytes bytes = 0;  // in basis_of(operation); of an exchange the mean over its ranks
     // NOLINTNEXTLINE(modernize-use-nullptr): false alarm of clang-tidy 14
     auto operator<=>(Demand const&) const = default;
@@ -33,12 +33,12 @@ using Traffic = std::map<Demand, double>;
 /// `source` names the text in messages.
 [[nodiscard]] Traffic parse_traffic(std::string const& text, std::string const& source);
 
-/// At one size of one place, inside one backend: the table's choice against the backend's default and against the
-/// fastest method, all of them timed in the same launches. Launches differ from each other by more than a table gains,
-/// so every figure is a ratio within a launch, and launches are what is averaged.
+/// At one size and under one set of conditions, inside one backend: the table's choice against the backend's default
+/// and against the fastest method, all of them timed in the same launches. Launches differ from each other by more than
+/// a table gains, so every figure is a ratio within a launch, and launches are what is averaged.
 struct SizeGain {
     std::string scope;
-    Place place;
+    Conditions conditions;
     Bytes bytes = 0;         // in basis_of(operation)
     std::string choice;      // method that the table picks; "default" where it leaves the default
     double default_ns = 0;   // median over launches
@@ -49,7 +49,7 @@ struct SizeGain {
     std::uint64_t launches = 0;
 };
 
-/// Ordered by scope, place and size. Throws UsageError where the table picks a method that was not measured.
+/// Ordered by scope, conditions and size. Throws UsageError where the table picks a method that was not measured.
 [[nodiscard]] std::vector<SizeGain> measured_gains(TuningTable const& table, std::vector<Observation> const& fresh);
 
 /// Geometric means over sizes; there is at least one.

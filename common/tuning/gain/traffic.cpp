@@ -27,7 +27,7 @@ std::uint64_t nodes_of(std::vector<std::uint64_t> const& group, std::uint64_t ra
 
 /// An exchange that all ranks of a group take part in: the n-th one of this group in each of their plans.
 struct Exchange {
-    Place place;
+    Conditions conditions;
     Bytes sent = 0;  // by all ranks
     Bytes most = 0;  // that a rank sends or receives
     std::set<Bytes> blocks;
@@ -69,15 +69,15 @@ private:
             return;
         }
         auto const group = step.at("group").get<std::vector<std::uint64_t>>();
-        Place place;
-        place.operation = operation_named(operation == "send" ? "sendrecv" : operation).value();
-        place.ranks = group.size();
-        place.nodes = nodes_of(group, ranks_per_node_);
-        place.reduction = step.value("reduction", "");
-        place.dtype = place.reduction.empty() ? "" : step.at("element").get<std::string>();
+        Conditions conditions;
+        conditions.operation = operation_named(operation == "send" ? "sendrecv" : operation).value();
+        conditions.ranks = group.size();
+        conditions.nodes = nodes_of(group, ranks_per_node_);
+        conditions.reduction = step.value("reduction", "");
+        conditions.dtype = conditions.reduction.empty() ? "" : step.at("element").get<std::string>();
         if (operation == "exchange") {
             Exchange& all = exchanges_[{group, exchanges[group]++}];
-            all.place = place;
+            all.conditions = conditions;
             Bytes const sent = total(step.at("send"));
             all.sent += sent;
             all.most = std::max({all.most, sent, total(step.at("recv"))});
@@ -86,26 +86,26 @@ private:
                 ++all.block_count;
             }
         } else if (operation == "send") {
-            add(place, step.at("send").at(0).at("bytes"), 1);
+            add(conditions, step.at("send").at(0).at("bytes"), 1);
         } else {
-            add(place, step.at("bytes"), 1);
+            add(conditions, step.at("bytes"), 1);
         }
     }
 
     void add_exchanges() {
         for (auto& [key, all] : exchanges_) {
-            std::uint64_t const ranks = all.place.ranks;
-            all.place.uniform = all.blocks.size() <= 1 && all.block_count == ranks * ranks;
-            if (!*all.place.uniform && all.sent > 0) {
-                all.place.imbalance = imbalance_class(static_cast<double>(all.most) * static_cast<double>(ranks) /
-                                                      static_cast<double>(all.sent));
+            std::uint64_t const ranks = all.conditions.ranks;
+            all.conditions.uniform = all.blocks.size() <= 1 && all.block_count == ranks * ranks;
+            if (!*all.conditions.uniform && all.sent > 0) {
+                all.conditions.imbalance = imbalance_class(static_cast<double>(all.most) * static_cast<double>(ranks) /
+                                                           static_cast<double>(all.sent));
             }
-            add(all.place, all.sent / ranks, static_cast<double>(ranks));
+            add(all.conditions, all.sent / ranks, static_cast<double>(ranks));
         }
     }
 
-    void add(Place const& place, Bytes bytes, double by_ranks) {
-        traffic_[{place, bytes}] += by_ranks / static_cast<double>(ranks_);
+    void add(Conditions const& conditions, Bytes bytes, double by_ranks) {
+        traffic_[{conditions, bytes}] += by_ranks / static_cast<double>(ranks_);
     }
 
     std::uint64_t ranks_per_node_;

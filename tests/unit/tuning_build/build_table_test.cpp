@@ -107,11 +107,11 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     auto search = observe_truth(planted, {{4096}, 4, 0.02, 1});
     Built const undecided = build_rules(search, {}, test_policy(), false);
     EXPECT_EQ(undecided.series[0].points[0].decision.outcome, Outcome::undecided);
-    auto const again = repetitions(undecided);
+    auto const again = winners_again(undecided, Outcome::undecided);
     ASSERT_EQ(again.size(), 1U);
     EXPECT_EQ(again[0].bytes, (std::vector<Bytes>{4096}));
     EXPECT_EQ(again[0].methods, (std::vector<std::string>{"default", "ring"}));
-    EXPECT_TRUE(confirmations(undecided).empty());
+    EXPECT_TRUE(winners_again(undecided, Outcome::unconfirmed).empty());
 
     auto more = observe_truth(planted, {{4096}, 4, 0.02, 2});
     for (Observation& one : more) {
@@ -119,8 +119,8 @@ TEST(BuildTable, AGainThatMayBeLuckIsMeasuredAgainUntilItIsDecided) {
     }
     search.insert(search.end(), more.begin(), more.end());
     Built const decided = build_rules(search, {}, test_policy(), false);
-    EXPECT_TRUE(repetitions(decided).empty());
-    EXPECT_EQ(confirmations(decided).size(), 1U);
+    EXPECT_TRUE(winners_again(decided, Outcome::undecided).empty());
+    EXPECT_EQ(winners_again(decided, Outcome::unconfirmed).size(), 1U);
 }
 
 TEST(BuildTable, RefiningEndsWhereNoElementIsBetweenTwoSizes) {
@@ -133,7 +133,8 @@ TEST(BuildTable, RefiningEndsWhereNoElementIsBetweenTwoSizes) {
 
 TEST(BuildTable, WhatIsMeasuredNextIsMeasuredAsBefore) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
-    auto const jobs = confirmations(build_rules(observe_truth(planted, {{4096}}), {}, test_policy(), false));
+    Built const built = build_rules(observe_truth(planted, {{4096}}), {}, test_policy(), false);
+    auto const jobs = winners_again(built, Outcome::unconfirmed);
     ASSERT_EQ(jobs.size(), 1U);
     std::string const text = sweep_file("tuning-confirm", jobs, {8, "stream", "warm"});
     for (char const* line : {"name = \"tuning-confirm\"", "launches = 8", "timing = \"stream\"", "cache = \"warm\"",

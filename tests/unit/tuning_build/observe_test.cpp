@@ -68,9 +68,9 @@ TEST(Observations, AnUnevenExchangeIsKnownByItsImbalance) {
     cell.traffic.payload_bytes = Bytes{4} * 16384;
     cell.traffic.largest_total_bytes = 32768;  // received by one rank
     Observation const seen = observe(cell).kept().at(0);
-    EXPECT_EQ(seen.place.uniform, false);
-    EXPECT_EQ(seen.place.imbalance, imbalance_class(2.0));
-    EXPECT_EQ(seen.place.skew, "hot_rank:3");
+    EXPECT_EQ(seen.conditions.uniform, false);
+    EXPECT_EQ(seen.conditions.imbalance, imbalance_class(2.0));
+    EXPECT_EQ(seen.conditions.skew, "hot_rank:3");
 }
 
 TEST(Observations, AThresholdOfUcxIsTheVariableThatOtherProgramsSet) {
@@ -125,7 +125,7 @@ TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     Observations const observations = observe(cell);
     EXPECT_EQ(observations.refused().count("ran on nodes with unequal numbers of ranks"), 1U);
     cell.identity.world.ranks_per_node = 3;
-    EXPECT_EQ(observe(cell).kept().at(0).place.nodes, 2U);
+    EXPECT_EQ(observe(cell).kept().at(0).conditions.nodes, 2U);
 }
 
 TEST(Observations, AreOfOneVersionOfALibrary) {

@@ -31,11 +31,11 @@ TEST(ImbalanceClass, CoversEachImbalanceOnceInStepsOfHalfAnOctave) {
 /// Observations of an exchange, made uneven so.
 std::vector<Observation> uneven(std::vector<Observation> all, double imbalance, std::string const& skew) {
     for (Observation& one : all) {
-        one.place.operation = TunedOperation::exchange;
-        one.place.dtype = one.place.reduction = "";
-        one.place.uniform = false;
-        one.place.imbalance = imbalance_class(imbalance);
-        one.place.skew = skew;
+        one.conditions.operation = TunedOperation::exchange;
+        one.conditions.dtype = one.conditions.reduction = "";
+        one.conditions.uniform = false;
+        one.conditions.imbalance = imbalance_class(imbalance);
+        one.conditions.skew = skew;
     }
     return all;
 }
@@ -52,7 +52,9 @@ TEST(UnevenExchanges, OfOtherImbalancesHaveRulesOfTheirOwn) {
     EXPECT_EQ(built.rules[1].choose.method, "pairwise");
     EXPECT_EQ(built.rules[1].when.imbalance, imbalance_class(2.5));
     Built const unconfirmed = build_rules(search, {}, test_policy(), false);
-    EXPECT_NE(sweep_file("again", confirmations(unconfirmed), {8}).find("skew = \"hot_rank:5\"\n"), std::string::npos);
+    EXPECT_NE(
+        sweep_file("again", winners_again(unconfirmed, Outcome::unconfirmed), {8}).find("skew = \"hot_rank:5\"\n"),
+        std::string::npos);
 
     auto const alike = uneven(observe_truth(hot, {{4096}}), 2.6, "zipf:1");
     search.insert(search.end(), alike.begin(), alike.end());
@@ -61,27 +63,27 @@ TEST(UnevenExchanges, OfOtherImbalancesHaveRulesOfTheirOwn) {
 
 TEST(UnevenExchanges, OfATrafficAreMadeByAHotRank) {
     Observation const seen = uneven(observe_truth({{"blocking", constant_time}}, {{4096}}), 2, "").front();
-    std::string const text = sweep_file("search", {{seen.place, {4096}, {"all"}, "mpi"}}, {8});
+    std::string const text = sweep_file("search", {{seen.conditions, {4096}, {"all"}, "mpi"}}, {8});
     EXPECT_EQ(text.find("cache ="), std::string::npos);
     std::size_t const at = text.find("skew = \"hot_rank:");
     ASSERT_NE(at, std::string::npos) << text;
     double const factor = std::stod(text.substr(at + std::string("skew = \"hot_rank:").size()));
     // A hot rank gets `factor` of factor + 3 shares, and a mean rank one of 4.
-    EXPECT_TRUE(seen.place.imbalance->contains(4 * factor / (factor + 3))) << factor;
+    EXPECT_TRUE(seen.conditions.imbalance->contains(4 * factor / (factor + 3))) << factor;
 }
 
 TEST(UnevenExchanges, AreReachedWhereTheirClassGoesBeyondWhatRanksCan) {
     Observation seen = uneven(observe_truth({{"blocking", constant_time}}, {{4096}}), 2.9, "").front();
-    seen.place.ranks = 3;
-    std::string const text = sweep_file("search", {{seen.place, {4096}, {"all"}, "mpi"}}, {8});
+    seen.conditions.ranks = 3;
+    std::string const text = sweep_file("search", {{seen.conditions, {4096}, {"all"}, "mpi"}}, {8});
     std::size_t const at = text.find("skew = \"hot_rank:");
     ASSERT_NE(at, std::string::npos) << text;
     double const factor = std::stod(text.substr(at + std::string("skew = \"hot_rank:").size()));
-    EXPECT_TRUE(seen.place.imbalance->contains(3 * factor / (factor + 2))) << factor;
-    EXPECT_TRUE(can_be_made(seen.place));
-    seen.place.ranks = 4;
-    seen.place.imbalance = imbalance_class(4);  // one rank gets all
-    EXPECT_FALSE(can_be_made(seen.place));
+    EXPECT_TRUE(seen.conditions.imbalance->contains(3 * factor / (factor + 2))) << factor;
+    EXPECT_TRUE(can_be_made(seen.conditions));
+    seen.conditions.ranks = 4;
+    seen.conditions.imbalance = imbalance_class(4);  // one rank gets all
+    EXPECT_FALSE(can_be_made(seen.conditions));
 }
 
 }  // namespace

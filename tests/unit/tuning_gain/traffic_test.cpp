@@ -28,7 +28,7 @@ TEST(Traffic, CountsWhatARankDoesInAnIteration) {
     ASSERT_EQ(traffic.size(), 1U);
     auto const& [demand, count] = *traffic.begin();
     EXPECT_EQ(demand.bytes, 4096U);
-    EXPECT_EQ(demand.place, (Place{TunedOperation::allreduce, 2, 2, "", "fp32", "sum", false, std::nullopt}));
+    EXPECT_EQ(demand.conditions, (Conditions{TunedOperation::allreduce, 2, 2, "", "fp32", "sum", false, std::nullopt}));
     EXPECT_EQ(count, 2);
 }
 
@@ -36,7 +36,7 @@ TEST(Traffic, CountsAMessageAtItsSender) {
     Traffic const traffic = traffic_of(R"({"operation":"send","group":[0,1],"send":[{"peer":1,"bytes":100}]})",
                                        R"({"operation":"recv","group":[0,1],"recv":[{"peer":0,"bytes":100}]})");
     ASSERT_EQ(traffic.size(), 1U);
-    EXPECT_EQ(traffic.begin()->first.place.operation, TunedOperation::sendrecv);
+    EXPECT_EQ(traffic.begin()->first.conditions.operation, TunedOperation::sendrecv);
     EXPECT_EQ(traffic.begin()->second, 0.5);  // one of two ranks
 }
 
@@ -53,14 +53,14 @@ TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
     Traffic const even = traffic_of(exchange({10, 10}, {10, 10}), exchange({10, 10}, {10, 10}));
     ASSERT_EQ(even.size(), 1U);
     EXPECT_EQ(even.begin()->first.bytes, 20U);
-    EXPECT_EQ(even.begin()->first.place.uniform, true);
+    EXPECT_EQ(even.begin()->first.conditions.uniform, true);
     EXPECT_EQ(even.begin()->second, 1);
     Traffic const uneven = traffic_of(exchange({10, 30}, {10, 0}), exchange({0, 10}, {30, 10}));
     EXPECT_EQ(uneven.begin()->first.bytes, 25U);  // (40 + 10) / 2
-    EXPECT_EQ(uneven.begin()->first.place.uniform, false);
+    EXPECT_EQ(uneven.begin()->first.conditions.uniform, false);
     // Rank 0 sends and rank 1 receives 40: 1.6 times the mean.
-    EXPECT_TRUE(uneven.begin()->first.place.imbalance->contains(1.6));
-    EXPECT_FALSE(even.begin()->first.place.imbalance);
+    EXPECT_TRUE(uneven.begin()->first.conditions.imbalance->contains(1.6));
+    EXPECT_FALSE(even.begin()->first.conditions.imbalance);
 }
 
 TEST(Traffic, LeavesOutComputation) {

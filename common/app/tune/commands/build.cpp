@@ -57,7 +57,7 @@ public:
             throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
         }
         for (tuning::Observation const& seen : search.kept()) {
-            policy_.baseline[seen.place.memory] = baseline_;
+            policy_.baseline[seen.conditions.memory] = baseline_;
         }
         if (min_gain_ >= 0) {
             policy_.min_gain_small = policy_.min_gain_large = min_gain_;
@@ -101,8 +101,8 @@ private:
         }
         tuning::Evidence const& evidence = *point.decision.evidence;
         fmt::print("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
-                   name_of(series.place.operation), point.bytes, series.place.ranks, point.decision.winner->method,
-                   100 * evidence.gain, evidence.launches);
+                   name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
+                   point.decision.winner->method, 100 * evidence.gain, evidence.launches);
     }
 
     static void print_summary(tuning::Built const& built) {
@@ -126,8 +126,9 @@ private:
 
     void write_next(tuning::Built const& built, std::string const& cache) const {
         tuning::NextLaunches const how{policy_.launches, accept_.timing, cache};
-        write_sweep(confirm_sweep_, confirmations(built), {policy_.confirm_launches, accept_.timing, cache});
-        write_sweep(repeat_sweep_, repetitions(built), how);
+        write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed),
+                    {policy_.confirm_launches, accept_.timing, cache});
+        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how);
         write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how);
     }
 

@@ -38,8 +38,9 @@ std::string series_text(std::span<tuning::SizeGain const> series) {
     tuning::GainSummary const all = tuning::summary_of(series);
     return fmt::format("\n{} of {} by {} ranks, {}\n{}speed-up  {:.3f} geometric mean, {:.3f} at least; regret {:.3f} "
                        "geometric mean, {:.3f} at most; {} sizes\n",
-                       first.scope, name_of(first.place.operation), first.place.ranks, first.place.memory,
-                       columns_text(rows), all.speedup, all.speedup_least, all.regret, all.regret_most, series.size());
+                       first.scope, name_of(first.conditions.operation), first.conditions.ranks,
+                       first.conditions.memory, columns_text(rows), all.speedup, all.speedup_least, all.regret,
+                       all.regret_most, series.size());
 }
 
 double cost_ns(tuning::ExpectedStep const& step) {
@@ -48,13 +49,13 @@ double cost_ns(tuning::ExpectedStep const& step) {
 
 Row expected_row(tuning::ExpectedStep const& step) {
     bool const known = step.rule != nullptr;
-    return {std::string{name_of(step.demand.place.operation)},
+    return {std::string{name_of(step.demand.conditions.operation)},
             exact_bytes(step.demand.bytes),
-            fmt::format("{}", step.demand.place.ranks),
+            fmt::format("{}", step.demand.conditions.ranks),
             fmt::format("{:g}", step.count),
-            known                            ? human_us(step.rule->evidence->default_ns)
-            : can_be_made(step.demand.place) ? "not measured"
-                                             : "one rank has all: no search",
+            known                                 ? human_us(step.rule->evidence->default_ns)
+            : can_be_made(step.demand.conditions) ? "not measured"
+                                                  : "one rank has all: no search",
             known ? fmt::format("{:.1f} %", 100 * step.rule->evidence->gain) : "-",
             known ? step.rule->choose.method : "-",
             known ? step.rule->id : "-"};
@@ -65,7 +66,7 @@ std::string measured_text(std::vector<tuning::SizeGain> const& gains) {
     std::string text;
     for (auto first = gains.begin(); first != gains.end();) {
         auto const last = std::find_if(first, gains.end(), [&](tuning::SizeGain const& each) {
-            return each.scope != first->scope || each.place != first->place;
+            return each.scope != first->scope || each.conditions != first->conditions;
         });
         text += series_text({first, last});
         first = last;

@@ -48,22 +48,18 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
     return to_ucx(table, request.slice, version);
 }
 
-Export export_ucc(TuningTable const& table, ExportRequest const& request) {
-    return to_ucc(table, request.slice);
-}
-
-Export export_nccl(TuningTable const& table, ExportRequest const& request) {
-    return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
-}
-
 struct Consumer {
     char const* name;
     char const* scope;
     Export (*make)(TuningTable const&, ExportRequest const&);
 };
-constexpr std::array consumers{Consumer{"openmpi", "mpi", export_open_mpi}, Consumer{"mpich", "mpi", export_mpich},
-                               Consumer{"ucx", "ucx", export_ucx}, Consumer{"ucc", "ucc", export_ucc},
-                               Consumer{"nccl", "nccl", export_nccl}};
+constexpr std::array consumers{
+    Consumer{"openmpi", "mpi", export_open_mpi}, Consumer{"mpich", "mpi", export_mpich},
+    Consumer{"ucx", "ucx", export_ucx},
+    Consumer{"ucc", "ucc", [](auto const& table, auto const& request) { return to_ucc(table, request.slice); }},
+    Consumer{"nccl", "nccl", [](auto const& table, auto const& request) {
+                 return to_nccl(table, request.slice, sibling_library("libnccl-tuner-dlmb.so").string());
+             }}};
 
 Consumer const& consumer_named(std::string const& name) {
     auto const found =
