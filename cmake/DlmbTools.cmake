@@ -14,6 +14,7 @@ function(dlmb_add_tool name)
 endfunction()
 
 dlmb_add_tool(dlmb_compare)
+dlmb_add_tool(dlmb_convert)
 dlmb_add_tool(dlmb_plot)
 dlmb_add_tool(dlmb_sweep)
 install(PROGRAMS launch/run-python DESTINATION ${CMAKE_INSTALL_DATADIR}/dlmb/launch)

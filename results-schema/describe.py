@@ -96,7 +96,7 @@ class Page:
         for elements in (field.get("items"), field.get("additionalProperties")):
             if isinstance(elements, dict) and (name := self.named_table(elements)):
                 kinds = [f"{kinds[0]} of `{name}`"]
-        return "/".join(kinds + ["null"] * bool(field.get("null") or "null" in named))
+        return "/".join(dict.fromkeys(kinds + ["null"] * bool(field.get("null") or "null" in named)))
 
     def meaning(self, written: Schema) -> str:
         """The heading of a table of its own is not repeated."""

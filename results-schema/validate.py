@@ -40,7 +40,7 @@ def closed(schema: Any) -> Any:
 
 def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
     schema = closed(copy.deepcopy(schema))
-    for kind in ("launch", "cell", "end"):
+    for kind in ("launch", "cell", "end", "converted_launch", "converted"):
         schema["$defs"][kind]["additionalProperties"] = False
     schema["properties"]["kind"]["enum"] = ["launch", "cell", "end"]
     return schema

@@ -99,7 +99,7 @@ class Judge:
     def contests(self, cells: list[Cell]) -> list[Contest]:
         settings: dict[object, list[Cell]] = {}
         for cell in cells:
-            if cell.ok and cell.low_ns > 0:
+            if cell.ok and not cell.suite and cell.low_ns > 0:
                 settings.setdefault(setting(cell), []).append(cell)
         found = []
         for members in settings.values():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, TypedDict
 
+from dlmb_results.converted import statistic_of, suite_of
 from dlmb_results.lines import ResultError, each_kind_once, read_lines, warnings_of
 from dlmb_results.parallel import read_in_processes
 
@@ -95,7 +96,7 @@ DOUBTS = {
 
 
 class Cell(NamedTuple):
-    """One cell line. Times are zero where the cell is not ok; look at ok first."""
+    """One cell line. Times are zero where the cell is not timed; look at timed first."""
 
     id: str
     pattern: str
@@ -121,15 +122,23 @@ class Cell(NamedTuple):
     payload_bytes: int  # sum over ranks, self included
     imbalance: float  # the larger of send and receive, max over mean of ranks
     doubts: tuple[str, ...]  # names in DOUBTS
+    suite: str  # of the other program whose result dlmb_convert read; empty: DLMB's own
+    statistic: str  # what median_ns is: of a converted cell it may be a mean; empty: the cell has no time
 
     @property
     def ok(self) -> bool:
         return self.status == "ok"
 
     @property
+    def timed(self) -> bool:
+        """A converted cell may have a bandwidth only."""
+        return self.ok and self.statistic != ""
+
+    @property
     def method_name(self) -> str:
-        """Backend and method."""
-        return f"{self.backend} {self.method}"
+        """Backend and method, and of a converted cell whose number it is."""
+        whose = " ".join(filter(None, (self.suite, self.statistic)))
+        return f"{self.backend} {self.method} ({whose})" if self.suite else f"{self.backend} {self.method}"
 
 
 @dataclass(frozen=True)
@@ -196,7 +205,7 @@ class Reader:
         """A cell that was measured again, in a resumed or later launch, counts once: the last ok one."""
         cell = self.made(line)
         self.take(cell)
-        if cell.ok:
+        if cell.ok and not cell.suite:  # nothing says in what order, and on what, those of other programs ran
             self.results.visits.setdefault(cell.id, []).append((self.shared[line["launch_id"]], cell.median_ns))
 
     def take(self, cell: Cell) -> None:
@@ -217,7 +226,8 @@ class Reader:
     def made(self, line: dict[str, Any]) -> Cell:
         traffic, once = line["traffic"], self.shared.__getitem__
         ok = line["status"] == "ok"
-        time = line["time_ns"] if ok else {"median": 0, "median_low": 0, "median_high": 0}
+        statistic = statistic_of(line) if ok else ""
+        time = line["time_ns"] if statistic else {"median": 0, "median_low": 0, "median_high": 0}
         bandwidth = line["bandwidth"]["busbw_GBps"] if line["bandwidth"] else None
         return Cell(
             id=line["cell_id"],
@@ -244,6 +254,8 @@ class Reader:
             payload_bytes=traffic["payload_bytes"],
             imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),
             doubts=once(doubts(line)) if ok else (),
+            suite=once(suite_of(line)),
+            statistic=once(statistic),
         )
 
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from dlmb_results.converted import for_readers
+
 try:
     import msgspec
 except ModuleNotFoundError:
@@ -76,7 +78,7 @@ def result_files(path: Path) -> list[Path]:
 
 
 def read_lines(path: Path, remarks: list[str], cell_fields: type | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and content; of cells all fields, or at least those of a TypedDict `cell_fields`, which is faster. A launch without its end line and a last line that is cut off become remarks."""
+    """Line number and content; of cells all fields, or at least those of a TypedDict `cell_fields`, which is faster. Converted lines come as `for_readers` fills them. A launch without its end line and a last line that is cut off become remarks."""
     open_launches: dict[str, None] = {}
     decode = decoder(cell_fields)
     try:
@@ -93,7 +95,7 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type | None = None) 
                     open_launches[value["launch_id"]] = None
                 elif value["kind"] == "end":
                     open_launches.pop(value["launch_id"], None)
-                yield number, value
+                yield number, for_readers(value) if "origin" in value else value
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
     for launch in open_launches:

@@ -45,6 +45,7 @@ class Cell(NamedTuple):
     validated: bool
     slots: int  # sets of buffers that iterations took in turn; fewer where memory was little
     fill: str
+    suite: str = ""  # of the other program whose result dlmb_convert read; empty: DLMB's own
 
     def differs_from(self, other: Cell) -> str:
         """The first field in which two cells of the same id differ, with both values; empty: none."""
@@ -81,6 +82,10 @@ class Campaign:
     def table(self, rows: np.ndarray, launches: int, name: str) -> np.ndarray:
         """One line per row, one column per launch in order of time; every row must have that many."""
         return self.numbers[name][self.starts[rows][:, None] + np.arange(launches)]
+
+    def values(self, row: int, name: str) -> np.ndarray:
+        """Of one row, one per launch."""
+        return self.numbers[name][self.starts[row] : self.starts[row + 1]]
 
     def launches_of(self, row: int) -> tuple[int, ...]:
         """Columns in which the row has a number."""

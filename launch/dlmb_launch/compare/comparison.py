@@ -64,7 +64,7 @@ def compare(baseline: Campaign, candidate: Campaign, metric: Metric, rules: Rule
     shared = {launch.id for launch in baseline.launches} & {launch.id for launch in candidate.launches}
     if shared:
         raise UsageError(f"launch {min(shared)} is on both sides; compare two different sets of launches")
-    pairing = pair(baseline, candidate, rules.declared)
+    pairing = pair(baseline, candidate, rules.declared, metric)
     if only is not None:
         keep(pairing, baseline, only)
     verdicts = pairing.verdicts + judged_verdicts(pairing, baseline, candidate, metric, rules)

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, Environments, faults_of
+from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.verdict import FEWEST_LAUNCHES, State, Verdict
 
 WRONG_PAYLOAD = ("invalid",)
@@ -23,10 +26,11 @@ class Pairing:
     candidate_is_wrong: bool = False  # it failed validation in some cell
 
 
-def pair(baseline: Campaign, candidate: Campaign, declared: Declared) -> Pairing:
+def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Metric) -> Pairing:
     """Cells in the order of the baseline, then those that only the candidate has."""
     declared.refuse_unknown(baseline.launches + candidate.launches)
     pairing = Pairing()
+    converted = Converted(baseline, candidate, metric)
     environments = Environments(baseline, candidate, declared)
     counts = baseline.counts(), candidate.counts()
     for row, cell in enumerate(baseline.cells):
@@ -39,7 +43,7 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared) -> Pairing
             pairing.verdicts.append(Verdict(cell, State.INVALID, wrong, *launches))
         elif launches == (0, 0) and only_skipped(baseline, row) and (other is None or only_skipped(candidate, other)):
             pairing.skipped += 1
-        elif reason := why_not(baseline, row, candidate, other, launches, environments):
+        elif reason := why_not(baseline, row, candidate, other, launches, environments) or converted.why_not(row, other):
             pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, reason, *launches))
         elif min(launches) < FEWEST_LAUNCHES:
             pairing.verdicts.append(Verdict(cell, State.INCONCLUSIVE, "few_launches", *launches))
@@ -50,6 +54,26 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared) -> Pairing
         if cell.id not in baseline.row_of:
             add_new(pairing, candidate, row, int(counts[1][row]))
     return pairing
+
+
+@dataclass
+class Converted:
+    """Cells of dlmb_convert are shown, never judged: nothing tells how far a launch differs from the next, on what it ran, or whether it
+    moved the right bytes."""
+
+    baseline: Campaign
+    candidate: Campaign
+    metric: Metric
+
+    def why_not(self, row: int, other: int | None) -> str:
+        """Empty: the cell is DLMB's own."""
+        suite = self.baseline.cells[row].suite
+        if not suite or other is None:
+            return ""
+        medians = [float(np.median(side.values(at, self.metric.name))) for side, at in ((self.baseline, row), (self.candidate, other))]
+        better, worse = medians if self.metric.worse_is_larger else reversed(medians)
+        ratio = f"ratio {worse / better:.3f}" if better > 0 else "no ratio"
+        return f"{ratio}, no verdict: {suite} recorded no launches, no machine, no check"
 
 
 def add_new(pairing: Pairing, candidate: Campaign, row: int, launches: int) -> None:
@@ -86,6 +110,8 @@ def why_not(
         return one.differs_from(two)
     if one.shared_gpu:
         return "ranks took turns on one GPU, so its times are no measurement"
+    if one.suite:
+        return ""  # Converted says it, with the ratio
     if not one.validated:
         return "not validated (-c off), so its times may be those of wrong bytes"
     if one.fill == "zeros":

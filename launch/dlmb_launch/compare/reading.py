@@ -20,6 +20,7 @@ from dlmb_launch.compare import margins
 from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
 from dlmb_launch.compare.margins import WITHOUT_CALIBRATION
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
+from dlmb_results.converted import suite_of
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
 from dlmb_results.parallel import read_in_processes
 
@@ -142,6 +143,7 @@ class Reader:
             line["validation"]["verdict"] != "off",
             line["cache"]["slots"],
             line["fill"],
+            suite_of(line),
         )
         column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"

@@ -44,14 +44,15 @@ def slowness(cells: list[Cell], group: Group) -> float:
     best: dict[object, float] = {}
     for cell in group.cells:
         best[setting(cell)] = min(cell.median_ns, best.get(setting(cell), math.inf))
-    return mean(math.log(cell.median_ns / best[setting(cell)]) for cell in cells)
+    return mean(math.log(cell.median_ns / best[setting(cell)]) if best[setting(cell)] > 0 else math.inf for cell in cells)
 
 
 def time_axis(group: Group) -> tuple[Axis, float]:
     """In the unit of the middle of the values, because the axis is logarithmic."""
     times = sorted(cell.median_ns for cell in group.cells)
     unit, size = style.time_unit(times[len(times) // 2])
-    return Axis(f"time of one iteration, median ({unit})", log=True), size
+    statistics = " or ".join(sorted({cell.statistic for cell in group.cells}, reverse=True))
+    return Axis(f"time of one iteration, {statistics} ({unit})", log=True), size
 
 
 def per_rank(cell: Cell) -> float:
@@ -66,7 +67,7 @@ def size_plots(results: Results, limits: Limits) -> list[Plot]:
         if groups:
             shown = evenly(groups, limits.charts)
             missing = left_out(len(shown), len(groups), "settings")
-            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, [time_chart(group, limits) for group in shown], missing))
+            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing))
             found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION,
                               [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing))
     return [plot for plot in found if plot.charts]
@@ -78,6 +79,7 @@ def size_axis(group: Group) -> Axis:
 
 
 def time_chart(group: Group, limits: Limits) -> Points:
+    group = Group(group.title, [cell for cell in group.cells if cell.timed])
     axis, unit = time_axis(group)
 
     def point(cell: Cell) -> Point:
@@ -107,7 +109,7 @@ def imbalance(cell: Cell) -> float:
 def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
     found: list[Plot] = []
     for pattern, cells in results.patterns().items():
-        groups = groups_that_vary(cells, SKEW_PARAMETERS, imbalance)
+        groups = groups_that_vary([cell for cell in cells if cell.timed], SKEW_PARAMETERS, imbalance)
         if groups:
             shown = evenly(groups, limits.charts)
             found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION,

@@ -14,6 +14,7 @@ FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"
 PHASES = ("The fastest on top. Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
           "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median. A whisker that ends at the edge is longer.")
+CONVERTED = "whole iteration as another program printed it, without an interval"
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
 
 
@@ -25,7 +26,7 @@ def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
     groups = grouped(cells)
     groups = [group for group in groups if any(cell.ok for cell in group.cells)] or groups
     for group in groups:  # the fastest on top
-        group.cells.sort(key=lambda cell: (not cell.ok, cell.median_ns))
+        group.cells.sort(key=lambda cell: (not cell.timed, cell.median_ns))
     shown = evenly(groups, limits.charts)
     missing = left_out(len(shown), len(groups), "settings")
     found = [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", PHASES,
@@ -37,6 +38,8 @@ def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
 
 
 def why_not(cell: Cell) -> str:
+    if cell.ok:
+        return "no time, only a bandwidth"
     return f"{cell.status}: {cell.reason}" if cell.reason else cell.status
 
 
@@ -51,7 +54,7 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
     unit, size = style.time_unit(longest)
     chart = Rows(group.title, [cell.method_name for cell in cells], Axis(f"time of one iteration ({unit})", last=last_ns(cells, longest) / size))
     for row, cell in enumerate(cells):
-        if not cell.ok:
+        if not cell.timed:
             chart.remarks[row] = why_not(cell)
             continue
         start = 0.0
@@ -60,7 +63,8 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
             start += duration
         median = f"{style.number(cell.median_ns / size)} {unit}"
         interval = f"{style.number(cell.low_ns / size)} to {style.number(cell.high_ns / size)} {unit}"
-        chart.marks.append(Mark(row, cell.median_ns / size, cell.low_ns / size, cell.high_ns / size, WHOLE, f"{median}, {interval}"))
+        kind, text = (CONVERTED, f"{cell.statistic} {median}") if cell.suite else (WHOLE, f"{median}, {interval}")
+        chart.marks.append(Mark(row, cell.median_ns / size, cell.low_ns / size, cell.high_ns / size, kind, text))
         chart.ends[row] = style.number(cell.median_ns / size)
     return chart
 
@@ -72,7 +76,7 @@ def bandwidth_chart(group: Group, limits: Limits) -> Rows:
         if not cell.ok:
             chart.remarks[row] = why_not(cell)
         elif cell.bus_bandwidth is None:
-            chart.remarks[row] = "no bytes leave a rank"
+            chart.remarks[row] = "not known" if cell.suite else "no bytes leave a rank"
         else:
             value = style.number(cell.bus_bandwidth)
             chart.spans.append(Span(row, 0.0, cell.bus_bandwidth, cell.backend, f"{cell.method_name}: {value} GB/s"))

@@ -1,0 +1,111 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_convert FILE... -o RESULTS.jsonl"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from dlmb_launch.convert import formats, lines
+from dlmb_launch.convert.measured import ConvertError, Given, Table
+
+PROGRAM = "dlmb_convert"
+OK, USAGE, CANNOT_WRITE = 0, 64, 74
+
+DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot, dlmb_compare and dlmb_tune. What a line may claim
+and what each definition means: docs/converting.md."""
+EPILOG = "exit codes: 0 converted, 64 bad usage or input, 74 cannot write"
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise ConvertError(f"{message}; --help shows the usage")
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+    return int(text)
+
+
+def condition(text: str) -> tuple[str, str]:
+    column, equals, value = text.partition("=")
+    if not (column and equals):
+        raise argparse.ArgumentTypeError(f"'{text}' is not COLUMN=VALUE")
+    return column, value
+
+
+def parser() -> argparse.ArgumentParser:
+    made = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of another program, whole; " + ", ".join(form.what for form in formats.FORMATS.values()))
+    made.add_argument("-o", "--output", type=Path, metavar="RESULTS.jsonl", help="default: standard output")
+    made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
+    made.add_argument("--campaign", default="", metavar="NAME", help="of all launches; default: that of the table (pico), else one for each")
+    said = made.add_argument_group("what the files do not say")
+    said.add_argument("--ranks", type=count, metavar="N", help="osu and ucc_perftest do not print it")
+    said.add_argument("--ranks-per-node", type=count, metavar="N")
+    said.add_argument("--system", default="", metavar="NAME", help="of the machine; keeps cells of two machines apart")
+    said.add_argument("--operation", default="", metavar="NAME", help="of nccl-tests that do not print their name")
+    said.add_argument("--ucc-count", choices=("source", "block"), default="", help="what Count and Size are where the source has a block per rank")
+    made.add_argument("--only", type=condition, action="append", default=[], metavar="COLUMN=VALUE", help="lines of the pico table with this value; all of several")
+    return made
+
+
+def tables_of(path: Path, format_name: str, given: Given) -> tuple[bytes, list[Table]]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ConvertError(f"{path}: {error.strerror}; name a file that can be read") from None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise ConvertError(f"{path}:{line}: is not UTF-8 text; give the text that the program printed") from None
+    return content, formats.read(path, text, format_name, given)
+
+
+def converted(paths: Iterable[Path], options: argparse.Namespace, given: Given) -> Iterator[lines.Line]:
+    file_of: dict[str, Path] = {}
+    for path in paths:
+        content, tables = tables_of(path, options.format, given)
+        for place, table in enumerate(tables):
+            identifier = lines.launch_id(content, place)
+            if identifier in file_of:
+                raise ConvertError(f"{path}: is the same as {file_of[identifier]}; a launch would count twice: name it once")
+            file_of[identifier] = path
+            yield from lines.lines_of(table, path.name, identifier, options.campaign, given)
+
+
+def run(arguments: list[str] | None) -> int:
+    options = parser().parse_args(arguments)
+    if options.ranks and options.ranks_per_node and options.ranks_per_node > options.ranks:
+        raise ConvertError(f"--ranks-per-node {options.ranks_per_node} is more than --ranks {options.ranks}; give a node's share")
+    given = Given(options.ranks, options.ranks_per_node, options.operation, options.system, options.ucc_count, dict(options.only))
+    found = list(converted(options.files, options, given))  # nothing is written unless everything can be read
+    text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in found)
+    if options.output is None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return OK
+    options.output.write_text(text, encoding="utf-8")
+    kinds = [line["kind"] for line in found]
+    print(f"{options.output}: {kinds.count('launch')} launches, {kinds.count('cell')} cells")
+    return OK
+
+
+def main(arguments: list[str] | None = None) -> int:
+    try:
+        return run(arguments)
+    except ConvertError as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        return USAGE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return CANNOT_WRITE
+    except OSError as error:
+        print(f"{PROGRAM}: error: {error.filename or 'standard output'}: {error.strerror}; give a path that can be written", file=sys.stderr)
+        return CANNOT_WRITE

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""From tables of other programs to the lines of result files (`converted_launch` and `converted` in results-schema/)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dlmb_launch.convert import traffic
+from dlmb_launch.convert.measured import Given, Number, Row, Table
+
+SCHEMA = "dlmb.result/1.0"
+PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+LONGEST_ID = 1000
+
+Line = dict[str, Any]
+
+
+def escaped(value: str) -> str:
+    """As common/record/identifiers.cpp does it."""
+    return "".join(letter if letter in PLAIN else "".join(f"+{byte:02X}" for byte in letter.encode()) for letter in value)
+
+
+def stable_hash(text: str) -> str:
+    """FNV-1a of 64 bits, as common/record/identifiers.cpp does it."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) % 2**64
+    return f"{value:016x}"
+
+
+def cell_id(parts: Mapping[str, str]) -> str:
+    text = "/".join(f"{key}={escaped(value)}" for key, value in sorted(parts.items()))
+    if len(text) <= LONGEST_ID:
+        return text
+    ending = f"/hash={stable_hash(text)}"
+    return text[: LONGEST_ID - len(ending)] + ending
+
+
+def launch_id(content: bytes, place: int) -> str:
+    """The same for the same table of the same file, so that nothing counts twice."""
+    return hashlib.sha256(content + f"/{place}".encode()).hexdigest()[:16]
+
+
+def origin_of(table: Table, file: str, line: int) -> Line:
+    origin: Line = {"suite": table.suite, "program": table.program}
+    if table.version:
+        origin["version"] = table.version
+    origin["file"] = file
+    if line:
+        origin["line"] = line
+    return origin
+
+
+def world_of(table: Table) -> Line:
+    return {"ranks": table.ranks, "ranks_per_node": table.ranks_per_node}
+
+
+def lines_of(table: Table, file: str, identifier: str, campaign: str, given: Given) -> Iterator[Line]:
+    yield launch_line(table, file, identifier, campaign, given)
+    states: Counter[str] = Counter()
+    for row in table.rows:
+        line = cell_line(table, row, file, identifier, given)
+        states[line["status"]] += 1
+        yield line
+    failed = set(states) != {"ok"}
+    yield {"kind": "end", "launch_id": identifier, "status": "failed" if failed else "ok", "cells": dict(sorted(states.items())), "self_comparison": None}
+
+
+def launch_line(table: Table, file: str, identifier: str, campaign: str, given: Given) -> Line:
+    identity = dict(table.identity) | {"ranks": str(table.ranks)}
+    if given.system:
+        identity["system"] = given.system
+    origin = origin_of(table, file, table.line)
+    if table.time:
+        origin["time"] = table.time
+    program = f"{table.program} {table.version}".strip()
+    return {
+        "kind": "launch",
+        "schema": SCHEMA,
+        "launch_id": identifier,
+        "campaign_id": campaign or table.campaign or identifier,
+        "time": None,
+        "program": table.program,
+        "command": table.command,
+        "world": world_of(table),
+        "test_double": False,
+        "environment": {
+            "env_key": stable_hash("\n".join(f"{key}={value}" for key, value in sorted(identity.items()))),
+            "identity": dict(sorted(identity.items())),
+            "informational": {},
+            "variables": table.variables,
+            "ranks": [],
+            "largest_cache_bytes": 0,
+            "warnings": [f"converted from {program}, not measured by DLMB: bytes were not checked, there is no interval"],
+        },
+        "calibration": None,
+        "order_seed": None,
+        "origin": origin,
+    }
+
+
+def cell_line(table: Table, row: Row, file: str, identifier: str, given: Given) -> Line:
+    parameters: dict[str, str | Number] = {"operation": row.operation}
+    if row.size is not None:
+        parameters["message-size"] = row.size
+    if given.system and "system" not in row.parameters:
+        parameters["system"] = given.system
+    parameters |= row.parameters
+    moved = traffic.of_operation(row.operation, row.size, table.ranks or 1)
+    identity = {
+        "pattern": "collective", "backend": row.backend, "method": row.method, "memory": row.memory, "mode": table.suite, "origin": table.suite,
+        "ranks": str(table.ranks), "ranks_per_node": str(table.ranks_per_node),
+    } | {f"p.{name}": str(value) for name, value in parameters.items()}
+    failed = row.validation == "failed"
+    other_axis = table.percentile_axis and {"percentiles", "min", "max"} & set(row.time_ns or {})
+    axis = table.axis + (f"; percentiles {table.percentile_axis}" if other_axis else "")
+    return {
+        "kind": "cell",
+        "launch_id": identifier,
+        "cell_id": cell_id(identity),
+        "pattern": "collective",
+        "preset": "",
+        "parameters": dict(sorted(parameters.items())),
+        "backend": row.backend,
+        "method": row.method,
+        "memory": row.memory,
+        "mode": table.suite,
+        "world": world_of(table),
+        "status": "invalid" if failed else "ok",
+        "reason": f"{table.program} found wrong bytes" if failed else "",
+        "traffic": moved,
+        "time_ns": None if failed or row.time_ns is None else {**row.time_ns, "axis": axis},
+        "bandwidth": None if failed else bandwidth_of(row, moved),
+        "definition": table.definition,
+        "validation": {"verdict": "off", "of_origin": row.validation or "off"},
+        "statistics": row.statistics,
+        "backend_facts": table.facts,
+        "is_default": row.is_default,
+        "origin": origin_of(table, file, row.line),
+    }
+
+
+def bandwidth_of(row: Row, moved: Line | None) -> Line | None:
+    """Of the origin where it prints one, else of its time and the bytes of the operation."""
+    if row.bandwidth is not None:
+        return dict(row.bandwidth)
+    time = row.time_ns or {}
+    typical = time.get("median", time.get("mean"))
+    return traffic.bandwidth(moved, float(typical)) if moved and isinstance(typical, (int, float)) else None

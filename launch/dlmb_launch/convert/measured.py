@@ -1,0 +1,108 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a reader finds in a file of another program: tables, each of one start of that program, and their rows.
+
+Fields hold what the file says. What it does not say stays None or empty, and so does the line that is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Union
+
+NS_PER_US = 1e3
+MB_PER_GB = 1e3
+
+Number = Union[int, float]
+
+
+class ConvertError(Exception):
+    """An input that cannot be converted: one line that names file, line and what to do."""
+
+
+def refuse(path: Path, line: int, why: str) -> ConvertError:
+    return ConvertError(f"{path}:{line}: {why}" if line else f"{path}: {why}")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user says because the files do not."""
+
+    ranks: int | None = None
+    ranks_per_node: int | None = None
+    operation: str = ""
+    system: str = ""
+    ucc_count: str = ""
+    only: Mapping[str, str] = field(default_factory=dict)  # columns of a table and their values
+
+
+@dataclass
+class Row:
+    line: int
+    operation: str  # as dlmb_collective calls it, else as the origin does
+    size: Number | None  # bytes, counted as --message-size of dlmb_collective; None: the operation has none
+    time_ns: dict[str, object] | None = None  # fields of `converted_time`; None: the origin has no time
+    bandwidth: dict[str, float | None] | None = None  # of the origin; None: it has none
+    parameters: dict[str, str | Number] = field(default_factory=dict)
+    backend: str = ""
+    method: str = "default"
+    memory: str = ""
+    is_default: bool = True
+    validation: str = ""  # passed, failed; empty: the origin did not check
+    statistics: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Table:
+    suite: str  # name in formats.py, which is the name of the definition too
+    program: str
+    line: int
+    definition: str
+    axis: str  # over what the median or mean is
+    ranks: int | None
+    ranks_per_node: int = 0  # 0: not known, or uneven
+    version: str = ""
+    time: str = ""  # as the origin writes it
+    command: list[str] = field(default_factory=list)
+    identity: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    campaign: str = ""
+    percentile_axis: str = ""  # that of min, max and percentiles; empty: the same
+    rows: list[Row] = field(default_factory=list)
+
+
+ELEMENTS = {
+    "char": "byte", "signed_char": "byte", "byte": "byte", "int": "int32", "long": "int64", "long_long": "int64",
+    "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "bf16": "bf16", "float": "fp32", "float32": "fp32",
+    "double": "fp64", "float64": "fp64", "fp16": "fp16", "fp32": "fp32", "fp64": "fp64",
+}
+
+
+def element(name: str) -> str:
+    """DLMB's name where it has the type, else the origin's in lower case."""
+    plain = name.strip().lower().removeprefix("mpi_")
+    return ELEMENTS.get(plain, plain)
+
+
+def number(path: Path, line: int, column: str, text: str) -> float:
+    """A column's value, never negative, NaN or infinite."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise refuse(path, line, f"'{text}' in column '{column}' is no number; is the line cut off or mixed with another program's?") from None
+    if not 0 <= value < float("inf"):
+        raise refuse(path, line, f"{text} in column '{column}' cannot be; leave the line out")
+    return value
+
+
+def whole(path: Path, line: int, column: str, text: str) -> int:
+    if not text.isdecimal():
+        raise refuse(path, line, f"'{text}' in column '{column}' is no whole number; is the line cut off or mixed with another program's?")
+    return int(text)
+
+
+def ns(us: float) -> float:
+    return round(us * NS_PER_US, 6)

@@ -1,0 +1,97 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the text of ucc_perftest."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.convert.measured import Given, Number, Row, Table, element, ns, number, refuse, whole
+from dlmb_launch.convert.traffic import block_of
+
+SUITE = "ucc_perftest"
+FIELD = re.compile(r"^(Collective|Memory type|Datatype|Reduction|Inplace|Warmup|Iterations):\s*(.*?)\s*$")
+NAMES = re.compile(r"^\s*Count\s+Size\s+Time, us(?P<bandwidth>\s+Bus Bandwidth, GB/s)?\s*$")
+COUNTS = re.compile(r"^\s+(small|large)\s+(\d+)\s*$")
+OPERATIONS = {"bcast": "broadcast"}
+OF_SOURCE = ("alltoall", "alltoallv", "scatter", "scatterv", "reduce_scatter", "reduce_scatterv")  # counts differ between versions
+NO_COMMUNICATION = ("memcpy", "reduce dt", "reduce dt strided")
+DEFINITION = "ucc_perftest: each rank times its own calls, begun behind a barrier, its mean over them; of these the mean over ranks"
+AXIS = "over ranks, of each rank's mean over its calls"
+COLUMNS = ("Count", "Size", "avg", "min", "max", "busbw avg", "busbw max", "busbw min")
+
+
+def looks_like(text: str) -> bool:
+    return any(NAMES.match(line) for line in text.splitlines())
+
+
+def read(path: Path, text: str, given: Given) -> list[Table]:
+    tables: list[Table] = []
+    fields: dict[str, str] = {}
+    table: Table | None = None
+    columns = 0
+    for line, content in enumerate(text.splitlines(), 1):
+        if found := FIELD.match(content):
+            if found[1] == "Collective":
+                fields, table = {}, None
+            fields[found[1]] = found[2]
+        elif found := NAMES.match(content):
+            table = begin(path, line, fields, given)
+            columns = 8 if found["bandwidth"] else 5
+            tables.append(table)
+        elif table and (words := content.split()) and (words[0].isdecimal() or words[0] == "N/A"):
+            table.rows.append(row(path, line, words, columns, fields, table.ranks or 1, given))
+        elif content.startswith("Total time"):
+            table = None
+    if not tables:
+        raise refuse(path, 0, "no line of column names ('Count Size Time, us') in it; give the whole output of ucc_perftest")
+    for each in tables:
+        if not each.rows:
+            raise refuse(path, each.line, "the table has no row; remove it, or convert an unbroken output")
+    return tables
+
+
+def begin(path: Path, line: int, fields: dict[str, str], given: Given) -> Table:
+    if not fields.get("Collective"):
+        raise refuse(path, line, "no line 'Collective: NAME' above the table; give the whole output of ucc_perftest")
+    if fields["Collective"].lower() in NO_COMMUNICATION:
+        raise refuse(path, line, f"'{fields['Collective']}' is no communication; remove this table")
+    if given.ranks is None:
+        raise refuse(path, line, "ucc_perftest does not print its number of ranks; say it by --ranks N")
+    return Table(suite=SUITE, program="ucc_perftest", line=line, definition=DEFINITION, axis=AXIS, ranks=given.ranks, ranks_per_node=given.ranks_per_node or 0)
+
+
+def row(path: Path, line: int, words: list[str], columns: int, fields: dict[str, str], ranks: int, given: Given) -> Row:
+    if len(words) != columns:
+        raise refuse(path, line, f"{len(words)} values for {columns} columns; is the line cut off or mixed with another program's?")
+    values = dict(zip(COLUMNS, words))
+    operation = OPERATIONS.get(name := fields["Collective"].lower(), name)
+    what: dict[str, Any] = {"element": element(fields["Datatype"])} if fields.get("Datatype") else {}
+    if fields.get("Reduction", "N/A") != "N/A":
+        what["reduction"] = fields["Reduction"].lower()
+    if fields.get("Inplace", "N/A") != "N/A":
+        what["in-place"] = "on" if fields["Inplace"] == "1" else "off"
+    rate = None if values.get("busbw avg", "N/A") == "N/A" else number(path, line, "busbw avg", values["busbw avg"])
+    average = number(path, line, "avg", values["avg"])
+    size: Number | None = None
+    if values["Size"] != "N/A":
+        size = block(path, line, operation, whole(path, line, "Size", values["Size"]), ranks, average, rate, given)
+    time = {field: ns(number(path, line, column, values[column])) for field, column in (("mean", "avg"), ("fastest_rank", "min"), ("slowest_rank", "max"))}
+    return Row(line, operation, size, time_ns=dict(time), parameters=what, backend="ucc", memory=fields.get("Memory type", "host").lower(),
+               bandwidth=None if rate is None else {"algbw_GBps": None, "busbw_GBps": rate, "aggregate_GBps": None})
+
+
+def block(path: Path, line: int, operation: str, printed: int, ranks: int, average_us: float, rate: float | None, given: Given) -> Number:
+    """The size as dlmb_collective counts it. Of operations whose source has a block per rank, versions print the source or a block."""
+    if operation not in OF_SOURCE:
+        return printed
+    of_source = given.ucc_count == "source"
+    if not given.ucc_count:
+        # The printed bandwidth is that of the source. Both readings of the size are a factor `ranks` apart.
+        if rate is None or ranks < 2 or not average_us > 0 or rate < 0.05:
+            raise refuse(path, line, f"versions of ucc_perftest count the size of {operation} differently: say --ucc-count source (1.8: of all blocks) or --ucc-count block")
+        of_source = abs(printed * (ranks - 1) / ranks / average_us / 1e3 / rate - 1) < 0.5 / ranks
+    total = printed if of_source else printed * ranks
+    return block_of(operation, total, ranks)

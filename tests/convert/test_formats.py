@@ -1,0 +1,139 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each format: what its columns become, and that nothing is filled in that the file does not say."""
+
+from __future__ import annotations
+
+import json
+import unittest
+
+import outputs
+from outputs import WithFolder
+
+
+class OsuTest(WithFolder):
+    def test_an_average_is_a_mean_and_nothing_else(self) -> None:
+        first = self.cells(outputs.OSU_ALLREDUCE, "--ranks", "4")[0]
+        self.assertEqual(set(first["time_ns"]), {"mean", "axis"})
+        self.assertEqual(first["time_ns"]["mean"], 1980)
+        self.assertEqual((first["backend"], first["memory"], first["mode"], first["world"]["ranks"]), ("mpi", "host", "osu", 4))
+        self.assertEqual(first["parameters"], {"message-size": 4, "operation": "allreduce", "reduction": "sum"})
+
+    def test_bus_bandwidth_follows_from_bytes_and_time(self) -> None:
+        cell = self.cells(outputs.OSU_ALLREDUCE, "--ranks", "4")[1]
+        # 2 (P - 1) / P of 1 MiB in 104.3 us
+        self.assertAlmostEqual(cell["bandwidth"]["busbw_GBps"], 1.5 * 1048576 / 104300)
+        self.assertEqual(cell["traffic"]["payload_bytes"], 4 * 1048576)
+
+    def test_all_columns_of_a_log_with_other_lines_in_it(self) -> None:
+        good, bad = self.cells(outputs.OSU_FULL, "--ranks", "2")
+        time = good["time_ns"]
+        self.assertEqual((time["mean"], time["fastest_rank"], time["slowest_rank"], time["samples"]), (4340, 4100, 4600, 1000))
+        self.assertEqual(time["percentiles"], {"50": 4300, "99": 9100})
+        self.assertIn("percentiles over calls, of the mean over ranks", time["axis"])
+        self.assertEqual((good["parameters"]["operation"], good["parameters"]["element"], good["memory"]), ("alltoall", "byte", "cuda"))
+        self.assertEqual(good["origin"], {"suite": "osu", "program": "osu_alltoall", "version": "7.4", "file": "output.txt", "line": 5})
+        self.assertEqual((good["validation"], good["status"]), ({"verdict": "off", "of_origin": "passed"}, "ok"))
+        self.assertEqual((bad["status"], bad["reason"], bad["time_ns"]), ("invalid", "osu_alltoall found wrong bytes", None))
+
+    def test_each_table_is_a_launch_with_its_own_ranks(self) -> None:
+        lines = self.lines(outputs.OSU_MANY, "--ranks", "16", "--ranks-per-node", "8")
+        launches = {line["program"]: line["world"] for line in lines if line["kind"] == "launch"}
+        two, sixteen = {"ranks": 2, "ranks_per_node": 0}, {"ranks": 16, "ranks_per_node": 8}
+        self.assertEqual(launches, {"osu_latency": two, "osu_bw": two, "osu_bibw": two, "osu_mbw_mr": {"ranks": 8, "ranks_per_node": 8},
+                                    "osu_barrier": sixteen, "osu_iallreduce": sixteen, "osu_put_latency": two})
+
+    def test_bandwidths_have_no_time_and_are_shared_by_directions_and_pairs(self) -> None:
+        cells = {cell["parameters"]["operation"]: cell for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}
+        for operation, aggregate, of_a_rank in (("bw", 27.16133, 27.16133), ("bibw", 40.0, 20.0), ("mbw_mr", 8.0, 2.0)):
+            self.assertIsNone(cells[operation]["time_ns"])
+            self.assertEqual(cells[operation]["bandwidth"], {"algbw_GBps": None, "busbw_GBps": of_a_rank, "aggregate_GBps": aggregate})
+        self.assertEqual(cells["mbw_mr"]["statistics"], {"messages_per_s": 7812500})
+        self.assertEqual((cells["mbw_mr"]["parameters"]["pairs"], cells["mbw_mr"]["parameters"]["window"]), (4, 64))
+
+    def test_a_barrier_has_no_size_and_an_overlap_is_a_statistic(self) -> None:
+        cells = {(cell["parameters"]["operation"], cell["method"]): cell for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}
+        self.assertNotIn("message-size", cells["barrier", "default"]["parameters"])
+        self.assertIsNone(cells["barrier", "default"]["traffic"])
+        overlapped = cells["allreduce", "nonblocking"]
+        self.assertEqual(overlapped["time_ns"]["mean"], 4430)
+        self.assertEqual(overlapped["statistics"], {"overall_us": 8.77, "compute_us": 5.32, "overlap_percent": 22.08})
+
+
+class NcclTest(WithFolder):
+    def test_both_kinds_of_buffers_are_cells(self) -> None:
+        first, second, wrong, unchecked = self.cells(outputs.NCCL_ALLREDUCE)
+        self.assertEqual([cell["parameters"]["in-place"] for cell in (first, second)], ["off", "on"])
+        self.assertEqual((first["time_ns"]["mean"], first["time_ns"]["samples"]), (20500, 20))
+        self.assertEqual(first["bandwidth"], {"algbw_GBps": 0.05, "busbw_GBps": 0.07, "aggregate_GBps": None})
+        self.assertEqual(first["parameters"] | {"in-place": ""}, {"operation": "allreduce", "message-size": 1024, "element": "fp32", "reduction": "sum", "in-place": ""})
+        self.assertEqual(first["world"], {"ranks": 4, "ranks_per_node": 2})
+        self.assertEqual((wrong["status"], wrong["time_ns"]), ("invalid", None))
+        self.assertEqual((unchecked["validation"]["of_origin"], unchecked["time_ns"]["mean"]), ("off", 1.2e9))
+
+    def test_the_size_of_an_allgather_is_what_a_rank_gives(self) -> None:
+        cell = self.cells(outputs.NCCL_ALLGATHER)[0]
+        self.assertEqual(cell["parameters"]["message-size"], 512)
+        self.assertEqual(cell["traffic"]["largest_total_bytes"], 2048)
+        self.assertNotIn("reduction", cell["parameters"])
+
+    def test_columns_of_older_versions(self) -> None:
+        # 2.0: no name of the program, no version, no root; an operation without reduction leaves its column empty
+        old = outputs.NCCL_ALLGATHER.replace("Group  0 ", "").replace("    none      -1", "        ").replace("   redop    root ", "   redop ").replace("#wrong", " error")
+        old = "\n".join(line for line in old.splitlines() if "Collective test" not in line and "version" not in line) + "\n"
+        cell = self.cells(old, "--operation", "allgather")[0]
+        self.assertEqual((cell["parameters"]["message-size"], cell["time_ns"]["mean"], cell["validation"]["of_origin"]), (512, 22000, "off"))
+
+    def test_the_document_counts_ranks_and_keeps_secrets_out(self) -> None:
+        lines = self.lines(json.dumps(outputs.NCCL_DOCUMENT), name="out.json")
+        launch, first, second = lines[0], lines[1], lines[2]
+        self.assertEqual(launch["world"], {"ranks": 4, "ranks_per_node": 2})
+        self.assertEqual(launch["environment"]["variables"], {"NCCL_ALGO": "Ring"})
+        self.assertEqual((launch["time"], launch["origin"]["time"]), (None, "2026-01-31 12:00:00"))
+        self.assertNotIn("hidden", json.dumps(lines))
+        self.assertEqual(first["parameters"]["message-size"], 1024)
+        self.assertEqual((first["time_ns"]["mean"], first["time_ns"]["samples"], first["time_ns"]["max"]), (31250, 25, 40000))
+        self.assertEqual((first["validation"]["of_origin"], second["validation"]["of_origin"]), ("passed", "off"))
+        self.assertEqual(first["bandwidth"]["busbw_GBps"], 0.098304)
+
+
+class UccTest(WithFolder):
+    def test_times_of_the_fastest_and_slowest_rank(self) -> None:
+        first, _ = self.cells(outputs.UCC_ALLREDUCE, "--ranks", "4")
+        self.assertEqual({name: first["time_ns"][name] for name in ("mean", "fastest_rank", "slowest_rank")}, {"mean": 3250, "fastest_rank": 3100, "slowest_rank": 3400})
+        self.assertEqual(first["parameters"], {"element": "fp32", "in-place": "off", "message-size": 512, "operation": "allreduce", "reduction": "sum"})
+
+    def test_both_countings_of_an_alltoall_give_the_same_block(self) -> None:
+        of_source, of_block = (outputs.UCC_ALLTOALL.format(count=count, size=4 * count) for count in (256, 64))
+        for text, option in ((of_source, ()), (of_block, ()), (of_source, ("--ucc-count", "source")), (of_block, ("--ucc-count", "block"))):
+            cell = self.cells(text, "--ranks", "4", *option)[0]
+            self.assertEqual(cell["parameters"]["message-size"], 256)
+            self.assertEqual(cell["bandwidth"]["busbw_GBps"], 0.19)
+
+
+class PicoTest(WithFolder):
+    def test_a_line_is_a_cell_with_its_machine_and_library(self) -> None:
+        cells = self.cells(outputs.PICO, name="measurements.csv")
+        self.assertEqual(len(cells), 4)
+        tofu, default, ring, _ = cells
+        self.assertEqual((tofu["backend"], tofu["world"]), ("utofu", {"ranks": 8, "ranks_per_node": 1}))
+        self.assertEqual(tofu["parameters"], {"library": "FJMPI 4.0.1", "message-size": 4, "operation": "allgather", "system": "fugaku"})
+        self.assertEqual(default["time_ns"], {"median": 12500, "percentiles": {"10": 12000, "90": 14250}, "samples": 200, "axis": "over iterations, of the slowest rank of each"})
+        self.assertEqual((default["is_default"], ring["is_default"], ring["method"], ring["memory"]), (True, False, "ring_ompi", "device"))
+
+    def test_a_start_of_pico_is_a_launch_of_its_campaign(self) -> None:
+        launches = [line for line in self.lines(outputs.PICO, name="measurements.csv") if line["kind"] == "launch"]
+        self.assertEqual(len(launches), 3)
+        self.assertEqual(launches[1]["campaign_id"], "2025_04_06___23_05_13")
+
+    def test_a_size_that_ranks_do_not_divide_stays_what_it_is(self) -> None:
+        cell = self.cells(outputs.PICO, name="measurements.csv")[3]
+        self.assertEqual(cell["parameters"]["message-size"], 100 / 16)
+        self.assertEqual(cell["traffic"]["largest_total_bytes"], 100)
+
+    def test_only_takes_lines_by_their_columns(self) -> None:
+        self.assertEqual(len(self.cells(outputs.PICO, "--only", "system=leonardo", "--only", "collective=allreduce", name="measurements.csv")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
