@@ -68,7 +68,7 @@ class ReportTest(WithFolder):
         text = self.report(path).read_text()
         self.assertIn("<td>vm had a load of 4.4 to 6 before</td><td>2 of 3 launches</td>", text)
         self.assertIn("<td>the received bytes were not checked</td><td>1 of 2 cells</td>", text)
-        self.assertIn("its finished cells are used</td><td>3 times</td>", text)
+        self.assertIn("<td>has no end line: it was interrupted; its finished cells are used</td><td>3 times</td>", text)
         self.assertEqual(text.count("had a load"), 1)
 
     def test_times_of_a_test_double_are_said_to_be_none_before_anything_else(self) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from html import escape
 
@@ -14,6 +15,7 @@ from dlmb_results.lines import TEST_DOUBLE
 MACHINE = ("cpu_model", "processing_units", "nodes", "gpus", "mpi_library", "binding", "build_type")
 INFORMATIONAL = ("hosts", "kernel", "compiler", "version", "git_revision", "load", "ucx_version", "nccl_version", "cuda_driver")
 MOST_REASONS = 40
+WHERE = re.compile(r".*?: (?:launch \S+ )?")  # at the begin of a remark: file, line, launch
 MOST_METHODS = 200
 
 
@@ -89,6 +91,7 @@ def warnings(results: Results) -> str:
     rows += [[text, f"{doubts[name]} of {len(ran)} cells"] for name, text in DOUBTS.items() if doubts[name]]
     remarks: dict[str, list[str]] = {}
     for remark in results.remarks:
-        remarks.setdefault(remark.rpartition(": ")[2], []).append(remark)
-    rows += [[text, said[0].removesuffix(f": {text}") if len(said) == 1 else f"{len(said)} times"] for text, said in remarks.items()]
+        where = WHERE.match(remark)
+        remarks.setdefault(remark[where.end() :] if where else remark, []).append(where[0].rstrip(": ") if where else "")
+    rows += [[text, places[0] if len(places) == 1 else f"{len(places)} times"] for text, places in remarks.items()]
     return table(["warning", "of"], rows) if rows else "<p>None.</p>"
