@@ -18,13 +18,14 @@ from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 from dlmb_plotting import style
-from dlmb_plotting.groups import grouped, setting
+from dlmb_plotting.groups import Group, grouped, setting
 from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots.curves import SIZE_PARAMETERS, per_rank
 from dlmb_plotting.plots.tuning import choice, condition
 from dlmb_plotting.results import Cell, Results
 
 MOST_LINES = 10  # of a pattern
+MOST_RANGES = 4  # of sizes in a line
 # 97.5 % quantile of Student's distribution for 1, 2, ... degrees of freedom, and beyond
 STUDENT = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13, 2.12, 2.11, 2.10, 2.09, 2.09)
 STUDENT_BEYOND = 2.08
@@ -144,20 +145,24 @@ def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
     if not ran:
         return Finding(pattern, f"Nothing ran: {listed(sorted({cell.reason or cell.status for cell in cells})[:3])}.")
     contests = judge.contests(ran)
+    groups = grouped(ran, SIZE_PARAMETERS)
+    shared, titles = shared_and_rest(groups)
+    heading = f"{pattern}: {shared}" if shared else pattern
     if not contests:
         methods = sorted({cell.method_name for cell in ran})
-        return Finding(pattern, f"Nothing to compare: {listed(methods)} ran, one method in each of {plural(len({setting(cell) for cell in ran}), 'setting')}.",
-                       limited([(group.title, alone(group.cells)) for group in grouped(ran, SIZE_PARAMETERS)]))
+        return Finding(heading, f"Nothing to compare: {listed(methods)} ran, one method in each of {plural(len({setting(cell) for cell in ran}), 'setting')}.",
+                       limited([(title, alone(group.cells)) for title, group in zip(titles, groups)]))
     of_setting = {setting(contest.cells[0]): contest for contest in contests}
     lines: list[tuple[float, str, str]] = []
-    for group in grouped(ran, SIZE_PARAMETERS):
+    for title, group in zip(titles, groups):
         here = {setting(cell): of_setting[setting(cell)] for cell in group.cells if setting(cell) in of_setting}
-        if here:
-            lines += along_sizes(group.title, sorted(here.values(), key=lambda contest: per_rank(contest.cells[0])))
-    if len(lines) > MOST_LINES:  # the widest leads, in the order of the files
+        lines += along_sizes(title, sorted(here.values(), key=lambda contest: per_rank(contest.cells[0])))
+    summary = wins(contests) + overall(contests, judge)
+    if len(lines) > MOST_LINES:
+        summary += f" The {MOST_LINES} widest leads of {len(lines)}:"
         least = sorted((lead for lead, _, _ in lines), reverse=True)[MOST_LINES - 1]
         lines = [line for line in lines if line[0] >= least]
-    return Finding(pattern, wins(contests) + overall(contests, judge), limited([(where, text) for _, where, text in lines]))
+    return Finding(heading, summary, limited([(where, text) for _, where, text in lines]))
 
 
 def limited(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -210,14 +215,32 @@ def size_text(contest: Contest) -> str:
 
 
 def along_sizes(title: str, contests: list[Contest]) -> list[tuple[float, str, str]]:
-    """Runs of sizes with the same winner, and the widest lead in each."""
+    """The widest lead, where, and what: for each winner, and for the sizes that are open."""
+    of_winner: dict[str, list[int]] = {}
+    for number, contest in enumerate(contests):
+        of_winner.setdefault(contest.winner if contest.decided else "", []).append(number)
     found = []
-    for _, members in groupby(contests, key=lambda contest: contest.winner if contest.decided else ""):
-        run = list(members)
-        first, last = (style.byte_text(per_rank(run[end].cells[0])) for end in (0, -1))
-        where = title if len(contests) == 1 else f"{title}, {first if first == last else f'{first} to {last}'} per rank"
-        found.append((max(contest.lead.value for contest in run), where, sentence(run)))
+    for _, numbers in sorted(of_winner.items(), key=lambda item: (not item[0], -len(item[1]))):
+        where = ", ".join(filter(None, (title, sizes(numbers, contests) if len(contests) > 1 else "")))
+        here = [contests[number] for number in numbers]
+        found.append((max(contest.lead.value for contest in here), where, sentence(here)))
     return found
+
+
+def sizes(numbers: list[int], contests: list[Contest]) -> str:
+    """Neighbours as a range."""
+    texts = [style.byte_text(per_rank(contest.cells[0])) for contest in contests]
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])]
+    if len(runs) > MOST_RANGES:
+        return f"{len(numbers)} of the {len(contests)} sizes from {texts[numbers[0]]} to {texts[numbers[-1]]} per rank"
+    return listed([texts[run[0]] if texts[run[0]] == texts[run[-1]] else f"{texts[run[0]]} to {texts[run[-1]]}" for run in runs]) + " per rank"
+
+
+def shared_and_rest(groups: list[Group]) -> tuple[str, list[str]]:
+    """What the titles of all groups have in common, and the rest of each."""
+    parts = [group.title.split(", ") for group in groups]
+    shared = [part for part in parts[0] if all(part in each for each in parts)]
+    return ", ".join(shared), [", ".join(part for part in each if part not in shared) for each in parts]
 
 
 def sentence(run: list[Contest]) -> str:

@@ -22,7 +22,7 @@ class Group:
 def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any], ...]:
     """Everything but backend and method, flat: what a group has in common."""
     return (
-        ("preset", cell.preset or "no preset"),
+        ("preset", cell.preset),
         ("memory", cell.memory),
         ("ranks", cell.ranks),
         ("ranks per node", cell.ranks_per_node),
@@ -56,7 +56,7 @@ def title(values: dict[str, Any], of_preset: dict[str, set[Any]]) -> str:
     ranks = f"{values['ranks']} ranks"
     if values["ranks per node"] not in (0, values["ranks"]):
         ranks += f", {values['ranks per node']} per node"
-    return ", ".join([str(values["preset"]), ranks, f"{values['memory']} memory", *extra])
+    return ", ".join([*filter(None, [values["preset"]]), ranks, f"{values['memory']} memory", *extra])
 
 
 def short_names(identifiers: Iterable[str]) -> dict[str, str]:

@@ -24,7 +24,8 @@ class FindingsTest(WithFolder):
     def test_a_lead_whose_interval_is_above_one_is_a_win(self) -> None:
         found = self.of(cell_line(1024, 3000, "mpi"), cell_line(1024, 2000, "ucx"))
         # intervals of made lines are 0.9 to 1.2 of the median: exp(log 1.5 -+ hypot(log 0.9, log 1.2)) and the other way round
-        self.assertEqual(found.lines, [("no preset, 4 ranks, host memory", "ucx default is 1.5 (1.22 to 1.85) times as fast as mpi default: 2.00 µs instead of 3.00 µs")])
+        self.assertEqual(found.title, "collective: 4 ranks, host memory")
+        self.assertEqual(found.lines, [("", "ucx default is 1.5 (1.22 to 1.85) times as fast as mpi default: 2.00 µs instead of 3.00 µs")])
         self.assertIn("from one launch", how_sure(self.results))
 
     def test_a_lead_whose_interval_has_one_inside_is_open(self) -> None:
@@ -44,10 +45,17 @@ class FindingsTest(WithFolder):
     def test_neighbouring_sizes_with_the_same_winner_are_one_line(self) -> None:
         times = {1024: (10, 20), 2048: (20, 30), 4096: (60, 40), 8192: (80, 81)}
         found = self.of(*(cell_line(size, 1000 * time, backend) for size, pair in times.items() for time, backend in zip(pair, ("mpi", "ucx"))))
-        self.assertEqual([where.split(", ")[-1] for where, _ in found.lines], ["1 KiB to 2 KiB per rank", "4 KiB per rank", "8 KiB per rank"])
+        self.assertEqual([where for where, _ in found.lines], ["1 KiB to 2 KiB per rank", "4 KiB per rank", "8 KiB per rank"])
         self.assertTrue(found.lines[0][1].startswith("mpi default is 1.5 to 2 times as fast as ucx default (intervals from 1.2"), found.lines)
         self.assertIn("mpi default is the fastest in 2 of 4 settings, ucx default in 1; 1 is open.", found.summary)
         self.assertIn("at worst it takes 1.5 times as long as the fastest (ucx default: 4 KiB per rank)", found.summary)
+
+    def test_sizes_that_are_no_neighbours_are_listed_and_many_are_counted(self) -> None:
+        def cells(count: int) -> list[dict]:
+            return [cell_line(1024 << size, 1000 * (20 if (size % 2 == 0) == (backend == "mpi") else 10), backend) for size in range(count) for backend in ("mpi", "ucx")]
+
+        self.assertEqual([where for where, _ in self.of(*cells(5)).lines], ["1 KiB, 4 KiB and 16 KiB per rank", "2 KiB and 8 KiB per rank"])
+        self.assertEqual(self.of(*cells(10)).lines[0][0], "5 of the 10 sizes from 1 KiB to 256 KiB per rank")
 
     def test_with_several_launches_the_interval_is_over_their_ratios(self) -> None:
         times = (("l1", 2000, 1000), ("l2", 4000, 1900), ("l3", 1000, 520))
@@ -75,6 +83,7 @@ class FindingsTest(WithFolder):
         found = self.of(*(cell_line(8, 1000 * (1 + index * (backend == "ucx")), backend, skew=f"zipf:{index}") for index in range(30) for backend in ("mpi", "ucx")))
         self.assertEqual(len(found.lines), 10)
         self.assertIn("zipf:29", found.lines[-1][0])
+        self.assertIn("The 10 widest leads of 30:", found.summary)
 
     def test_verdicts_and_tables_are_told_too(self) -> None:
         comparison, table = findings(Inputs(comparisons={"c": comparison_document()}, tables={"t": table_document()}))

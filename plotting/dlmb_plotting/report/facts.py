@@ -76,7 +76,7 @@ def not_run(results: Results) -> str:
 def found(results: Results, findings: list[Finding]) -> str:
     parts = [f'<p class="warning">{escape(TEST_DOUBLE)}</p>'] if any(launch.test_double for launch in results.launches.values()) else []
     for finding in findings:
-        items = "".join(f"<li><b>{escape(where)}</b>: {escape(text)}</li>" for where, text in finding.lines)
+        items = "".join("<li>" + (f"<b>{escape(where)}</b>: " if where else "") + f"{escape(text)}</li>" for where, text in finding.lines)
         parts.append(f"<h3>{escape(finding.title)}</h3>" + (f"<p>{escape(finding.summary)}</p>" if finding.summary else "") + f'<ul class="found">{items}</ul>')
     if not findings:
         parts.append("<p>Nothing was measured: the pictures are of plans.</p>")
