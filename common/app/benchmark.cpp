@@ -102,10 +102,12 @@ int run_or_abort(Program const& program, Bootstrap& bootstrap) {
 
 int start(int argc, char** argv, LauncherVariables const& variables, Program const& program, Request const& request) {
     if (started_by_launcher(variables)) {
-        if (auto const* options = std::get_if<Options>(&request); options != nullptr && options->chooses_algorithms()) {
+        auto const* const options = std::get_if<Options>(&request);
+        if (options != nullptr && options->chooses_algorithms()) {
             offer_library_algorithms();
         }
-        return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
+        std::string_view const thread_level = options != nullptr ? options->mpi_thread : default_mpi_thread;
+        return run_under_launcher(argc, argv, thread_level, [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
     }
     int const code = program.speak();
     if (code >= 0) {
@@ -125,7 +127,6 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
 }  // namespace
 
 int run_benchmark(int argc, char** argv, PatternType const& type) {
-    measure::block_termination_signals();
     Request const request = read_request(type, {argv, argv + argc});
     Program const program(type, request);
     LauncherVariables const variables = read_launcher_variables();

@@ -16,11 +16,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
+#include <poll.h>
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
+#include <string_view>
+#include <unistd.h>
 
 namespace dlmb::app {
 namespace {
@@ -123,21 +124,21 @@ std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& option
     return ids;
 }
 
-/// Called on the watchdog's thread. Rank 0 gets time to save what it has before the others end the job.
-void end_hanging_launch(Bootstrap& bootstrap, Reporter* reporter, PatternType const& type,
-                        measure::HangReport const& hang) {
-    constexpr auto head_start = std::chrono::seconds(5);  // deadlines of ranks differ by up to one iteration
+/// Async-signal-safe. Rank 0 gets time to save what it has before the others end the job. A rank that leaves MPI's job
+/// without MPI_Finalize ends all of it; MPI_Abort must not be called from a signal handler.
+[[noreturn]] void end_hanging_launch(Bootstrap const& bootstrap, Reporter* reporter, std::string_view start_up_error,
+                                     measure::HangReport const& hang) noexcept {
+    constexpr int head_start_ms = 5000;  // deadlines of ranks differ by up to one iteration
     constexpr int signal_exit_base = 128;
     if (reporter != nullptr) {
         reporter->hang(hang, bootstrap.rank(), bootstrap.host());
     } else {
-        fmt::print(stderr, "dlmb_{}: error: rank {} ({}): {}: stood still or was ended before anything was measured\n",
-                   type.name, bootstrap.rank(), bootstrap.host(), hang.cell);
+        (void)!write(STDERR_FILENO, start_up_error.data(), start_up_error.size());
     }
     if (bootstrap.rank() != 0) {
-        std::this_thread::sleep_for(head_start);
+        poll(nullptr, 0, head_start_ms);
     }
-    bootstrap.abort(hang.signal == 0 ? exit_cell_failed : signal_exit_base + hang.signal);
+    _exit(hang.signal == 0 ? exit_cell_failed : signal_exit_base + hang.signal);
 }
 
 /// Collective. Opens the results file on rank 0.
@@ -160,9 +161,15 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world);
     std::set<std::string> finished = finished_cells(bootstrap, options);
     std::unique_ptr<Reporter> reporter;
-    std::atomic<Reporter*> speaking{nullptr};  // what the watchdog's thread may use
+    std::atomic<Reporter*> speaking{nullptr};  // what a signal handler may use
+    std::string const start_up_error =
+        fmt::format("dlmb_{}: error: rank {} ({}): start-up: stood still or was ended before anything was measured\n",
+                    type.name, bootstrap.rank(), bootstrap.host());
+    // Where ranks are threads of one process, the one that holds the results file takes its signals.
+    bool const takes_signals = bootstrap.kind() == "mpi" || bootstrap.rank() == 0;
     measure::Watchdog watchdog(
-        [&](measure::HangReport const& hang) { end_hanging_launch(bootstrap, speaking, type, hang); });
+        [&](measure::HangReport const& hang) { end_hanging_launch(bootstrap, speaking, start_up_error, hang); },
+        takes_signals ? measure::Watchdog::Signals::taken : measure::Watchdog::Signals::left_alone);
     watchdog.arm("start-up", options.runner.timeout_ns);
     bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
                                        [](MemoryKind kind) { return kind == MemoryKind::host; });

@@ -110,7 +110,47 @@ void Progress::clear() {
 
 namespace {
 
-constexpr double nanoseconds_per_second = 1e9;
+/// What a signal handler says: no allocation, and a longer text is cut.
+class FixedText {
+public:
+    template <typename... Arguments>
+    void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) noexcept {
+        auto const end =
+            fmt::format_to_n(text_.data() + size_, text_.size() - size_, format, std::forward<Arguments>(arguments)...);
+        size_ = static_cast<std::size_t>(end.out - text_.data());
+    }
+    /// As it stands between the quotes of a JSON string.
+    void add_json(std::string_view plain) noexcept {
+        for (char const c : plain) {
+            bool const control = static_cast<unsigned char>(c) < ' ';
+            add("{}{}", c == '"' || c == '\\' ? "\\" : "", control ? ' ' : c);
+        }
+    }
+    [[nodiscard]] std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+private:
+    std::array<char, 2048> text_{};
+    std::size_t size_ = 0;
+};
+
+void put(int file, std::string_view text) noexcept {
+    while (!text.empty()) {
+        ssize_t const written = ::write(file, text.data(), text.size());
+        if (written <= 0) {
+            return;  // nobody is left to be told
+        }
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+std::array<std::string, 2> line_around_reason(std::string const& launch_id, record::Record cell, measure::Status status) {
+    constexpr char reason = '\x7f';  // a character that JSON leaves as it is, and that no name has
+    cell.result.status = status;
+    cell.result.reason = std::string(1, reason);
+    std::string const line = record::to_json_line(launch_id, cell);
+    std::size_t const at = line.rfind(reason);
+    return {line.substr(0, at), line.substr(at + 1) + '\n'};
+}
 
 }  // namespace
 
@@ -135,21 +175,21 @@ void Reporter::point(std::size_t number, std::size_t points, std::string_view ti
 }
 
 void Reporter::doing(std::string_view what) {
-    std::lock_guard const lock(mutex_);
     progress_.show(fmt::format("{}: {}", point_, what));
 }
 
 void Reporter::expect(std::string const& name, record::Record const& cell) {
-    std::lock_guard const lock(mutex_);
-    expected_[name] = cell;
+    if (!writer_) {
+        return;
+    }
+    PreparedLines lines{cell.cell_id, line_around_reason(launch_.launch_id, cell, measure::Status::timeout),
+                        line_around_reason(launch_.launch_id, cell, measure::Status::failed)};
+    measure::HeldSignals const held;
+    expected_[name] = std::move(lines);
 }
 
 void Reporter::cell(record::Record const& cell, std::string_view title) {
-    std::lock_guard const lock(mutex_);
-    record_cell(cell, title);
-}
-
-void Reporter::record_cell(record::Record const& cell, std::string_view title) {
+    measure::HeldSignals const held;  // a cell has one end
     std::erase_if(expected_, [&](auto const& entry) { return entry.second.cell_id == cell.cell_id; });
     ++counts_[std::string(measure::name_of(cell.result.status))];
     if (!speaks_) {
@@ -163,27 +203,34 @@ void Reporter::record_cell(record::Record const& cell, std::string_view title) {
     figures_ += figure_of_merit(cell);
 }
 
-void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_view host) {
-    std::lock_guard const lock(mutex_);
-    std::string const step = report.step.empty() ? "" : fmt::format(", step \"{}\"", report.step);
-    std::string const where = fmt::format("rank {} ({}): {}, {}{}", rank, host, report.cell, report.activity, step);
-    std::string const what =
-        report.signal == 0
-            ? fmt::format("no progress for {:.0f} s", static_cast<double>(report.silent_ns) / nanoseconds_per_second)
-            : fmt::format("ended by signal {} (the job was cancelled, or another rank ended)", report.signal);
-    fmt::print(stderr, "{}: error: {}: {}\n", launch_.program, where, what);
-    auto const found = expected_.find(report.cell);
-    if (found != expected_.end()) {
-        record::Record cell = found->second;
-        cell.result.status = report.signal == 0 ? measure::Status::timeout : measure::Status::failed;
-        cell.result.reason = fmt::format("{}: {}", where, what);
-        record_cell(cell, cell.identity.preset);
+void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept {
+    constexpr Nanoseconds second = 1'000'000'000;
+    FixedText what;
+    what.add("rank {} ({}): {}, {}", rank, host, report.cell, report.activity);
+    if (!report.step.empty()) {
+        what.add(", step \"{}\"", report.step);
     }
+    if (report.signal == 0) {
+        what.add(": no progress for {} s", (report.silent_ns + second / 2) / second);
+    } else {
+        what.add(": ended by signal {} (the job was cancelled, or another rank ended)", report.signal);
+    }
+    FixedText said;
+    said.add("{}: error: {}\n", launch_.program, what.view());
     if (writer_) {
-        fmt::print(stderr, "{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program,
-                   written_);
+        if (auto const found = expected_.find(report.cell); found != expected_.end()) {
+            auto const& [head, tail] = report.signal == 0 ? found->second.of_timeout : found->second.of_failure;
+            FixedText reason;
+            reason.add_json(what.view());
+            std::array<std::string_view, 3> const line{head, reason.view(), tail};
+            if (!writer_->append_in_handler(line)) {
+                put(STDOUT_FILENO, "DLMB-UNSAVED ");
+                std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
+            }
+        }
+        said.add("{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program, written_);
     }
-    std::fflush(stderr);
+    put(STDERR_FILENO, said.view());
 }
 
 /// A full disk must not cost a measurement: what cannot be saved is printed.
@@ -221,7 +268,7 @@ int Reporter::exit_code() const {
 }
 
 int Reporter::finish() {
-    std::lock_guard const lock(mutex_);
+    measure::HeldSignals const held;
     progress_.clear();
     if (speaks_) {
         bool const passed = exit_code() == exit_ok;

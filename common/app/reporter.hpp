@@ -10,9 +10,9 @@
 #include "common/record/record.hpp"
 #include "common/record/result_writer.hpp"
 
+#include <array>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,7 +62,7 @@ public:
     /// On rank 0 opens the results file: throws OutputError. `launch` is written as its first line.
     Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks);
 
-    /// Announces a cell that is about to be measured, so that a hang or a signal can still be recorded under its name.
+    /// Prepares the line of a cell that is about to be measured, so that a hang or a signal can still be recorded.
     void expect(std::string const& name, record::Record const& cell);
     void cell(record::Record const& cell, std::string_view title);
     /// So many cells need no measuring: the results file holds them.
@@ -70,23 +70,29 @@ public:
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);
-    /// From the watchdog's thread: records what stood still. Prints one line on any rank.
-    void hang(measure::HangReport const& report, Rank rank, std::string_view host);
+    /// Async-signal-safe: records what stood still. Prints one line on any rank. The process must end after it.
+    void hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept;
     /// Figures of merit, the end line and DLMB_RESULT. Returns this rank's view of the exit code.
     int finish();
     [[nodiscard]] record::Launch const& launch() const { return launch_; }
 
 private:
+    /// Result lines of a cell that did not end, each up to and from its reason: a signal handler only fills in this.
+    struct PreparedLines {
+        std::string cell_id;
+        std::array<std::string, 2> of_timeout;
+        std::array<std::string, 2> of_failure;
+    };
+
     void write(std::string const& line);
-    void record_cell(record::Record const& cell, std::string_view title);  // with the mutex held
     [[nodiscard]] int exit_code() const;
 
     record::Launch launch_;
     bool speaks_;
     std::unique_ptr<Table> table_;
     std::optional<record::ResultWriter> writer_;
-    std::mutex mutex_;                                // the watchdog's thread reports a cell that hangs
-    std::map<std::string, record::Record> expected_;  // by the name that the watchdog knows
+    // By the name that the watchdog knows (of a cell, or of the point that it is set up for); changed with the signals held.
+    std::map<std::string, PreparedLines, std::less<>> expected_;
     std::map<std::string, std::uint64_t> counts_;
     LaunchSummary summary_;
     std::uint64_t resumed_ = 0;

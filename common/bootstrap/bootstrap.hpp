@@ -112,7 +112,7 @@ public:
     /// left on its way may be what a peer is waiting for. Not collective.
     virtual void progress() {}
 
-    /// Ends all ranks of the launch with this exit code. Not collective, any thread.
+    /// Ends all ranks of the launch with this exit code. Not collective.
     [[noreturn]] virtual void abort(int exit_code) = 0;
 
 protected:

@@ -51,8 +51,8 @@ private:
     sigset_t before_{};
 };
 
-/// 0, or the errno of the first call that failed.
-int write_all(int file, std::string_view text) {
+/// 0, or the errno of the first call that failed. Async-signal-safe.
+int write_all(int file, std::string_view text) noexcept {
     QuietWrite const quiet;
     while (!text.empty()) {
         ssize_t const written = write(file, text.data(), text.size());
@@ -64,7 +64,12 @@ int write_all(int file, std::string_view text) {
         }
         text.remove_prefix(static_cast<std::size_t>(written));
     }
-    // A network file system may report a full disk only here. Pipes and devices have nothing to flush.
+    return 0;
+}
+
+/// 0 or errno. A network file system may report a full disk only here. Pipes and devices have nothing to flush.
+int flush(int file) noexcept {
+    QuietWrite const quiet;
     return fdatasync(file) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
 
@@ -170,14 +175,29 @@ void ResultWriter::append(std::string const& line) {
     }
 }
 
+bool ResultWriter::append_in_handler(std::span<std::string_view const> line) noexcept {
+    bool cut = false;
+    return try_to_store(line, cut) == 0;
+}
+
 void ResultWriter::store(std::string const& text) {
-    off_t const whole = regular_ ? lseek(file_, 0, SEEK_END) : 0;
-    int const code = write_all(file_, text);
-    if (code == 0) {
-        return;
+    bool cut = false;
+    std::string_view const piece = text;
+    if (int const code = try_to_store({&piece, 1}, cut); code != 0) {
+        throw OutputError(
+            failure(path_, cut ? "cannot be written" : "cannot be written, its last line is broken", code));
     }
-    bool const cut = !regular_ || ftruncate(file_, whole) == 0;
-    throw OutputError(failure(path_, cut ? "cannot be written" : "cannot be written, its last line is broken", code));
+}
+
+int ResultWriter::try_to_store(std::span<std::string_view const> pieces, bool& cut) noexcept {
+    off_t const whole = regular_ ? lseek(file_, 0, SEEK_END) : 0;
+    int code = 0;
+    for (std::size_t i = 0; i < pieces.size() && code == 0; ++i) {
+        code = write_all(file_, pieces[i]);
+    }
+    code = code == 0 ? flush(file_) : code;
+    cut = code != 0 && (!regular_ || ftruncate(file_, whole) == 0);
+    return code;
 }
 
 }  // namespace dlmb::record

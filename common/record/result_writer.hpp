@@ -8,7 +8,9 @@
 #include "common/base/error.hpp"
 
 #include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace dlmb::record {
 
@@ -36,11 +38,15 @@ public:
     /// Returns when the line (given without a newline) is on the disk. Throws LineNotWritten when it is not; the file
     /// then ends after its last whole line. Not for several threads at once.
     void append(std::string const& line);
+    /// The same for a line in pieces, without allocation, so that a signal handler may call it. False: not on the disk.
+    [[nodiscard]] bool append_in_handler(std::span<std::string_view const> line) noexcept;
 
 private:
     void lock();
     void repair();
     void store(std::string const& text);
+    /// 0, or the errno of the call that failed; the file then ends as before, unless it cannot be cut either.
+    [[nodiscard]] int try_to_store(std::span<std::string_view const> pieces, bool& cut) noexcept;
 
     std::filesystem::path path_;
     int file_ = -1;

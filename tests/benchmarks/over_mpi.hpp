@@ -19,7 +19,7 @@ namespace dlmb::benchmark {
 template <class Run>
 int over_mpi(std::string_view program, int argc, char** argv, Run const& run) {
     try {
-        MpiSession const session(argc, argv);
+        MpiSession const session(argc, argv, "single");
         auto const bootstrap = make_mpi_bootstrap();
         try {
             run(*bootstrap, std::span<char*>(argv, static_cast<std::size_t>(argc)));

@@ -272,7 +272,7 @@ int run_info(int argc, char** argv) {
             return exit_ok;
         }
         if (mpi_in_this_build()) {
-            return run_under_launcher(argc, argv, [&](Bootstrap& bootstrap) {
+            return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap) {
                 return probe   ? probe_mpi_device(bootstrap)
                        : noise ? calibrate(bootstrap, json)
                                : print(bootstrap, json);

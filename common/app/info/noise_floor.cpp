@@ -19,6 +19,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <unistd.h>
 
 namespace dlmb::app {
 namespace {
@@ -60,9 +61,12 @@ std::vector<OpenedBackend> usable_backends(Bootstrap& bootstrap) {
 
 NoiseFloor measure_noise_floor(Bootstrap& bootstrap) {
     constexpr int exit_hang = 1;
+    std::string const error = fmt::format("dlmb_info: error: rank {} stood still during ", bootstrap.rank());
     measure::Watchdog watchdog([&](measure::HangReport const& hang) {
-        fmt::print(stderr, "dlmb_info: error: rank {}: {} stood still\n", bootstrap.rank(), hang.cell);
-        bootstrap.abort(exit_hang);
+        for (std::string_view const text : {std::string_view(error), hang.cell, std::string_view("\n")}) {
+            (void)!write(STDERR_FILENO, text.data(), text.size());
+        }
+        _exit(exit_hang);
     });
     watchdog.arm("calibration", patience_ns);
     std::vector<OpenedBackend> const backends = usable_backends(bootstrap);

@@ -8,6 +8,7 @@
 #include "common/bootstrap/bootstrap.hpp"
 
 #include <functional>
+#include <string_view>
 
 namespace dlmb::app {
 
@@ -17,8 +18,13 @@ namespace dlmb::app {
 /// differently then, so that this is only for launches that ask for it.
 void offer_library_algorithms();
 
-/// Initialises MPI, runs `body`, finalises, and returns what body returned. Throws UsageError when the launcher and the
-/// MPI library do not belong together (every process would be alone in its world).
-[[nodiscard]] int run_under_launcher(int argc, char** argv, std::function<int(Bootstrap&)> const& body);
+/// The level at which a user's program has MPI unless it asks for more: MPI_Init.
+inline constexpr std::string_view default_mpi_thread = "single";
+
+/// Initialises MPI at `thread_level` (MpiSession), runs `body`, finalises, and returns what body returned. Throws
+/// UsageError when the launcher and the MPI library do not belong together (every process would be alone in its world),
+/// or when the library does not provide the level.
+[[nodiscard]] int run_under_launcher(int argc, char** argv, std::string_view thread_level,
+                                     std::function<int(Bootstrap&)> const& body);
 
 }  // namespace dlmb::app

@@ -19,8 +19,9 @@ void offer_library_algorithms() {
     }
 }
 
-int run_under_launcher(int argc, char** argv, std::function<int(Bootstrap&)> const& body) {
-    MpiSession const session(argc, argv);
+int run_under_launcher(int argc, char** argv, std::string_view thread_level,
+                       std::function<int(Bootstrap&)> const& body) {
+    MpiSession const session(argc, argv, thread_level);
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
     return body(*bootstrap);
 }

@@ -161,6 +161,8 @@ void add_transport(CLI::App& app, Options& options, Texts& texts) {
         ->check(CLI::Range(0, 1023));
     group.with_default("--mpi-device", texts.mpi_device,
                        "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library");
+    group.with_default("--mpi-thread", options.mpi_thread,
+                       "single, funneled, serialized, multiple: the thread level of MPI; DLMB calls it from one thread");
     group.add("--use-table", texts.use_table,
               "tuning table (JSON) by which backend tuned runs each operation on another backend");
 }
@@ -262,6 +264,7 @@ void take(Texts const& texts, Options& options) {
         throw UsageError(
             "--backend tuned: give the tuning table that it runs by with --use-table FILE (docs/tuning.md)");
     }
+    check_name("--mpi-thread", "thread level", options.mpi_thread, {"single", "funneled", "serialized", "multiple"});
     check_name("--mpi-device", "answer", texts.mpi_device, {"auto", "yes", "no"});
     options.backend_options = {{"mpi", {{"device", texts.mpi_device}}},
                                {"nccl", {{"shared_gpu", options.shared_gpu ? "yes" : "no"}}}};

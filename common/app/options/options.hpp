@@ -4,6 +4,7 @@
 // What was asked for on the command line, as a value. Nothing here starts anything.
 #pragma once
 
+#include "common/app/launcher/launcher.hpp"
 #include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/runner.hpp"
@@ -34,6 +35,7 @@ struct Options {
     bool shared_gpu = false;
     bool resume = false;
     BackendOptions backend_options;
+    std::string mpi_thread{default_mpi_thread};
     std::optional<std::filesystem::path> use_table;  // for backend tuned
     std::uint64_t seed = 1;
     std::uint32_t draws = 4;

@@ -24,19 +24,6 @@
 namespace dlmb::mpi {
 namespace {
 
-std::string_view name_of_thread_level(int level) {
-    switch (level) {
-    case MPI_THREAD_SINGLE:
-        return "single";
-    case MPI_THREAD_FUNNELED:
-        return "funneled";
-    case MPI_THREAD_SERIALIZED:
-        return "serialized";
-    default:
-        return "multiple";
-    }
-}
-
 /// What the record says about the MPI library and the launcher. `size` and `local_rank` as MPI says them, to be held
 /// against what the launcher says.
 std::map<std::string, std::string, std::less<>> facts(int size, int local_rank) {

@@ -4,27 +4,56 @@
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <string_view>
 
 namespace dlmb {
+namespace {
 
-MpiSession::MpiSession(int& argc, char**& argv) : exceptions_(std::uncaught_exceptions()) {
+constexpr std::array<std::pair<std::string_view, int>, 4> thread_levels{{{"single", MPI_THREAD_SINGLE},
+                                                                         {"funneled", MPI_THREAD_FUNNELED},
+                                                                         {"serialized", MPI_THREAD_SERIALIZED},
+                                                                         {"multiple", MPI_THREAD_MULTIPLE}}};
+
+int thread_level_of(std::string_view name) {
+    auto const found =
+        std::find_if(thread_levels.begin(), thread_levels.end(), [&](auto const& level) { return level.first == name; });
+    if (found == thread_levels.end()) {
+        throw UsageError(fmt::format("MPI has no thread level '{}'", name));
+    }
+    return found->second;
+}
+
+}  // namespace
+
+std::string_view name_of_thread_level(int level) {
+    auto const found = std::find_if(thread_levels.begin(), thread_levels.end(),
+                                    [&](auto const& each) { return each.second == level; });
+    return found == thread_levels.end() ? "unknown" : found->first;
+}
+
+MpiSession::MpiSession(int& argc, char**& argv, std::string_view thread_level) : exceptions_(std::uncaught_exceptions()) {
     LauncherVariables const variables = read_launcher_variables();
     std::string const library = mpi_library_version();
     if (std::string const refusal = refusal_before_init(variables, library); !refusal.empty()) {
         throw UsageError(refusal);
     }
-    // Only the main thread communicates; MULTIPLE would add locks to every measured call. The watchdog's MPI_Abort from
-    // its own thread works at this level in Open MPI and MPICH.
+    int const wanted = thread_level_of(thread_level);
     int provided = 0;
-    mpi::check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+    mpi::check(MPI_Init_thread(&argc, &argv, wanted, &provided), "MPI_Init_thread");
     int size = 0;
     mpi::check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
-    if (std::string const refusal = refusal_after_init(variables, library, size); !refusal.empty()) {
+    std::string refusal = refusal_after_init(variables, library, size);
+    if (refusal.empty() && provided < wanted) {
+        refusal = fmt::format("--mpi-thread {}: this MPI library provides {} at most", thread_level,
+                              name_of_thread_level(provided));
+    }
+    if (!refusal.empty()) {
         MPI_Finalize();
         throw UsageError(refusal);
     }

@@ -3,187 +3,220 @@
 #include "common/measure/diagnosis/watchdog.hpp"
 
 #include "common/backend_kit/backend.hpp"
+#include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
-#include <mutex>
-#include <optional>
-#include <poll.h>
+#include <ctime>
 #include <pthread.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 
 namespace dlmb::measure {
+
+struct Watchdog::State {
+    explicit State(std::function<void(HangReport const&)> call) : expired(std::move(call)) {}
+
+    void expire(int signal);
+    void at_deadline();
+    void wake_at(Nanoseconds time_ns);
+
+    std::function<void(HangReport const&)> expired;
+    pthread_t owner = pthread_self();
+    timer_t timer{};
+    bool takes_signals = false;
+    bool over = false;
+    // The handlers run on the thread that writes these: atomics keep the compiler from reordering, no more.
+    std::atomic<Nanoseconds> touched{now_ns()};
+    std::atomic<CompiledPlan const*> running{nullptr};
+    std::atomic<Plan const*> plan{nullptr};
+    // Changed with the signals held.
+    std::string cell;
+    std::string activity;
+    Nanoseconds timeout_ns = 0;  // 0: not armed
+    Nanoseconds wakes_at = 0;    // 0: the timer does not run
+};
+
 namespace {
 
-Error system_error(std::string const& call) {
-    return Error(call + ": " + std::generic_category().message(errno));
+Error system_error(std::string const& call, int code) {
+    return Error(call + ": " + std::generic_category().message(code));
 }
 
-sigset_t termination_signals() {
+constexpr std::array termination_signals{SIGTERM, SIGINT};
+
+/// Of no meaning to the libraries that DLMB runs beside: UCX may use SIGALRM and SIGIO for itself.
+int deadline_signal() {
+    return SIGRTMIN + 3;
+}
+
+sigset_t set_of_signals() {
     sigset_t signals;
     sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, deadline_signal());
+    for (int const signal : termination_signals) {
+        sigaddset(&signals, signal);
+    }
     return signals;
 }
 
-class FileDescriptor {
-public:
-    FileDescriptor(int descriptor, char const* call) : descriptor_(descriptor) {
-        if (descriptor < 0) {
-            throw system_error(call);
-        }
-    }
-    FileDescriptor(FileDescriptor const&) = delete;
-    FileDescriptor(FileDescriptor&&) = delete;
-    FileDescriptor& operator=(FileDescriptor const&) = delete;
-    FileDescriptor& operator=(FileDescriptor&&) = delete;
-    ~FileDescriptor() { close(descriptor_); }
-    [[nodiscard]] int get() const { return descriptor_; }
+/// A signal handler has no argument of ours: whose watchdog takes SIGTERM and SIGINT.
+std::atomic<Watchdog::State*> signal_taker{nullptr};
 
-private:
-    int descriptor_;
-};
-
-int open_signals() {
-    sigset_t const signals = termination_signals();
-    return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+void on_deadline(int /*signal*/, siginfo_t* info, void* /*context*/) {
+    int const error_before = errno;
+    static_cast<Watchdog::State*>(info->si_value.sival_ptr)->at_deadline();
+    errno = error_before;
 }
 
-constexpr Nanoseconds forever = -1;
+void on_termination(int signal) {
+    int const error_before = errno;
+    if (Watchdog::State* const state = signal_taker.load(); state != nullptr) {
+        if (pthread_equal(state->owner, pthread_self()) != 0) {
+            state->expire(signal);
+        } else {
+            pthread_kill(state->owner, signal);  // a thread of some library was interrupted
+        }
+    }
+    errno = error_before;
+}
 
-// Longer than `ns`, so that a wake-up is never a moment too early and the thread does not spin towards its deadline.
-int poll_timeout(Nanoseconds ns) {
-    constexpr Nanoseconds longest = 3'600'000'000'000;
-    return ns == forever ? -1 : static_cast<int>(std::min(ns, longest) / 1'000'000 + 1);
+void handle(int signal, void (*simple)(int), void (*with_info)(int, siginfo_t*, void*)) {
+    struct sigaction action {};
+    if (simple != nullptr) {
+        action.sa_handler = simple;
+    } else {
+        action.sa_sigaction = with_info;
+    }
+    action.sa_mask = set_of_signals();  // one end of a launch is enough
+    action.sa_flags = SA_RESTART | (simple == nullptr ? SA_SIGINFO : 0);
+    if (sigaction(signal, &action, nullptr) != 0) {
+        throw system_error("sigaction", errno);
+    }
+}
+
+/// Signals this thread, also where ranks are threads.
+timer_t make_timer(Watchdog::State* state) {
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = deadline_signal();
+    event.sigev_value.sival_ptr = state;
+    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));  // glibc names neither the field nor, before 2.30, gettid
+    timer_t timer{};
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) {
+        throw system_error("timer_create", errno);
+    }
+    return timer;
 }
 
 }  // namespace
 
-// `guard` protects what only the cold calls change; the hot ones store atomics.
-struct Watchdog::State {
-    explicit State(std::function<void(HangReport const&)> call) : expired(std::move(call)) {}
+HeldSignals::HeldSignals() {
+    sigset_t const signals = set_of_signals();
+    pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
 
-    void watch();
-    [[nodiscard]] std::optional<HangReport> overdue_or_time_left(Nanoseconds& left);
-    [[nodiscard]] HangReport describe(int signal) const;
-    void wake() const {
-        if (eventfd_write(wake_up.get(), 1) != 0) {
-            throw system_error("eventfd_write");
-        }
+HeldSignals::~HeldSignals() {
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void Watchdog::State::expire(int signal) {
+    if (over) {
+        return;
     }
-
-    std::function<void(HangReport const&)> expired;
-    FileDescriptor signals{open_signals(), "signalfd"};
-    FileDescriptor wake_up{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"};
-    std::atomic<Nanoseconds> touched{now_ns()};
-    std::atomic<CompiledPlan const*> running{nullptr};
-    std::atomic<Plan const*> plan{nullptr};
-
-    std::mutex guard;
-    std::string cell;
-    std::string activity;
-    Nanoseconds timeout_ns = 0;  // 0: not armed
-    Nanoseconds asleep_until = forever;
-    bool quit = false;
-
-    std::thread thread;
-};
-
-HangReport Watchdog::State::describe(int signal) const {
+    over = true;
     HangReport hang{cell, activity, "", now_ns() - touched.load(std::memory_order_relaxed), signal};
     CompiledPlan const* const compiled = running.load(std::memory_order_acquire);
     Plan const* const its_plan = plan.load(std::memory_order_relaxed);
     if (compiled != nullptr && its_plan != nullptr) {
         std::size_t const done = compiled->steps_done();
-        hang.step = done < its_plan->steps.size() ? its_plan->steps[done].label : "";
-    }
-    return hang;
-}
-
-std::optional<HangReport> Watchdog::State::overdue_or_time_left(Nanoseconds& left) {
-    Nanoseconds const now = now_ns();
-    asleep_until = forever;
-    left = forever;
-    if (timeout_ns > 0) {
-        asleep_until = touched.load(std::memory_order_relaxed) + timeout_ns;
-        left = asleep_until - now;
-        if (left <= 0) {
-            return describe(0);
+        if (done < its_plan->steps.size()) {
+            hang.step = its_plan->steps[done].label;
         }
     }
-    return std::nullopt;
+    expired(hang);
 }
 
-void Watchdog::State::watch() {
-    while (true) {
-        Nanoseconds left = forever;
-        std::optional<HangReport> hang;
-        {
-            std::lock_guard const lock(guard);
-            if (quit) {
-                return;
-            }
-            signalfd_siginfo received{};
-            if (read(signals.get(), &received, sizeof received) == sizeof received) {
-                hang = describe(static_cast<int>(received.ssi_signo));
-            } else {
-                hang = overdue_or_time_left(left);
-            }
-        }
-        if (hang) {
-            expired(*hang);
-            return;
-        }
-        std::array<pollfd, 2> wanted{{{signals.get(), POLLIN, 0}, {wake_up.get(), POLLIN, 0}}};
-        poll(wanted.data(), wanted.size(), poll_timeout(left));
-        eventfd_t ignored = 0;
-        eventfd_read(wake_up.get(), &ignored);
+void Watchdog::State::at_deadline() {
+    wakes_at = 0;
+    if (over || timeout_ns <= 0) {
+        return;
+    }
+    Nanoseconds const deadline = touched.load(std::memory_order_relaxed) + timeout_ns;
+    if (now_ns() >= deadline) {
+        expire(0);
+    } else {
+        wake_at(deadline);
     }
 }
 
-Watchdog::Watchdog(std::function<void(HangReport const&)> expired)
+void Watchdog::State::wake_at(Nanoseconds time_ns) {
+    constexpr Nanoseconds second = 1'000'000'000;
+    wakes_at = time_ns;
+    Nanoseconds const left = std::max<Nanoseconds>(1, time_ns - now_ns());
+    itimerspec const when{{}, {static_cast<time_t>(left / second), static_cast<long>(left % second)}};
+    timer_settime(timer, 0, &when, nullptr);  // fails only for arguments that are not there
+}
+
+Watchdog::Watchdog(std::function<void(HangReport const&)> expired, Signals signals)
     : state_(std::make_unique<State>(std::move(expired))) {
-    state_->thread = std::thread([state = state_.get()] { state->watch(); });
+    handle(deadline_signal(), nullptr, on_deadline);
+    state_->timer = make_timer(state_.get());
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, deadline_signal());
+    if (signals == Signals::taken) {
+        state_->takes_signals = true;
+        signal_taker = state_.get();
+        for (int const signal : termination_signals) {
+            handle(signal, on_termination, nullptr);
+            sigaddset(&mine, signal);
+        }
+    }
+    pthread_sigmask(SIG_UNBLOCK, &mine, nullptr);
 }
 
 Watchdog::~Watchdog() {
-    {
-        std::lock_guard const lock(state_->guard);
-        state_->quit = true;
+    HeldSignals const held;
+    timer_delete(state_->timer);
+    sigset_t deadline;
+    sigemptyset(&deadline);
+    sigaddset(&deadline, deadline_signal());
+    timespec const at_once{};
+    while (sigtimedwait(&deadline, nullptr, &at_once) > 0) {  // one that was on its way
     }
-    eventfd_write(state_->wake_up.get(), 1);
-    state_->thread.join();
+    if (state_->takes_signals) {
+        for (int const signal : termination_signals) {
+            std::signal(signal, SIG_DFL);
+        }
+        signal_taker = nullptr;
+    }
 }
 
 void Watchdog::arm(std::string cell, Nanoseconds timeout_ns) {
     touch();
-    std::lock_guard const lock(state_->guard);
+    HeldSignals const held;
     state_->cell = std::move(cell);
     state_->timeout_ns = std::max<Nanoseconds>(0, timeout_ns);
-    // The thread is woken only when it would sleep past the new deadline: a wake-up costs the measured rank a switch.
-    bool const too_long = state_->asleep_until == forever || now_ns() + timeout_ns < state_->asleep_until;
-    if (timeout_ns > 0 && too_long) {
-        state_->wake();
+    Nanoseconds const deadline = state_->touched.load(std::memory_order_relaxed) + timeout_ns;
+    if (timeout_ns > 0 && (state_->wakes_at == 0 || deadline < state_->wakes_at)) {
+        state_->wake_at(deadline);
     }
 }
 
 void Watchdog::activity(std::string what) {
     touch();
-    std::lock_guard const lock(state_->guard);
+    HeldSignals const held;
     state_->activity = std::move(what);
 }
 
 void Watchdog::iteration(CompiledPlan const* running, Plan const* plan) noexcept {
-    state_->plan.store(plan, std::memory_order_relaxed);
+    state_->running.store(nullptr, std::memory_order_relaxed);  // never a plan beside another one's steps
+    state_->plan.store(plan, std::memory_order_release);
     state_->running.store(running, std::memory_order_release);
 }
 
@@ -192,28 +225,16 @@ void Watchdog::touch() noexcept {
 }
 
 void Watchdog::expire() {
-    HangReport hang;
-    {
-        std::lock_guard const lock(state_->guard);
-        state_->timeout_ns = 0;  // not a second time on the watchdog's thread
-        hang = state_->describe(0);
-    }
-    state_->expired(hang);
+    HeldSignals const held;
+    state_->expire(0);
 }
 
 void Watchdog::disarm() {
     iteration(nullptr, nullptr);
-    std::lock_guard const lock(state_->guard);  // waits for a description in progress
+    HeldSignals const held;
     state_->timeout_ns = 0;
     state_->cell.clear();
     state_->activity.clear();
-}
-
-void block_termination_signals() {
-    sigset_t const signals = termination_signals();
-    if (int const code = pthread_sigmask(SIG_BLOCK, &signals, nullptr); code != 0) {
-        throw Error("pthread_sigmask: " + std::generic_category().message(code));
-    }
 }
 
 }  // namespace dlmb::measure

@@ -1,15 +1,19 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ends a launch that hangs. One thread per process watches a deadline that the measuring code keeps moving; it says
-// which rank, cell and step stood still. It also turns SIGTERM and SIGINT into an orderly end.
+// Ends a launch that hangs, and says which rank, cell and step stood still. A timer interrupts the rank's own thread at
+// a deadline that the measuring code keeps moving. There is no thread for it: MPI_THREAD_SINGLE, at which MPI is
+// measured by default, promises the library that a process has one thread only. SIGTERM and SIGINT end a launch the
+// same way.
 #pragma once
 
 #include "common/base/units.hpp"
 
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace dlmb {
 class CompiledPlan;
@@ -18,19 +22,39 @@ struct Plan;
 
 namespace dlmb::measure {
 
+/// Valid during the call that it is given to.
 struct HangReport {
-    std::string cell;
-    std::string activity;  // "warm-up", "round 3", "first iteration" ...
-    std::string step;      // label of the first step, in plan order, that is not done; empty outside an iteration
+    std::string_view cell;
+    std::string_view activity;  // "warm-up", "round 3", "first iteration" ...
+    std::string_view step;      // label of the first step, in plan order, that is not done; empty outside an iteration
     Nanoseconds silent_ns = 0;
     int signal = 0;  // 0: deadline; otherwise SIGTERM or SIGINT
 };
 
+/// Holds SIGTERM, SIGINT and the deadline back from the calling thread while it changes what the call on expiry reads.
+class HeldSignals {
+public:
+    HeldSignals();
+    HeldSignals(HeldSignals const&) = delete;
+    HeldSignals(HeldSignals&&) = delete;
+    HeldSignals& operator=(HeldSignals const&) = delete;
+    HeldSignals& operator=(HeldSignals&&) = delete;
+    ~HeldSignals();
+
+private:
+    sigset_t before_{};
+};
+
+/// Belongs to the thread that makes it: only that thread may use and destroy it.
 class Watchdog {
 public:
-    /// `expired` runs once, on the watchdog's thread or in expire(), and must end the process (Bootstrap::abort after
-    /// writing what it can). Should it return, nothing is watched any more.
-    explicit Watchdog(std::function<void(HangReport const&)> expired);
+    enum class Signals { left_alone, taken };
+
+    /// `expired` runs once, in a signal handler of this thread wherever it stands, or in expire(). So it may only do what
+    /// is async-signal-safe (signal-safety(7)): no allocation, no stdio, no MPI. It must end the process with _exit.
+    /// Should it return, nothing is watched any more. `taken`: SIGTERM and SIGINT call it too; for one watchdog of a
+    /// process, whose other threads may block the two or not.
+    explicit Watchdog(std::function<void(HangReport const&)> expired, Signals signals = Signals::left_alone);
     Watchdog(Watchdog const&) = delete;
     Watchdog(Watchdog&&) = delete;
     Watchdog& operator=(Watchdog const&) = delete;
@@ -44,19 +68,15 @@ public:
     /// Whose steps_done() to name; both live until disarm() or the next call. nullptr: none.
     void iteration(CompiledPlan const* running, Plan const* plan) noexcept;
     void touch() noexcept;  // one relaxed store of a clock read
-    /// As if the deadline had passed now, in the calling thread: for transports that notice by themselves that an
-    /// iteration does not end.
+    /// As if the deadline had passed now: for transports that notice by themselves that an iteration does not end.
     void expire();
-    /// No deadline; returns when the watchdog's thread no longer looks at the last iteration.
+    /// No deadline, and the last iteration is not looked at any more.
     void disarm();
 
+    struct State;  // for the signal handlers
+
 private:
-    struct State;
     std::unique_ptr<State> state_;
 };
-
-/// Blocks SIGTERM and SIGINT in the calling thread and in all threads it starts later; call first in main, so that the
-/// watchdog's thread is the one that receives them.
-void block_termination_signals();
 
 }  // namespace dlmb::measure

@@ -100,7 +100,7 @@ int run(Bootstrap& bootstrap, bool shared_gpu) {
 
 int main(int count, char** arguments) {
     try {
-        dlmb::MpiSession const session(count, arguments);
+        dlmb::MpiSession const session(count, arguments, "single");
         auto const bootstrap = dlmb::make_mpi_bootstrap();
         try {
             bool const shared_gpu = count > 1 && std::string_view(arguments[1]) == "--shared-gpu";

@@ -76,7 +76,7 @@ TEST(Faults, ATransportThatGivesUpCountsAsStandingStill) {
     std::promise<std::string> cell;
     EXPECT_THROW((void)run({.options = brief(),
                             .cells = {with(fault)},
-                            .hang = [&](HangReport const& hang) { cell.set_value(hang.cell); }}),
+                            .hang = [&](HangReport const& hang) { cell.set_value(std::string(hang.cell)); }}),
                  Error);
     EXPECT_EQ(cell.get_future().get(), "cell 0");
 }
