@@ -26,17 +26,20 @@ function(dlmb_add_library name)
     target_link_libraries(dlmb_${name} PUBLIC ${arg_LINK} PRIVATE $<BUILD_INTERFACE:dlmb_build_flags> ${arg_LINK_PRIVATE})
 endfunction()
 
-# dlmb_add_backend(<name> [MEMORY] FEATURE <x> SOURCES <files> LINK <targets>): builds the folder when DLMB_HAVE_<x>,
-# otherwise leaves a known name that says which option enables it. The folder defines, in <name>_backend.cpp,
+# dlmb_add_backend(<name> [MEMORY] FEATURE <x> [OPTIONS <names>] SOURCES <files> LINK <targets>): builds the folder when DLMB_HAVE_<x>,
+# otherwise leaves a known name that says which option enables it. OPTIONS: what it asks of its BackendContext. The folder defines, in <name>_backend.cpp,
 #   MadeBackend dlmb::<name>::make_backend(BackendContext const&);
 # and with MEMORY, for the kind of memory of the same name,
 #   std::unique_ptr<MemorySpace> dlmb::<name>::make_memory(std::string& why_not);
 function(dlmb_add_backend name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "MEMORY" "FEATURE" "SOURCES;LINK;LINK_PRIVATE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "MEMORY" "FEATURE" "OPTIONS;SOURCES;LINK;LINK_PRIVATE")
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "dlmb_add_backend(${name}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
     endif()
     set_property(GLOBAL APPEND PROPERTY DLMB_BACKENDS ${name})
+    list(TRANSFORM arg_OPTIONS REPLACE "(.+)" "\"\\1\"")
+    list(JOIN arg_OPTIONS ", " options)
+    set_property(GLOBAL PROPERTY DLMB_BACKEND_OPTIONS_${name} "${options}")
     if(arg_FEATURE AND NOT DLMB_HAVE_${arg_FEATURE})
         set_property(GLOBAL PROPERTY DLMB_BACKEND_ABSENT_${name} "not in this build; configure with -DDLMB_WITH_${arg_FEATURE}=ON")
         return()
@@ -68,8 +71,9 @@ function(dlmb_generate_registries)
     foreach(name IN LISTS backends)
         get_property(absent GLOBAL PROPERTY DLMB_BACKEND_ABSENT_${name})
         get_property(memory GLOBAL PROPERTY DLMB_BACKEND_MEMORY_${name})
+        get_property(options GLOBAL PROPERTY DLMB_BACKEND_OPTIONS_${name})
         if(absent)
-            string(APPEND ENTRIES "    {\"${name}\", nullptr, \"${absent}\"},\n")
+            string(APPEND ENTRIES "    {\"${name}\", nullptr, \"${absent}\", nullptr, {${options}}},\n")
         else()
             set(declarations "MadeBackend make_backend(BackendContext const& context);\n")
             set(make_memory nullptr)
@@ -78,7 +82,7 @@ function(dlmb_generate_registries)
                 set(make_memory ${name}::make_memory)
             endif()
             string(APPEND DECLARATIONS "namespace ${name} {\n${declarations}}\n")
-            string(APPEND ENTRIES "    {\"${name}\", ${name}::make_backend, \"\", ${make_memory}},\n")
+            string(APPEND ENTRIES "    {\"${name}\", ${name}::make_backend, \"\", ${make_memory}, {${options}}},\n")
             list(APPEND targets dlmb::backend_${name})
         endif()
     endforeach()

@@ -7,17 +7,36 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlmb {
 
-MadeBackend make_backend(std::string_view name, BackendContext const& context) {
+namespace {
+
+BackendEntry const& entry_of(std::string_view name) {
     std::vector<std::string> known;
     for (BackendEntry const& entry : backend_entries()) {
         if (entry.name == name) {
-            return entry.make == nullptr ? MadeBackend{Unsupported{std::string(entry.absent)}} : entry.make(context);
+            return entry;
         }
         known.emplace_back(entry.name);
     }
     throw UsageError(unknown_name("backend", name, known));
+}
+
+}  // namespace
+
+MadeBackend make_backend(std::string_view name, BackendContext const& context) {
+    for (auto const& [backend, options] : context.options) {
+        std::vector<std::string> const& known = entry_of(backend).options;
+        for (auto const& [option, value] : options) {
+            if (std::find(known.begin(), known.end(), option) == known.end()) {
+                throw UsageError(unknown_name(fmt::format("option of backend {}", backend), option, known));
+            }
+        }
+    }
+    BackendEntry const& entry = entry_of(name);
+    return entry.make == nullptr ? MadeBackend{Unsupported{std::string(entry.absent)}} : entry.make(context);
 }
 
 std::unique_ptr<MemorySpace> make_memory(MemoryKind kind, std::string& why_not) {

@@ -39,6 +39,25 @@ TEST_P(InProcessConformance, EveryEntryRunsAndEveryByteIsRight) {
     });
 }
 
+/// A UsageError is printed once, and the program ends with exit code 64.
+TEST(BackendOptions, ThatNobodyKnowsAreRefusedWithTheNearestName) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        auto const refusal = [&](BackendOptions const& options) -> std::string {
+            try {
+                (void)make_backend("in_process", {.bootstrap = bootstrap, .options = options});
+            } catch (UsageError const& error) {
+                return error.what();
+            }
+            return "";
+        };
+        EXPECT_EQ(refusal({{"mpi", {{"device", "yes"}}}, {"nccl", {{"shared_gpu", "no"}}}}), "");
+        EXPECT_EQ(refusal({{"mpi", {{"devise", "yes"}}}}), "unknown option of backend mpi 'devise'; nearest: device");
+        EXPECT_EQ(refusal({{"in_process", {{"device", "yes"}}}}),
+                  "unknown option of backend in_process 'device'; there is none");
+        EXPECT_EQ(refusal({{"mpy", {{"device", "yes"}}}}).substr(0, 35), "unknown backend 'mpy'; nearest: mpi");
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(ThreadRanks, InProcessConformance, testing::Values(1, 2, 3, 4, 7));
 
 }  // namespace
