@@ -3,7 +3,6 @@
 #include "patterns/pattern.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -6,7 +6,7 @@
 // them for all ranks, a launch exchanges them once at set-up.
 #pragma once
 
-#include "common/base/draw.hpp"
+#include "common/base/philox.hpp"
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 

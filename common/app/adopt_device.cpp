@@ -3,8 +3,8 @@
 #include "common/app/adopt_device.hpp"
 
 #include "common/app/cells.hpp"
-#include "common/record/json_fields.hpp"
-#include "common/record/topology.hpp"
+#include "common/record/json.hpp"
+#include "common/record/machine.hpp"
 
 #include <fmt/core.h>
 

@@ -5,7 +5,7 @@
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
-#include "common/memory/available_memory.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <fmt/core.h>
 

@@ -4,7 +4,6 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "common/tuning/provenance.hpp"

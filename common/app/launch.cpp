@@ -8,9 +8,9 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/start/common_start.hpp"
-#include "common/record/identifiers.hpp"
 #include "common/record/machine.hpp"
-#include "common/record/result_reader.hpp"
+#include "common/record/record.hpp"
+#include "common/record/result_file.hpp"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include "common/app/tables/table.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
-#include "common/record/result_writer.hpp"
+#include "common/record/result_file.hpp"
 
 #include <array>
 #include <map>

@@ -5,7 +5,7 @@
 // that is timed: two virtual calls per iteration, none per step, nothing allocated or looked up.
 #pragma once
 
-#include "common/base/expected.hpp"
+#include "common/base/error.hpp"
 #include "common/base/tick_scale.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/memory/device_gate.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A build without CUDA: without a device no queue can be made that these could be called with.
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/base/error.hpp"
 

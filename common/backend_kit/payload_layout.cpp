@@ -122,11 +122,9 @@ bool overlap(Piece const& a, Piece const& b) {
 /// All pieces in order of place. Throws where two claim one byte, unless a collective works in place.
 std::vector<Piece const*> ordered(Plan const& plan, PayloadLayout const& layout) {
     std::vector<Piece const*> pieces;
-    for (Piece const& piece : layout.sent) {
-        pieces.push_back(&piece);
-    }
-    for (Piece const& piece : layout.delivered) {
-        pieces.push_back(&piece);
+    for (std::vector<Piece> const* each : {&layout.sent, &layout.delivered}) {
+        std::transform(each->begin(), each->end(), std::back_inserter(pieces),
+                       [](Piece const& piece) { return &piece; });
     }
     std::stable_sort(pieces.begin(), pieces.end(), [](Piece const* a, Piece const* b) { return earlier(*a, *b); });
     Piece const* furthest = nullptr;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/plan_payload.hpp"
 
-#include "common/backend_kit/payload_diagnosis.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/core.h>
@@ -14,6 +13,9 @@ namespace {
 
 /// How far behind the first overwritten guard byte the others are counted.
 constexpr Bytes guard_window = 4096;
+
+/// Generated, and copied or compared, at a time. A multiple of every element size.
+constexpr Bytes reduction_chunk_bytes = Bytes{64} << 10;
 
 bool is_reduction(Piece const& piece) {
     return piece.source == every_rank;
@@ -31,10 +33,6 @@ std::string with_hint(std::string text, std::string const& hint) {
     return hint.empty() ? std::move(text) : std::move(text) + "; " + hint;
 }
 
-std::byte guard_at(Bytes offset) {
-    return static_cast<std::byte>(payload_word(guard_key, offset / 8) >> (8 * (offset % 8)));
-}
-
 /// Which of the read guard bytes are wrong. `offset`: of the first one in its buffer.
 struct Overwritten {
     Bytes first = 0;
@@ -43,7 +41,7 @@ struct Overwritten {
 Overwritten overwritten(std::span<std::byte const> found, Bytes offset) {
     Overwritten result;
     for (std::size_t i = found.size(); i-- > 0;) {
-        if (found[i] != guard_at(offset + i)) {
+        if (found[i] != payload_byte(guard_key, offset + i)) {
             result.first = i;
             ++result.count;
         }
@@ -51,11 +49,142 @@ Overwritten overwritten(std::span<std::byte const> found, Bytes offset) {
     return result;
 }
 
+/// Bytes that are enough to recognise a payload, from the first wrong one on. Fewer than three recognise nothing.
+constexpr Bytes recognised_bytes = 16;
+constexpr std::uint32_t iterations_back = 8;
+
+/// The numbers of a reduction step.
+ReductionPayload reduction_payload(Plan const& plan, StepId step) {
+    auto const members = static_cast<int>(group_of(plan, step)->members.size());
+    Operation const& operation = plan.steps[step].operation;
+    if (auto const* reduce = std::get_if<AllReduce>(&operation)) {
+        return {reduce->element, reduce->reduction, members};
+    }
+    auto const& scatter = std::get<ReduceScatter>(operation);
+    return {scatter.element, scatter.reduction, members};
+}
+
+bool is_stream(std::span<std::byte const> found, PayloadKey key, Bytes position) {
+    return std::all_of(found.begin(), found.end(),
+                       [&](std::byte byte) { return byte == payload_byte(key, position++); });
+}
+
+/// What wrong bytes are instead, by the payloads that the usual mistakes would bring. `found` lies at `offset` of
+/// `piece`. Empty when nothing fits.
+std::string recognise(Plan const& plan, PayloadLayout const& layout, Piece const& piece, Bytes offset,
+                      std::span<std::byte const> found, std::uint32_t iteration) {
+    if (found.size() < 3) {
+        return {};
+    }
+    if (is_stream(found, guard_key, piece.offset + offset)) {
+        return "nothing was written there";
+    }
+    auto const is = [&](Rank source, Rank destination, std::uint32_t step, std::uint32_t of_iteration) {
+        return is_stream(found, payload_key(source, destination, step, of_iteration), offset);
+    };
+    std::uint32_t const step = layout.step_numbers[piece.step];
+    for (std::uint32_t back = 1; back <= std::min(iterations_back, iteration); ++back) {
+        if (is(piece.source, piece.destination, step, iteration - back)) {
+            return fmt::format("it is the payload of iteration {}", iteration - back);
+        }
+    }
+    for (Rank const member : group_of(plan, piece.step)->members) {
+        if (is(member, piece.destination, step, iteration)) {
+            return fmt::format("it is the block from rank {}", member);
+        }
+        if (is(piece.source, member, step, iteration)) {
+            return fmt::format("it is what rank {} sends to rank {}", piece.source, member);
+        }
+        if (is(plan.me, member, step, iteration)) {
+            return fmt::format("it is what this rank sends to rank {}", member);
+        }
+    }
+    for (StepId other = 0; other < plan.steps.size(); ++other) {
+        if (is(piece.source, piece.destination, layout.step_numbers[other], iteration)) {
+            return fmt::format("it is the block of step {} \"{}\"", other, plan.steps[other].label);
+        }
+    }
+    return {};
+}
+
+/// The same for a reduction's result; `found` holds whole elements.
+std::string recognise_reduction(Plan const& plan, PayloadLayout const& layout, Piece const& piece, Bytes offset,
+                                std::span<std::byte const> found, std::uint32_t iteration) {
+    if (is_stream(found, guard_key, piece.offset + offset)) {
+        return "nothing was written there";
+    }
+    ReductionPayload const payload = reduction_payload(plan, piece.step);
+    std::uint64_t const first = piece.first_element + offset / size_of(payload.element());
+    auto const key_of = [step = layout.step_numbers[piece.step]](std::uint32_t of_iteration) {
+        return payload_key(every_rank, every_rank, step, of_iteration);
+    };
+    std::vector<std::byte> guess(found.size());
+    auto const fits = [&] { return std::equal(found.begin(), found.end(), guess.begin()); };
+    for (std::uint32_t back = 1; back <= std::min(iterations_back, iteration); ++back) {
+        payload.result(key_of(iteration - back), first, guess);
+        if (fits()) {
+            return fmt::format("it is the result of iteration {}", iteration - back);
+        }
+    }
+    std::vector<Rank> const& members = group_of(plan, piece.step)->members;
+    for (std::size_t member = 0; member < members.size(); ++member) {
+        payload.input(key_of(iteration), static_cast<int>(member), first, guess);
+        if (fits()) {
+            return fmt::format("it is what rank {} put in", members[member]);
+        }
+        payload.result_without(key_of(iteration), static_cast<int>(member), first, guess);
+        if (fits()) {
+            return fmt::format("the contribution of rank {} is missing", members[member]);
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
+void ReductionBuffers::fill(std::byte* data, Bytes elements, ReductionPayload const& payload, PayloadKey key,
+                            int member, std::uint64_t first) {
+    if (on_device(memory_.kind())) {
+        queue_ = queue_ == nullptr ? std::make_unique<DeviceQueue>() : std::move(queue_);
+        device_reduction_input(*queue_, data, elements, payload, key, member, first);
+        queue_->drain();
+        return;
+    }
+    Bytes const size = size_of(payload.element());
+    Bytes const all = elements * size;
+    std::vector<std::byte> chunk(std::min(reduction_chunk_bytes, all));
+    for (Bytes done = 0; done < all; done += chunk.size()) {
+        auto const part = std::span(chunk).first(std::min<Bytes>(chunk.size(), all - done));
+        payload.input(key, member, first + done / size, part);
+        memory_.copy_in(data + done, part.data(), part.size());
+    }
+}
+
+std::optional<Bytes> ReductionBuffers::first_wrong(std::byte const* data, Bytes elements,
+                                                   ReductionPayload const& payload, PayloadKey key,
+                                                   std::uint64_t first) {
+    if (on_device(memory_.kind())) {
+        check_ = check_ == nullptr ? std::make_unique<DeviceReductionCheck>() : std::move(check_);
+        return check_->first_wrong(data, elements, payload, key, first);
+    }
+    Bytes const size = size_of(payload.element());
+    Bytes const all = elements * size;
+    std::vector<std::byte> expected(std::min(reduction_chunk_bytes, all));
+    std::vector<std::byte> found(expected.size());
+    for (Bytes done = 0; done < all; done += expected.size()) {
+        auto const part = std::span(expected).first(std::min<Bytes>(expected.size(), all - done));
+        payload.result(key, first + done / size, part);
+        memory_.copy_out(found.data(), data + done, part.size());
+        auto const difference = std::mismatch(part.begin(), part.end(), found.begin()).first;
+        if (difference != part.end()) {
+            return (done + static_cast<Bytes>(difference - part.begin())) / size;
+        }
+    }
+    return std::nullopt;
+}
+
 PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const& plan)
-    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), inputs_(memory),
-      reductions_(memory) {
+    : memory_(memory), buffers_(buffers), plan_(plan), layout_(payload_layout(plan)), reductions_(memory) {
     if (buffers.base.size() < plan.buffers.size()) {
         throw Error(fmt::format("payload of rank {}: the plan names {} buffers, {} are bound", plan.me,
                                 plan.buffers.size(), buffers.base.size()));
@@ -81,8 +210,8 @@ void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iterati
     PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
     std::vector<Rank> const& members = group_of(plan_, piece.step)->members;
     auto const member = static_cast<int>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
-    inputs_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key, member,
-                 piece.first_element);
+    reductions_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key, member,
+                     piece.first_element);
 }
 
 std::vector<std::string> PlanPayload::verify(std::uint32_t iteration) {

@@ -6,13 +6,40 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
+#include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/payload_layout.hpp"
-#include "common/backend_kit/reduction_buffers.hpp"
+#include "common/backend_kit/reduction_payload.hpp"
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace dlmb {
+
+/// Writes the operands of reductions into memory of any kind, and checks results there.
+class ReductionBuffers {
+public:
+    /// `memory` is kept.
+    explicit ReductionBuffers(MemorySpace& memory) : memory_(memory) {}
+
+    /// Writes payload.input() of `member`, from element `first` on, to `elements` elements at `data` in `memory`. They
+    /// are there when it returns.
+    void fill(std::byte* data, Bytes elements, ReductionPayload const& payload, PayloadKey key, int member,
+              std::uint64_t first);
+
+    /// The first of `elements` elements at `data`, in `memory`, that is not what payload.result() says from element
+    /// `first` on.
+    [[nodiscard]] std::optional<Bytes> first_wrong(std::byte const* data, Bytes elements,
+                                                   ReductionPayload const& payload, PayloadKey key,
+                                                   std::uint64_t first);
+
+private:
+    MemorySpace& memory_;
+    // Made when first needed, for memory that only the device can address.
+    std::unique_ptr<DeviceQueue> queue_;
+    std::unique_ptr<DeviceReductionCheck> check_;
+};
 
 class PlanPayload {
 public:
@@ -51,8 +78,7 @@ private:
     Buffers const& buffers_;
     Plan const& plan_;
     PayloadLayout layout_;
-    ReductionInput inputs_;
-    ReductionCheck reductions_;
+    ReductionBuffers reductions_;
     std::uint64_t blocks_checked_ = 0;
 };
 

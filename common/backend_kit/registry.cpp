@@ -3,7 +3,6 @@
 #include "common/backend_kit/registry.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <fmt/core.h>
 

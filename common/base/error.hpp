@@ -1,11 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What is thrown. A backend that merely cannot run a plan does not throw: it returns Unsupported (expected.hpp).
+// What is thrown, and the words for it. A backend that merely cannot run a plan does not throw: it returns Unsupported.
 #pragma once
 
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 namespace dlmb {
 
@@ -47,6 +51,35 @@ public:
 class OutputError : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
+};
+
+/// "unknown preset 'deepseek-v4'; nearest: deepseek-v3, deepseek-v2": the message of a UsageError. Names up to three
+/// known names, nearest first by edit distance.
+[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view unknown,
+                                       std::span<std::string const> known);
+
+/// Why a backend, method or memory kind cannot do what was asked. Becomes a `skipped` record.
+struct Unsupported {
+    std::string reason;
+};
+
+/// A value, or the reason why there is none.
+template <class Value, class Reason>
+class [[nodiscard]] Expected {
+public:
+    // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return Unsupported{...};` are the point.
+    Expected(Value value) : held_(std::in_place_index<0>, std::move(value)) {}
+    Expected(Reason reason) : held_(std::in_place_index<1>, std::move(reason)) {}
+    // NOLINTEND(google-explicit-constructor)
+
+    [[nodiscard]] explicit operator bool() const { return held_.index() == 0; }
+    [[nodiscard]] Value& value() & { return std::get<0>(held_); }
+    [[nodiscard]] Value const& value() const& { return std::get<0>(held_); }
+    [[nodiscard]] Value&& value() && { return std::get<0>(std::move(held_)); }
+    [[nodiscard]] Reason const& error() const { return std::get<1>(held_); }
+
+private:
+    std::variant<Value, Reason> held_;
 };
 
 }  // namespace dlmb

@@ -33,6 +33,9 @@ private:
 };
 
 /// Processing units that the calling thread may run on.
-[[nodiscard]] int usable_processing_units();
+[[nodiscard]] inline int usable_processing_units() {
+    cpu_set_t units{};
+    return sched_getaffinity(0, sizeof units, &units) == 0 ? CPU_COUNT(&units) : 1;
+}
 
 }  // namespace dlmb

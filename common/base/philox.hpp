@@ -41,6 +41,13 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
     return static_cast<std::uint32_t>((std::uint64_t{word} * limit) >> 32);
 }
 
+/// Which random routing a plan is. The same (seed, index) gives the same traffic on every rank, compiler and machine.
+struct Draw {
+    std::uint64_t seed = 1;
+    std::uint32_t index = 0;
+    bool operator==(Draw const&) const = default;
+};
+
 /// What random numbers are for; two purposes never share a counter.
 enum class Purpose : std::uint32_t {
     expert_positions = 1,

@@ -7,46 +7,23 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <charconv>
 #include <limits>
 
 namespace dlmb {
-namespace {
-
-[[noreturn]] void refuse(std::string_view text, std::string_view what) {
-    throw UsageError(fmt::format("{} '{}': expected a number of bytes with K, M or G (powers of 1024), for example 64K",
-                                 what, text));
-}
-
-int shift_of(std::string_view suffix, std::string_view text, std::string_view what) {
-    if (suffix.empty()) {
-        return 0;
-    }
-    if (suffix == "K") {
-        return 10;
-    }
-    if (suffix == "M") {
-        return 20;
-    }
-    if (suffix == "G") {
-        return 30;
-    }
-    refuse(text, what);
-}
-
-}  // namespace
-
 Bytes parse_bytes(std::string_view text, std::string_view what) {
-    Bytes number = 0;
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) {
-        refuse(text, what);
+    constexpr std::string_view letters = "KMG";
+    std::size_t const letter = text.empty() ? std::string_view::npos : letters.find(text.back());
+    bool const whole = letter == std::string_view::npos;
+    auto const number = parse_whole<Bytes>(whole ? text : text.substr(0, text.size() - 1));
+    if (!number) {
+        throw UsageError(fmt::format(
+            "{} '{}': expected a number of bytes with K, M or G (powers of 1024), for example 64K", what, text));
     }
-    int const shift = shift_of(text.substr(static_cast<std::size_t>(end - text.data())), text, what);
-    if (number > (std::numeric_limits<Bytes>::max() >> shift)) {
+    std::size_t const shift = whole ? 0 : 10 * (letter + 1);
+    if (*number > (std::numeric_limits<Bytes>::max() >> shift)) {
         throw UsageError(fmt::format("{} '{}': above 2^64 bytes", what, text));
     }
-    return number << shift;
+    return *number << shift;
 }
 
 std::string human_bytes(Bytes bytes) {

@@ -2,51 +2,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/launch_guard.hpp"
 
+#include "common/base/units.hpp"
+
 #include <fmt/core.h>
 
-#include <array>
-#include <charconv>
-#include <cstdlib>
+#include <unistd.h>
 
 namespace dlmb {
 namespace {
-
-// SLURM_PROCID is left out on purpose: it is a global rank, and stale (0 in every rank) inside a batch script.
-constexpr std::array<char const*, 18> known_variables{"OMPI_COMM_WORLD_SIZE",
-                                                      "OMPI_COMM_WORLD_RANK",
-                                                      "OMPI_COMM_WORLD_LOCAL_RANK",
-                                                      "PMIX_RANK",
-                                                      "PMIX_NAMESPACE",
-                                                      "PMI_SIZE",
-                                                      "PMI_RANK",
-                                                      "PMI_FD",
-                                                      "PMI_LOCAL_RANK",
-                                                      "MPI_LOCALRANKID",
-                                                      "MPI_LOCALNRANKS",
-                                                      "SLURM_MPI_TYPE",
-                                                      "SLURM_STEP_ID",
-                                                      "SLURM_STEP_NUM_TASKS",
-                                                      "SLURM_LOCALID",
-                                                      "SLURM_NTASKS",
-                                                      "SLURM_JOB_ID",
-                                                      "LOCAL_RANK"};
 
 bool has(LauncherVariables const& variables, std::string_view name) {
     return variables.find(name) != variables.end();
 }
 
+/// SLURM_PROCID is asked by nobody on purpose: it is a global rank, and stale (0 in every rank) inside a batch script.
 std::optional<int> number(LauncherVariables const& variables, std::string_view name) {
     auto const found = variables.find(name);
-    if (found == variables.end()) {
-        return std::nullopt;
-    }
-    int value = 0;
-    char const* const end = found->second.data() + found->second.size();
-    auto const [stop, error] = std::from_chars(found->second.data(), end, value);
-    if (error != std::errc{} || stop != end || value < 0) {
-        return std::nullopt;
-    }
-    return value;
+    std::optional<int> const value = found == variables.end() ? std::nullopt : parse_whole<int>(found->second);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 std::string_view text(LauncherVariables const& variables, std::string_view name) {
@@ -94,9 +67,10 @@ std::string right_launcher(std::string_view library) {
 
 LauncherVariables read_launcher_variables() {
     LauncherVariables variables;
-    for (char const* const name : known_variables) {
-        if (char const* const value = std::getenv(name); value != nullptr) {
-            variables.emplace(name, value);
+    for (char const* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        std::string_view const text{*entry};
+        if (std::size_t const equals = text.find('='); equals != std::string_view::npos) {
+            variables.emplace(text.substr(0, equals), text.substr(equals + 1));
         }
     }
     return variables;
@@ -115,9 +89,7 @@ LauncherInfo launcher_info(LauncherVariables const& variables) {
         }
     }
     for (char const* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}) {
-        if (!info.rank) {
-            info.rank = number(variables, name);
-        }
+        info.rank = info.rank ? info.rank : number(variables, name);
     }
     for (char const* const name :
          {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "PMI_LOCAL_RANK", "LOCAL_RANK"}) {

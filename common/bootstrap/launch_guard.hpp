@@ -14,7 +14,7 @@ namespace dlmb {
 
 using LauncherVariables = std::map<std::string, std::string, std::less<>>;
 
-/// The variables this page knows, as they are now. Read before MPI_Init: an Open MPI singleton sets PMIX_RANK itself.
+/// All of this process, as they are now. Read before MPI_Init: an Open MPI singleton sets PMIX_RANK itself.
 [[nodiscard]] LauncherVariables read_launcher_variables();
 
 struct LauncherInfo {

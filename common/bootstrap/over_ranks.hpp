@@ -38,15 +38,12 @@ inline constexpr Rank deciding_rank = 0;
 /// would leave the others waiting for it.
 [[nodiscard]] std::string first_refusal(Bootstrap& bootstrap, std::string const& mine);
 
-/// The value that `root` passed, on every rank.
+/// The value whose bytes another rank sent.
 template <class Value>
-[[nodiscard]] Value from_rank(Bootstrap& bootstrap, Value const& mine, Rank root = deciding_rank) {
+[[nodiscard]] Value value_in(Blob const& blob) {
     static_assert(std::is_trivially_copyable_v<Value>);
-    Blob blob(sizeof(Value));
-    std::memcpy(blob.data(), &mine, sizeof(Value));
-    bootstrap.broadcast(blob, root);
     if (blob.size() != sizeof(Value)) {
-        throw Error("broadcast delivered a value of another size");
+        throw Error("another rank sent a value of another size");
     }
     Value value{};
     std::memcpy(&value, blob.data(), sizeof(Value));
@@ -64,7 +61,23 @@ template <class Value>
     return values;
 }
 
+/// The value that `root` passed, on every rank.
+template <class Value>
+[[nodiscard]] Value from_rank(Bootstrap& bootstrap, Value const& mine, Rank root = deciding_rank) {
+    auto const bytes = std::as_bytes(std::span(&mine, 1));
+    Blob blob(bytes.begin(), bytes.end());
+    bootstrap.broadcast(blob, root);
+    return value_in<Value>(blob);
+}
+
 /// The text that `root` passed, on every rank.
 [[nodiscard]] std::string text_from_rank(Bootstrap& bootstrap, std::string const& mine, Rank root);
+
+/// Whether on any node the ranks outnumber the processing units that at least one of them may run on, so that they have
+/// to take turns, which decides how they may wait for each other. Ranks bound to a unit each are not oversubscribed.
+[[nodiscard]] bool oversubscribed(Bootstrap& bootstrap);
+
+/// All ranks have the same policy. automatic: yield where the ranks are oversubscribed.
+[[nodiscard]] bool should_yield(YieldPolicy policy, Bootstrap& bootstrap);
 
 }  // namespace dlmb

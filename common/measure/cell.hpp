@@ -4,7 +4,7 @@
 // A cell is one point of a sweep on one backend with one method: what is measured, and what a result line is about.
 #pragma once
 
-#include "common/base/draw.hpp"
+#include "common/base/philox.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/validation/payload_check.hpp"

@@ -3,10 +3,10 @@
 //
 // A build without CUDA: there is no device, and nobody comes as far as queueing work for one.
 #include "common/base/error.hpp"
-#include "common/memory/cuda_memory.hpp"
 #include "common/memory/device_gate.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/memory/devices.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <fmt/core.h>
 
@@ -21,12 +21,15 @@ constexpr std::string_view absent = "not in this build; configure with -DDLMB_WI
 
 }  // namespace
 
-std::unique_ptr<MemorySpace> make_cuda_memory_space(MemoryKind kind, std::string& why_not) {
+std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, std::string& why_not) {
+    if (kind == MemoryKind::host) {
+        return std::make_unique<HostSpace>();
+    }
     why_not = fmt::format("{} memory: {}", name_of(kind), absent);
     return nullptr;
 }
 
-Allocation allocate_on_device(Bytes /*bytes*/) {
+Allocation allocate_on_device(Bytes /*bytes*/, MemoryKind /*kind*/) {
     no_device();
 }
 

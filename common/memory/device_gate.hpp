@@ -5,7 +5,7 @@
 // out of what is measured. Only for work that needs nothing more from the host once it is queued.
 #pragma once
 
-#include "common/base/clock.hpp"
+#include "common/base/units.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/memory/memory_space.hpp"
 

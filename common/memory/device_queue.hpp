@@ -5,7 +5,6 @@
 // may not name CUDA. The folder cuda/ or device_absent.cpp defines them; CMake picks one.
 #pragma once
 
-#include "common/base/clock.hpp"
 #include "common/base/units.hpp"
 
 #include <cstddef>

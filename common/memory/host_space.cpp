@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -55,7 +56,7 @@ Bytes huge_page_bytes() {
 
 namespace {
 
-[[noreturn]] void out_of_memory(Bytes bytes, int code) {
+[[noreturn]] void host_out_of_memory(Bytes bytes, int code) {
     throw Error(fmt::format("host memory: cannot allocate {} B ({}): {}; use smaller sizes or fewer ranks per node",
                             bytes, human_bytes(bytes), std::strerror(code)));
 }
@@ -70,7 +71,7 @@ std::byte* map_aligned(Bytes bytes) {
     Bytes const length = bytes + host_alignment;
     void* const mapping = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapping == MAP_FAILED) {  // NOLINT(performance-no-int-to-ptr,cppcoreguidelines-pro-type-cstyle-cast): the macro
-        out_of_memory(bytes, errno);
+        host_out_of_memory(bytes, errno);
     }
     auto* const start = static_cast<std::byte*>(mapping);
     Bytes const before = (host_alignment - reinterpret_cast<std::uintptr_t>(mapping) % host_alignment) % host_alignment;
@@ -88,7 +89,7 @@ Allocation allocate_host(Bytes bytes) {
         return {};
     }
     if (bytes > std::numeric_limits<Bytes>::max() - 2 * host_alignment) {
-        out_of_memory(bytes, ENOMEM);
+        host_out_of_memory(bytes, ENOMEM);
     }
     return {map_aligned(mapped_bytes(bytes)), bytes, release_host};
 }
@@ -97,28 +98,68 @@ void release_host(std::byte* data, Bytes bytes) {
     munmap(data, mapped_bytes(bytes));
 }
 
-Allocation HostSpace::allocate(Bytes bytes) {
-    return allocate_host(bytes);
-}
+// Of proc_meminfo(5), and memory.max, memory.current, memory.stat of "Control Group v2" in the kernel's documentation.
+// A group's limits hold for all groups below it.
+namespace {
 
-void HostSpace::fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start) {
-    fill_payload(data, bytes, key, start);
-}
+namespace fs = std::filesystem;
 
-std::optional<Mismatch> HostSpace::check(std::byte const* data, Bytes bytes, PayloadKey key, Bytes start) {
-    return check_payload(data, bytes, key, start);
-}
+constexpr Bytes unlimited = std::numeric_limits<Bytes>::max();
 
-void HostSpace::copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) {
-    if (bytes > 0) {
-        std::memcpy(to, from_host, bytes);
+/// The number behind `key` in a file of lines "key number".
+std::optional<Bytes> number_behind(fs::path const& path, std::string const& key) {
+    std::ifstream file(path);
+    std::string word;
+    for (Bytes number = 0; file >> word; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+        if (word == key && file >> number) {
+            return number;
+        }
     }
+    return std::nullopt;
 }
 
-void HostSpace::copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) {
-    if (bytes > 0) {
-        std::memcpy(to_host, from, bytes);
+std::optional<Bytes> only_number(fs::path const& path) {
+    std::ifstream file(path);
+    Bytes number = 0;
+    return file >> number ? std::optional(number) : std::nullopt;  // "max": no limit
+}
+
+Bytes left_in_group(fs::path const& group) {
+    std::optional<Bytes> const most = only_number(group / "memory.max");
+    std::optional<Bytes> const used = only_number(group / "memory.current");
+    if (!most || !used) {
+        return unlimited;
     }
+    Bytes const droppable = number_behind(group / "memory.stat", "inactive_file").value_or(0);
+    Bytes const held = *used - std::min(*used, droppable);
+    return *most - std::min(*most, held);
+}
+
+/// The group of this process, "/" where the file does not say: inside a container it often is the root.
+fs::path own_group(fs::path const& root) {
+    std::ifstream file(root / "proc/self/cgroup");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("0::/")) {
+            return line.substr(std::string("0::/").size());
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Bytes available_host_memory(fs::path const& root) {
+    fs::path const groups = root / "sys/fs/cgroup";
+    Bytes least = left_in_group(groups);
+    fs::path group = groups;
+    for (fs::path const& name : own_group(root)) {
+        group /= name;
+        least = std::min(least, left_in_group(group));
+    }
+    if (auto const kib = number_behind(root / "proc/meminfo", "MemAvailable:")) {
+        least = std::min(least, *kib * 1024);
+    }
+    return least == unlimited ? 0 : least;
 }
 
 }  // namespace dlmb

@@ -8,6 +8,8 @@
 #include "common/base/units.hpp"
 #include "common/memory/memory_space.hpp"
 
+#include <algorithm>
+#include <filesystem>
 #include <span>
 
 namespace dlmb {
@@ -27,6 +29,11 @@ struct PagePlacement {
 /// the kernel does not say.
 [[nodiscard]] Bytes huge_page_bytes();
 
+/// Bytes that this node, and the control groups (version 2) that this process is in, can still give: the kernel's own
+/// estimate (MemAvailable) and what a limit leaves, page cache that can be dropped counted as free. 0: unknown.
+/// `root` stands for "/".
+[[nodiscard]] Bytes available_host_memory(std::filesystem::path const& root = "/");
+
 inline constexpr Bytes host_alignment = Bytes{2} << 20;
 
 [[nodiscard]] Allocation allocate_host(Bytes bytes);
@@ -35,12 +42,18 @@ void release_host(std::byte* data, Bytes bytes);
 class HostSpace final : public MemorySpace {
 public:
     [[nodiscard]] MemoryKind kind() const override { return MemoryKind::host; }
-    [[nodiscard]] Allocation allocate(Bytes bytes) override;
-    void fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start = 0) override;
+    [[nodiscard]] Allocation allocate(Bytes bytes) override { return allocate_host(bytes); }
+    void fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start = 0) override {
+        fill_payload(data, bytes, key, start);
+    }
     [[nodiscard]] std::optional<Mismatch> check(std::byte const* data, Bytes bytes, PayloadKey key,
-                                                Bytes start = 0) override;
-    void copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) override;
-    void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) override;
+                                                Bytes start = 0) override {
+        return check_payload(data, bytes, key, start);
+    }
+    void copy_in(std::byte* to, std::byte const* from_host, Bytes bytes) override { std::copy_n(from_host, bytes, to); }
+    void copy_out(std::byte* to_host, std::byte const* from, Bytes bytes) override {
+        std::copy_n(from, bytes, to_host);
+    }
 };
 
 }  // namespace dlmb

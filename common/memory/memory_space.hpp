@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace dlmb {
@@ -20,7 +21,10 @@ namespace dlmb {
 enum class MemoryKind : std::uint8_t { host, pinned, cuda, managed, nccl };
 inline constexpr std::array every_memory_kind{MemoryKind::host, MemoryKind::pinned, MemoryKind::cuda,
                                               MemoryKind::managed, MemoryKind::nccl};
-[[nodiscard]] std::string_view name_of(MemoryKind kind);
+[[nodiscard]] constexpr std::string_view name_of(MemoryKind kind) {
+    constexpr std::array<std::string_view, every_memory_kind.size()> names{"host", "pinned", "cuda", "managed", "nccl"};
+    return names.at(static_cast<std::size_t>(kind));
+}
 /// Not addressable by the host.
 [[nodiscard]] constexpr bool on_device(MemoryKind kind) {
     return kind == MemoryKind::cuda || kind == MemoryKind::nccl;
@@ -79,7 +83,12 @@ public:
 };
 
 /// Kinds that this build and machine can serve without a transport, on the device that this thread uses; nullptr
-/// otherwise with the reason in `why_not`.
+/// otherwise with the reason in `why_not`. The folder cuda/ or device_absent.cpp defines it and what is below; CMake
+/// picks one.
 [[nodiscard]] std::unique_ptr<MemorySpace> make_memory_space(MemoryKind kind, std::string& why_not);
+
+/// Memory that is nobody's payload, such as scratch of algorithms: cuda, managed or pinned. Pinned memory lies on the
+/// NUMA node of the device in use, where the system says which. Throws Error with the size and the kind.
+[[nodiscard]] Allocation allocate_on_device(Bytes bytes, MemoryKind kind = MemoryKind::cuda);
 
 }  // namespace dlmb

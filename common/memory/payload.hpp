@@ -47,6 +47,11 @@ inline constexpr PayloadKey guard_key{0x5CA1AB1E0DDBA11ULL};
     return x ^ (x >> 29) ^ (x << 17);
 }
 
+/// Byte `position` of that stream.
+[[nodiscard]] constexpr std::byte payload_byte(PayloadKey key, Bytes position) {
+    return static_cast<std::byte>(payload_word(key, position / 8) >> (8 * (position % 8)));
+}
+
 struct Mismatch {
     Bytes offset = 0;  // first wrong byte
     std::uint8_t expected = 0;

@@ -3,47 +3,56 @@
 #include "common/record/environment.hpp"
 
 #include "common/base/version.hpp"
+#include "common/bootstrap/launch_guard.hpp"
 #include "common/record/json.hpp"
+#include "common/record/machine.hpp"
 #include "common/record/placement.hpp"
-#include "common/record/variables.hpp"
-#include "common/record/warnings.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 namespace dlmb::record {
 namespace {
 
 using Facts = std::map<std::string, std::string>;
 
-/// "4" when all nodes hold as many ranks, else "3..4".
-std::string ranks_per_node(std::map<std::string, int> const& ranks_on) {
-    auto const [least, most] = std::minmax_element(ranks_on.begin(), ranks_on.end(),
-                                                   [](auto const& a, auto const& b) { return a.second < b.second; });
-    return least->second == most->second ? std::to_string(most->second)
-                                         : fmt::format("{}..{}", least->second, most->second);
+std::string binding_of(std::vector<RankFacts> const& ranks) {
+    auto const bound = std::count_if(ranks.begin(), ranks.end(), [](auto const& rank) { return rank.place.bound; });
+    return bound == 0 ? "none" : bound == static_cast<std::ptrdiff_t>(ranks.size()) ? "all" : "some";
 }
 
-std::string binding_of(std::vector<RankPlace> const& ranks) {
-    auto const bound = std::count_if(ranks.begin(), ranks.end(), [](RankPlace const& place) { return place.bound; });
-    if (bound == 0) {
-        return "none";
+/// Debug builds and sanitizers.
+std::vector<std::string> build_warnings() {
+    std::vector<std::string> warnings;
+    if (build_info().build_type == "Debug") {
+        warnings.emplace_back(
+            "this is a Debug build: its times are not those of the library it measures; use the release preset");
     }
-    return bound == static_cast<std::ptrdiff_t>(ranks.size()) ? "all" : "some";
+    if (!build_info().sanitizers.empty()) {
+        warnings.push_back(
+            fmt::format("this build runs under sanitizers ({}): its times mean nothing", build_info().sanitizers));
+    }
+    return warnings;
 }
 
 Facts identity_of(Bootstrap const& bootstrap, Placement const& placement) {
-    Facts identity = placement.nodes.at(placement.ranks.front().host);
+    Facts identity = placement.nodes.at(placement.ranks.front().place.host).identity;
+    std::vector<std::size_t> ranks_per_node;
+    for (auto const& [host, node] : placement.nodes) {
+        ranks_per_node.push_back(static_cast<std::size_t>(node.ranks));
+    }
     identity["ranks"] = std::to_string(placement.ranks.size());
-    identity["nodes"] = std::to_string(placement.ranks_on.size());
-    identity["ranks_per_node"] = ranks_per_node(placement.ranks_on);
+    identity["nodes"] = std::to_string(placement.nodes.size());
+    identity["ranks_per_node"] = range_text(ranks_per_node);
     identity["binding"] = binding_of(placement.ranks);
     identity["bootstrap"] = bootstrap.kind();
     identity["build_type"] = build_info().build_type;
     identity["sanitizers"] = build_info().sanitizers;
     identity["result_schema"] = std::string{result_schema}.substr(0, std::string_view{result_schema}.rfind('.'));
-    if (std::string gpus = gpus_in_use(placement.ranks, placement.device_models); !gpus.empty()) {
+    if (std::string gpus = gpus_in_use(placement.ranks); !gpus.empty()) {
         identity["gpus"] = std::move(gpus);
     }
     auto const facts = bootstrap.facts();
@@ -63,10 +72,10 @@ Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, D
     facts["git_revision"] = build_info().git_revision;
     facts["compiler"] = build_info().compiler;
     facts["compiler_flags"] = build_info().flags;
-    facts["topology_source"] = placement.topology_source;
+    facts["topology_source"] = placement.nodes.at(placement.ranks.front().place.host).topology_source;
     facts["time"] = utc_now();
     std::string hosts;
-    for (auto const& [host, count] : placement.ranks_on) {
+    for (auto const& [host, node] : placement.nodes) {
         hosts += (hosts.empty() ? "" : ",") + host;
     }
     facts["hosts"] = hosts;
@@ -78,7 +87,66 @@ Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, D
     return facts;
 }
 
+constexpr std::string_view allowed_prefixes[]{"NCCL_", "UCX_",  "UCC_",   "OMPI_MCA_", "MPICH_",
+                                              "MPIR_", "FI_",   "I_MPI_", "PMIX_MCA_", "CUDA_",
+                                              "OMP_",  "GOMP_", "HCOLL_", "SHARP_"};
+
+// Facts about the size and layout of the job; no user, account, path or host.
+constexpr std::string_view allowed_names[]{"LD_PRELOAD",           "SLURM_JOB_ID",        "SLURM_JOB_NUM_NODES",
+                                           "SLURM_NNODES",         "SLURM_NTASKS",        "SLURM_NTASKS_PER_NODE",
+                                           "SLURM_TASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",
+                                           "SLURM_DISTRIBUTION",   "SLURM_MPI_TYPE"};
+
+// Open MPI's launcher passes its own state (job ids, contact addresses, session folders) under the prefix of its
+// options.
+constexpr std::string_view refused_prefixes[]{"OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess_",
+                                              "OMPI_MCA_initial_wdir"};
+constexpr std::string_view refused_parts[]{"URI", "JOBID"};
+
+constexpr std::string_view secret_parts[]{"TOKEN", "KEY", "PASS", "SECRET", "CRED"};
+
+std::string upper(std::string_view text) {
+    std::string result{text};
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char character) { return static_cast<char>(std::toupper(character)); });
+    return result;
+}
+
+bool has_prefix(std::string_view name, auto const& prefixes) {
+    return std::any_of(std::begin(prefixes), std::end(prefixes),
+                       [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// Whatever the case of its letters.
+bool has_part(std::string_view name, auto const& parts) {
+    return std::any_of(std::begin(parts), std::end(parts),
+                       [name = upper(name)](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+/// "scheme://user:password@host".
+bool carries_login(std::string_view value) {
+    std::size_t const scheme = value.find("://");
+    return scheme != std::string_view::npos && value.find('@', scheme) != std::string_view::npos;
+}
+
+/// Whether it tunes a measured library; false for job ids, addresses and everything unknown.
+bool is_recorded(std::string_view name) {
+    return std::find(std::begin(allowed_names), std::end(allowed_names), name) != std::end(allowed_names) ||
+           (has_prefix(name, allowed_prefixes) && !has_prefix(name, refused_prefixes) &&
+            !has_part(name, refused_parts));
+}
+
 }  // namespace
+
+std::map<std::string, std::string> recorded_variables(std::map<std::string, std::string, std::less<>> const& all) {
+    std::map<std::string, std::string> recorded;
+    for (auto const& [name, value] : all) {
+        if (is_recorded(name)) {
+            recorded[name] = has_part(name, secret_parts) || carries_login(value) ? "<redacted>" : value;
+        }
+    }
+    return recorded;
+}
 
 std::string environment_key(Facts const& identity) {
     std::string text;
@@ -100,7 +168,7 @@ Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     if (bootstrap.rank() == 0) {
         blob = to_blob({{"identity", identity_of(bootstrap, placement)},
                         {"informational", informational_of(bootstrap, placement, device)},
-                        {"variables", recorded_variables()}});
+                        {"variables", recorded_variables(read_launcher_variables())}});
     }
     bootstrap.broadcast(blob, 0);
     Json const told = from_blob(blob);
@@ -109,12 +177,13 @@ Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device) {
     environment.identity = told.at("identity").get<Facts>();
     environment.informational = told.at("informational").get<Facts>();
     environment.variables = told.at("variables").get<Facts>();
-    environment.ranks = placement.ranks;
-    environment.largest_cache = placement.largest_cache;
-    for (auto const& warnings :
-         {build_warnings(), placement_warnings(placement.ranks, placement.units), sibling_warnings(placement.core_use),
-          node_warnings(placement), condition_warnings(placement.ranks_on, placement.conditions),
-          device_warnings(environment)}) {
+    for (RankFacts const& rank : placement.ranks) {
+        environment.ranks.push_back(rank.place);
+    }
+    for (auto const& [host, node] : placement.nodes) {
+        environment.largest_cache = std::max(environment.largest_cache, node.largest_cache);
+    }
+    for (auto const& warnings : {build_warnings(), placement_warnings(placement), device_warnings(environment)}) {
         environment.warnings.insert(environment.warnings.end(), warnings.begin(), warnings.end());
     }
     environment.env_key = environment_key(environment.identity);

@@ -61,6 +61,11 @@ struct Environment {
 /// is named in the warnings.
 [[nodiscard]] Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device = {});
 
+/// Of `all` those that steer a communication library, by allow-list; "<redacted>" where the name or the value looks
+/// like it carries a secret.
+[[nodiscard]] std::map<std::string, std::string>
+recorded_variables(std::map<std::string, std::string, std::less<>> const& all);
+
 /// The names of devices of a test double of the CUDA runtime begin so. It takes host memory for device memory: the
 /// logic is the same, and times mean nothing.
 inline constexpr std::string_view test_double_prefix = "DLMB test double";

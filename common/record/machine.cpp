@@ -7,10 +7,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <fstream>
 #include <locale>
+#include <numeric>
 #include <optional>
 #include <sched.h>
 #include <set>
@@ -21,15 +21,6 @@ namespace dlmb::record {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> first_line(fs::path const& path) {
-    std::ifstream file(path);
-    std::string line;
-    if (!std::getline(file, line)) {
-        return std::nullopt;
-    }
-    return line;
-}
 
 /// The value of the first "key : value" line of a /proc file.
 std::optional<std::string> field(fs::path const& path, std::string_view key) {
@@ -44,16 +35,6 @@ std::optional<std::string> field(fs::path const& path, std::string_view key) {
         return value == std::string::npos ? std::string{} : line.substr(value);
     }
     return std::nullopt;
-}
-
-std::optional<int> read_unit(std::string_view& rest) {
-    int number = 0;
-    auto const [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (error != std::errc{} || number < 0) {
-        return std::nullopt;
-    }
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    return number;
 }
 
 std::vector<int> allowed_units() {
@@ -77,6 +58,13 @@ std::vector<int> allowed_units() {
 
 }  // namespace
 
+std::string first_line(fs::path const& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
 std::string cpu_model(fs::path const& root) {
     if (auto model = field(root / "proc/cpuinfo", "model name")) {
         return *model;
@@ -88,11 +76,7 @@ std::string cpu_model(fs::path const& root) {
 }
 
 std::map<std::string, std::string> machine_facts(fs::path const& root) {
-    struct Source {
-        char const* fact;
-        char const* file;
-    };
-    constexpr Source sources[]{
+    constexpr std::pair<char const*, char const*> sources[]{
         {"kernel", "proc/sys/kernel/osrelease"},
         {"load", "proc/loadavg"},
         {"governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
@@ -103,9 +87,9 @@ std::map<std::string, std::string> machine_facts(fs::path const& root) {
         {"cgroup_memory_max", "sys/fs/cgroup/memory.max"},
     };
     std::map<std::string, std::string> facts;
-    for (Source const& source : sources) {
-        if (auto line = first_line(root / source.file)) {
-            facts.emplace(source.fact, std::move(*line));
+    for (auto const& [fact, file] : sources) {
+        if (std::string line = first_line(root / file); !line.empty()) {
+            facts.emplace(fact, std::move(line));
         }
     }
     if (auto memory = field(root / "proc/meminfo", "MemTotal")) {
@@ -120,21 +104,17 @@ std::map<std::string, std::string> machine_facts(fs::path const& root) {
 
 std::vector<int> parse_cpu_list(std::string const& list) {
     std::vector<int> units;
-    std::string_view rest = list;
-    while (!rest.empty()) {
-        auto const first = read_unit(rest);
-        auto last = first;
-        if (first && rest.starts_with('-')) {
-            rest.remove_prefix(1);
-            last = read_unit(rest);
-        }
-        if (!first || !last || *last < *first || (!rest.empty() && rest.front() != ',')) {
+    for (std::size_t begin = 0; begin <= list.size();) {
+        std::string_view const range = std::string_view(list).substr(begin, list.find(',', begin) - begin);
+        begin += range.size() + 1;
+        std::size_t const dash = range.find('-');
+        auto const first = parse_whole<int>(range.substr(0, dash));
+        auto const last = dash == std::string_view::npos ? first : parse_whole<int>(range.substr(dash + 1));
+        if (!first || !last || *first < 0 || *last < *first) {
             return {};
         }
-        for (int unit = *first; unit <= *last; ++unit) {
-            units.push_back(unit);
-        }
-        rest.remove_prefix(rest.empty() ? 0 : 1);
+        units.resize(units.size() + static_cast<std::size_t>(*last - *first) + 1);
+        std::iota(units.end() - (*last - *first + 1), units.end(), *first);
     }
     return units;
 }
@@ -164,7 +144,7 @@ Affinity read_affinity(fs::path const& root) {
         if (number.size() != 1) {
             continue;
         }
-        std::vector<int> const units = parse_cpu_list(first_line(entry.path() / "cpulist").value_or(""));
+        std::vector<int> const units = parse_cpu_list(first_line(entry.path() / "cpulist"));
         bool const ours = std::any_of(units.begin(), units.end(), [&](int unit) {
             return std::binary_search(affinity.units.begin(), affinity.units.end(), unit);
         });
@@ -179,7 +159,7 @@ Affinity read_affinity(fs::path const& root) {
 
 NodeConditions read_conditions(fs::path const& root) {
     NodeConditions conditions;
-    conditions.governor = first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").value_or("");
+    conditions.governor = first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     std::ifstream load(root / "proc/loadavg");
     load.imbue(std::locale::classic());
     load >> conditions.load;
@@ -190,8 +170,7 @@ std::vector<int> cores_of(std::vector<int> const& units, fs::path const& root) {
     std::set<int> cores;
     for (int const unit : units) {
         std::vector<int> const siblings = parse_cpu_list(
-            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", unit))
-                .value_or(""));
+            first_line(root / fmt::format("sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", unit)));
         cores.insert(siblings.empty() ? unit : siblings.front());
     }
     return {cores.begin(), cores.end()};

@@ -3,7 +3,7 @@
 #include "common/record/placement.hpp"
 
 #include "common/record/json.hpp"
-#include "common/record/topology.hpp"
+#include "common/record/machine.hpp"
 
 #include <fmt/core.h>
 
@@ -12,51 +12,28 @@
 
 namespace dlmb::record {
 
-/// What the first rank of each node tells of it.
-struct NodeDescription {
-    std::map<std::string, std::string> identity;
-    int units = 0;
-    Bytes largest_cache = 0;
-    std::string topology_source;
-    NodeConditions conditions;
-};
-
-/// What each rank tells the others.
-struct RankDescription {
-    std::string host;
-    std::string cpuset;
-    std::string numa;
-    std::vector<int> units;
-    std::vector<int> cores;
-    std::optional<RankDevice> device;
-    std::string device_model;
-    std::optional<NodeDescription> node;
-};
-
-void fields(auto& io, Of<NodeDescription> auto& node) {
+void fields(auto& io, Of<NodeFacts> auto& node) {
     io("identity", node.identity);
     io("units", node.units);
     io("largest_cache", node.largest_cache);
     io("topology_source", node.topology_source);
-    io("governor", node.conditions.governor);
-    io("load", node.conditions.load);
+    io("governor", node.governor);
+    io("load", node.load);
 }
 
-void fields(auto& io, Of<RankDescription> auto& rank) {
-    io("host", rank.host);
-    io("cpuset", rank.cpuset);
-    io("numa", rank.numa);
+void fields(auto& io, Of<RankFacts> auto& rank) {
+    io("place", rank.place);
     io("units", rank.units);
     io("cores", rank.cores);
-    io("device", rank.device);
     io("device_model", rank.device_model);
     io("node", rank.node);
 }
 
 namespace {
 
-NodeDescription describe_node() {
+NodeFacts describe_node() {
     Topology const topology = read_topology();
+    NodeConditions const conditions = read_conditions();
     return {{{"cpu_model", cpu_model()},
              {"sockets", std::to_string(topology.sockets)},
              {"numa_nodes", std::to_string(topology.numa_nodes)},
@@ -66,7 +43,8 @@ NodeDescription describe_node() {
             topology.processing_units,
             topology.largest_cache,
             topology.source,
-            read_conditions()};
+            conditions.governor,
+            conditions.load};
 }
 
 RankDevice describe_device(DeviceUse const& use, std::string const& numa_of_rank) {
@@ -77,17 +55,16 @@ RankDevice describe_device(DeviceUse const& use, std::string const& numa_of_rank
     return {device.index, device.pci_bus_id, device.numa_node, elsewhere, use.reason};
 }
 
-RankDescription describe_this_rank(Bootstrap& bootstrap, DeviceUse const& use) {
+RankFacts describe_this_rank(Bootstrap& bootstrap, DeviceUse const& use) {
     Affinity const affinity = read_affinity();
-    RankDescription mine;
-    mine.host = bootstrap.host();
-    mine.cpuset = cpu_list(affinity.units);
-    mine.numa = affinity.numa;
+    RankFacts mine;
+    mine.place = {bootstrap.rank(), bootstrap.host(), cpu_list(affinity.units), affinity.numa};
     mine.units = affinity.units;
     mine.cores = cores_of(affinity.units);
     if (use.device) {
-        mine.device = describe_device(use, affinity.numa);
-        mine.device_model = device_model(*use.device);
+        mine.place.device = describe_device(use, affinity.numa);
+        mine.device_model = fmt::format("{}, compute capability {}, {} B", use.device->name,
+                                        use.device->compute_capability, use.device->memory);
     }
     if (bootstrap.local_rank() == 0) {
         mine.node = describe_node();
@@ -95,51 +72,31 @@ RankDescription describe_this_rank(Bootstrap& bootstrap, DeviceUse const& use) {
     return mine;
 }
 
-/// "8", or "3..4" where nodes differ.
-std::string range_text(std::vector<std::size_t> const& counts) {
-    auto const [least, most] = std::minmax_element(counts.begin(), counts.end());
-    return *least == *most ? std::to_string(*most) : fmt::format("{}..{}", *least, *most);
-}
-
 }  // namespace
 
 Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device) {
-    Blob const mine = to_blob(write_value(describe_this_rank(bootstrap, device), "rank"));
     Placement placement;
-    for (Blob const& each : bootstrap.all_gather(mine)) {
-        RankDescription told;
-        read_value(from_blob(each), told, "rank");
-        placement.ranks.push_back(
-            {static_cast<Rank>(placement.ranks.size()), told.host, told.cpuset, told.numa, false, told.device});
-        placement.device_models.push_back(told.device_model);
-        placement.core_use.push_back({told.host, false, told.units, told.cores});
-        ++placement.ranks_on[told.host];
-        if (told.node) {
-            placement.units[told.host] = told.node->units;
-            placement.largest_cache = std::max(placement.largest_cache, told.node->largest_cache);
-            placement.topology_source = told.node->topology_source;
-            placement.nodes[told.host] = told.node->identity;
-            placement.conditions[told.host] = told.node->conditions;
+    for (Blob const& each : bootstrap.all_gather(to_blob(write_value(describe_this_rank(bootstrap, device), "rank")))) {
+        RankFacts& rank = placement.ranks.emplace_back();
+        read_value(from_blob(each), rank, "rank");
+        if (rank.node) {
+            placement.nodes[rank.place.host] = *rank.node;
         }
     }
-    for (std::size_t rank = 0; rank < placement.ranks.size(); ++rank) {
-        CoreUse& use = placement.core_use[rank];
-        auto const offered = static_cast<std::size_t>(std::max(placement.units[use.host], 0));
-        use.bound = use.units.size() < offered || offered == 1;
-        placement.ranks[rank].bound = use.bound;
+    for (RankFacts& rank : placement.ranks) {
+        NodeFacts& node = placement.nodes[rank.place.host];
+        ++node.ranks;
+        auto const offered = static_cast<std::size_t>(std::max(node.units, 0));
+        rank.place.bound = rank.units.size() < offered || offered == 1;
     }
     return placement;
 }
 
-std::string device_model(Device const& device) {
-    return fmt::format("{}, compute capability {}, {} B", device.name, device.compute_capability, device.memory);
-}
-
-std::string gpus_in_use(std::vector<RankPlace> const& ranks, std::vector<std::string> const& model_of_rank) {
+std::string gpus_in_use(std::vector<RankFacts> const& ranks) {
     std::map<std::string, std::map<std::string, std::set<std::string>>> buses_of;  // by model, then by host
-    for (RankPlace const& place : ranks) {
-        if (place.device) {
-            buses_of[model_of_rank[static_cast<std::size_t>(place.rank)]][place.host].insert(place.device->pci_bus_id);
+    for (RankFacts const& rank : ranks) {
+        if (rank.place.device) {
+            buses_of[rank.device_model][rank.place.host].insert(rank.place.device->pci_bus_id);
         }
     }
     std::string text;
@@ -151,6 +108,87 @@ std::string gpus_in_use(std::vector<RankPlace> const& ranks, std::vector<std::st
         text += fmt::format("{}{}, {} per node", text.empty() ? "" : "; ", model, range_text(counts));
     }
     return text;
+}
+
+std::string range_text(std::vector<std::size_t> const& counts) {
+    auto const [least, most] = std::minmax_element(counts.begin(), counts.end());
+    return *least == *most ? std::to_string(*most) : fmt::format("{}..{}", *least, *most);
+}
+
+std::vector<std::string> placement_warnings(Placement const& placement) {
+    std::vector<std::string> warnings;
+    auto const unbound = std::count_if(placement.ranks.begin(), placement.ranks.end(),
+                                       [](RankFacts const& rank) { return !rank.place.bound; });
+    if (unbound > 0) {
+        warnings.push_back(
+            fmt::format("{} of {} ranks are not bound and may migrate between processing units; bind them with "
+                        "mpirun --bind-to core or srun --cpu-bind=cores",
+                        unbound, placement.ranks.size()));
+    }
+    for (auto const& [host, node] : placement.nodes) {
+        if (node.ranks > node.units) {
+            warnings.push_back(fmt::format("{} ranks share {} processing units on {}: times include waiting for a turn",
+                                           node.ranks, node.units, host));
+        }
+    }
+    for (auto const& [host, node] : placement.nodes) {
+        std::map<int, std::set<std::vector<int>>> users;  // by core: the sets of units of the ranks on it
+        for (RankFacts const& rank : placement.ranks) {
+            for (int const core : rank.place.bound&& rank.place.host == host ? rank.cores : std::vector<int>{}) {
+                users[core].insert(rank.units);
+            }
+        }
+        auto const shared =
+            std::count_if(users.begin(), users.end(), [](auto const& core) { return core.second.size() > 1; });
+        if (shared > 0) {
+            warnings.push_back(
+                fmt::format("on {} ranks share {} cores as their hardware threads: each slows the other; "
+                            "give each a core with mpirun --bind-to core or srun --cpu-bind=cores",
+                            host, shared));
+        }
+    }
+    std::string const& first = placement.ranks.front().place.host;
+    for (auto const& [host, node] : placement.nodes) {
+        for (auto const& [name, value] : node.identity) {
+            if (auto const expected = placement.nodes.at(first).identity.at(name); value != expected) {
+                warnings.push_back(
+                    fmt::format("node {} differs from {}: {} is '{}', not '{}'", host, first, name, value, expected));
+            }
+        }
+    }
+    for (auto const& [host, node] : placement.nodes) {
+        if (!node.governor.empty() && node.governor != "performance") {
+            warnings.push_back(fmt::format("the frequency governor of {} is '{}': times follow the clock; set it with "
+                                           "cpupower frequency-set -g performance",
+                                           host, node.governor));
+        }
+        if (node.load > node.ranks) {
+            warnings.push_back(fmt::format("{} had a load of {:.1f} before its {} ranks began: other work takes their "
+                                           "time",
+                                           host, node.load, node.ranks));
+        }
+    }
+    return warnings;
+}
+
+std::vector<std::string> device_warnings(Environment const& environment) {
+    std::vector<std::string> warnings;
+    std::vector<Rank> far;
+    for (RankPlace const& place : environment.ranks) {
+        if (place.device && place.device->other_numa_node) {
+            far.push_back(place.rank);
+        }
+    }
+    if (!far.empty()) {
+        warnings.push_back(
+            fmt::format("{} of {} ranks run on another NUMA node than their GPU (the first: rank {}): what the host "
+                        "reads and writes there crosses sockets; bind ranks near their GPUs, or choose with --device",
+                        far.size(), environment.ranks.size(), far.front()));
+    }
+    if (on_test_double(environment)) {
+        warnings.emplace_back(test_double_warning);
+    }
+    return warnings;
 }
 
 }  // namespace dlmb::record

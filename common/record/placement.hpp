@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Which rank runs where and on which GPU, and what kind of machine each node is.
+// Which rank runs where and on which GPU, what kind of machine each node is, and what of that a reader of the numbers
+// should know: what makes them worse than they could be.
 #pragma once
 
 #include "common/record/environment.hpp"
-#include "common/record/machine.hpp"
 
 #include <map>
 #include <string>
@@ -13,36 +13,46 @@
 
 namespace dlmb::record {
 
-/// One rank as far as sharing cores matters.
-struct CoreUse {
-    std::string host;
-    bool bound = false;
+/// What the first rank of a node tells of it.
+struct NodeFacts {
+    std::map<std::string, std::string> identity;  // CPU model, sockets ...
+    int units = 0;                                // processing units that it offers this launch
+    Bytes largest_cache = 0;                      // 0: unknown
+    std::string topology_source;
+    std::string governor;  // what changes times, at the start of the launch (machine.hpp)
+    double load = 0;
+    int ranks = 0;  // counted by gather_placement
+};
+
+/// What a rank tells of itself.
+struct RankFacts {
+    RankPlace place;
     std::vector<int> units;
     std::vector<int> cores;
+    std::string device_model;  // "NVIDIA H200, compute capability 9.0, 150109880320 B"; empty: it has no device
+    std::optional<NodeFacts> node;
 };
 
 struct Placement {
-    std::vector<RankPlace> ranks;
-    std::map<std::string, int> ranks_on;                              // by host
-    std::map<std::string, int> units;                                 // by host: processing units it offers this launch
-    std::map<std::string, std::map<std::string, std::string>> nodes;  // by host: CPU model, sockets ...
-    std::map<std::string, NodeConditions> conditions;                 // by host
-    std::vector<CoreUse> core_use;                                    // by rank
-    std::vector<std::string> device_models;  // by rank, device_model(); empty where a rank has no device
-    std::string topology_source;
-    Bytes largest_cache = 0;  // of any node; 0: unknown
+    std::vector<RankFacts> ranks;
+    std::map<std::string, NodeFacts> nodes;  // by host
 };
 
 /// Collective, equal on all ranks.
 [[nodiscard]] Placement gather_placement(Bootstrap& bootstrap, DeviceUse const& device);
 
-/// One device model for the identity: "NVIDIA H200, compute capability 9.0, 150109880320 B".
-[[nodiscard]] std::string device_model(Device const& device);
-
 /// Models with the number of devices that the launch uses on each node, a device that several ranks share counted once:
-/// "MODEL, 8 per node", several models joined with "; ". `model_of_rank` is empty where a rank has no device. Empty
-/// when no rank has one.
-[[nodiscard]] std::string gpus_in_use(std::vector<RankPlace> const& ranks,
-                                      std::vector<std::string> const& model_of_rank);
+/// "MODEL, 8 per node", several models joined with "; ". Empty when no rank has one.
+[[nodiscard]] std::string gpus_in_use(std::vector<RankFacts> const& ranks);
+
+/// "4" where all counts are equal, else "3..4".
+[[nodiscard]] std::string range_text(std::vector<std::size_t> const& counts);
+
+/// Unbound ranks, more ranks than processing units, bound ranks on threads of one core, nodes that are not like rank
+/// 0's, a clock that changes, other work. Empty where nothing is wrong, as the next.
+[[nodiscard]] std::vector<std::string> placement_warnings(Placement const& placement);
+
+/// Ranks that run far from their device, and devices that are a test double.
+[[nodiscard]] std::vector<std::string> device_warnings(Environment const& environment);
 
 }  // namespace dlmb::record

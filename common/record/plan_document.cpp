@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/plan_document.hpp"
 
-#include "common/record/json_fields.hpp"
+#include "common/record/json.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // Peers, groups and roots are world ranks; offsets and buffers stay inside.
 #pragma once
 
-#include "common/base/draw.hpp"
+#include "common/base/philox.hpp"
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 

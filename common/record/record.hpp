@@ -1,23 +1,28 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The lines of a result file as values (results-schema/result.schema.json): launch, cell, end.
+// The lines of a result file as values (results-schema/result.schema.json): launch, cell, end; and the identifiers that
+// join them: of a cell (equal in every launch), and of a launch (random).
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration/calibration.hpp"
+#include "common/measure/cell.hpp"
 #include "common/measure/cell_result.hpp"
 #include "common/memory/host_space.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/record/environment.hpp"
-#include "common/record/identifiers.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::record {
+
+using measure::CellIdentity;
 
 inline constexpr char const* result_schema = "dlmb.result/1.0";
 
@@ -74,5 +79,20 @@ struct End {
     std::map<std::string, std::uint64_t> cells;                    // by status
     std::optional<SelfComparison> self_comparison = std::nullopt;  // absent where no cell had two rounds
 };
+
+/// Sorted key=value parts joined with '/', characters A-Z a-z 0-9 . _ = / + - only, at most 1000 bytes (a longer one
+/// ends in a hash). Parameters (key "p.<name>") at their preset's value are left out; a byte that is none of A-Z a-z
+/// 0-9 . _ - is '+' and two hex digits, so that different identities never share an id.
+[[nodiscard]] std::string cell_id(CellIdentity const& identity,
+                                  std::map<std::string, std::string> const& preset_values);
+
+/// 64-bit FNV-1a as 16 hex digits, equal on every platform: it ends up in files. Not for security.
+[[nodiscard]] std::string stable_hash(std::string_view text);
+
+/// 16 random hex digits.
+[[nodiscard]] std::string new_launch_id();
+
+/// "2026-01-31T12:00:00Z".
+[[nodiscard]] std::string utc_now();
 
 }  // namespace dlmb::record

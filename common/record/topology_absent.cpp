@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // This node without hwloc: what Linux tells in /sys.
-#include "common/record/topology.hpp"
+#include "common/record/machine.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <utility>
 
@@ -15,18 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string line_of(fs::path const& path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
-}
-
 /// Limits of a container (cgroup 2, then 1), else all units that are switched on.
 std::vector<int> usable_units() {
     for (char const* file : {"/sys/fs/cgroup/cpuset.cpus.effective", "/sys/fs/cgroup/cpuset/cpuset.effective_cpus",
                              "/sys/devices/system/cpu/online"}) {
-        std::vector<int> units = parse_cpu_list(line_of(file));
+        std::vector<int> units = parse_cpu_list(first_line(file));
         if (!units.empty()) {
             return units;
         }
@@ -39,8 +31,8 @@ Bytes largest_cache(fs::path const& unit) {
     Bytes largest = 0;
     std::error_code failed;  // no such folder: a kernel or a machine that does not tell
     for (auto const& cache : fs::directory_iterator(unit / "cache", failed)) {
-        if (std::string const size = line_of(cache.path() / "size");
-            !size.empty() && line_of(cache.path() / "type") != "Instruction") {
+        if (std::string const size = first_line(cache.path() / "size");
+            !size.empty() && first_line(cache.path() / "type") != "Instruction") {
             largest = std::max(largest, parse_bytes(size, "size of a cache"));
         }
     }
@@ -58,13 +50,13 @@ Topology read_topology() {
         fs::path const cpu = "/sys/devices/system/cpu/cpu" + std::to_string(unit);
         result.largest_cache = std::max(result.largest_cache, largest_cache(cpu));
         fs::path const folder = cpu / "topology";
-        std::string const socket = line_of(folder / "physical_package_id");
+        std::string const socket = first_line(folder / "physical_package_id");
         sockets.insert(socket);
-        cores.insert(socket + ":" + line_of(folder / "core_id"));
+        cores.insert(socket + ":" + first_line(folder / "core_id"));
     }
     result.source = "sysfs";
     result.sockets = static_cast<int>(sockets.size());
-    result.numa_nodes = static_cast<int>(parse_cpu_list(line_of("/sys/devices/system/node/online")).size());
+    result.numa_nodes = static_cast<int>(parse_cpu_list(first_line("/sys/devices/system/node/online")).size());
     result.cores = static_cast<int>(cores.size());
     result.processing_units = static_cast<int>(units.size());
     return result;

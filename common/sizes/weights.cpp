@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/exact_math.hpp"
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 

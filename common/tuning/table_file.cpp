@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/table_file.hpp"
 
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,7 +3,7 @@
 #include "patterns/dlrm_exchange/layout.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 

@@ -3,7 +3,7 @@
 #include "patterns/dlrm_exchange/model.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>

@@ -6,7 +6,7 @@
 // same batch is merely split differently over another number of ranks.
 #pragma once
 
-#include "common/base/draw.hpp"
+#include "common/base/philox.hpp"
 #include "patterns/dlrm_exchange/params.hpp"
 
 #include <cstddef>

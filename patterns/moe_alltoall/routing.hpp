@@ -5,7 +5,7 @@
 // token is kept.
 #pragma once
 
-#include "common/base/draw.hpp"
+#include "common/base/philox.hpp"
 #include "common/sizes/weights.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 

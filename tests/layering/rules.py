@@ -74,11 +74,9 @@ UNAVAILABLE_NAMES = (
 # Where the processor decides at compile time, and a header that C and C++ read.
 CONDITIONAL_COMPILATION = ("common/base/idle.hpp", "common/tuning/c/dlmb_tuning.h")
 
-# Reading the environment: recording it, and noticing which launcher started this process.
+# Reading the environment: for the record, and to notice which launcher started this process.
 # A tuner plugin can be told something only through the environment.
 READS_ENVIRONMENT = (
-    "common/record/environment",
-    "common/record/variables",
     "common/bootstrap/launch_guard",
     "common/tuning/consumers/nccl/tuner",
     "common/app/tune/consumers/run_program",

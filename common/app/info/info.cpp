@@ -10,7 +10,7 @@
 #include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/record/environment.hpp"
-#include "common/record/topology.hpp"
+#include "common/record/machine.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 #include "common/measure/statistics/rank_test.hpp"
 #include "common/plan/builder.hpp"
 #include "common/record/json.hpp"
-#include "common/record/result_reader.hpp"
+#include "common/record/result_file.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>

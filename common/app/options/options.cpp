@@ -8,7 +8,6 @@
 #include "common/app/printouts.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 // For CLI11's check() of an option without a range: CLI11 by itself reads -3 as 2^64 - 3.
 #pragma once
 
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/format.h>
 

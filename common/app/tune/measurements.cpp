@@ -3,8 +3,7 @@
 #include "common/app/tune/measurements.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
-#include "common/record/result_reader.hpp"
+#include "common/record/result_file.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/format.h>

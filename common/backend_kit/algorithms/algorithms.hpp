@@ -5,11 +5,146 @@
 // included, in place or not. Every element is reduced in one fixed order of operands, on one place or alike on all: the
 // result is the same to the bit everywhere, also where the reduction does not commute (a NaN's bits, zeros of two
 // signs) or is not associative. P: places, S: Shape::bytes.
+//
+// A micro-plan is a plain value like a plan, one level below it. No library, no address, no clock: all ranks of an
+// algorithm can be played in one test.
 #pragma once
 
-#include "common/backend_kit/algorithms/shape.hpp"
+#include "common/plan/plan.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace dlmb::algorithms {
+
+/// The buffers of a collective on one rank: what it contributes, what it gets, and memory of the algorithm's own.
+enum class Space : std::uint8_t { input, output, scratch };
+
+struct Area {
+    Space space = Space::input;
+    Bytes offset = 0;
+    bool operator==(Area const&) const = default;
+};
+
+enum class Action : std::uint8_t { send, receive, copy, reduce };
+
+/// send: `left` to `peer`. receive: into `to` from `peer`. copy: to = left. reduce: to = left (reduction) right by
+/// elements, where `to` may be one of the two. The k-th send from a to b and the k-th receive on b from a are one
+/// message; sends to one peer start in order, and so do receives from one peer.
+struct MicroStep {
+    Action action = Action::copy;
+    int peer = -1;  // place in the group
+    Area to;
+    Area left;
+    Area right;
+    Bytes bytes = 0;                   // never 0
+    std::vector<std::uint32_t> after;  // earlier micro-steps that are complete before this one starts
+};
+
+/// What one rank does in one collective, as messages and local work on memory.
+struct MicroPlan {
+    std::vector<MicroStep> steps;
+    Bytes scratch_bytes = 0;
+};
+
+/// `bytes` further on in the same space.
+[[nodiscard]] constexpr Area operator+(Area area, Bytes bytes) {
+    return {area.space, area.offset + bytes};
+}
+
+/// Writes a MicroPlan. Steps are added in an order in which one after the other would be right; what each waits for is
+/// found from the memory it touches, so that all that is independent runs side by side. Empty steps are left out.
+class MicroPlanner {
+public:
+    void send(int peer, Area from, Bytes bytes) { add({Action::send, peer, {}, from, {}, bytes, {}}); }
+    void receive(int peer, Area to, Bytes bytes) { add({Action::receive, peer, to, {}, {}, bytes, {}}); }
+    /// Nothing when both are the same area.
+    void copy(Area to, Area from, Bytes bytes) { add({Action::copy, -1, to, from, {}, to == from ? 0 : bytes, {}}); }
+    void reduce(Area to, Area left, Area right, Bytes bytes) { add({Action::reduce, -1, to, left, right, bytes, {}}); }
+
+    /// Fresh memory.
+    [[nodiscard]] Area scratch(Bytes bytes);
+
+    [[nodiscard]] MicroPlan finish() &&;
+
+private:
+    void add(MicroStep step) {
+        if (step.bytes > 0) {
+            plan_.steps.push_back(std::move(step));
+        }
+    }
+
+    MicroPlan plan_;
+};
+
+/// What an algorithm is asked to do, as seen from one place of the group.
+struct Shape {
+    OperationKind kind = OperationKind::all_reduce;
+    int place = 0;  // this rank in the group
+    int places = 1;
+    Bytes bytes = 0;  // the full logical buffer, as in the plan; an exchange: all its equal blocks
+    Element element = Element::byte;
+    int root = 0;           // of a broadcast
+    bool in_place = false;  // input and output are one memory, in the form that the operation has for it
+
+    /// Memory that input and output have in common has one name only: the algorithm sees its own overwriting.
+    [[nodiscard]] Area input(Bytes offset) const {
+        if (!in_place || kind == OperationKind::reduce_scatter) {
+            return {Space::input, offset};
+        }
+        Bytes const own = kind == OperationKind::all_gather ? static_cast<Bytes>(place) * part() : 0;
+        return {Space::output, own + offset};
+    }
+    [[nodiscard]] Area output(Bytes offset) const {
+        if (in_place && kind == OperationKind::reduce_scatter) {
+            return {Space::input, static_cast<Bytes>(place) * part() + offset};
+        }
+        return {Space::output, offset};
+    }
+
+    /// Bytes of one place's part of a gathered, unreduced or exchanged buffer.
+    [[nodiscard]] Bytes part() const { return bytes / static_cast<Bytes>(places); }
+    /// The place `distance` steps to the right; distance may be negative, by less than one round.
+    [[nodiscard]] int right(int from, int distance) const { return (from + distance + places) % places; }
+};
+
+/// Knobs of all algorithms; 0: the algorithm's own choice.
+struct Knobs {
+    int radix = 0;      // of k-nomial trees, from 2
+    Bytes segment = 0;  // pieces in which a pipeline works
+};
+
+/// A buffer of whole elements cut into `count` parts that differ by at most one element.
+class Parts {
+public:
+    Parts(Bytes bytes, Element element, int count)
+        : size_of_element_(size_of(element)), each_(bytes / size_of_element_ / static_cast<Bytes>(count)),
+          longer_(bytes / size_of_element_ % static_cast<Bytes>(count)) {}
+
+    /// Offset of part `number`; that of number `count` is the end of the buffer.
+    [[nodiscard]] Bytes begin(int number) const {
+        auto const parts = static_cast<Bytes>(number);
+        return (parts * each_ + (parts < longer_ ? parts : longer_)) * size_of_element_;
+    }
+    [[nodiscard]] Bytes bytes(int number) const { return begin(number + 1) - begin(number); }
+
+private:
+    Bytes size_of_element_;
+    Bytes each_;    // elements
+    Bytes longer_;  // so many parts at the front have one more
+};
+
+/// Calls use(offset, bytes) for the pieces of `bytes`, whole elements each, at most `segment` bytes where that holds
+/// one element.
+template <class Use>
+void for_each_segment(Bytes bytes, Bytes segment, Element element, Use const& use) {
+    Bytes const size = size_of(element);
+    Bytes const piece = segment < size ? size : segment / size * size;
+    for (Bytes offset = 0; offset < bytes; offset += piece) {
+        use(offset, bytes - offset < piece ? bytes - offset : piece);
+    }
+}
 
 using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 

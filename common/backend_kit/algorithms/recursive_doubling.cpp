@@ -5,24 +5,14 @@
 #include "common/backend_kit/algorithms/algorithms.hpp"
 
 #include <array>
+#include <bit>
 
 namespace dlmb::algorithms {
-namespace {
-
-int power_of_two_up_to(int places) {
-    int power = 1;
-    while (power <= places / 2) {
-        power *= 2;
-    }
-    return power;
-}
-
-}  // namespace
 
 MicroPlan recursive_doubling(Shape const& shape, Knobs const& /*knobs*/) {
     MicroPlanner plan;
     Bytes const bytes = shape.bytes;
-    int const doubling = power_of_two_up_to(shape.places);
+    int const doubling = static_cast<int>(std::bit_floor(static_cast<unsigned>(shape.places)));
     int const extra = shape.places - doubling;
     bool const paired = shape.place < 2 * extra;
     Area const output = shape.output(0);

@@ -1,9 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/device_compute.hpp"
-
-#include "common/backend_kit/cuda/matrix_product.hpp"
-#include "common/backend_kit/cuda/spin_kernel.hpp"
+#include "common/backend_kit/compute.hpp"
+#include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
 #include <algorithm>

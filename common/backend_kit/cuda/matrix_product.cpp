@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/cuda/matrix_product.hpp"
-
+#include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
-#include "common/memory/cuda_memory.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <fmt/core.h>
 

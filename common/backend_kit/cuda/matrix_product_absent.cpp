@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/cuda/matrix_product.hpp"
+#include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb {

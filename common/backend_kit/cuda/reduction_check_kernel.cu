@@ -6,7 +6,7 @@
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/element_codec.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
-#include "common/memory/cuda_memory.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/cuda/spin_kernel.hpp"
+#include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
 namespace dlmb {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/backend_kit/host_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/step_match.hpp"
 
 #include <atomic>

@@ -6,8 +6,7 @@
 
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/base/error.hpp"
-#include "common/base/parse_whole.hpp"
-#include "common/base/suggest.hpp"
+#include "common/base/units.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 

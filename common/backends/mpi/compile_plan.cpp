@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/compile_plan.hpp"
 
-#include "common/backend_kit/device_compute.hpp"
-#include "common/backend_kit/host_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
 #include "common/plan/ready_queue.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/mpi/mpi_backend.hpp"
 
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/collectives.hpp"
 #include "common/backends/mpi/compile_plan.hpp"
@@ -10,7 +10,7 @@
 #include "common/backends/mpi/mpi_plan.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
-#include "common/bootstrap/oversubscription.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/memory/devices.hpp"
 
 #include <fmt/core.h>

@@ -5,7 +5,7 @@
 // are in flight, so that no rank is the target of all others at once.
 #include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 

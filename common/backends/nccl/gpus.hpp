@@ -4,7 +4,7 @@
 // Which GPU each rank uses, and what makes NCCL run where two ranks share one.
 #pragma once
 
-#include "common/base/expected.hpp"
+#include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/memory/devices.hpp"

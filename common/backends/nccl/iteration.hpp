@@ -4,7 +4,7 @@
 // One iteration as what two queues of a device do, with a mark behind each item.
 #pragma once
 
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backends/nccl/calls.hpp"
 
 #include <functional>

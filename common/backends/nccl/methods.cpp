@@ -3,8 +3,7 @@
 #include "common/backends/nccl/methods.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/parse_whole.hpp"
-#include "common/base/suggest.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/nccl/check.hpp"
 #include "common/backends/nccl/gpus.hpp"
@@ -8,7 +8,6 @@
 #include "common/backends/nccl/queued_plan.hpp"
 #include "common/backends/nccl/translate.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/bootstrap/oversubscription.hpp"
 #include "common/plan/plan.hpp"
 
 #include <fmt/core.h>

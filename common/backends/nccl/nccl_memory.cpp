@@ -4,8 +4,8 @@
 // Device memory that NCCL allocates: what its symmetric windows take. Everything but the allocation is as for memory of
 // the CUDA runtime.
 #include "common/backends/nccl/check.hpp"
-#include "common/memory/cuda_memory.hpp"
 #include "common/memory/devices.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <fmt/core.h>
 

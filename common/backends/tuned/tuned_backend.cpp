@@ -8,7 +8,6 @@
 #include "common/backends/tuned/traits.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include "common/backends/ucc/methods.hpp"
 
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Collectives of the UCC library, which Open MPI and PyTorch use over UCX.
-#include "common/backend_kit/host_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/ucc/collective.hpp"
 #include "common/backends/ucc/context.hpp"
 #include "common/backends/ucc/methods.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/bootstrap/oversubscription.hpp"
 #include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>

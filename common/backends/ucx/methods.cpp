@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/methods.hpp"
 
-#include "common/base/parse_whole.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 

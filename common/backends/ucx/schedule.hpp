@@ -7,8 +7,7 @@
 // step is one task.
 #pragma once
 
-#include "common/backend_kit/device_compute.hpp"
-#include "common/backend_kit/host_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/ucx/lowering.hpp"
 

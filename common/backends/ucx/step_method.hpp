@@ -4,7 +4,7 @@
 // How each step of a plan is done: by messages in the order of a method, or by an algorithm.
 #pragma once
 
-#include "common/backend_kit/algorithms/shape.hpp"
+#include "common/backend_kit/algorithms/algorithms.hpp"
 #include "common/backends/ucx/methods.hpp"
 
 #include <optional>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/ucx_backend.hpp"
 
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/backends/ucx/schedule.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 

@@ -3,7 +3,6 @@
 #include "common/backends/ucx/worker.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/bootstrap/oversubscription.hpp"
 
 #include <fmt/core.h>
 

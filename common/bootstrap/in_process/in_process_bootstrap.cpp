@@ -2,15 +2,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/in_process/in_process_bootstrap.hpp"
 
+#include "common/bootstrap/in_process/run_ranks.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <exception>
 #include <iostream>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -29,63 +37,112 @@ std::string without_position(std::string_view text) {
 
 }  // namespace
 
-BarrierFlags::BarrierFlags(int ranks)
-    : ranks_(ranks), rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)))),
-      flags_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(rounds_)) {}
-
-std::size_t BarrierFlags::index(Rank rank, int round) const {
-    return static_cast<std::size_t>(rank) * static_cast<std::size_t>(rounds_) + static_cast<std::size_t>(round);
-}
-
-void BarrierFlags::raise(Rank me, int round, std::uint64_t barrier, std::int64_t word) noexcept {
-    auto const peer = static_cast<Rank>((std::int64_t{me} + (std::int64_t{1} << round)) % ranks_);
-    Flag& flag = flags_[index(peer, round)];
-    flag.words[barrier % 2] = word;
-    flag.barrier.store(barrier, std::memory_order_release);
-}
-
-bool BarrierFlags::raised(Rank me, int round, std::uint64_t barrier) const noexcept {
-    return flags_[index(me, round)].barrier.load(std::memory_order_acquire) >= barrier;
-}
-
-std::int64_t BarrierFlags::word(Rank me, int round, std::uint64_t barrier) const noexcept {
-    return flags_[index(me, round)].words[barrier % 2];
-}
-
-void Inbox::put(Rank from, std::span<std::byte const> bytes) {
-    std::lock_guard const lock(mutex_);
-    letters_.push_back({from, {bytes.begin(), bytes.end()}});
-}
-
-std::optional<Blob> Inbox::take(Rank from) {
-    std::lock_guard const lock(mutex_);
-    auto const found =
-        std::find_if(letters_.begin(), letters_.end(), [from](Letter const& letter) { return letter.peer == from; });
-    if (found == letters_.end()) {
-        return std::nullopt;
+/// `rounds` flags per rank. In round k a rank raises the flag of the rank 2^k further on and waits for its own, so
+/// every flag has one writer, and it counts barriers, so it is never lowered. A raised flag carries a word; who raises
+/// may be one barrier ahead of who reads, never two, so even and odd barriers have words of their own.
+class BarrierFlags {
+public:
+    explicit BarrierFlags(int ranks)
+        : ranks_(ranks), rounds_(static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)))),
+          flags_(static_cast<std::size_t>(ranks) * static_cast<std::size_t>(rounds_)) {}
+    [[nodiscard]] int rounds() const { return rounds_; }
+    void raise(Rank me, int round, std::uint64_t barrier, std::int64_t word) noexcept {
+        Flag& flag = of(static_cast<Rank>((std::int64_t{me} + (std::int64_t{1} << round)) % ranks_), round);
+        flag.words[barrier % 2] = word;
+        flag.barrier.store(barrier, std::memory_order_release);
     }
-    Blob blob = std::move(found->blob);
-    letters_.erase(found);
-    return blob;
-}
-
-World::World(int ranks, int ranks_per_node)
-    : ranks_(ranks), ranks_per_node_(ranks_per_node > 0 ? ranks_per_node : ranks), host_(host_name()), flags_(ranks),
-      contributions_(static_cast<std::size_t>(ranks)), inboxes_(static_cast<std::size_t>(ranks)) {}
-
-void World::fail(Rank rank, std::exception_ptr reason) noexcept {
-    std::lock_guard const lock(mutex_);
-    if (first_failure_ == nullptr) {
-        first_failure_ = std::move(reason);
-        failed_rank_.store(rank, std::memory_order_release);
+    [[nodiscard]] bool raised(Rank me, int round, std::uint64_t barrier) noexcept {
+        return of(me, round).barrier.load(std::memory_order_acquire) >= barrier;
     }
-}
-
-void World::leave_if_failed() const {
-    if (Rank const failed = failed_rank_.load(std::memory_order_acquire); failed >= 0) {
-        throw PeerFailed(fmt::format("rank {} failed, this rank leaves", failed));
+    /// Of a flag that is raised.
+    [[nodiscard]] std::int64_t word(Rank me, int round, std::uint64_t barrier) noexcept {
+        return of(me, round).words[barrier % 2];
     }
-}
+
+private:
+    struct alignas(64) Flag {
+        std::atomic<std::uint64_t> barrier{0};
+        std::array<std::int64_t, 2> words{};
+    };
+    [[nodiscard]] Flag& of(Rank rank, int round) noexcept {
+        return flags_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(rounds_) +
+                      static_cast<std::size_t>(round)];
+    }
+    int ranks_;
+    int rounds_;
+    std::vector<Flag> flags_;
+};
+
+/// What other ranks sent to one rank and it has not taken yet.
+class Inbox {
+public:
+    void put(Rank from, std::span<std::byte const> bytes) {
+        std::lock_guard const lock(mutex_);
+        letters_.push_back({from, {bytes.begin(), bytes.end()}});
+    }
+    /// The oldest of that sender.
+    [[nodiscard]] std::optional<Blob> take(Rank from) {
+        std::lock_guard const lock(mutex_);
+        auto const found =
+            std::find_if(letters_.begin(), letters_.end(), [from](Letter const& each) { return each.peer == from; });
+        if (found == letters_.end()) {
+            return std::nullopt;
+        }
+        Blob blob = std::move(found->blob);
+        letters_.erase(found);
+        return blob;
+    }
+
+private:
+    std::mutex mutex_;
+    std::deque<Letter> letters_;
+};
+
+/// What a rank shows to the others in one collective call. Written before, read after a barrier.
+struct Contribution {
+    std::string_view call;
+    Blob blob = {};
+    std::vector<Letter> letters = {};
+    std::vector<std::int64_t> values = {};
+    std::shared_ptr<void> object = nullptr;
+};
+
+/// What the threads of one run_ranks share.
+class World {
+public:
+    World(int size, int per_node)
+        : ranks(size), ranks_per_node(per_node > 0 ? per_node : size), flags(size),
+          contributions_(static_cast<std::size_t>(size)), inboxes_(static_cast<std::size_t>(size)) {}
+    [[nodiscard]] Contribution& contribution(Rank rank) { return contributions_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
+
+    /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
+    void fail(Rank rank, std::exception_ptr reason) noexcept {
+        std::lock_guard const lock(mutex_);
+        if (first_failure_ == nullptr) {
+            first_failure_ = std::move(reason);
+            failed_rank_.store(rank, std::memory_order_release);
+        }
+    }
+    void leave_if_failed() const {
+        if (Rank const failed = failed_rank_.load(std::memory_order_acquire); failed >= 0) {
+            throw PeerFailed(fmt::format("rank {} failed, this rank leaves", failed));
+        }
+    }
+    void rethrow_first_failure() const;  // only when all ranks have ended
+
+    int const ranks;
+    int const ranks_per_node;
+    std::string const host = host_name();
+    BarrierFlags flags;
+
+private:
+    std::vector<Contribution> contributions_;
+    std::vector<Inbox> inboxes_;
+    mutable std::mutex mutex_;
+    std::exception_ptr first_failure_;
+    std::atomic<Rank> failed_rank_{-1};
+};
 
 void World::rethrow_first_failure() const {
     if (first_failure_ == nullptr) {
@@ -107,43 +164,31 @@ void World::rethrow_first_failure() const {
     }
 }
 
-namespace {
-
-std::int64_t reduce_over_ranks(std::int64_t a, std::int64_t b, Fold fold) {
-    switch (fold) {
-    case Fold::sum:
-        return a + b;
-    case Fold::max:
-        return std::max(a, b);
-    case Fold::min:
-        break;
-    }
-    return std::min(a, b);
-}
-
-}  // namespace
-
 InProcessBootstrap::InProcessBootstrap(World& world, Rank rank)
     : world_(world), rank_(rank),
-      host_(world.ranks_per_node() < world.ranks() ? fmt::format("{}#{}", world.host(), rank / world.ranks_per_node())
-                                                   : world.host()) {}
+      host_(world.ranks_per_node < world.ranks ? fmt::format("{}#{}", world.host, rank / world.ranks_per_node)
+                                               : world.host) {}
+
+int InProcessBootstrap::size() const {
+    return world_.ranks;
+}
+
+void InProcessBootstrap::leave_if_failed() const {
+    world_.leave_if_failed();
+}
 
 int InProcessBootstrap::local_rank() const {
-    return rank_ % world_.ranks_per_node();
+    return rank_ % world_.ranks_per_node;
 }
 
 int InProcessBootstrap::local_size() const {
-    return std::min(world_.ranks_per_node(), world_.ranks() - (rank_ - local_rank()));
-}
-
-std::map<std::string, std::string, std::less<>> InProcessBootstrap::facts() const {
-    return {{"ranks_are", "threads of one process"}};
+    return std::min(world_.ranks_per_node, world_.ranks - (rank_ - local_rank()));
 }
 
 std::int64_t InProcessBootstrap::barrier_max(std::int64_t mine) {
     world_.leave_if_failed();
     ++barriers_;
-    BarrierFlags& flags = world_.flags();
+    BarrierFlags& flags = world_.flags;
     for (int round = 0; round < flags.rounds(); ++round) {
         flags.raise(rank_, round, barriers_, mine);
         while (!flags.raised(rank_, round, barriers_)) {
@@ -213,6 +258,9 @@ std::vector<Letter> InProcessBootstrap::exchange(std::vector<Letter> outgoing) {
 }
 
 void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
+    auto const folded = [fold](std::int64_t a, std::int64_t b) {
+        return fold == Fold::sum ? a + b : fold == Fold::max ? std::max(a, b) : std::min(a, b);
+    };
     Contribution shown{.call = "all_reduce"};
     shown.values.assign(values.begin(), values.end());
     meet(std::move(shown), [&] {
@@ -223,7 +271,7 @@ void InProcessBootstrap::all_reduce(std::span<std::int64_t> values, Fold fold) {
                                         values.size(), peer, other.size()));
             }
             for (std::size_t i = 0; i < values.size(); ++i) {
-                values[i] = peer == 0 ? other[i] : reduce_over_ranks(values[i], other[i], fold);
+                values[i] = peer == 0 ? other[i] : folded(values[i], other[i]);
             }
         }
     });
@@ -274,6 +322,35 @@ void InProcessBootstrap::abort(int exit_code) {
     std::cout.flush();
     std::fflush(nullptr);
     std::_Exit(exit_code);
+}
+
+void run_ranks(int ranks, int ranks_per_node, RankBody const& body) {
+    if (ranks < 1 || ranks_per_node < 0) {
+        throw UsageError(fmt::format("{} ranks with {} per node: expected at least one rank and no negative number",
+                                     ranks, ranks_per_node));
+    }
+    World world(ranks, ranks_per_node);
+    std::vector<std::thread> threads;
+    threads.reserve(static_cast<std::size_t>(ranks));
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        try {
+            threads.emplace_back([&world, &body, rank]() noexcept {
+                try {
+                    InProcessBootstrap bootstrap(world, rank);
+                    body(bootstrap);
+                } catch (...) {
+                    world.fail(rank, std::current_exception());
+                }
+            });
+        } catch (...) {  // no more threads: those that run must not wait for this rank
+            world.fail(rank, std::current_exception());
+            break;
+        }
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    world.rethrow_first_failure();
 }
 
 }  // namespace dlmb::in_process

@@ -8,7 +8,7 @@
 #include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/mpi/communicator.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
-#include "common/bootstrap/oversubscription.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
 #include <mpi.h>
@@ -56,12 +56,9 @@ std::map<Rank, Blob> pack(std::span<Letter const> outgoing, int ranks) {
         }
         Blob& message = messages[letter.peer];
         std::uint64_t const length = letter.blob.size();
-        std::size_t const start = message.size();
-        message.resize(start + sizeof length + letter.blob.size());
-        std::memcpy(message.data() + start, &length, sizeof length);
-        if (!letter.blob.empty()) {
-            std::memcpy(message.data() + start + sizeof length, letter.blob.data(), letter.blob.size());
-        }
+        auto const head = std::as_bytes(std::span(&length, 1));
+        message.insert(message.end(), head.begin(), head.end());
+        message.insert(message.end(), letter.blob.begin(), letter.blob.end());
     }
     return messages;
 }
@@ -70,18 +67,13 @@ std::map<Rank, Blob> pack(std::span<Letter const> outgoing, int ranks) {
 void unpack(Rank peer, std::span<std::byte const> message, std::vector<Letter>& incoming) {
     while (!message.empty()) {
         std::uint64_t length = 0;
-        bool whole = message.size() >= sizeof length;
-        if (whole) {
-            std::memcpy(&length, message.data(), sizeof length);
-            message = message.subspan(sizeof length);
-            whole = message.size() >= length;
-        }
-        if (!whole) {
+        std::memcpy(&length, message.data(), std::min(sizeof length, message.size()));
+        if (message.size() < sizeof length || message.size() - sizeof length < length) {
             throw Error(fmt::format("bootstrap exchange: the message from rank {} ends inside a letter", peer));
         }
-        std::span<std::byte const> const body = message.first(length);
+        std::span<std::byte const> const body = message.subspan(sizeof length, length);
         incoming.push_back({peer, Blob(body.begin(), body.end())});
-        message = message.subspan(length);
+        message = message.subspan(sizeof length + length);
     }
 }
 
@@ -105,14 +97,7 @@ int to_count(std::uint64_t bytes, std::string_view call) {
 }
 
 MPI_Op operation_of(Fold fold) {
-    switch (fold) {
-    case Fold::sum:
-        return MPI_SUM;
-    case Fold::max:
-        return MPI_MAX;
-    default:
-        return MPI_MIN;
-    }
+    return fold == Fold::sum ? MPI_SUM : fold == Fold::max ? MPI_MAX : MPI_MIN;
 }
 
 class MpiBootstrap final : public Bootstrap {
@@ -170,7 +155,7 @@ public:
         int const own = to_count(mine.size(), "all_gather");
         MPI_Request request = MPI_REQUEST_NULL;
         check(MPI_Iallgather(&own, 1, MPI_INT, counts.data(), 1, MPI_INT, world_.get(), &request), "MPI_Iallgather");
-        wait({&request, 1});
+        wait(request);
         std::vector<int> offsets;
         std::uint64_t total = 0;
         for (int const count : counts) {
@@ -181,7 +166,7 @@ public:
         check(MPI_Iallgatherv(mine.data(), own, MPI_BYTE, all.data(), counts.data(), offsets.data(), MPI_BYTE,
                               world_.get(), &request),
               "MPI_Iallgatherv");
-        wait({&request, 1});
+        wait(request);
         std::vector<Blob> blobs;
         for (std::size_t r = 0; r < counts.size(); ++r) {
             std::span<std::byte const> const part =
@@ -201,7 +186,7 @@ public:
         MPI_Request sizes = MPI_REQUEST_NULL;
         check(MPI_Ialltoall(sizes_out.data(), 1, MPI_INT, sizes_in.data(), 1, MPI_INT, world_.get(), &sizes),
               "MPI_Ialltoall");
-        wait({&sizes, 1});
+        wait(sizes);
 
         std::map<Rank, Blob> arriving;
         std::vector<MPI_Request> requests;
@@ -232,18 +217,18 @@ public:
         check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), to_count(values.size(), "all_reduce"), MPI_INT64_T,
                              operation_of(fold), world_.get(), &request),
               "MPI_Iallreduce");
-        wait({&request, 1});
+        wait(request);
     }
 
     void broadcast(Blob& blob, Rank root) override {
         MPI_Request request = MPI_REQUEST_NULL;
         std::uint64_t size = blob.size();
         check(MPI_Ibcast(&size, 1, MPI_UINT64_T, root, world_.get(), &request), "MPI_Ibcast");
-        wait({&request, 1});
+        wait(request);
         blob.resize(size);
         check(MPI_Ibcast(blob.data(), to_count(size, "broadcast"), MPI_BYTE, root, world_.get(), &request),
               "MPI_Ibcast");
-        wait({&request, 1});
+        wait(request);
     }
 
     void send(Rank peer, std::span<std::byte const> bytes) override {
@@ -251,7 +236,7 @@ public:
         check(MPI_Isend(bytes.data(), to_count(bytes.size(), "send"), MPI_BYTE, peer, message_tag, world_.get(),
                         &request),
               "MPI_Isend");
-        wait({&request, 1});
+        wait(request);
     }
 
     void receive(Rank peer, std::span<std::byte> bytes) override {
@@ -259,7 +244,7 @@ public:
         check(MPI_Irecv(bytes.data(), to_count(bytes.size(), "receive"), MPI_BYTE, peer, message_tag, world_.get(),
                         &request),
               "MPI_Irecv");
-        wait({&request, 1});
+        wait(request);
     }
 
     void progress() override {
@@ -279,6 +264,7 @@ public:
     }
 
 private:
+    void wait(MPI_Request& request) const { wait(std::span(&request, 1)); }
     void wait(std::span<MPI_Request> requests) const {
         for (;;) {
             int done = 0;

@@ -3,7 +3,6 @@
 #include "common/measure/start/common_start.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/bootstrap/oversubscription.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 
 #include <algorithm>

@@ -3,6 +3,9 @@
 #include "common/memory/device_queue.hpp"
 
 #include "common/memory/cuda/cuda_check.hpp"
+#include "common/memory/cuda/kernels.hpp"
+
+#include <new>
 
 namespace dlmb {
 namespace {
@@ -66,6 +69,26 @@ void DeviceQueue::wait_for(DeviceEvent const& event) const {
 
 void DeviceQueue::drain() const {
     check(cudaStreamSynchronize(stream_of(stream_)), "cudaStreamSynchronize");
+}
+
+DeviceGate::DeviceGate() : memory_(allocate_on_device(sizeof(GateState), MemoryKind::pinned)) {
+    new (memory_.data()) GateState;
+}
+
+void DeviceGate::close(DeviceQueue const& queue) {
+    queue_gate(reinterpret_cast<GateState*>(memory_.data()), ++ticket_, stream_of(queue.native()));
+}
+
+void DeviceGate::open() {
+    state().opened = ticket_;
+}
+
+bool DeviceGate::ran_out() const {
+    return state().ran_out != 0;
+}
+
+GateState volatile& DeviceGate::state() const {
+    return *reinterpret_cast<GateState volatile*>(memory_.data());
 }
 
 }  // namespace dlmb

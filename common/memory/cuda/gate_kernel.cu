@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/memory/cuda/cuda_check.hpp"
-#include "common/memory/cuda/gate_kernel.hpp"
+#include "common/memory/cuda/kernels.hpp"
 
 namespace dlmb {
 namespace {

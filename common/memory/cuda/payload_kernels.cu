@@ -3,7 +3,7 @@
 //
 // The kernels have C names: what runs is found by name in profiles, and by the test double of the CUDA runtime.
 #include "common/memory/cuda/cuda_check.hpp"
-#include "common/memory/cuda/payload_kernels.hpp"
+#include "common/memory/cuda/kernels.hpp"
 
 #include <algorithm>
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // This node as hwloc sees it: limits of containers and jobs are already applied.
-#include "common/record/topology.hpp"
-
 #include "common/base/error.hpp"
+#include "common/record/machine.hpp"
 
 #include <fmt/core.h>
 #include <hwloc.h>
@@ -19,6 +18,7 @@
 namespace dlmb::record {
 namespace {
 
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
 using HwlocTree = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
 void check(int code, std::string_view call) {
@@ -29,6 +29,8 @@ void check(int code, std::string_view call) {
 template <class T>
 void check(T, std::string_view) = delete;
 
+/// Processors and memory; or also PCI devices of the classes that hwloc deems important, with the bridges above them,
+/// which is slower: it reads PCI buses.
 HwlocTree load(hwloc_type_filter_e devices) {
     hwloc_topology_t raw = nullptr;
     check(hwloc_topology_init(&raw), "hwloc_topology_init");
@@ -37,20 +39,11 @@ HwlocTree load(hwloc_type_filter_e devices) {
     check(hwloc_topology_load(raw), "hwloc_topology_load");
     return tree;
 }
-
-/// Processors and memory.
-HwlocTree load_tree() {
-    return load(HWLOC_TYPE_FILTER_KEEP_NONE);
-}
-
-/// And PCI devices of the classes that hwloc deems important, with the bridges above them. Slower: it reads PCI buses.
-HwlocTree load_tree_with_devices() {
-    return load(HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
-}
+constexpr auto without_devices = HWLOC_TYPE_FILTER_KEEP_NONE;
+constexpr auto with_devices = HWLOC_TYPE_FILTER_KEEP_IMPORTANT;
 
 int count(HwlocTree const& topology, hwloc_obj_type_t type) {
-    int const found = hwloc_get_nbobjs_by_type(topology.get(), type);
-    return found > 0 ? found : 0;
+    return std::max(0, hwloc_get_nbobjs_by_type(topology.get(), type));
 }
 
 Bytes largest_cache(HwlocTree const& topology) {
@@ -74,16 +67,6 @@ std::string synthetic_form(HwlocTree const& topology) {
     return written > 0 ? text.data() : "";
 }
 
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, decltype(&hwloc_bitmap_free)>;
-
-Bitmap make_bitmap() {
-    Bitmap bitmap(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-    if (bitmap == nullptr) {
-        throw Error("hwloc_bitmap_alloc: no memory");
-    }
-    return bitmap;
-}
-
 /// The part of the machine that the device's bus belongs to; all of it where that is not known.
 hwloc_obj_t place_of(hwloc_topology_t tree, Device const& device) {
     hwloc_obj_t const pci = hwloc_get_pcidev_by_busidstring(tree, device.pci_bus_id.c_str());
@@ -100,19 +83,12 @@ bool is_network(hwloc_obj_t software_device) {
     return type == HWLOC_OBJ_OSDEV_NETWORK || type == HWLOC_OBJ_OSDEV_OPENFABRICS;
 }
 
-hwloc_obj_t pci_device_of(hwloc_obj_t object) {
-    while (object != nullptr && object->type != HWLOC_OBJ_PCI_DEVICE) {
-        object = object->parent;
-    }
-    return object;
-}
-
 /// Names by PCI device; an InfiniBand adapter has one as a device and one as an interface.
 std::map<hwloc_obj_t, std::string> find_nics(hwloc_topology_t tree) {
     std::map<hwloc_obj_t, std::string> nics;
     for (hwloc_obj_t each = hwloc_get_next_osdev(tree, nullptr); each != nullptr;
          each = hwloc_get_next_osdev(tree, each)) {
-        hwloc_obj_t const device = pci_device_of(each);
+        hwloc_obj_t const device = hwloc_get_ancestor_obj_by_type(tree, HWLOC_OBJ_PCI_DEVICE, each);
         if (is_network(each) && device != nullptr) {
             std::string& names = nics[device];
             names += (names.empty() ? "" : " ") + std::string(each->name);
@@ -150,7 +126,7 @@ NearbyNic describe(hwloc_obj_t nic, std::string const& names, std::vector<hwloc_
 }  // namespace
 
 Topology read_topology() {
-    HwlocTree const topology = load_tree();
+    HwlocTree const topology = load(without_devices);
     unsigned const version = hwloc_get_api_version();
     Topology result;
     result.source = fmt::format("hwloc {}.{}.{}", version >> 16, (version >> 8) & 0xFF, version & 0xFF);
@@ -164,15 +140,17 @@ Topology read_topology() {
 }
 
 std::vector<int> device_distances(Affinity const& rank, std::vector<Device> const& devices) {
-    HwlocTree const tree = load_tree_with_devices();
+    HwlocTree const tree = load(with_devices);
     hwloc_obj_t const machine = hwloc_get_root_obj(tree.get());
     std::vector<int> distances;
     for (Device const& device : devices) {
-        Bitmap const both = make_bitmap();
-        for (int const unit : rank.units) {
-            hwloc_bitmap_set(both.get(), static_cast<unsigned>(unit));
+        Bitmap const both(hwloc_bitmap_dup(place_of(tree.get(), device)->cpuset), hwloc_bitmap_free);
+        if (both == nullptr) {
+            throw Error("hwloc_bitmap_dup: no memory");
         }
-        hwloc_bitmap_or(both.get(), both.get(), place_of(tree.get(), device)->cpuset);
+        for (int const unit : rank.units) {
+            check(hwloc_bitmap_set(both.get(), static_cast<unsigned>(unit)), "hwloc_bitmap_set");
+        }
         hwloc_obj_t const smallest = hwloc_get_obj_covering_cpuset(tree.get(), both.get());
         distances.push_back(hwloc_bitmap_weight((smallest == nullptr ? machine : smallest)->cpuset));
     }
@@ -180,7 +158,7 @@ std::vector<int> device_distances(Affinity const& rank, std::vector<Device> cons
 }
 
 std::vector<NearbyNic> nearby_nics(std::string const& pci_bus_id) {
-    HwlocTree const tree = load_tree_with_devices();
+    HwlocTree const tree = load(with_devices);
     hwloc_obj_t const gpu = hwloc_get_pcidev_by_busidstring(tree.get(), pci_bus_id.c_str());
     std::vector<NearbyNic> nics;
     if (gpu == nullptr) {

@@ -5,7 +5,7 @@
 // files. What cannot carry a rule is left out, and counted by reason.
 #pragma once
 
-#include "common/record/result_reader.hpp"
+#include "common/record/result_file.hpp"
 #include "common/tuning/query.hpp"
 
 #include <compare>

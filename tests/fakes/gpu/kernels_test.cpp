@@ -4,7 +4,7 @@
 // The project's own code for devices, on the double.
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/host_reduce.hpp"
-#include "common/memory/cuda_memory.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <gtest/gtest.h>
 

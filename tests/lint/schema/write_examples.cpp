@@ -6,7 +6,7 @@
 // results-schema/examples, then remove fresh.jsonl.
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/record/json.hpp"
-#include "common/record/result_writer.hpp"
+#include "common/record/result_file.hpp"
 #include "common/tuning/table_file.hpp"
 #include "tests/unit/record/sample_records.hpp"
 #include "tests/unit/tuning/sample_table.hpp"

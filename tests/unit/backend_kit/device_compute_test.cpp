@@ -3,7 +3,7 @@
 //
 // How often a device multiplies and what. The tests with a device run on the test doubles of CUDA and cuBLAS
 // (tests/fakes), which know neither times nor numbers.
-#include "common/backend_kit/device_compute.hpp"
+#include "common/backend_kit/compute.hpp"
 #include "common/plan/builder.hpp"
 
 #include <gmock/gmock.h>

@@ -3,7 +3,7 @@
 //
 // The check of reductions on memory of the host, and the function of one element that the device's kernel shares.
 #include "common/backend_kit/element_codec.hpp"
-#include "common/backend_kit/reduction_buffers.hpp"
+#include "common/backend_kit/plan_payload.hpp"
 #include "common/memory/host_space.hpp"
 #include "tests/reductions/all_reductions.hpp"
 
@@ -58,7 +58,7 @@ TEST(ReductionCheck, TheFunctionOfOneElementIsConstant) {
 
 TEST(ReductionCheck, NamesTheFirstWrongElementOfAnyChunk) {
     HostSpace space;
-    ReductionCheck check(space);
+    ReductionBuffers check(space);
     for (Element const element : {Element::byte, Element::bf16, Element::fp64}) {
         ReductionPayload const payload(element, Reduction::max, members);
         constexpr std::size_t count = 70'000;

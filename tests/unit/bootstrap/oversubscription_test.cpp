@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/bootstrap/oversubscription.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/memory/available_memory.hpp"
+#include "common/memory/host_space.hpp"
 
 #include <gtest/gtest.h>
 

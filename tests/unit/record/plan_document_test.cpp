@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/json_fields.hpp"
+#include "common/record/json.hpp"
 #include "common/record/plan_document.hpp"
 #include "tests/unit/record/sample_records.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/record/json.hpp"
-#include "common/record/result_reader.hpp"
+#include "common/record/result_file.hpp"
 #include "tests/unit/record/sample_records.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 

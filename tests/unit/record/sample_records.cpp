@@ -4,7 +4,7 @@
 
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/measure/statistics/series.hpp"
-#include "common/record/warnings.hpp"
+#include "common/record/placement.hpp"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 //
 // With hwloc only: its library reads a made-up machine from HWLOC_SYNTHETIC, or the made-up GPU node beside this file:
 // two packages of two cores, each with four GPUs (lstopo -i gpu_node.xml draws it).
-#include "common/record/topology.hpp"
+#include "common/record/machine.hpp"
 
 #include <gtest/gtest.h>
 

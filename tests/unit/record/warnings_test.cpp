@@ -3,7 +3,7 @@
 //
 // Made-up machines and devices.
 #include "common/bootstrap/in_process/run_ranks.hpp"
-#include "common/record/warnings.hpp"
+#include "common/record/placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,53 +15,88 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+/// A rank that may run on these processing units.
+RankFacts rank(std::string const& host, bool bound, std::vector<int> const& units = {}, std::vector<int> cores = {}) {
+    RankFacts facts;
+    facts.place.host = host;
+    facts.place.bound = bound;
+    facts.units = units;
+    facts.cores = std::move(cores);
+    return facts;
+}
+
+NodeFacts node(int units, int ranks, std::string const& governor = "", double load = 0) {
+    NodeFacts facts;
+    facts.units = units;
+    facts.ranks = ranks;
+    facts.governor = governor;
+    facts.load = load;
+    return facts;
+}
+
 TEST(PlacementWarnings, NameUnboundRanksAndCrowdedHosts) {
-    std::vector<RankPlace> const ranks{
-        {0, "a", "0", "0", true}, {1, "a", "0-1", "0", false}, {2, "a", "0-1", "0", false}, {3, "b", "0", "0", true}};
-    auto const warnings = placement_warnings(ranks, {{"a", 2}, {"b", 1}});
+    auto const warnings = placement_warnings({{rank("a", true), rank("a", false), rank("a", false), rank("b", true)},
+                                              {{"a", node(2, 3)}, {"b", node(1, 1)}}});
     ASSERT_EQ(warnings.size(), 2U);
     EXPECT_EQ(warnings[0].substr(0, 31), "2 of 4 ranks are not bound and ");
     EXPECT_EQ(warnings[1].substr(0, 37), "3 ranks share 2 processing units on a");
 }
 
 TEST(PlacementWarnings, AreNoneForBoundRanksOnRoomyHosts) {
-    EXPECT_TRUE(placement_warnings({{0, "a", "0", "0", true}, {1, "a", "1", "0", true}}, {{"a", 2}}).empty());
+    EXPECT_THAT(placement_warnings({{rank("a", true), rank("a", true)}, {{"a", node(2, 2)}}}), IsEmpty());
 }
 
-TEST(Warnings, GovernorAndLoadAreWarnedOfByNode) {
-    std::map<std::string, int> const ranks{{"a", 2}, {"b", 2}, {"c", 2}};
-    auto const warnings =
-        condition_warnings(ranks, {{"a", {"powersave", 0.5}}, {"b", {"performance", 2.5}}, {"c", {"", 2.0}}});
+TEST(PlacementWarnings, GovernorAndLoadAreWarnedOfByNode) {
+    auto const warnings = placement_warnings(
+        {{rank("a", true)},
+         {{"a", node(2, 2, "powersave", 0.5)}, {"b", node(2, 2, "performance", 2.5)}, {"c", node(2, 2, "", 2.0)}}});
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("of a is 'powersave'"), HasSubstr("b had a load of 2.5")));
 }
 
-TEST(Warnings, BoundRanksOnHalvesOfACoreAreWarnedOf) {
-    auto const ranks = [](bool bound, std::vector<int> const& first, std::vector<int> const& second) {
-        return std::vector<CoreUse>{{"a", bound, first, {0}}, {"a", bound, second, {0}}};
+TEST(PlacementWarnings, BoundRanksOnHalvesOfACoreAreWarnedOf) {
+    auto const warnings = [](RankFacts const& one, RankFacts const& other) {
+        return placement_warnings({{one, other}, {{"a", node(8, 1)}, {"b", node(8, 1)}}});
     };
-    EXPECT_THAT(sibling_warnings(ranks(true, {0}, {4})), ElementsAre(HasSubstr("share 1 cores")));
-    EXPECT_THAT(sibling_warnings(ranks(false, {0}, {4})), IsEmpty());  // unbound is a warning of its own
-    EXPECT_THAT(sibling_warnings(ranks(true, {0}, {0})), IsEmpty());   // so are more ranks than units
-    EXPECT_THAT(sibling_warnings({{"a", true, {0}, {0}}, {"b", true, {4}, {0}}}), IsEmpty());
+    EXPECT_THAT(warnings(rank("a", true, {0}, {0}), rank("a", true, {4}, {0})),
+                ElementsAre(HasSubstr("share 1 cores")));
+    // Unbound is a warning of its own, and so are more ranks than units.
+    EXPECT_THAT(warnings(rank("a", false, {0}, {0}), rank("a", false, {4}, {0})), ElementsAre(HasSubstr("not bound")));
+    EXPECT_THAT(warnings(rank("a", true, {0}, {0}), rank("a", true, {0}, {0})), IsEmpty());
+    EXPECT_THAT(warnings(rank("a", true, {0}, {0}), rank("b", true, {4}, {0})), IsEmpty());
+}
+
+TEST(PlacementWarnings, NodesThatAreNotLikeThatOfRank0AreNamed) {
+    NodeFacts first = node(2, 1);
+    NodeFacts second = first;
+    first.identity["cpu_model"] = "Example CPU";
+    second.identity["cpu_model"] = "Other CPU";
+    EXPECT_THAT(placement_warnings({{rank("b", true), rank("a", true)}, {{"a", second}, {"b", first}}}),
+                ElementsAre("node a differs from b: cpu_model is 'Other CPU', not 'Example CPU'"));
 }
 
 RankPlace place(Rank rank, std::string host, std::string bus, bool other_numa_node = false) {
     return {rank, std::move(host), "0", "0", true, RankDevice{0, std::move(bus), 0, other_numa_node, "why"}};
 }
 
+RankFacts on_gpu(std::string const& model, std::string const& host, std::string const& bus) {
+    RankFacts facts;
+    facts.place = place(0, host, bus);
+    facts.device_model = model;
+    return facts;
+}
+
 TEST(GpusInUse, CountsADeviceOnceHoweverManyRanksShareIt) {
-    EXPECT_EQ(gpus_in_use({place(0, "a", "1b"), place(1, "a", "1b"), place(2, "a", "9d")}, {"M", "M", "M"}),
-              "M, 2 per node");
+    EXPECT_EQ(gpus_in_use({on_gpu("M", "a", "1b"), on_gpu("M", "a", "1b"), on_gpu("M", "a", "9d")}), "M, 2 per node");
 }
 
 TEST(GpusInUse, NamesARangeWhereNodesDifferAndEveryModel) {
-    EXPECT_EQ(gpus_in_use({place(0, "a", "1b"), place(1, "a", "9d"), place(2, "b", "1b"), place(3, "b", "2c")},
-                          {"M", "M", "M", "N"}),
-              "M, 1..2 per node; N, 1 per node");
+    EXPECT_EQ(
+        gpus_in_use({on_gpu("M", "a", "1b"), on_gpu("M", "a", "9d"), on_gpu("M", "b", "1b"), on_gpu("N", "b", "2c")}),
+        "M, 1..2 per node; N, 1 per node");
 }
 
 TEST(GpusInUse, IsEmptyWithoutDevices) {
-    EXPECT_EQ(gpus_in_use({{0, "a", "0", "0", true, {}}}, {""}), "");
+    EXPECT_EQ(gpus_in_use({rank("a", true)}), "");
 }
 
 TEST(DeviceWarnings, NameRanksFarFromTheirDevice) {

@@ -6,7 +6,7 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/table_text.hpp"
-#include "common/base/suggest.hpp"
+#include "common/base/error.hpp"
 #include "common/plan/plan.hpp"
 #include "common/tuning/query.hpp"
 #include "common/tuning/table_file.hpp"

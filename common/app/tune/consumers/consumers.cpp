@@ -4,7 +4,6 @@
 
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
-#include "common/base/suggest.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// fill_payload and check_payload of payload.hpp, done by the device.
+// What the device does with payload (payload.hpp), and the gate (device_gate.hpp).
 #pragma once
 
+#include "common/memory/device_gate.hpp"
 #include "common/memory/payload.hpp"
 
 #include <cuda_runtime_api.h>
@@ -17,5 +18,8 @@ void queue_fill(std::byte* data, Bytes bytes, PayloadKey key, Bytes start, cudaS
 /// of the first byte that differs.
 void queue_check(std::byte const* data, Bytes bytes, PayloadKey key, Bytes start, unsigned long long* first_wrong,
                  cudaStream_t stream);
+
+/// Queues one thread that waits for `ticket`, at most DeviceGate::patience.
+void queue_gate(GateState* state, unsigned ticket, cudaStream_t stream);
 
 }  // namespace dlmb

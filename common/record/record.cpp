@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/record/identifiers.hpp"
+#include "common/record/record.hpp"
 
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 
 #include <ctime>
 #include <random>
@@ -84,11 +84,7 @@ std::string new_launch_id() {
 }
 
 std::string utc_now() {
-    std::time_t const seconds = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                       parts.tm_hour, parts.tm_min, parts.tm_sec);
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 }  // namespace dlmb::record

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loop of host_reduce, which compilers turn into vector code: no branch in it, and no library. Always inlined: it
-// becomes code for the processors that the function around it is compiled for. Needs -fopenmp-simd, hence this folder.
+// becomes code for the processors that the function around it is compiled for. Needs -fopenmp-simd: for this
+// folder only.
 #pragma once
 
 #include "common/backend_kit/element_codec.hpp"
@@ -71,22 +72,35 @@ template <class Codec, class Combine>
     }
 }
 
-/// Calls fold(codec, combine) for the codec of `element` and what `reduction` does to two values.
+/// Calls use(combine) with what `reduction` does to two values.
+template <class Use>
+void with_combine(Reduction reduction, Use const& use) {
+    switch (reduction) {
+    case Reduction::sum:
+        return use(Sum{});
+    case Reduction::prod:
+        return use(Product{});
+    case Reduction::min:
+        return use(Least{});
+    case Reduction::max:
+        break;
+    }
+    return use(Greatest{});
+}
+
+/// Calls fold(codec, combine) for the codec of `element` and the function of `reduction`.
 template <class Fold>
 void with_fold(Element element, Reduction reduction, Fold const& fold) {
-    with_codec(element, [&](auto codec) {
-        switch (reduction) {
-        case Reduction::sum:
-            return fold(codec, Sum{});
-        case Reduction::prod:
-            return fold(codec, Product{});
-        case Reduction::min:
-            return fold(codec, Least{});
-        case Reduction::max:
-            break;
-        }
-        return fold(codec, Greatest{});
-    });
+    with_codec(element, [&](auto codec) { with_combine(reduction, [&](auto combine) { fold(codec, combine); }); });
 }
 
 }  // namespace dlmb::reduce_loop
+
+namespace dlmb {
+
+/// host_reduce by the widest vectors that the processor at hand has; the same bits by all of them. One file per
+/// architecture defines it.
+void wide_reduce(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes, Element element,
+                 Reduction reduction);
+
+}  // namespace dlmb

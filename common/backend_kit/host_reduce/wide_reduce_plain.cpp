@@ -1,9 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 // Any processor of the architecture that the compiler makes code for.
-#include "common/backend_kit/host_reduce/wide_reduce.hpp"
-
-#include "common/backend_kit/host_reduce/internal/reduce_loop.hpp"
+#include "common/backend_kit/host_reduce/reduce_loop.hpp"
 
 namespace dlmb {
 

@@ -1,11 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The line of a cell. What only a finished measurement has is null in the line of another, so that no reader takes a
-// zero for a time.
+// The line of a cell, in which what only a finished measurement has is null where there was none, so that no reader
+// takes a zero for a time. And the first and the last line of a launch: its environment, its calibration, and how its
+// cells ended.
 #include "common/record/json.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace dlmb::record {
 
@@ -24,6 +28,9 @@ template <>
 inline constexpr auto every_value<measure::CacheMode> = measure::every_cache_mode;
 template <>
 inline constexpr auto every_value<measure::Fill> = measure::every_fill;
+
+template <>
+inline constexpr std::array every_value<measure::Effort>{measure::Effort::brief, measure::Effort::full};
 
 namespace {
 
@@ -207,17 +214,21 @@ void phase_fields(FieldReader& io, Record& cell) {
 void measured_fields(auto& io, Of<Record> auto& cell) {
     auto& result = cell.result;
     bool const ok = result.status == Status::ok;
-    io.object_where(ok, "time_ns", [&](auto& inner) { time_fields(inner, result.time); });
+    io.object(
+        "time_ns", [&](auto& inner) { time_fields(inner, result.time); }, ok);
     io.where(ok, "samples_ns", result.samples_ns, Json::array());
     io.derived("bandwidth", [&] { return bandwidth_json(cell.traffic, ok ? result.time.median : 0); });
     io.where(ok, "setup_ns", result.setup_ns);
     io.where(ok, "first_iteration_ns", result.first_iteration_ns);
     io.where(ok, "straggler", result.straggler);
     io.where(ok, "sync", result.sync);
-    io.object_where(ok, "skew_ns", [&](auto& inner) {
-        inner("p50", result.arrival.skew_median_ns);
-        inner("p99", result.arrival.skew_p99_ns);
-    });
+    io.object(
+        "skew_ns",
+        [&](auto& skew) {
+            skew("p50", result.arrival.skew_median_ns);
+            skew("p99", result.arrival.skew_p99_ns);
+        },
+        ok);
     io.where(ok, "last_arrival_ns", result.arrival.last_arrival_ns);
     io.where(ok, "imbalance_time", result.arrival.imbalance_time);
     io.where(ok, "critical_phase", result.critical_phase);
@@ -251,7 +262,7 @@ void fields(auto& io, Of<Record> auto& cell) {
     io("definition", result.definition);
     io("iterations_per_sample", result.iterations_per_sample);
     io("validation", result.validation);
-    io.statistics("statistics", cell.statistics);
+    io.as("statistics", cell.statistics, statistics_json);
     io("backend_facts", cell.backend_facts);
     io("is_default", cell.is_default);
     io("cache", cell.cache);
@@ -272,6 +283,185 @@ Record record_from(Json const& line) {
     read_value(line, cell, "cell");
     cell.identity.cache = cell.cache.mode;
     return cell;
+}
+
+void fields(auto& io, Of<Environment> auto& environment) {
+    io("env_key", environment.env_key);
+    io("identity", environment.identity);
+    io("informational", environment.informational);
+    io("variables", environment.variables);
+    io("ranks", environment.ranks);
+    io("largest_cache_bytes", environment.largest_cache);
+    io("warnings", environment.warnings);
+}
+
+void fields(auto& io, Of<measure::TimerFloor> auto& timer) {
+    io("cost_ns", timer.cost_ns);
+    io("step_ns", timer.step_ns);
+    io("empty_region_ns", timer.empty_region_ns);
+}
+
+void fields(auto& io, Of<measure::WorkQuanta> auto& quanta) {
+    io("median_ns", quanta.median_ns);
+    io("p99_over_min", quanta.p99_over_min);
+    io("largest_detour_ns", quanta.largest_detour_ns);
+}
+
+void fields(auto& io, Of<measure::BarrierFloor::ExitSkew> auto& skew) {
+    io("p50", skew.p50_ns);
+    io("p99", skew.p99_ns);
+}
+
+void fields(auto& io, Of<measure::BarrierFloor> auto& barrier) {
+    io("count", barrier.count);
+    io("median_ns", barrier.median_ns);
+    io("exit_skew_ns", barrier.exit_skew);
+}
+
+/// `time`: what the time of one link is called.
+void link_fields(auto& io, Of<measure::LinkFloor::Times> auto& times, char const* time) {
+    io("median_ns", times.median_ns);
+    io.objects("slow", times.slow, [&](auto& each, auto& link) {
+        each("ranks", link.ranks);
+        each(time, link.ns);
+    });
+}
+
+void fields(auto& io, Of<measure::LinkFloor> auto& links) {
+    io("count", links.count);
+    link_fields(io, links.round_trips, "round_trip_ns");
+    io.object("transfers", [&](auto& inner) { link_fields(inner, links.transfers, "transfer_ns"); });
+}
+
+void fields(auto& io, Of<measure::ExchangeFloor> auto& exchange) {
+    io("backend", exchange.backend);
+    io("memory", exchange.memory);
+    io("median_ns", exchange.median_ns);
+}
+
+void fields(auto& io, Of<measure::DeviceFloor> auto& device) {
+    io("event_pair_ns", device.event_pair_ns);
+    io("queue_and_wait_ns", device.queue_and_wait_ns);
+    io("gate_release_ns", device.gate_release_ns);
+}
+
+void fields(auto& io, Of<measure::Calibration> auto& calibration) {
+    io("effort", calibration.effort);
+    io("timer", calibration.timer);
+    io("work_quanta", calibration.quanta);
+    io("barrier", calibration.barrier);
+    io("links", calibration.links);
+    io("exchange_8_bytes", calibration.exchanges);
+    io("device", calibration.device);
+}
+
+void fields(auto& io, Of<Launch> auto& launch) {
+    io.derived("kind", [] { return "launch"; });
+    io.derived("schema", [] { return result_schema; });
+    io("launch_id", launch.launch_id);
+    io("campaign_id", launch.campaign_id);
+    io("time", launch.time);
+    io("program", launch.program);
+    io("command", launch.command);
+    io("world", launch.world);
+    io.derived("test_double", [&] { return on_test_double(launch.environment); });
+    io("environment", launch.environment);
+    io("calibration", launch.calibration);
+    io("order_seed", launch.order_seed);
+}
+
+void fields(auto& io, Of<SelfComparison> auto& comparison) {
+    io("cells", comparison.cells);
+    io("median", comparison.median);
+    io("largest", comparison.largest);
+    io("largest_cell", comparison.largest_cell);
+}
+
+void fields(auto& io, Of<End> auto& end) {
+    io.derived("kind", [] { return "end"; });
+    io("launch_id", end.launch_id);
+    io("status", end.status);
+    io("cells", end.cells);
+    io("self_comparison", end.self_comparison);
+}
+
+std::string to_json_line(Launch const& launch) {
+    return compact(write_value(launch, "launch"));
+}
+
+std::string to_json_line(End const& end) {
+    return compact(write_value(end, "end"));
+}
+
+Launch launch_from(Json const& line) {
+    Launch launch;
+    read_value(line, launch, "launch");
+    return launch;
+}
+
+End end_from(Json const& line) {
+    End end;
+    read_value(line, end, "end");
+    return end;
+}
+
+Json calibration_json(std::optional<measure::Calibration> const& calibration) {
+    return write_value(calibration, "calibration");
+}
+
+std::optional<measure::Calibration> calibration_from(Json const& value) {
+    std::optional<measure::Calibration> calibration;
+    read_value(value, calibration, "calibration");
+    return calibration;
+}
+
+Json parameter_json(std::string const& value) {
+    bool const plain = !value.empty() && std::all_of(value.begin(), value.end(), [](char character) {
+        return (character >= '0' && character <= '9') || character == '.' || character == '-';
+    });
+    if (plain) {
+        Json number = Json::parse(value, nullptr, false);
+        if (number.is_number() && number.dump() == value) {
+            return number;
+        }
+    }
+    return value;
+}
+
+std::string parameter_text(Json const& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Json statistics_json(std::map<std::string, double> const& statistics) {
+    Json object = Json::object();
+    for (auto const& [name, value] : statistics) {
+        if (std::isfinite(value)) {
+            object[name] = value;
+        }
+    }
+    return object;
+}
+
+Json finite(double value, std::string_view field) {
+    if (!std::isfinite(value)) {
+        throw Error(fmt::format("result field {} is not a finite number", field));
+    }
+    return value;
+}
+
+std::string compact(Json const& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Blob to_blob(Json const& value) {
+    std::string const text = compact(value);
+    auto const* first = reinterpret_cast<std::byte const*>(text.data());
+    return {first, first + text.size()};
+}
+
+Json from_blob(Blob const& blob) {
+    auto const* first = reinterpret_cast<char const*>(blob.data());
+    return Json::parse(first, first + blob.size());
 }
 
 }  // namespace dlmb::record

@@ -1,16 +1,19 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Appends whole lines to a result file. A line that a kill or a full disk broke is cut away, so that every line of the
-// file can be read at any time. One launch writes to a file at a time.
+// Appends whole lines to a result file, and reads such files. A line that a kill or a full disk broke is cut away, so
+// that every line of the file can be read at any time. One launch writes to a file at a time.
 #pragma once
 
 #include "common/base/error.hpp"
+#include "common/record/record.hpp"
 
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlmb::record {
 
@@ -52,5 +55,25 @@ private:
     int file_ = -1;
     bool regular_ = false;  // a pipe or device can be neither locked nor cut
 };
+
+struct StoredCell {
+    std::string launch_id;
+    Record cell;
+};
+
+struct ResultFile {
+    std::vector<Launch> launches;
+    std::vector<StoredCell> cells;  // in file order
+    std::vector<End> ends;
+    std::vector<std::string> remarks;  // "launch 01..ef has no end line: it was killed or still runs"
+};
+
+/// Also of launches that were killed. Unknown fields and unknown kinds of lines are passed over: a newer minor version
+/// may have added them. Throws UsageError naming file and line for anything but a broken last line.
+[[nodiscard]] ResultFile read_results(std::filesystem::path const& path);
+
+/// Ids of cells that need not be measured again: those with status ok in any launch of the file. A file that does not
+/// exist has none.
+[[nodiscard]] std::set<std::string> finished_cells(std::filesystem::path const& path);
 
 }  // namespace dlmb::record

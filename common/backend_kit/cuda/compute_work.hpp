@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Matrix products by cuBLAS, which is loaded when the first is asked for: programs start without it.
+// What a Compute step queues: a thread that spins, or matrix products by cuBLAS, which is loaded when the first is
+// asked for: programs start without it.
 #pragma once
 
 #include "common/memory/memory_space.hpp"
@@ -12,6 +13,9 @@
 #include <memory>
 
 namespace dlmb {
+
+/// One thread that watches the clock of its multiprocessor for `cycles`.
+void queue_spin(long long cycles, cudaStream_t stream);
 
 /// c = a b: row-major bf16 matrices, accumulated in float.
 class MatrixProduct {
