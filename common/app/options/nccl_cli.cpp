@@ -26,7 +26,7 @@ constexpr std::string_view size_parameter = "message-size";
 constexpr std::string_view one_gpu = "one process drives one GPU; start more with mpirun";
 
 // nccl-tests 2.19, src/common.cu. Values of letters that are not here would be misread, so those are refused.
-constexpr Word words[] = {
+constexpr Word nccl_words[] = {
     {"-b", "--minbytes", Meaning::min_bytes, size_parameter},
     {"-e", "--maxbytes", Meaning::max_bytes, size_parameter},
     {"-f", "--stepfactor", Meaning::factor, size_parameter},
@@ -46,9 +46,9 @@ constexpr Word words[] = {
 };
 
 Word const* find(std::string_view text) {
-    auto const* const found = std::find_if(std::begin(words), std::end(words),
+    auto const* const found = std::find_if(std::begin(nccl_words), std::end(nccl_words),
                                            [&](Word const& word) { return word.letter == text || word.name == text; });
-    return found == std::end(words) ? nullptr : found;
+    return found == std::end(nccl_words) ? nullptr : found;
 }
 
 void check_meaning(PatternType const& type, Word const& word) {

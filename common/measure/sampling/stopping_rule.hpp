@@ -67,9 +67,10 @@ inline constexpr double latency_precision = 0.02;
 inline constexpr double stream_precision = 0.01;
 
 struct StoppingLimits {
-    std::optional<std::uint64_t> fixed_samples;  // exactly that many, in up to six rounds, whatever the time
-    Nanoseconds time_ns = 10'000'000'000;        // what a cell may spend in its rounds
-    std::uint64_t pass = 1;                      // samples of one pass over the draws
+    /// Exactly that many, in up to six rounds, whatever the time.
+    std::optional<std::uint64_t> fixed_samples = std::nullopt;
+    Nanoseconds time_ns = 10'000'000'000;  // what a cell may spend in its rounds
+    std::uint64_t pass = 1;                // samples of one pass over the draws
     double precision = latency_precision;
 };
 
