@@ -141,7 +141,10 @@ def listed(texts: Sequence[str]) -> str:
 
 
 def of_pattern(pattern: str, cells: list[Cell], judge: Judge) -> Finding:
-    ran = [cell for cell in cells if cell.ok]
+    ran = [cell for cell in cells if cell.ok and not cell.suite]
+    converted = sorted({cell.suite for cell in cells if cell.ok and cell.suite})
+    if not ran and converted:
+        return Finding(pattern, f"Results of {listed(converted)}, without intervals: which method is surely the fastest cannot be said.")
     if not ran:
         return Finding(pattern, f"Nothing ran: {listed(sorted({cell.reason or cell.status for cell in cells})[:3])}.")
     contests = judge.contests(ran)

@@ -17,6 +17,8 @@ from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.compare.verdict import State
 from dlmb_plotting.charts import Limits
+from dlmb_plotting.findings import findings
+from dlmb_plotting.inputs import Inputs
 from dlmb_plotting.plots import curves, phases, trend
 from dlmb_plotting.results import read
 from outputs import WithFolder
@@ -109,6 +111,11 @@ class PlotTest(WithFolder):
                 self.assertTrue(all(point.y > 0 for points in chart.series.values() for point in points))
         remarks = [remark for chart in phases.plots(results, LIMITS)[0].charts for remark in chart.remarks.values()]
         self.assertEqual(remarks, ["no time, only a bandwidth"] * 3)
+
+    def test_no_method_of_others_is_called_the_fastest(self) -> None:
+        (finding,) = findings(Inputs(read([self.converted(outputs.PICO, name="m.csv")])))
+        self.assertEqual(finding.summary, "Results of pico, without intervals: which method is surely the fastest cannot be said.")
+        self.assertEqual(finding.lines, [])
 
     def test_campaigns_of_others_make_no_trend(self) -> None:
         once = outputs.PICO.splitlines()
