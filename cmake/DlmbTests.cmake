@@ -31,13 +31,22 @@ set(DLMB_asan_short # backends, conformance, plans and readers, with the address
     unit_plan
     unit_sizes
     unit_tuning)
+set(DLMB_mpich_short # the mpi backend, algorithms, start-up and conformance on a second MPI library
+    conformance_mpi
+    mpi_algorithms_refused_test
+    mpi_algorithms_switching_test
+    mpi_algorithms_test
+    mpi_backend_test
+    mpi_bootstrap_test
+    mpi_common_clock_test
+    tuned_progress_test)
 set(DLMB_tsan # ranks that are threads, with the thread sanitizer
     conformance_in_process
     measure_test
     unit_bootstrap_in_process
     unit_in_process
     unit_pipeline_p2p_run)
-set(DLMB_STAGES asan_short tsan)
+set(DLMB_STAGES asan_short mpich_short tsan)
 foreach(stage IN LISTS DLMB_STAGES)
     add_custom_target(dlmb_${stage}_tests)
 endforeach()

@@ -107,7 +107,8 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
             offer_library_algorithms();
         }
         std::string_view const thread_level = options != nullptr ? options->mpi_thread : default_mpi_thread;
-        return run_under_launcher(argc, argv, thread_level, [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
+        return run_under_launcher(argc, argv, thread_level,
+                                  [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
     }
     int const code = program.speak();
     if (code >= 0) {

@@ -143,7 +143,8 @@ void put(int file, std::string_view text) noexcept {
     }
 }
 
-std::array<std::string, 2> line_around_reason(std::string const& launch_id, record::Record cell, measure::Status status) {
+std::array<std::string, 2> line_around_reason(std::string const& launch_id, record::Record cell,
+                                              measure::Status status) {
     constexpr char reason = '\x7f';  // a character that JSON leaves as it is, and that no name has
     cell.result.status = status;
     cell.result.reason = std::string(1, reason);
@@ -228,7 +229,8 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
                 std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
             }
         }
-        said.add("{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program, written_);
+        said.add("{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program,
+                 written_);
     }
     put(STDERR_FILENO, said.view());
 }

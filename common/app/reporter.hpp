@@ -91,7 +91,8 @@ private:
     bool speaks_;
     std::unique_ptr<Table> table_;
     std::optional<record::ResultWriter> writer_;
-    // By the name that the watchdog knows (of a cell, or of the point that it is set up for); changed with the signals held.
+    // By the name that the watchdog knows (of a cell, or of the point that it is set up for); changed with the signals
+    // held.
     std::map<std::string, PreparedLines, std::less<>> expected_;
     std::map<std::string, std::uint64_t> counts_;
     LaunchSummary summary_;

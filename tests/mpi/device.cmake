@@ -29,6 +29,7 @@ set_tests_properties(mpi_probe.crash.np2 PROPERTIES PASS_REGULAR_EXPRESSION "tak
 dlmb_add_mpi_device_test(mpi_probe.no_device COMMAND ${probe} RANKS 2 ENVIRONMENT DLMB_FAKE_GPU_DEVICES=0)
 set_tests_properties(mpi_probe.no_device.np2 PROPERTIES PASS_REGULAR_EXPRESSION "takes device memory: not tried: no CUDA device")
 add_dependencies(dlmb_mpi_tests dlmb_fake_gpu dlmb_info)
+add_dependencies(dlmb_mpich_short_tests dlmb_fake_gpu dlmb_info)
 if(TARGET dlmb_fake_cublas)
     add_dependencies(mpi_staged_test dlmb_fake_cublas)
 endif()

@@ -13,8 +13,8 @@
 namespace dlmb {
 
 /// MPI from construction to destruction. Throws UsageError where the launcher does not fit this MPI library
-/// (launch_guard.hpp), which would otherwise run as N separate worlds of one rank, or where the library does not provide
-/// `thread_level` ("single", "funneled", "serialized" or "multiple").
+/// (launch_guard.hpp), which would otherwise run as N separate worlds of one rank, or where the library does not
+/// provide `thread_level` ("single", "funneled", "serialized" or "multiple").
 class MpiSession {
 public:
     MpiSession(int& argc, char**& argv, std::string_view thread_level);

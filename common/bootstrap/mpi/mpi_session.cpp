@@ -21,8 +21,8 @@ constexpr std::array<std::pair<std::string_view, int>, 4> thread_levels{{{"singl
                                                                          {"multiple", MPI_THREAD_MULTIPLE}}};
 
 int thread_level_of(std::string_view name) {
-    auto const found =
-        std::find_if(thread_levels.begin(), thread_levels.end(), [&](auto const& level) { return level.first == name; });
+    auto const found = std::find_if(thread_levels.begin(), thread_levels.end(),
+                                    [&](auto const& level) { return level.first == name; });
     if (found == thread_levels.end()) {
         throw UsageError(fmt::format("MPI has no thread level '{}'", name));
     }
@@ -37,7 +37,8 @@ std::string_view name_of_thread_level(int level) {
     return found == thread_levels.end() ? "unknown" : found->first;
 }
 
-MpiSession::MpiSession(int& argc, char**& argv, std::string_view thread_level) : exceptions_(std::uncaught_exceptions()) {
+MpiSession::MpiSession(int& argc, char**& argv, std::string_view thread_level)
+    : exceptions_(std::uncaught_exceptions()) {
     LauncherVariables const variables = read_launcher_variables();
     std::string const library = mpi_library_version();
     if (std::string const refusal = refusal_before_init(variables, library); !refusal.empty()) {

@@ -105,7 +105,8 @@ timer_t make_timer(Watchdog::State* state) {
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = deadline_signal();
     event.sigev_value.sival_ptr = state;
-    event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));  // glibc names neither the field nor, before 2.30, gettid
+    event._sigev_un._tid =
+        static_cast<pid_t>(syscall(SYS_gettid));  // glibc names neither the field nor, before 2.30, gettid
     timer_t timer{};
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) {
         throw system_error("timer_create", errno);
@@ -158,7 +159,7 @@ void Watchdog::State::wake_at(Nanoseconds time_ns) {
     constexpr Nanoseconds second = 1'000'000'000;
     wakes_at = time_ns;
     Nanoseconds const left = std::max<Nanoseconds>(1, time_ns - now_ns());
-    itimerspec const when{{}, {static_cast<time_t>(left / second), static_cast<long>(left % second)}};
+    itimerspec const when{{}, {left / second, left % second}};
     timer_settime(timer, 0, &when, nullptr);  // fails only for arguments that are not there
 }
 

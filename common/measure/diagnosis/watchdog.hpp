@@ -50,10 +50,10 @@ class Watchdog {
 public:
     enum class Signals { left_alone, taken };
 
-    /// `expired` runs once, in a signal handler of this thread wherever it stands, or in expire(). So it may only do what
-    /// is async-signal-safe (signal-safety(7)): no allocation, no stdio, no MPI. It must end the process with _exit.
-    /// Should it return, nothing is watched any more. `taken`: SIGTERM and SIGINT call it too; for one watchdog of a
-    /// process, whose other threads may block the two or not.
+    /// `expired` runs once, in a signal handler of this thread wherever it stands, or in expire(). So it may only do
+    /// what is async-signal-safe (signal-safety(7)): no allocation, no stdio, no MPI. It must end the process with
+    /// _exit. Should it return, nothing is watched any more. `taken`: SIGTERM and SIGINT call it too; for one watchdog
+    /// of a process, whose other threads may block the two or not.
     explicit Watchdog(std::function<void(HangReport const&)> expired, Signals signals = Signals::left_alone);
     Watchdog(Watchdog const&) = delete;
     Watchdog(Watchdog&&) = delete;

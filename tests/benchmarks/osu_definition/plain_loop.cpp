@@ -35,14 +35,17 @@ struct Buffers {
 /// One call of `operation` with `bytes` as the OSU program of that name counts them; empty: unknown.
 std::function<void()> call_of(std::string const& operation, Buffers const& data, int bytes) {
     if (operation == "allreduce") {
-        return [=] { check(MPI_Allreduce(data.send, data.recv, bytes / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce"); };
+        return [=] {
+            check(MPI_Allreduce(data.send, data.recv, bytes / 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce");
+        };
     }
     if (operation == "broadcast") {
         return [=] { check(MPI_Bcast(data.send, bytes, MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast"); };
     }
     if (operation == "allgather") {
         return [=] {
-            check(MPI_Allgather(data.send, bytes, MPI_CHAR, data.recv, bytes, MPI_CHAR, MPI_COMM_WORLD), "MPI_Allgather");
+            check(MPI_Allgather(data.send, bytes, MPI_CHAR, data.recv, bytes, MPI_CHAR, MPI_COMM_WORLD),
+                  "MPI_Allgather");
         };
     }
     if (operation == "alltoall") {

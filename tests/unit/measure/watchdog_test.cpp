@@ -186,7 +186,9 @@ TEST(Watchdog, EachThreadHasItsOwnDeadline) {
 }
 
 TEST(Watchdog, ATerminationSignalEndsAProgramAgainOnceItIsGone) {
-    { Watchdog const watchdog([](HangReport const&) {}, Watchdog::Signals::taken); }
+    {
+        Watchdog const watchdog([](HangReport const&) {}, Watchdog::Signals::taken);
+    }
     EXPECT_EXIT(kill(getpid(), SIGTERM), testing::KilledBySignal(SIGTERM), "");
 }
 
