@@ -195,9 +195,9 @@ double log_spread(std::span<double const> values) {
 }
 
 double spread_bound(std::size_t count) {
-    constexpr double confidence = 0.9;
+    constexpr double one_sided_confidence = 0.9;
     double const f = static_cast<double>(count) - 1;
-    double const root = 1 - 2 / (9 * f) + exact::normal_quantile(1 - confidence) * std::sqrt(2 / (9 * f));
+    double const root = 1 - 2 / (9 * f) + exact::normal_quantile(1 - one_sided_confidence) * std::sqrt(2 / (9 * f));
     return 1 / std::sqrt(root * root * root);  // chi^2 is f root^3
 }
 

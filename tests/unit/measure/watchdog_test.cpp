@@ -189,7 +189,7 @@ TEST(Watchdog, ATerminationSignalEndsAProgramAgainOnceItIsGone) {
     {
         Watchdog const watchdog([](HangReport const&) {}, Watchdog::Signals::taken);
     }
-    EXPECT_EXIT(kill(getpid(), SIGTERM), testing::KilledBySignal(SIGTERM), "");
+    EXPECT_EXIT((void)kill(getpid(), SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 }  // namespace
