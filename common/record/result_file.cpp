@@ -280,6 +280,10 @@ ResultFile read_results(fs::path const& path) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
             check_schema(line.object);
+            if (line.object.contains("origin")) {
+                throw UsageError(
+                    "converted from the output of another program, which only dlmb_plot and dlmb_compare read");
+            }
             results.launches.push_back(launch_from(line.object));
         } else if (kind == "cell") {
             StoredCell stored{line.object.at("launch_id"), record_from(line.object)};

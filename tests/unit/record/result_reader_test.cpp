@@ -112,6 +112,14 @@ TEST(ResultReader, RefusesAnotherMajorVersion) {
     EXPECT_NE(refusal(folder / "r").find("dlmb.result/2.0"), std::string::npos) << refusal(folder / "r");
 }
 
+TEST(ResultReader, RefusesWhatWasConvertedFromTheOutputOfAnotherProgram) {
+    TemporaryFolder const folder;
+    std::string launch = launch_line();
+    launch.insert(launch.rfind('}'), R"(,"origin":{"suite":"osu","program":"osu_allreduce","file":"osu.txt"})");
+    write_file(folder / "r", launch);
+    EXPECT_NE(refusal(folder / "r").find(":1: converted from"), std::string::npos) << refusal(folder / "r");
+}
+
 TEST(ResultReader, RefusesACellOfALaunchThatTheFileDoesNotHold) {
     TemporaryFolder const folder;
     write_file(folder / "r", cell_line(sample_cell()));
