@@ -49,21 +49,24 @@ void MessageBatch::start(ucp_tag_t iteration) {
     next_send_ = 0;
     next_copy_ = 0;
     copied_ = 0;
-    post();
+    (void)post();
     if (plan_.device != nullptr) {
         queue_copies();
     }
 }
 
+// A receive whose message has arrived before is complete when it is posted, and no progress of the worker tells of it.
 bool MessageBatch::poll() {
-    collect();
-    post();
+    do {
+        collect();
+    } while (post());
     return copy_some() && in_flight_.empty();
 }
 
 // Sends first. A receive whose message has been announced answers at once, and its sender begins to send. A send that
 // this rank announces only then is answered behind all of that data: the two directions would follow each other.
-void MessageBatch::post() {
+bool MessageBatch::post() {
+    std::size_t const posted_before = next_send_ + next_receive_;
     for (; next_send_ < plan_.sends.size() && sending_ < plan_.send_window; ++next_send_) {
         Transfer const& transfer = plan_.sends[next_send_];
         if (void* const request = messages_.send(transfer, iteration_, plan_.name)) {
@@ -76,6 +79,7 @@ void MessageBatch::post() {
         in_flight_.push_back({messages_.receive(transfer, iteration_, plan_.name), &transfer, true});
         ++receiving_;
     }
+    return next_send_ + next_receive_ > posted_before;
 }
 
 void MessageBatch::collect() {

@@ -108,6 +108,7 @@ public:
     void start(ucp_tag_t iteration);
     /// Collects what is complete and posts what now fits the windows. True: nothing is left to wait for.
     [[nodiscard]] bool poll();
+    [[nodiscard]] bool has_copies() const { return !plan_.copies.empty(); }
 
 private:
     struct InFlight {
@@ -116,7 +117,8 @@ private:
         bool receiving;
     };
 
-    void post();
+    /// True: something was posted.
+    [[nodiscard]] bool post();
     void collect();
     [[nodiscard]] bool is_complete(InFlight const& each);
     void queue_copies();

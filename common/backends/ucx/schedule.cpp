@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 namespace dlmb::ucx {
@@ -178,6 +179,12 @@ private:
     Tasks tasks_;
 };
 
+bool has_only_messages(Tasks const& tasks) {
+    return tasks.work.empty() && tasks.computes.empty() && tasks.device_computes.empty() &&
+           std::none_of(tasks.batches.begin(), tasks.batches.end(),
+                        [](auto const& batch) { return batch->has_copies(); });
+}
+
 }  // namespace
 
 Tasks build_tasks(TaskSources const& from, Messages& messages, Worker const& worker) {
@@ -186,7 +193,7 @@ Tasks build_tasks(TaskSources const& from, Messages& messages, Worker const& wor
 
 Schedule::Schedule(Tasks tasks, ScheduleResources resources, Worker& worker, Workers& workers)
     : CompiledPlan(tasks.step_names.size()), resources_(std::move(resources)), tasks_(std::move(tasks)),
-      worker_(worker), workers_(workers), ready_steps_(tasks_.precedence) {
+      worker_(worker), workers_(workers), only_messages_(has_only_messages(tasks_)), ready_steps_(tasks_.precedence) {
     tasks_.precedence = {};
 }
 

@@ -85,7 +85,11 @@ private:
             mark(tasks_.all[number].step);
         }
     }
-    void idle() const { worker_.progress_or_idle(); }
+    /// Messages complete only while the worker makes progress, so a plan of nothing else need not be looked at before.
+    void idle() const {
+        while (!worker_.progress_or_yield() && only_messages_) {
+        }
+    }
 
     [[nodiscard]] std::string_view name_of_step(Task const& task) const { return tasks_.step_names[task.step]; }
 
@@ -93,6 +97,7 @@ private:
     Tasks tasks_;
     Worker& worker_;
     Workers& workers_;
+    bool only_messages_;  // no task is work of the host or of a device
     ReadySteps<Progress> ready_steps_;
     ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;

@@ -134,7 +134,7 @@ void Worker::wait(ucs_status_ptr_t request, std::string_view call) {
     }
     ucs_status_t status = UCS_INPROGRESS;
     while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
-        progress_or_idle();
+        progress_or_yield();
     }
     ucp_request_free(request);
     check(status, call);

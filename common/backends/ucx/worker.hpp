@@ -34,11 +34,15 @@ public:
     [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
     [[nodiscard]] ucp_worker_h handle() const { return worker_.get(); }
 
-    /// One round of progress; gives the core away when nothing moved and the yield policy says so.
-    void progress_or_idle() const {
-        if (ucp_worker_progress(worker_.get()) == 0) {
+    /// One round of progress; gives the core away when nothing moved and the yield policy says so. False: nothing
+    /// moved. It does not pause otherwise: UCX's own loops poll without, and a message would wait for the end of the
+    /// pause.
+    bool progress_or_yield() const {
+        bool const moved = ucp_worker_progress(worker_.get()) != 0;
+        if (!moved && idle_.yields()) {
             idle_();
         }
+        return moved;
     }
     /// Waits until every posted operation has reached its peer.
     void flush();

@@ -15,7 +15,7 @@ void run(BatchPlan plan, Worker& worker) {
     MessageBatch batch(std::move(plan), messages);
     batch.start(iteration_bits(1));
     while (!batch.poll()) {
-        worker.progress_or_idle();
+        worker.progress_or_yield();
     }
 }
 
@@ -63,6 +63,44 @@ TEST(MessageBatch, AShortMessageIsNamedWithBothLengths) {
                   std::string::npos)
             << text;
     }
+}
+
+// A plan of messages only is looked at again when the worker has made progress, which it does not for such messages.
+TEST(MessageBatch, ReceivesOfMessagesThatHaveArrivedNeedNoProgressToBeComplete) {
+    constexpr std::uint64_t messages = 3;
+    in_process::run_ranks(2, [&](Bootstrap& bootstrap) {
+        Workers workers({bootstrap, YieldPolicy::always});
+        Worker& worker = workers.standard();
+        Rank const other = 1 - bootstrap.rank();
+        worker.connect({&other, 1});
+        std::vector<std::byte> data(messages);
+        BatchPlan plan;
+        plan.send_window = messages;
+        plan.receive_window = 1;
+        for (std::uint64_t i = 0; i < messages; ++i) {
+            ucp_tag_t const tag = make_tag(TagKind::payload, i, 0);
+            if (bootstrap.rank() == 0) {
+                plan.sends.push_back({&data[i], 1, tag, worker.endpoint(1), 1, 1});
+            } else {
+                plan.receives.push_back({&data[i], 1, tag, nullptr, 0, 1});
+            }
+        }
+        if (bootstrap.rank() == 0) {
+            run(std::move(plan), worker);
+            bootstrap.barrier();
+            return;
+        }
+        ucp_tag_t const last = plan.receives.back().tag | iteration_bits(1);
+        ucp_tag_recv_info_t info{};
+        while (ucp_tag_probe_nb(worker.handle(), last, full_tag_mask, 0, &info) == nullptr) {
+            worker.progress_or_yield();
+        }
+        Messages receives(worker, UCS_MEMORY_TYPE_HOST);
+        MessageBatch batch(std::move(plan), receives);
+        batch.start(iteration_bits(1));
+        EXPECT_TRUE(batch.poll());
+        bootstrap.barrier();
+    });
 }
 
 TEST(MessageBatch, LocalCopiesLargerThanOnePieceAreWhole) {
