@@ -129,6 +129,10 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "ucc"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return method_table(); }
+    /// `algorithm` means something only with the choices of variants().
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind /*kind*/) const override {
+        return method_table().first(method_table().size() - 1);
+    }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind kind,
                                                      std::span<OperationUse const> uses) const override {
         return supports(kind) ? algorithm_variants(uses) : std::vector<MethodChoice>{};
