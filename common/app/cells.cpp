@@ -88,6 +88,10 @@ bool says(Provenance const& facts, std::string const& name, std::string_view val
 
 std::unique_ptr<Chooser> read_chooser(std::filesystem::path const& path, record::Environment const& environment) {
     tuning::TuningTable table = tuning::read_table(path);
+    if (std::string const remark = foreign_remark(table); !remark.empty()) {
+        throw UsageError(fmt::format("--use-table {}: {}; build a table from launches here (docs/tuning.md)",
+                                     path.string(), remark));
+    }
     std::string const key = tuning::system_key(environment.identity);
     if (table.system.key != key) {
         throw UsageError(

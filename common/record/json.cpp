@@ -278,7 +278,44 @@ std::string to_json_line(std::string_view launch_id, Record const& cell) {
     return compact(line);
 }
 
+namespace {
+
+/// What of a converted cell a table of methods is made from. Its time is one number.
+Record converted_from(Json const& line) {
+    Record cell;
+    FieldReader io(line);
+    io("cell_id", cell.cell_id);
+    io("pattern", cell.identity.pattern);
+    io.parameters("parameters", cell.identity.parameters);
+    io("backend", cell.identity.backend);
+    io("method", cell.identity.method);
+    io("memory", cell.identity.memory);
+    io("mode", cell.identity.mode);
+    io("world", cell.identity.world);
+    io("status", cell.result.status);
+    io("reason", cell.result.reason);
+    io("definition", cell.result.definition);
+    io("backend_facts", cell.backend_facts);
+    io("is_default", cell.is_default);
+    io.object("origin", [&](auto& origin) { origin("suite", cell.origin.emplace().suite); });
+    cell.result.validation.verdict = Verdict::off;
+    Json const& time = line.at("time_ns");
+    for (char const* statistic : {"median", "mean"}) {
+        if (time.is_object() && time.contains(statistic) && cell.origin->statistic.empty()) {
+            cell.origin->statistic = statistic;
+            read_value(time.at(statistic), cell.result.time.median, statistic);
+            cell.result.time.samples = time.value("samples", std::uint64_t{0});
+        }
+    }
+    return cell;
+}
+
+}  // namespace
+
 Record record_from(Json const& line) {
+    if (line.contains("origin")) {
+        return converted_from(line);
+    }
     Record cell;
     read_value(line, cell, "cell");
     cell.identity.cache = cell.cache.mode;
@@ -395,7 +432,17 @@ std::string to_json_line(End const& end) {
 
 Launch launch_from(Json const& line) {
     Launch launch;
-    read_value(line, launch, "launch");
+    if (!line.contains("origin")) {
+        read_value(line, launch, "launch");
+        return launch;
+    }
+    FieldReader io(line);
+    io("launch_id", launch.launch_id);
+    io("campaign_id", launch.campaign_id);
+    io("program", launch.program);
+    io("world", launch.world);
+    io("environment", launch.environment);
+    io.object("origin", [&](auto& origin) { origin("suite", launch.origin.emplace().suite); });
     return launch;
 }
 

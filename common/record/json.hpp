@@ -264,7 +264,8 @@ void fields(auto& io, Of<WorldShape> auto& world) {
 [[nodiscard]] std::string to_json_line(std::string_view launch_id, Record const& cell);
 [[nodiscard]] std::string to_json_line(End const& end);
 
-/// Throw nlohmann::json::exception or UsageError when a field is missing or has the wrong type.
+/// Throw nlohmann::json::exception or UsageError when a field is missing or has the wrong type. Of a line with an
+/// `origin` they read what such lines have (converted_launch and converted of the schema).
 [[nodiscard]] Launch launch_from(Json const& line);
 [[nodiscard]] Record record_from(Json const& line);
 [[nodiscard]] End end_from(Json const& line);

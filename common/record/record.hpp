@@ -38,6 +38,14 @@ struct HostPages {
     bool operator==(HostPages const&) const = default;
 };
 
+/// Of lines that dlmb_convert made of the output of another program, which says little: the rest of such a line is
+/// unknown.
+struct Origin {
+    std::string suite;      // osu, nccl, ucc_perftest, pico
+    std::string statistic;  // of a cell: what its `time.median` holds: median, mean; empty: it has no time
+    bool operator==(Origin const&) const = default;
+};
+
 struct Record {
     CellIdentity identity;
     std::string cell_id;
@@ -50,7 +58,8 @@ struct Record {
     Provenance backend_facts;
     bool is_default = false;  // the method is what this backend does when none is named
     bool host_driven = true;
-    bool shared_gpu = false;  // ranks took turns on a GPU: its times mean nothing
+    bool shared_gpu = false;                      // ranks took turns on a GPU: its times mean nothing
+    std::optional<Origin> origin = std::nullopt;  // nothing: DLMB measured the cell
 };
 
 struct Launch {
@@ -63,6 +72,7 @@ struct Launch {
     Environment environment;
     std::optional<measure::Calibration> calibration = std::nullopt;  // absent with --calibration off
     std::optional<std::uint64_t> order_seed = std::nullopt;          // of the rounds
+    std::optional<Origin> origin = std::nullopt;                     // nothing: it was a launch of DLMB
 };
 
 /// How much the cells of a launch differ from themselves: |aa_ratio - 1| over those that have one.

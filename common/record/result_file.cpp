@@ -274,15 +274,15 @@ void add_remarks(ResultFile& results) {
 
 }  // namespace
 
-ResultFile read_results(fs::path const& path) {
+ResultFile read_results(fs::path const& path, Converted converted) {
     ResultFile results;
     std::uint64_t const broken = for_each_line(path, [&](Line const& line) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
             check_schema(line.object);
-            if (line.object.contains("origin")) {
-                throw UsageError(
-                    "converted from the output of another program, which only dlmb_plot and dlmb_compare read");
+            if (line.object.contains("origin") && converted == Converted::refused) {
+                throw UsageError("converted from the output of another program, which says nothing of launches and was "
+                                 "not checked; only dlmb_plot, dlmb_compare and dlmb_tune build read it");
             }
             results.launches.push_back(launch_from(line.object));
         } else if (kind == "cell") {

@@ -68,9 +68,12 @@ struct ResultFile {
     std::vector<std::string> remarks;  // "launch 01..ef has no end line: it was killed or still runs"
 };
 
+/// Whether a caller can use what dlmb_convert made of the output of other programs.
+enum class Converted : std::uint8_t { refused, read };
+
 /// Also of launches that were killed. Unknown fields and unknown kinds of lines are passed over: a newer minor version
 /// may have added them. Throws UsageError naming file and line for anything but a broken last line.
-[[nodiscard]] ResultFile read_results(std::filesystem::path const& path);
+[[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused);
 
 /// Ids of cells that need not be measured again: those with status ok in any launch of the file. A file that does not
 /// exist has none.

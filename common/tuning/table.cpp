@@ -132,6 +132,22 @@ MpiLibrary mpi_library(std::string_view told) {
     return {std::string(name), std::string(told.substr(begin, end - begin))};
 }
 
+std::string foreign_suite(TuningTable const& table) {
+    for (Rule const& rule : table.rules) {
+        if (rule.evidence && rule.evidence->foreign) {
+            return rule.evidence->foreign->suite;
+        }
+    }
+    return {};
+}
+
+std::string foreign_remark(TuningTable const& table) {
+    std::string const suite = foreign_suite(table);
+    return suite.empty()
+               ? ""
+               : fmt::format("rests on foreign evidence ({}), which DLMB has neither measured nor confirmed", suite);
+}
+
 void sort_rules(std::vector<Rule>& rules) {
     std::sort(rules.begin(), rules.end(),
               [](Rule const& one, Rule const& other) { return order_of(one) < order_of(other); });

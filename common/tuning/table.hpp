@@ -35,7 +35,8 @@ inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, Tun
 ///   rank_send: what one rank sends to all, itself included, mean over ranks; message: one message.
 [[nodiscard]] std::string_view basis_of(TunedOperation operation);
 
-/// chosen: better than the default, and confirmed; tie, no_gain: measured, and the default stays.
+/// chosen: better than the default, and confirmed unless the evidence is foreign; tie, no_gain: measured, and the
+/// default stays.
 enum class RuleStatus : std::uint8_t { chosen, tie, no_gain };
 [[nodiscard]] std::string_view name_of(RuleStatus status);
 [[nodiscard]] std::optional<RuleStatus> status_named(std::string_view name);
@@ -128,6 +129,14 @@ struct Choice {
     bool operator==(Choice const&) const = default;
 };
 
+/// Evidence that is foreign: numbers that dlmb_convert took from the output of another program. DLMB has neither
+/// measured nor confirmed them, nobody knows how far launches differ, and the gain has no interval.
+struct Foreign {
+    std::string suite;      // osu, nccl, ucc_perftest, pico
+    std::string statistic;  // what its times are: median, mean
+    bool operator==(Foreign const&) const = default;
+};
+
 /// What was measured. Times are medians over launches of launch medians, nanoseconds.
 struct Evidence {
     std::vector<Bytes> sizes;  // measured ones, ascending, in basis_of(operation)
@@ -138,8 +147,9 @@ struct Evidence {
     std::optional<double> runner_up_ns;
     double default_ns = 0;
     double gain = 0;      // share of the default's time that the choice saves: 0.23 is 23 %
-    double gain_low = 0;  // 95 % interval
+    double gain_low = 0;  // 95 % interval; none of foreign evidence
     double gain_high = 0;
+    std::optional<Foreign> foreign = {};  // absent: DLMB measured
     bool operator==(Evidence const&) const = default;
 };
 
@@ -179,6 +189,7 @@ struct System {
     std::string key;  // system_key() of the records
     std::string cpu;
     std::string gpu;  // of each node: "NVIDIA H100, compute capability 9.0, 85899345920 B, 8 per node"; empty: none
+    std::string name = {};  // as its owner calls it, where the numbers are of another program; may be empty
     bool operator==(System const&) const = default;
 };
 
@@ -223,6 +234,11 @@ struct TuningTable {
     std::vector<Rule> rules;
     bool operator==(TuningTable const&) const = default;
 };
+
+/// The suite of programs that foreign evidence of the table is of; empty: it has none.
+[[nodiscard]] std::string foreign_suite(TuningTable const& table);
+/// "rests on foreign evidence (pico), which DLMB has neither measured nor confirmed"; empty: it does not.
+[[nodiscard]] std::string foreign_remark(TuningTable const& table);
 
 /// By scope, operation, ranks, nodes, memory, bytes, then the other conditions: equal tables become equal files.
 void sort_rules(std::vector<Rule>& rules);

@@ -315,7 +315,14 @@ void fields(Io& io, Choice& choice) {
 }
 
 template <class Io>
+void fields(Io& io, Foreign& foreign) {
+    io.field("suite", foreign.suite);
+    io.field("statistic", foreign.statistic);
+}
+
+template <class Io>
 void fields(Io& io, Evidence& evidence) {
+    io.optional("foreign", evidence.foreign);
     io.field("sizes", evidence.sizes);
     io.field("samples", evidence.samples);
     io.field("launches", evidence.launches);
@@ -326,6 +333,9 @@ void fields(Io& io, Evidence& evidence) {
         times.field("default", evidence.default_ns);
     });
     io.field("gain", evidence.gain);
+    if (evidence.foreign) {
+        return;
+    }
     std::array interval{evidence.gain_low, evidence.gain_high};
     io.field("ci", interval);
     evidence.gain_low = interval[0];
@@ -363,6 +373,7 @@ void fields(Io& io, System& system) {
     io.field("cpu", system.cpu);
     io.optional("gpu", system.gpu);
     io.not_empty("gpu", system.gpu, "is empty; name the devices, or leave it out where none was used");
+    io.optional("name", system.name);
 }
 
 template <class Io>

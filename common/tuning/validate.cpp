@@ -105,6 +105,9 @@ private:
         if (sizes.empty() || !std::is_sorted(sizes.begin(), sizes.end())) {
             report("evidence.sizes", "must hold the measured sizes in ascending order");
         }
+        if (evidence.foreign && evidence.confirmed > 0) {
+            report("evidence.confirmed", "is above 0, but no launch confirms foreign evidence");
+        }
         for (double const time : {evidence.choice_ns, evidence.runner_up_ns.value_or(1), evidence.default_ns}) {
             if (!std::isfinite(time) || time <= 0) {
                 report("evidence.median_ns", "holds a time that is not above 0");

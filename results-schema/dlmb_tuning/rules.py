@@ -42,7 +42,9 @@ ONLY_FOR = {
 class Evidence:
     sizes: list[int]
     times_ns: list[float]
-    gain: list[float]  # low, high, stated
+    gain: list[float]  # low, high, stated; of foreign evidence the stated one thrice
+    foreign: bool
+    confirmed: int
 
 
 @dataclass(frozen=True)
@@ -127,19 +129,24 @@ def params_from(choose: Fields) -> dict[str, Any]:
 
 
 def evidence_from(evidence: Fields) -> Evidence:
+    foreign = evidence.object_if("foreign")
+    if foreign is not None:
+        foreign.text("suite"), foreign.text("statistic")
+        foreign.close()
     sizes = evidence.elements("sizes", as_whole)
-    for name in ("samples", "launches", "confirmed"):
+    for name in ("samples", "launches"):
         evidence.whole(name)
+    confirmed = evidence.whole("confirmed")
     times = evidence.object("median_ns")
     times_ns = [times.number("choice"), times.number("default")]
     times_ns += [times.number("runner_up")] if times.has("runner_up") else []
     times.close()
     gain = evidence.number("gain")
-    interval = evidence.elements("ci", as_number)
+    interval = [gain, gain] if foreign is not None else evidence.elements("ci", as_number)
     if len(interval) != 2:
         raise evidence.refuse("ci", "must be [low, high]")
     evidence.close()
-    return Evidence(sizes, times_ns, [*interval, gain])
+    return Evidence(sizes, times_ns, [*interval, gain], foreign is not None, confirmed)
 
 
 def rule_from(value: Any, path: str) -> Rule:
@@ -211,6 +218,8 @@ def problems_of_evidence(rule: Rule) -> Iterator[str]:
         yield "evidence.sizes: holds a size outside of when.bytes"
     if not evidence.sizes or evidence.sizes != sorted(evidence.sizes):
         yield "evidence.sizes: must hold the measured sizes in ascending order"
+    if evidence.foreign and evidence.confirmed > 0:
+        yield "evidence.confirmed: is above 0, but no launch confirms foreign evidence"
     if not all(math.isfinite(time) and time > 0 for time in evidence.times_ns):
         yield "evidence.median_ns: holds a time that is not above 0"
     if not all(map(math.isfinite, evidence.gain)) or evidence.gain[0] > evidence.gain[1]:

@@ -27,6 +27,7 @@ class Choice:
     rule_id: str
     select_rule_id: Optional[str]  # None for a query that names a backend
     status: str  # chosen, tie, no_gain
+    evidence: Optional[str]  # measured; foreign: numbers of another program, which nothing confirmed; None: a person wrote the rule
 
 
 class Table:
@@ -66,6 +67,7 @@ def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
         rule.id,
         select.id if select else None,
         rule.status,
+        rule.evidence and ("foreign" if rule.evidence.foreign else "measured"),
     )
 
 
@@ -139,6 +141,7 @@ def check_system(system: Fields, end: Any) -> str:
             raise system.refuse(name, "is empty")
     if system.has("gpu") and not system.text("gpu"):
         raise system.refuse("gpu", "is empty; name the devices, or leave it out where none was used")
+    system.text_or_empty("name")
     end(system)
     return key
 

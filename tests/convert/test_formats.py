@@ -121,6 +121,12 @@ class PicoTest(WithFolder):
         self.assertEqual(default["time_ns"], {"median": 12500, "percentiles": {"10": 12000, "90": 14250}, "samples": 200, "axis": "over iterations, of the slowest rank of each"})
         self.assertEqual((default["is_default"], ring["is_default"], ring["method"], ring["memory"]), (True, False, "ring_ompi", "device"))
 
+    def test_an_algorithm_that_pico_forced_is_told_by_the_name_that_the_library_has_for_it(self) -> None:
+        facts = [cell["backend_facts"] for cell in self.cells(outputs.PICO.replace("ring_ompi", "ring_segmented_ompi"), name="measurements.csv")]
+        forced = {"mpi_algorithm_family": "open_mpi.tuned", "mpi_algorithm.allreduce": "segmented_ring"}
+        self.assertEqual(facts[2], {"mpi_library": "Open MPI 4.1.6"} | forced)
+        self.assertEqual([set(facts[number]) for number in (0, 1, 3)], [{"mpi_library"}] * 3, "PICO's own code, and the library's own decision")
+
     def test_a_start_of_pico_is_a_launch_of_its_campaign(self) -> None:
         launches = [line for line in self.lines(outputs.PICO, name="measurements.csv") if line["kind"] == "launch"]
         self.assertEqual(len(launches), 3)

@@ -3,7 +3,6 @@
 #include "common/app/tune/measurements.hpp"
 
 #include "common/base/error.hpp"
-#include "common/record/result_file.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/format.h>
@@ -79,10 +78,11 @@ tuning::Accepted AcceptOptions::checked() const {
     return {has("oversubscribed"), has("quick"), timing, methods};
 }
 
-std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations) {
+std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations,
+                                        record::Converted converted) {
     std::vector<tuning::Input> inputs;
     for (fs::path const& path : result_files(arguments)) {
-        record::ResultFile const file = record::read_results(path);
+        record::ResultFile const file = record::read_results(path, converted);
         for (std::string const& remark : file.remarks) {
             fmt::print(stderr, "dlmb_tune: {}: {}\n", path.string(), remark);
         }
@@ -100,6 +100,11 @@ void print_refused(tuning::Observations const& observations) {
     fmt::print("cells     {} of {} used\n", observations.kept().size(), observations.cells());
     for (auto const& [reason, count] : observations.refused()) {
         fmt::print("  {} not: {}\n", count, reason);
+    }
+    if (std::uint64_t const alone = tuning::without_default(observations.kept()); alone > 0) {
+        fmt::print(
+            "  {} of those used in vain: there is no default of the same launch, backend and size to compare with\n",
+            alone);
     }
 }
 

@@ -4,6 +4,7 @@
 // Result files as arguments of a subcommand, the cells of them that count, and what to measure next as a sweep file.
 #pragma once
 
+#include "common/record/result_file.hpp"
 #include "common/tuning/build/next_sweep.hpp"
 #include "common/tuning/build/observe.hpp"
 
@@ -27,7 +28,8 @@ struct AcceptOptions {
 };
 
 /// Files, and those of folders that end in .jsonl, into `observations`. What a file lacks is said on standard error.
-std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations);
+std::vector<tuning::Input> read_results(std::vector<std::string> const& arguments, tuning::Observations& observations,
+                                        record::Converted converted = record::Converted::refused);
 
 /// How many cells count, and why the others do not.
 void print_refused(tuning::Observations const& observations);

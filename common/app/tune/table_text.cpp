@@ -53,6 +53,9 @@ std::string gain_text(tuning::Rule const& rule) {
     if (!rule.evidence) {
         return "-";
     }
+    if (rule.evidence->foreign) {
+        return fmt::format("{:.1f} % [not known]", rule.evidence->gain * 100);
+    }
     return fmt::format("{:.1f} % [{:.1f}, {:.1f}]", rule.evidence->gain * 100, rule.evidence->gain_low * 100,
                        rule.evidence->gain_high * 100);
 }
@@ -61,9 +64,14 @@ std::string evidence_text(tuning::Rule const& rule) {
     if (!rule.evidence) {
         return "hand-written";
     }
-    return fmt::format("{} -> {} us, {} sizes, {} + {} launches", human_us(rule.evidence->default_ns),
-                       human_us(rule.evidence->choice_ns), rule.evidence->sizes.size(), rule.evidence->launches,
-                       rule.evidence->confirmed);
+    tuning::Evidence const& evidence = *rule.evidence;
+    std::string const times = fmt::format("{} -> {} us, {} sizes", human_us(evidence.default_ns),
+                                          human_us(evidence.choice_ns), evidence.sizes.size());
+    if (evidence.foreign) {
+        return fmt::format("foreign: {}, {}s of {}, {} launches", times, evidence.foreign->statistic,
+                           evidence.foreign->suite, evidence.launches);
+    }
+    return fmt::format("{}, {} + {} launches", times, evidence.launches, evidence.confirmed);
 }
 
 }  // namespace dlmb::app::tune

@@ -18,7 +18,8 @@ namespace {
 using Choices = std::vector<std::optional<Choice>>;
 
 bool counts(Decision const& decision, bool accept_unconfirmed) {
-    return decision.outcome == Outcome::chosen || (accept_unconfirmed && decision.outcome == Outcome::unconfirmed);
+    return decision.outcome == Outcome::chosen || decision.outcome == Outcome::foreign ||
+           (accept_unconfirmed && decision.outcome == Outcome::unconfirmed);
 }
 
 bool far_apart(Point const& left, Point const& right) {
@@ -34,7 +35,9 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
     for (std::size_t first = 0; first < choices.size();) {
         std::size_t end = first + 1;
         bool confirmed = points[first].decision.outcome == Outcome::chosen;
-        while (end < choices.size() && choices[end] == choices[first] && !far_apart(points[end - 1], points[end])) {
+        bool const foreign = points[first].decision.outcome == Outcome::foreign;
+        while (end < choices.size() && choices[end] == choices[first] &&
+               (foreign || !far_apart(points[end - 1], points[end]))) {
             confirmed = confirmed || points[end].decision.outcome == Outcome::chosen;
             ++end;
         }

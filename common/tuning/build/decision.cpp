@@ -44,6 +44,7 @@ std::vector<MethodTimes> finished(Competitors const& competitors) {
             }
             times.choice = seen->choice;
             times.is_default = seen->is_default;
+            times.foreign = seen->foreign;
             times.medians_ns.push_back(seen->median_ns);
             times.ratios.push_back(seen->median_ns / standard->second->median_ns);
             times.samples += seen->samples;
@@ -90,8 +91,8 @@ double margin(MethodTimes const& winner, MethodTimes const& standard, Policy con
 
 Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, MethodTimes const& standard,
                      std::vector<MethodTimes const*> const& order, std::uint64_t confirmed) {
-    measure::Ratio const ratio = measure::ratio_of(winner.ratios);
     Evidence evidence;
+    evidence.foreign = winner.foreign;
     evidence.sizes = {comparison.bytes};
     evidence.samples = winner.samples;
     evidence.launches = winner.medians_ns.size();
@@ -101,6 +102,11 @@ Evidence evidence_of(Comparison const& comparison, MethodTimes const& winner, Me
     if (order.size() > 1) {
         evidence.runner_up_ns = measure::median(order[1]->medians_ns);
     }
+    if (winner.foreign) {
+        evidence.gain = 1 - measure::median(winner.ratios);
+        return evidence;
+    }
+    measure::Ratio const ratio = measure::ratio_of(winner.ratios);
     evidence.gain = 1 - ratio.estimate;
     evidence.gain_low = 1 - std::min(ratio.high, 1e6);
     evidence.gain_high = 1 - ratio.low;
@@ -195,6 +201,12 @@ std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy 
         if (winner.is_default) {
             decisions.push_back(
                 {Outcome::no_gain, std::nullopt, evidence_of(comparison, standard, standard, order, 0)});
+            continue;
+        }
+        if (winner.foreign) {
+            bool const faster = measure::median(winner.ratios) <= 1 - least_gain(standard, policy);
+            decisions.push_back({faster ? Outcome::foreign : Outcome::tie, winner.choice,
+                                 evidence_of(comparison, winner, standard, order, 0)});
             continue;
         }
         double const estimate = measure::ratio_of(winner.ratios).estimate;

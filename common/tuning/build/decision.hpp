@@ -22,6 +22,7 @@ struct MethodTimes {
     std::vector<double> ratios;      // to the default in the same launch
     std::uint64_t samples = 0;
     double aa_error = 0;  // by how much the mean over these launches differs where nothing does
+    std::optional<Foreign> foreign = {};
 };
 
 /// One scope, conditions and size: everything that competed there.
@@ -38,6 +39,7 @@ enum class Outcome : std::uint8_t {
     tie,          // somebody is faster, by too little or on fresh launches no longer
     undecided,    // somebody looks faster by enough, which may be chance: more launches decide
     unconfirmed,  // significant, and not yet seen on fresh launches
+    foreign,      // faster by policy.min_gain in the numbers of another program, which tests cannot be made on
     chosen
 };
 

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace dlmb::tuning {
@@ -22,20 +24,28 @@ std::string text_of(Texts const& texts, std::string const& name) {
     return found == texts.end() ? "" : found->second;
 }
 
-std::string const& parameter(record::Record const& cell, std::string const& name) {
+/// Empty where a converted cell does not say it.
+std::string parameter(record::Record const& cell, std::string const& name) {
     auto const found = cell.identity.parameters.find(name);
     if (found == cell.identity.parameters.end()) {
+        if (cell.origin) {
+            return {};
+        }
         throw UsageError(fmt::format("cell {}: parameter '{}' is missing", cell.cell_id, name));
     }
     return found->second;
 }
 
+std::optional<TunedOperation> tuned_operation(std::string const& name) {
+    bool const is_exchange = name == "alltoall" || name == "alltoallv";
+    return is_exchange ? TunedOperation::exchange : operation_named(name);
+}
+
 /// Names of patterns/collective; its alltoall and alltoallv are exchanges of equal and of unequal blocks.
 Conditions conditions_of(record::Record const& cell) {
-    std::string const& name = parameter(cell, "operation");
+    std::string const name = parameter(cell, "operation");
     Conditions conditions;
-    bool const is_exchange = name == "alltoall" || name == "alltoallv";
-    auto const operation = is_exchange ? TunedOperation::exchange : operation_named(name);
+    auto const operation = tuned_operation(name);
     if (!operation) {
         throw UsageError(fmt::format("cell {}: unknown operation '{}'", cell.cell_id, name));
     }
@@ -49,7 +59,7 @@ Conditions conditions_of(record::Record const& cell) {
         conditions.reduction = parameter(cell, "reduction");
     }
     conditions.in_place = parameter(cell, "in-place") == "on";
-    if (is_exchange) {
+    if (operation == TunedOperation::exchange) {
         conditions.uniform = name == "alltoall";
     }
     if (name == "alltoallv") {
@@ -118,6 +128,35 @@ Observation observation_from(record::Record const& cell, std::string const& laun
     seen.median_ns = result.round_medians_ns.empty() ? result.time.median : result.median_of_rounds_ns;
     seen.aa_ratio = result.aa_ratio.value_or(1);
     return seen;
+}
+
+/// A converted cell has the method's name of its origin. Where that is an algorithm of the library, it is told as
+/// --method tells it.
+Observation foreign_observation(record::Record const& cell, std::string const& launch_id) {
+    Observation seen;
+    seen.conditions = conditions_of(cell);
+    seen.bytes = bytes_of(cell, seen.conditions);
+    seen.competitor = {cell.identity.backend, cell.identity.method};
+    seen.choice = {seen.competitor.backend, seen.competitor.method, std::nullopt, {}};
+    for (std::string const& call : calls_of(seen.conditions)) {
+        std::string const name = text_of(cell.backend_facts, fmt::format("{}_algorithm.{}", seen.choice.backend, call));
+        if (!name.empty()) {
+            seen.choice.method = fmt::format("{}:{}={}", algorithm_method, call, name);
+            seen.choice.algorithm = algorithm_of(seen.choice.backend, seen.conditions, cell.backend_facts);
+            break;
+        }
+    }
+    seen.is_default = cell.is_default;
+    seen.launch_id = launch_id;
+    seen.samples = cell.result.time.samples;
+    seen.median_ns = cell.result.time.median;
+    seen.foreign = Foreign{cell.origin->suite, cell.origin->statistic};
+    return seen;
+}
+
+template <class Words>
+bool knows(Words const& words, std::string const& word) {
+    return word.empty() || std::find(words.begin(), words.end(), word) != words.end();
 }
 
 /// NCCL_VERSION of nccl.h since 2.9: 22809 is 2.28.9.
@@ -235,15 +274,89 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     return {};
 }
 
+std::string Observations::why_not_foreign(record::Record const& cell, record::Launch const& launch) const {
+    std::string const operation = parameter(cell, "operation");
+    if (!tuned_operation(operation) || operation == "alltoallv") {
+        return fmt::format("is of {}, which converted results say too little of, or no table chooses for", operation);
+    }
+    if (cell.result.status != measure::Status::ok) {
+        return fmt::format("has status {}", measure::name_of(cell.result.status));
+    }
+    if (!(cell.result.time.median > 0)) {
+        return "has no time";
+    }
+    if (cell.identity.world.ranks < 1 || cell.identity.world.ranks_per_node < 1) {
+        return "does not say its ranks and its ranks per node (dlmb_convert --ranks, --ranks-per-node)";
+    }
+    std::string const& memory = cell.identity.memory;
+    if (memory.empty() || !knows(memory_words, memory)) {
+        return fmt::format("is on memory '{}', which no rule can ask for", memory);
+    }
+    if (memory != "host" && text_of(launch.environment.identity, "gpus").empty()) {
+        return "is on memory of a GPU that is not named";
+    }
+    if (!parse_whole<std::uint64_t>(parameter(cell, "message-size"))) {
+        return "has a size that is no whole number of bytes for each rank";
+    }
+    if (!knows(element_words, parameter(cell, "element")) || !knows(reduction_words, parameter(cell, "reduction"))) {
+        return "is of an element or a reduction that tables do not have";
+    }
+    return {};
+}
+
+void Observations::add_foreign(record::StoredCell const& stored, record::Launch const& launch,
+                               std::string const& name) {
+    record::Record const& cell = stored.cell;
+    if (std::string const reason = why_not_foreign(cell, launch); !reason.empty()) {
+        ++refused_[reason];
+        return;
+    }
+    Observation seen = foreign_observation(cell, stored.launch_id);
+    auto const& methods = accepted_.methods;
+    std::string_view const method = seen.choice.algorithm ? algorithm_method : std::string_view{seen.choice.method};
+    if (!seen.is_default && !methods.empty() && std::find(methods.begin(), methods.end(), method) == methods.end()) {
+        ++refused_["is of a method that --methods leaves out"];
+        return;
+    }
+    std::string const& definition = cell.result.definition;
+    foreign_definition_ = foreign_definition_.empty() ? definition : foreign_definition_;
+    if (definition != foreign_definition_) {
+        throw UsageError(fmt::format("{}: cell {} is a time of another definition than those before ('{}' instead of "
+                                     "'{}'); build from one",
+                                     name, cell.cell_id, definition, foreign_definition_));
+    }
+    kept_.push_back(std::move(seen));
+}
+
 void Observations::add_system(record::Launch const& launch, std::string const& name) {
-    std::string const key = system_key(launch.environment.identity);
+    auto identity = launch.environment.identity;
+    if (foreign_.value_or(launch.origin.has_value()) != launch.origin.has_value()) {
+        throw UsageError(fmt::format("{}: converted results and measured ones make no table together; build from one "
+                                     "kind",
+                                     name));
+    }
+    foreign_ = launch.origin.has_value();
+    std::string const owner_name = text_of(identity, "system");
+    if (*foreign_ && owner_name.empty()) {
+        throw UsageError(fmt::format("{}: does not name the system that it was measured on, and a table is for one; "
+                                     "convert with --system NAME",
+                                     name));
+    }
+    identity.erase("job_shape");  // as the number of nodes, which one table may have several of
+    std::string const key = system_key(identity);
     if (system_.key.empty()) {
-        auto const& identity = launch.environment.identity;
-        system_ = {key, text_of(identity, "cpu_model"), text_of(identity, "gpus")};
+        std::string const cpu = *foreign_ ? "not known" : text_of(identity, "cpu_model");
+        system_ = {key, cpu, text_of(identity, "gpus"), *foreign_ ? owner_name : ""};
         if (std::string const mpi = text_of(identity, "mpi_library"); !mpi.empty()) {
             stack_.mpi = mpi_library(mpi);
         }
         stack_.environment = launch.environment.variables;
+    }
+    if (key != system_.key && *foreign_) {
+        std::string const first = stack_.mpi ? fmt::format(", {} {}", stack_.mpi->name, stack_.mpi->version) : "";
+        throw UsageError(fmt::format("{}: has launches of several systems or libraries ({}, {} beside {}{}); one table "
+                                     "is for one: choose it by dlmb_convert --only",
+                                     name, owner_name, text_of(identity, "mpi_library"), system_.name, first));
     }
     if (key != system_.key) {
         throw UsageError(
@@ -270,6 +383,20 @@ void Observations::require_one_cache_mode(record::Record const& cell, std::strin
     }
 }
 
+std::uint64_t without_default(std::vector<Observation> const& all) {
+    auto const place_of = [](Observation const& seen) {
+        return std::tie(seen.launch_id, seen.competitor.backend, seen.conditions, seen.bytes);
+    };
+    std::set<decltype(place_of(all.front()))> defaults;
+    for (Observation const& seen : all) {
+        if (seen.is_default) {
+            defaults.insert(place_of(seen));
+        }
+    }
+    return static_cast<std::uint64_t>(std::count_if(
+        all.begin(), all.end(), [&](Observation const& seen) { return !defaults.contains(place_of(seen)); }));
+}
+
 void Observations::add(record::ResultFile const& file, std::string const& name) {
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
@@ -278,6 +405,10 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
     }
     for (record::StoredCell const& stored : file.cells) {
         ++cells_;
+        if (stored.cell.origin) {
+            add_foreign(stored, *launches.at(stored.launch_id), name);
+            continue;
+        }
         std::string const reason = why_not(stored.cell, *launches.at(stored.launch_id));
         if (!reason.empty()) {
             ++refused_[reason];

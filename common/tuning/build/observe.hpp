@@ -60,9 +60,13 @@ struct Observation {
     bool is_default = false;  // the backend's own default for this operation
     std::string launch_id;
     std::uint64_t samples = 0;
-    double median_ns = 0;  // of the launch's round medians
-    double aa_ratio = 1;   // odd over even rounds: how far the launch agrees with itself
+    double median_ns = 0;                 // of the launch's round medians
+    double aa_ratio = 1;                  // odd over even rounds: how far the launch agrees with itself
+    std::optional<Foreign> foreign = {};  // dlmb_convert made it: `median_ns` is the one number that there is
 };
+
+/// How many have no default of the same launch, backend, conditions and size, so that nothing compares them.
+[[nodiscard]] std::uint64_t without_default(std::vector<Observation> const& all);
 
 using Versions = std::map<std::string, std::string>;  // by library
 /// By "nccl" and "ucx": the versions that the backend of a cell told.
@@ -84,7 +88,8 @@ public:
     explicit Observations(Accepted accepted) : accepted_(std::move(accepted)) {}
 
     /// Throws UsageError when the launches of `file` ran on another system than those before, with another --cache or
-    /// another version of a library.
+    /// another version of a library, and when converted results come together with measured ones, or with ones of
+    /// another definition.
     void add(record::ResultFile const& file, std::string const& name);
 
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
@@ -93,6 +98,8 @@ public:
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
+    /// What the times of converted cells are, in words; empty: DLMB measured all, or no cell was kept.
+    [[nodiscard]] std::string const& foreign_definition() const { return foreign_definition_; }
     /// Nothing: no cell was kept.
     [[nodiscard]] std::optional<measure::CacheMode> cache() const { return cache_; }
 
@@ -105,6 +112,8 @@ private:
     [[nodiscard]] bool is_default(record::Record const& cell) const;
     [[nodiscard]] bool competes(record::Record const& cell) const;
     [[nodiscard]] std::string why_not(record::Record const& cell, record::Launch const& launch) const;
+    void add_foreign(record::StoredCell const& stored, record::Launch const& launch, std::string const& name);
+    [[nodiscard]] std::string why_not_foreign(record::Record const& cell, record::Launch const& launch) const;
 
     Accepted accepted_;
     std::vector<Observation> kept_;
@@ -113,6 +122,8 @@ private:
     Stack stack_;
     std::uint64_t cells_ = 0;
     std::optional<measure::CacheMode> cache_;  // of all cells that are kept
+    std::optional<bool> foreign_;              // all launches are converted, or none is; nothing: there is none
+    std::string foreign_definition_;           // of all cells that are kept
 };
 
 }  // namespace dlmb::tuning

@@ -87,6 +87,9 @@ dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
     choice.rule_id = rule->id.c_str();
     choice.select_rule_id = match.select == nullptr ? nullptr : match.select->id.c_str();
     choice.status = name_of(rule->status).data();  // of a literal, so it ends in a zero
+    if (rule->evidence) {
+        choice.evidence = rule->evidence->foreign ? "foreign" : "measured";
+    }
     return choice;
 }
 

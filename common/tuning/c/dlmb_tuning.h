@@ -66,10 +66,12 @@ typedef struct dlmb_tuning_choice {
     char const* rule_id;          /* the rule that decided the method; NULL without a rule */
     char const* select_rule_id;   /* the rule that selected the backend; NULL for a query with a scope */
     char const* status;           /* chosen, tie, no_gain; NULL without a rule */
+    char const* evidence;         /* measured; foreign: numbers of another program, which nothing confirmed; NULL: a
+                                     person wrote the rule, or there is none */
 } dlmb_tuning_choice;
 
 /* clang-format off */
-#define DLMB_TUNING_CHOICE_INIT {sizeof(dlmb_tuning_choice), 0, NULL, NULL, NULL, NULL, -1, NULL, NULL, NULL, NULL}
+#define DLMB_TUNING_CHOICE_INIT {sizeof(dlmb_tuning_choice), 0, NULL, NULL, NULL, NULL, -1, NULL, NULL, NULL, NULL, NULL}
 /* clang-format on */
 
 /* Reads and checks the table at `path`. `system_key`: the key of this system, which must be that of the table; NULL

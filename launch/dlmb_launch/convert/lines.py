@@ -138,7 +138,7 @@ def cell_line(table: Table, row: Row, file: str, identifier: str, given: Given) 
         "definition": table.definition,
         "validation": {"verdict": "off", "of_origin": row.validation or "off"},
         "statistics": row.statistics,
-        "backend_facts": table.facts,
+        "backend_facts": {**table.facts, **row.facts},
         "is_default": row.is_default,
         "origin": origin_of(table, file, row.line),
     }

@@ -52,6 +52,7 @@ class Row:
     is_default: bool = True
     validation: str = ""  # passed, failed; empty: the origin did not check
     statistics: dict[str, float] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)  # beside those of the table
 
 
 @dataclass

@@ -19,6 +19,18 @@ OF_TABLE = ("system", "nodes", "ranks_per_node", "mpi", "mpi_version", "campaign
 OPERATIONS = {"bcast": "broadcast"}
 DEFAULTS = ("default_ompi", "default_mpich", "default-default")
 OWN_TRANSPORT = "-UTOFU-"
+LIBRARIES = {"OMPI": "Open MPI"}  # by the column mpi, as MPI_Get_library_version calls them
+
+# PICO's names of algorithms that it forces in the library: the family by their ending, and the name that the library has for them
+# where it is another one, as backend mpi of DLMB reports both. reduce_scatter is not among them: PICO calls MPI_Reduce_scatter, and
+# tables choose for MPI_Reduce_scatter_block, whose algorithms are others.
+FAMILIES = {"_ompi": "open_mpi.tuned", "_mpich": "mpich"}
+OTHER_NAMES = {
+    ("open_mpi.tuned", "allreduce", "ring_segmented"): "segmented_ring", ("open_mpi.tuned", "bcast", "binary"): "binary_tree",
+    ("open_mpi.tuned", "bcast", "split_binary"): "split_binary_tree", ("mpich", "allreduce", "non_blocking"): "nb",
+    ("mpich", "allreduce", "rabenseifner"): "reduce_scatter_allgather", ("mpich", "allgather", "non_blocking"): "nb",
+}
+WITH_ALGORITHMS = ("allreduce", "allgather", "alltoall", "bcast")
 DEFINITION = "pico: each iteration lasts as long as its slowest rank; of these the median over iterations"
 AXIS = "over iterations, of the slowest rank of each"
 
@@ -64,7 +76,7 @@ def begin(path: Path, line: int, values: dict[str, str]) -> Table:
     per_node = whole(path, line, "ranks_per_node", values["ranks_per_node"])
     if per_node < 1:
         raise refuse(path, line, "ranks_per_node is 0, so nothing ran; leave the line out")
-    identity = {"system": values["system"], "mpi_library": f"{values['mpi']} {values['mpi_version']}", "nodes": str(nodes)}
+    identity = {"system": values["system"], "mpi_library": f"{LIBRARIES.get(values['mpi'], values['mpi'])} {values['mpi_version']}", "nodes": str(nodes)}
     return Table(
         suite=SUITE, program=SUITE, line=line, definition=DEFINITION, axis=AXIS, ranks=nodes * per_node, ranks_per_node=per_node,
         time=values["campaign"], campaign=values["campaign"], identity=identity | ({"job_shape": values["nodes"]} if "x" in values["nodes"] else {}),
@@ -80,4 +92,13 @@ def row(path: Path, line: int, values: dict[str, str], ranks: int) -> Row:
     what: dict[str, str | int | float] = {"system": values["system"], "library": f"{values['mpi']} {values['mpi_version']}"}
     return Row(
         line, operation, size, time_ns=time, parameters=what, backend="utofu" if OWN_TRANSPORT in algorithm else "mpi", method=algorithm,
-        memory="device" if values["gpu"] == "yes" else "host", is_default=algorithm in DEFAULTS)
+        memory="device" if values["gpu"] == "yes" else "host", is_default=algorithm in DEFAULTS, facts=algorithm_facts(values["collective"], algorithm))
+
+
+def algorithm_facts(call: str, algorithm: str) -> dict[str, str]:
+    """Of an algorithm that PICO forced in the library; none for the library's own decision and for PICO's own code."""
+    for ending, family in FAMILIES.items():
+        if algorithm.endswith(ending) and algorithm not in DEFAULTS and call in WITH_ALGORITHMS:
+            name = algorithm.removesuffix(ending)
+            return {"mpi_algorithm_family": family, f"mpi_algorithm.{call}": OTHER_NAMES.get((family, call, name), name)}
+    return {}

@@ -112,11 +112,33 @@ TEST(ResultReader, RefusesAnotherMajorVersion) {
     EXPECT_NE(refusal(folder / "r").find("dlmb.result/2.0"), std::string::npos) << refusal(folder / "r");
 }
 
-TEST(ResultReader, RefusesWhatWasConvertedFromTheOutputOfAnotherProgram) {
+/// As dlmb_convert writes them: what the origin does not say is null or absent.
+constexpr char const* converted_lines =
+    R"({"kind":"launch","schema":"dlmb.result/1.0","launch_id":"0f","campaign_id":"c","time":null,"program":"pico","command":[],)"
+    R"("world":{"ranks":8,"ranks_per_node":1},"test_double":false,"environment":{"env_key":"k","identity":{"system":"s"},)"
+    R"("informational":{},"variables":{},"ranks":[],"largest_cache_bytes":0,"warnings":[]},"calibration":null,)"
+    R"("order_seed":null,"origin":{"suite":"pico","program":"pico","file":"t.csv"}})"
+    "\n"
+    R"({"kind":"cell","launch_id":"0f","cell_id":"i","pattern":"collective","preset":"","parameters":{"message-size":64},)"
+    R"("backend":"mpi","method":"ring_ompi","memory":"host","mode":"pico","world":{"ranks":8,"ranks_per_node":1},)"
+    R"("status":"ok","reason":"","traffic":null,"time_ns":{"mean":250.0,"samples":20,"axis":"a"},"bandwidth":null,)"
+    R"("definition":"d","validation":{"verdict":"off","of_origin":"off"},"statistics":{},"backend_facts":{},)"
+    R"("is_default":false,"origin":{"suite":"pico","program":"pico","file":"t.csv","line":2}})"
+    "\n"
+    R"({"kind":"end","launch_id":"0f","status":"ok","cells":{"ok":1},"self_comparison":null})"
+    "\n";
+
+TEST(ResultReader, ReadsConvertedLinesForThoseThatAskForThem) {
     TemporaryFolder const folder;
-    std::string launch = launch_line();
-    launch.insert(launch.rfind('}'), R"(,"origin":{"suite":"osu","program":"osu_allreduce","file":"osu.txt"})");
-    write_file(folder / "r", launch);
+    write_file(folder / "r", converted_lines);
+    ResultFile const results = read_results(folder / "r", Converted::read);
+    ASSERT_EQ(results.cells.size(), 1U);
+    EXPECT_EQ(results.launches.at(0).origin->suite, "pico");
+    Record const& cell = results.cells[0].cell;
+    EXPECT_EQ(cell.origin, (Origin{"pico", "mean"}));
+    EXPECT_EQ(cell.result.time.median, 250);
+    EXPECT_EQ(cell.result.time.samples, 20U);
+    EXPECT_EQ(cell.result.validation.verdict, measure::Verdict::off);
     EXPECT_NE(refusal(folder / "r").find(":1: converted from"), std::string::npos) << refusal(folder / "r");
 }
 

@@ -90,7 +90,8 @@ Json answer_of(dlmb_tuning_choice const& choice) {
             {"params", Json::parse(choice.params)},
             {"rule_id", choice.rule_id},
             {"select_rule_id", text_or_null(choice.select_rule_id)},
-            {"status", choice.status}};
+            {"status", choice.status},
+            {"evidence", text_or_null(choice.evidence)}};
 }
 
 class Reader {

@@ -69,6 +69,11 @@ TEST(TableJson, SaysWhereAndWhyATableIsRefused) {
         char const* begin;
     };
     auto const when = [](Json& table) -> Json& { return table["rules"][0]["when"]; };
+    auto const make_foreign = [](Json& evidence) {
+        evidence["foreign"] = {{"suite", "pico"}, {"statistic", "median"}};
+        evidence["confirmed"] = 0;
+        evidence.erase("ci");
+    };
     std::vector<Case> const cases{
         {[&](Json& table) { when(table)["operation"] = "alltoal"; }, "rules[0].when.operation: 'alltoal' is none of"},
         {[&](Json& table) { when(table).erase("operation"); }, "rules[0].when.operation: is missing"},
@@ -84,6 +89,13 @@ TEST(TableJson, SaysWhereAndWhyATableIsRefused) {
         {[&](Json& table) { when(table)["memory"] = nullptr; }, "accepted"},
         {[](Json& table) { table["rules"][0]["status"] = "best"; }, "rules[0].status: 'best' is none of"},
         {[](Json& table) { table["rules"][0]["evidence"]["ci"] = {1}; }, "rules[0].evidence.ci: must be [low, high]"},
+        {[&](Json& table) { make_foreign(table["rules"][0]["evidence"]); }, "accepted"},
+        {[&](Json& table) {
+             make_foreign(table["rules"][0]["evidence"]);
+             table["rules"][0]["evidence"]["ci"] = {0.1, 0.3};
+         },
+         "rules[0].evidence: unknown field 'ci'"},
+        {[](Json& table) { table["rules"][0]["evidence"].erase("ci"); }, "rules[0].evidence.ci: is missing"},
         {[](Json& table) { table["rules"] = nullptr; }, "rules: is missing"},
         {[](Json& table) { table["rules"][1] = table["rules"][0]; }, "rules[1].id: "},
         {[](Json& table) { table["system"]["gpu"] = ""; }, "system.gpu: is empty"},

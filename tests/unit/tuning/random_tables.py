@@ -71,13 +71,22 @@ def choice_of(scope: str, rng: random.Random) -> dict[str, Any]:
     return choose
 
 
+def evidence_of(when: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """None, measured or foreign; only a rule with an end can have been measured."""
+    if when.get("bytes", {}).get("max") is None or rng.random() < 0.3:
+        return {}
+    evidence = {"sizes": [when["bytes"]["max"]], "samples": 9, "launches": 1, "confirmed": 0, "median_ns": {"choice": 1.5, "default": 2}, "gain": 0.25}
+    kind = {"foreign": {"suite": "pico", "statistic": "median"}} if rng.random() < 0.5 else {"ci": [0.2, 0.3]}
+    return {"evidence": evidence | kind}
+
+
 def random_rules(rng: random.Random) -> list[dict[str, Any]]:
     rules: list[dict[str, Any]] = []
     for scope in ("select", "mpi", "ucx"):
         for operation in BASIS:
             for leaf in leaves(operation, rng):
                 rule = {"id": f"r{len(rules)}", "scope": scope, "when": when_of(operation, leaf)}
-                rules.append({**rule, "choose": choice_of(scope, rng), "status": "chosen"})
+                rules.append({**rule, "choose": choice_of(scope, rng), "status": "chosen", **evidence_of(rule["when"], rng)})
     rng.shuffle(rules)
     return rules
 

@@ -135,6 +135,10 @@ TEST(Validate, RefusesToClaimMoreThanWasMeasured) {
     rule.evidence->gain_low = 0.05;
     rule.evidence->default_ns = 0;
     EXPECT_EQ(only_problem({rule}), "rules[0].evidence.median_ns");
+    rule.evidence->default_ns = 1;
+    rule.evidence->foreign = Foreign{"pico", "median"};
+    rule.evidence->confirmed = 8;
+    EXPECT_EQ(only_problem({rule}), "rules[0].evidence.confirmed");
 }
 
 }  // namespace

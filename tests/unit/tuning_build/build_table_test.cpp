@@ -37,6 +37,37 @@ TEST(BuildTable, NoiseAloneChoosesNothing) {
     EXPECT_LE(tables_with_a_choice, 5);
 }
 
+std::vector<Observation> foreign(std::vector<Observation> seen) {
+    for (Observation& one : seen) {
+        one.foreign = Foreign{"pico", "median"};
+    }
+    return seen;
+}
+
+// Exact times: the gain is 1 - 0.8, and one launch has no interval.
+TEST(BuildTable, ForeignNumbersOfOneLaunchChooseAtTheMeasuredSizesAndClaimNoMore) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    Built const built =
+        build_rules(foreign(observe_truth(planted, {{32, 256, 2048}, 1, 1e-9})), {}, test_policy(), false);
+    ASSERT_EQ(built.rules.size(), 3U);
+    for (Rule const& rule : built.rules) {
+        EXPECT_EQ(rule.when.bytes->min, rule.when.bytes->max) << "sizes further apart than a factor of 2 say nothing";
+        EXPECT_EQ(rule.choose.method, "ring");
+        EXPECT_EQ(rule.evidence->foreign, (Foreign{"pico", "median"}));
+        EXPECT_EQ(rule.evidence->launches, 1U);
+        EXPECT_EQ(rule.evidence->confirmed, 0U);
+        EXPECT_NEAR(rule.evidence->gain, 0.2, 1e-6);
+        EXPECT_EQ(rule.evidence->gain_low, 0);
+    }
+    EXPECT_TRUE(winners_again(built, Outcome::unconfirmed).empty());
+}
+
+TEST(BuildTable, AForeignWinnerAtOneSizeOnlyMayBeChance) {
+    Truth const once{{"blocking", constant}, {"ring", [](Bytes bytes) { return bytes == 256 ? 8000.0 : 12'000.0; }}};
+    EXPECT_EQ(chosen(build_rules(foreign(observe_truth(once, {{32, 256, 2048}, 1, 1e-9})), {}, test_policy(), false)),
+              0U);
+}
+
 TEST(BuildTable, APlantedGainIsFoundAndMeasuredByItsConfirmation) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
     auto const sizes = powers_of_two(1024, 65536);

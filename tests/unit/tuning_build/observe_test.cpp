@@ -167,6 +167,96 @@ TEST(Observations, LeaveOutWhatRanOnATestDouble) {
     EXPECT_EQ(observations.refused().count("ran on a shared GPU or on a test double"), 1U);
 }
 
+/// A cell of PICO's table.
+record::Record converted_cell() {
+    record::Record cell;
+    cell.origin = record::Origin{"pico", "median"};
+    cell.identity.pattern = "collective";
+    cell.identity.parameters = {{"operation", "broadcast"}, {"message-size", "4096"}};
+    cell.identity.backend = "mpi";
+    cell.identity.method = "binary_ompi";
+    cell.identity.memory = "host";
+    cell.identity.mode = "pico";
+    cell.identity.world = {8, 1};
+    cell.result.time.median = 1000;
+    cell.result.definition = "median of the slowest rank";
+    cell.backend_facts = {{"mpi_algorithm_family", "open_mpi.tuned"}, {"mpi_algorithm.bcast", "binary_tree"}};
+    return cell;
+}
+
+record::Launch converted_launch() {
+    record::Launch launch;
+    launch.origin = record::Origin{"pico", ""};
+    launch.environment.identity = {{"system", "leonardo"}, {"mpi_library", "Open MPI 4.1.6"}, {"job_shape", "2x2x2"}};
+    return launch;
+}
+
+std::string why_not(record::Record const& cell) {
+    Observations const observations = observe(cell, {}, converted_launch());
+    return observations.refused().empty() ? "" : observations.refused().begin()->first;
+}
+
+TEST(Observations, OfAConvertedCellAreItsNumberAndTheAlgorithmThatItsOriginForced) {
+    Observations const observations = observe(converted_cell(), {}, converted_launch());
+    Observation const seen = observations.kept().at(0);
+    EXPECT_EQ(seen.foreign, (Foreign{"pico", "median"}));
+    EXPECT_EQ(seen.choice.method, "algorithm:bcast=binary_tree");
+    EXPECT_EQ(seen.choice.algorithm, (Algorithm{"open_mpi.tuned", "binary_tree", std::nullopt}));
+    EXPECT_EQ(seen.conditions.dtype + seen.conditions.reduction, "") << "the table does not say them";
+    EXPECT_EQ(observations.system().name, "leonardo");
+    EXPECT_EQ(observations.stack().mpi, (MpiLibrary{"Open MPI", "4.1.6"}));
+    EXPECT_EQ(observations.foreign_definition(), "median of the slowest rank");
+    EXPECT_EQ(without_default(observations.kept()), 1U);
+}
+
+TEST(Observations, OfConvertedCellsLeaveOutWhatNoRuleCanSay) {
+    record::Record cell = converted_cell();
+    EXPECT_EQ(why_not(cell), "");
+    cell.identity.parameters["operation"] = "gather";
+    EXPECT_NE(why_not(cell).find("is of gather"), std::string::npos);
+    cell = converted_cell();
+    cell.identity.parameters["message-size"] = "6.25";
+    EXPECT_NE(why_not(cell).find("no whole number of bytes"), std::string::npos);
+    cell = converted_cell();
+    cell.identity.memory = "device";
+    EXPECT_NE(why_not(cell).find("memory 'device'"), std::string::npos);
+    cell.identity.memory = "cuda";
+    EXPECT_NE(why_not(cell).find("a GPU that is not named"), std::string::npos);
+    cell = converted_cell();
+    cell.identity.world = {8, 0};
+    EXPECT_NE(why_not(cell).find("--ranks-per-node"), std::string::npos);
+    cell = converted_cell();
+    cell.result.time.median = 0;
+    EXPECT_EQ(why_not(cell), "has no time");
+    cell = converted_cell();
+    cell.result.status = measure::Status::invalid;
+    EXPECT_EQ(why_not(cell), "has status invalid");
+}
+
+TEST(Observations, OfConvertedResultsAreOfOneSystemDefinitionAndKind) {
+    record::ResultFile more;
+    more.launches.push_back(converted_launch());
+    more.cells.push_back({"", converted_cell()});
+    auto const throws_after = [&](auto change) {
+        Observations observations = observe(converted_cell(), {}, converted_launch());
+        record::ResultFile changed = more;
+        change(changed);
+        try {
+            observations.add(changed, "more.jsonl");
+        } catch (UsageError const&) {
+            return true;
+        }
+        return false;
+    };
+    EXPECT_FALSE(throws_after([](auto& file) { file.launches[0].environment.identity["job_shape"] = "4x4x4"; }));
+    EXPECT_TRUE(throws_after([](auto& file) { file.launches[0].environment.identity["system"] = "lumi"; }));
+    EXPECT_TRUE(throws_after([](auto& file) { file.launches[0].environment.identity.erase("system"); }));
+    EXPECT_TRUE(
+        throws_after([](auto& file) { file.launches[0].environment.identity["mpi_library"] = "Open MPI 5.0.7"; }));
+    EXPECT_TRUE(throws_after([](auto& file) { file.launches[0].origin.reset(); }));
+    EXPECT_TRUE(throws_after([](auto& file) { file.cells[0].cell.result.definition = "mean over ranks"; }));
+}
+
 TEST(Observations, KeepACellOfAGpuAtItsFullClocks) {
     record::Record cell = good_cell();
     cell.result.throttled = false;

@@ -22,7 +22,10 @@ namespace {
 class Build {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("RESULTS", results_, "result files or folders of dlmb_collective, launched several times")
+        parser
+            .add_option("RESULTS", results_,
+                        "result files or folders of dlmb_collective, launched several times; or of dlmb_convert, whose "
+                        "evidence is foreign: nothing of it is confirmed")
             ->required();
         parser.add_option("-o,--output", table_path_, "the table to write")->required();
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
@@ -43,7 +46,7 @@ public:
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
         tuning::TuningTable table;
-        table.inputs = read_results(results_, search);
+        table.inputs = read_results(results_, search, record::Converted::read);
         std::vector<tuning::Input> const fresh = read_results(confirm_, confirm);
         table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
         if (!confirm_.empty() && confirm.system().key != search.system().key) {
@@ -55,6 +58,9 @@ public:
         if (std::string const other = tuning::other_version(confirm.stack().versions, search.stack().versions);
             !other.empty()) {
             throw UsageError(fmt::format("--confirm: these launches ran with {}", other));
+        }
+        if (!search.foreign_definition().empty()) {
+            require_nothing_of_launches();
         }
         for (tuning::Observation const& seen : search.kept()) {
             policy_.baseline[seen.conditions.memory] = baseline_;
@@ -78,6 +84,15 @@ public:
     }
 
 private:
+    /// Converted results are decided as they are: there are no launches to repeat, and none confirms them.
+    void require_nothing_of_launches() const {
+        if (!confirm_.empty() || !confirm_sweep_.empty() || !repeat_sweep_.empty() || !refine_sweep_.empty()) {
+            throw UsageError(
+                "--confirm and --next-* are for launches of DLMB, and these results are converted; measure "
+                "on the system itself for a table that is confirmed");
+        }
+    }
+
     void fill_in(tuning::TuningTable& table, tuning::Observations const& search, tuning::Built const& built) const {
         BuildInfo const& info = build_info();
         table.created = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -92,6 +107,11 @@ private:
             table.policy.cache = name_of(*search.cache());
         }
         table.policy.confirm_launches = confirm_.empty() ? 0 : policy_.confirm_launches;
+        if (!search.foreign_definition().empty()) {
+            table.policy.metric = search.foreign_definition();
+            table.policy.launches = 1;
+            table.policy.fdr_q = 1;  // nothing is tested
+        }
         table.rules = built.rules;
     }
 
@@ -121,6 +141,10 @@ private:
         auto const chosen = std::count_if(built.rules.begin(), built.rules.end(), [](tuning::Rule const& rule) {
             return rule.status == tuning::RuleStatus::chosen;
         });
+        if (count[tuning::Outcome::foreign] > 0) {
+            fmt::print("          {} where foreign numbers are better than the default's, which nothing confirms\n",
+                       count[tuning::Outcome::foreign]);
+        }
         fmt::print("rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
     }
 

@@ -82,10 +82,17 @@ void print_head(tuning::TuningTable const& table) {
     fmt::print("made      {} by {} {} from {} result files\n", table.created, table.tool.name, table.tool.version,
                table.inputs.size());
     std::string const gpu = table.system.gpu.empty() ? "" : fmt::format(", {}", table.system.gpu);
-    fmt::print("system    {}{} (key {})\n", table.system.cpu, gpu, table.system.key);
+    std::string const name = table.system.name.empty() ? "" : table.system.name + ", processor ";
+    fmt::print("system    {}{}{} (key {})\n", name, table.system.cpu, gpu, table.system.key);
     fmt::print("software  {}\n", stack_text(table.stack));
     fmt::print("measured  {}{}\n", table.policy.metric,
                table.policy.cache.empty() ? "" : fmt::format(", --cache {}", table.policy.cache));
+    if (std::string const suite = tuning::foreign_suite(table); !suite.empty()) {
+        fmt::print(
+            "evidence  foreign: numbers of {}, which DLMB has neither measured nor confirmed; nobody knows how far "
+            "launches differ, so gains have no interval; exports need --accept foreign\n",
+            suite);
+    }
     for (auto const& [memory, backend] : table.policy.baseline) {
         fmt::print("without a rule on {} memory: {}\n", memory, backend);
     }

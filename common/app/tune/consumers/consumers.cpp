@@ -47,6 +47,13 @@ Export export_ucx(TuningTable const& table, ExportRequest const& request) {
     return to_ucx(table, request.slice, version);
 }
 
+/// Behind the first line: that of Open MPI may have to be the number of its format. JSON has no comments.
+void add_comment(tuning::File& file, std::string const& text) {
+    if (!file.name.ends_with(".json") && !file.text.empty()) {
+        file.text.insert(file.text.find('\n') + 1, fmt::format("# {}\n", text));
+    }
+}
+
 struct Consumer {
     char const* name;
     char const* scope;
@@ -113,6 +120,7 @@ std::string options_of(ExportRequest const& request) {
     add("--reduction", request.slice.reduction);
     add("--library-version", request.library_version);
     add("--library", request.library);
+    add("--accept", request.accept);
     return options;
 }
 
@@ -140,8 +148,19 @@ std::string scope_of(std::string const& consumer) {
 
 Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
+    std::string const remark = tuning::foreign_remark(table);
+    if (!remark.empty() && request.accept.empty()) {
+        throw UsageError(fmt::format("{}: {}; --accept foreign exports it all the same", request.table, remark));
+    }
     request.slice = complete(request.slice, table, consumer.scope);
-    return consumer.make(table, request);
+    Export made = consumer.make(table, request);
+    if (!remark.empty()) {
+        made.notes.insert(made.notes.begin(), "this " + remark);
+        for (tuning::File& file : made.files) {
+            add_comment(file, "This " + remark + ".");
+        }
+    }
+    return made;
 }
 
 MpiLibraryFound find_mpi_library() {
@@ -184,6 +203,9 @@ void ExportRequest::add_to(CLI::App& parser) {
     parser.add_option("--library-version", library_version,
                       "of the library that reads the files, as 4.1.4; default: what the table says");
     parser.add_option("--library", library, "libmpich.so that programs run with; default: the one of this build");
+    parser
+        .add_option("--accept", accept, "foreign: also a table of another program's numbers, which nothing confirmed")
+        ->check(CLI::IsMember({"foreign"}));
 }
 
 std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {

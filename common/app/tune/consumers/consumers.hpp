@@ -25,6 +25,7 @@ struct ExportRequest {
     tuning::Slice slice;
     std::string library_version;  // empty: from the table, else from the library beside this program
     std::string library;          // libmpich.so; empty: the one that dlmb_plain_mpi runs with
+    std::string accept;           // "foreign": a table of foreign evidence as well
 
     void add_to(CLI::App& parser);
 };
@@ -34,7 +35,8 @@ struct ExportRequest {
 /// The scope of the table's rules that a consumer is given: "mpi", "ucx", "ucc" or "nccl".
 [[nodiscard]] std::string scope_of(std::string const& consumer);
 
-/// Completes the slice. Throws UsageError where the request must say more.
+/// Completes the slice. Files of foreign evidence say that in a comment, where their format has any. Throws UsageError
+/// where the request must say more.
 [[nodiscard]] tuning::Export export_table(tuning::TuningTable const& table, ExportRequest request);
 
 /// The MPI library that dlmb_plain_mpi, and with it every program of this build, runs with.
