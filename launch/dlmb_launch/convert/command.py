@@ -16,7 +16,7 @@ from dlmb_launch.convert.measured import ConvertError, Given, Table
 PROGRAM = "dlmb_convert"
 OK, USAGE, CANNOT_WRITE = 0, 64, 74
 
-DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot and dlmb_compare. What a line may claim
+DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot, dlmb_compare and dlmb_tune build. What a line may claim
 and what each definition means: docs/converting.md."""
 EPILOG = "exit codes: 0 converted, 64 bad usage or input, 74 cannot write"
 
