@@ -102,9 +102,8 @@ void print_refused(tuning::Observations const& observations) {
         fmt::print("  {} not: {}\n", count, reason);
     }
     if (std::uint64_t const alone = tuning::without_default(observations.kept()); alone > 0) {
-        fmt::print(
-            "  {} of those used in vain: there is no default of the same launch, backend and size to compare with\n",
-            alone);
+        fmt::print("  {} of those decide nothing: the default of the same launch, backend and size is missing\n",
+                   alone);
     }
 }
 
