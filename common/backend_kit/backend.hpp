@@ -46,8 +46,9 @@ private:
 };
 
 inline constexpr OperationSet every_operation{
-    OperationKind::exchange,       OperationKind::send,       OperationKind::recv,      OperationKind::all_reduce,
-    OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::broadcast,
+    OperationKind::exchange, OperationKind::send,           OperationKind::recv,       OperationKind::all_reduce,
+    OperationKind::reduce,   OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::gather,
+    OperationKind::scatter,  OperationKind::broadcast,      OperationKind::barrier,
 };
 
 /// A method changes how `operations` are done; the other operations of a plan are done as by default.

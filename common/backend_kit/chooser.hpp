@@ -21,7 +21,7 @@ struct StepTraits {
     std::optional<Element> element = std::nullopt;
     std::optional<Reduction> reduction = std::nullopt;
     std::optional<bool> in_place = std::nullopt;
-    std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal
+    std::optional<bool> uniform = std::nullopt;      // exchange: all blocks of all ranks are equal; others: no shares
     std::optional<double> imbalance = std::nullopt;  // exchange: largest total that a rank sends or receives / mean
 };
 

@@ -31,6 +31,8 @@ struct SmallFloatCodec {
 template <class Use>
 constexpr decltype(auto) with_codec(Element element, Use const& use) {
     switch (element) {
+    case Element::int8:
+        return use(PlainCodec<std::int8_t>{});
     case Element::int32:
         return use(PlainCodec<std::int32_t>{});
     case Element::int64:

@@ -52,21 +52,41 @@ private:
         send(operation.send, operation.bytes, every_rank, every_rank);
         deliver(operation.recv, operation.bytes, every_rank, every_rank);
     }
-    void add(ReduceScatter const& operation) {
-        Bytes const share = operation.bytes / size(operation.group);
+    void add(Reduce const& operation) {
         send(operation.send, operation.bytes, every_rank, every_rank);
-        deliver(operation.recv, share, every_rank, every_rank,
-                my_place(operation.group) * share / size_of(operation.element));
-    }
-    void add(AllGather const& operation) {
-        Bytes const share = operation.bytes / size(operation.group);
-        send(operation.send, share, plan_.me, every_rank);
-        Region place = operation.recv;
-        for (Rank const source : plan_.groups.at(operation.group).members) {
-            deliver(place, share, source, every_rank);
-            place.offset += share;
+        if (is_me(operation.group, operation.root)) {
+            deliver(operation.recv, operation.bytes, every_rank, every_rank);
         }
     }
+    void add(ReduceScatter const& operation) {
+        Shares const shares = shares_of(plan_, operation);
+        Rank const mine = my_place(operation.group);
+        send(operation.send, operation.bytes, every_rank, every_rank);
+        deliver(operation.recv, shares.of(mine), every_rank, every_rank,
+                shares.begin(mine) / size_of(operation.element));
+    }
+    void add(AllGather const& operation) {
+        send(operation.send, shares_of(plan_, operation).of(my_place(operation.group)), plan_.me, every_rank);
+        for_each_part(operation, operation.recv,
+                      [&](Region const& part, Bytes bytes, Rank source) { deliver(part, bytes, source, every_rank); });
+    }
+    void add(Gather const& operation) {
+        Rank const root = world(operation.group, operation.root);
+        send(operation.send, shares_of(plan_, operation).of(my_place(operation.group)), plan_.me, root);
+        if (root == plan_.me) {
+            for_each_part(operation, operation.recv,
+                          [&](Region const& part, Bytes bytes, Rank source) { deliver(part, bytes, source, root); });
+        }
+    }
+    void add(Scatter const& operation) {
+        Rank const root = world(operation.group, operation.root);
+        if (root == plan_.me) {
+            for_each_part(operation, operation.send,
+                          [&](Region const& part, Bytes bytes, Rank to) { send(part, bytes, root, to); });
+        }
+        deliver(operation.recv, shares_of(plan_, operation).of(my_place(operation.group)), root, plan_.me);
+    }
+    void add(Barrier const& /*barrier*/) {}
     void add(Broadcast const& operation) {
         Rank const root = world(operation.group, operation.root);
         guarded_.insert(operation.data.buffer);
@@ -99,10 +119,21 @@ private:
     [[nodiscard]] Rank world(GroupId group, Rank peer) const {
         return plan_.groups.at(group).members.at(static_cast<std::size_t>(peer));
     }
-    [[nodiscard]] Bytes size(GroupId group) const { return plan_.groups.at(group).members.size(); }
-    [[nodiscard]] Bytes my_place(GroupId group) const {
+    [[nodiscard]] bool is_me(GroupId group, Rank peer) const { return world(group, peer) == plan_.me; }
+    [[nodiscard]] Rank my_place(GroupId group) const {
         std::vector<Rank> const& members = plan_.groups.at(group).members;
-        return static_cast<Bytes>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
+        return static_cast<Rank>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
+    }
+    /// Calls use(region, bytes, world rank) for the part of each rank.
+    template <class Step, class Use>
+    void for_each_part(Step const& step, Region part, Use const& use) const {
+        Shares const shares = shares_of(plan_, step);
+        std::vector<Rank> const& members = plan_.groups.at(step.group).members;
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            Bytes const bytes = shares.of(static_cast<Rank>(place));
+            use(part, bytes, members[place]);
+            part.offset += bytes;
+        }
     }
 
     Plan const& plan_;

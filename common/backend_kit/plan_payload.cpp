@@ -56,12 +56,15 @@ constexpr std::uint32_t iterations_back = 8;
 /// The numbers of a reduction step.
 ReductionPayload reduction_payload(Plan const& plan, StepId step) {
     auto const members = static_cast<int>(group_of(plan, step)->members.size());
-    Operation const& operation = plan.steps[step].operation;
-    if (auto const* reduce = std::get_if<AllReduce>(&operation)) {
-        return {reduce->element, reduce->reduction, members};
-    }
-    auto const& scatter = std::get<ReduceScatter>(operation);
-    return {scatter.element, scatter.reduction, members};
+    return std::visit(
+        [members](auto const& operation) -> ReductionPayload {
+            if constexpr (requires { operation.reduction; }) {
+                return {operation.element, operation.reduction, members};
+            } else {
+                throw Error("payload: a step that does not reduce has no operands");
+            }
+        },
+        plan.steps[step].operation);
 }
 
 bool is_stream(std::span<std::byte const> found, PayloadKey key, Bytes position) {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Inputs of a reduction whose result is known exactly, whatever the order of the operands and the number of ranks:
-// small integers, of which at every element only up to four ranks contribute one that matters and the others the
-// neutral one. Which four changes with the element, so every rank's contribution is missed when it is missing.
+// small integers (of int8 also negative ones), of which at every element only up to four ranks contribute one that
+// matters and the others the neutral one. Which four changes with the element, so every rank's contribution is missed
+// when it is missing.
 #pragma once
 
 #include "common/memory/payload.hpp"
@@ -30,12 +31,12 @@ public:
     [[nodiscard]] constexpr Element element() const { return element_; }
 
     /// One element of these, for host and device.
-    [[nodiscard]] constexpr std::uint32_t input_at(PayloadKey key, int member, std::uint64_t element) const {
+    [[nodiscard]] constexpr std::int32_t input_at(PayloadKey key, int member, std::uint64_t element) const {
         std::uint64_t const word = payload_word(key, element);
         int const my_place = place(word, member);
         return my_place < contributors ? digit(word, my_place) : neutral();
     }
-    [[nodiscard]] constexpr std::uint32_t result_at(PayloadKey key, std::uint64_t element) const {
+    [[nodiscard]] constexpr std::int32_t result_at(PayloadKey key, std::uint64_t element) const {
         return folded(payload_word(key, element), nobody);
     }
 
@@ -49,13 +50,15 @@ private:
         auto const first = static_cast<std::uint32_t>((word & 0xFFFFFFFFU) % count);
         return static_cast<int>((static_cast<std::uint32_t>(member) + count - first) % count);
     }
-    [[nodiscard]] constexpr std::uint32_t digit(std::uint64_t word, int place) const {
-        return 1 + (static_cast<std::uint32_t>(word >> (32 + 8 * place)) & (largest() - 1));
+    [[nodiscard]] constexpr std::int32_t digit(std::uint64_t word, int place) const {
+        auto const bits = static_cast<std::int32_t>((word >> (32 + 8 * place)) & 0xFFU);
+        std::int32_t const size = 1 + (bits & (largest() - 1));
+        return has_sign() && bits >= 0x80 ? -size : size;
     }
-    [[nodiscard]] constexpr std::uint32_t folded(std::uint64_t word, int without_place) const {
-        std::uint32_t result = neutral();
+    [[nodiscard]] constexpr std::int32_t folded(std::uint64_t word, int without_place) const {
+        std::int32_t result = neutral();
         for (int place = 0; place < std::min(contributors, members_); ++place) {
-            std::uint32_t const value = place == without_place ? neutral() : digit(word, place);
+            std::int32_t const value = place == without_place ? neutral() : digit(word, place);
             switch (reduction_) {
             case Reduction::sum:
                 result += value;
@@ -73,23 +76,25 @@ private:
         }
         return result;
     }
-    /// Four contributions must stay exact in the narrowest type: fp8 holds all integers up to 16, a byte those up to
-    /// 255.
-    [[nodiscard]] constexpr std::uint32_t largest() const {
-        bool const narrow = element_ == Element::fp8;
+    [[nodiscard]] constexpr bool has_sign() const { return element_ == Element::int8; }
+    /// Four contributions must stay exact in the narrowest type: fp8 holds all integers up to 16, an int8 those up to
+    /// 127, a byte those up to 255. A power of two.
+    [[nodiscard]] constexpr std::int32_t largest() const {
+        bool const one_byte = element_ == Element::fp8 || element_ == Element::byte || element_ == Element::int8;
         if (reduction_ == Reduction::prod) {
-            return narrow || element_ == Element::byte ? 2 : 4;
+            return one_byte ? 2 : 4;
         }
-        return narrow ? 4 : 32;
+        return element_ == Element::fp8 ? 4 : element_ == Element::int8 ? 16 : 32;
     }
-    [[nodiscard]] constexpr std::uint32_t neutral() const {
+    [[nodiscard]] constexpr std::int32_t neutral() const {
         switch (reduction_) {
         case Reduction::prod:
             return 1;
         case Reduction::min:
             return largest();
-        case Reduction::sum:
         case Reduction::max:
+            return has_sign() ? -largest() : 0;
+        case Reduction::sum:
             break;
         }
         return 0;

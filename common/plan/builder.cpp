@@ -57,23 +57,18 @@ std::vector<Block> blocks(std::span<Bytes const> bytes, Layout& layout) {
     return placed;
 }
 
-/// One rank's part of a gathered buffer.
-Bytes share_of(Bytes bytes, Rank ranks, Element element, std::string_view label) {
-    Bytes const parts = static_cast<Bytes>(ranks) * size_of(element);
-    if (bytes % parts != 0) {
+/// Throws Error unless each of `ranks` ranks has whole elements.
+void require_parts(SharedBytes const& whole, Rank ranks, Element element, std::string_view label) {
+    auto const count = static_cast<std::size_t>(ranks);
+    Bytes const size = size_of(element);
+    bool const fits = whole.shares.empty() ? whole.bytes % (count * size) == 0
+                                           : whole.shares.size() == count &&
+                                                 std::all_of(whole.shares.begin(), whole.shares.end(),
+                                                             [size](Bytes share) { return share % size == 0; });
+    if (!fits) {
         throw Error(fmt::format("plan builder: \"{}\": {} B are not a whole number of {} for each of {} ranks", label,
-                                bytes, name_of(element), ranks));
+                                whole.bytes, name_of(element), ranks));
     }
-    return bytes / static_cast<Bytes>(ranks);
-}
-
-/// Where `me`'s part of a gathered or unreduced buffer lies.
-Region own_part(Region const& whole, Bytes share, Group const& group, Rank me) {
-    auto const place = rank_in(group, me);
-    if (!place) {
-        throw Error(fmt::format("plan builder: rank {} is not in the group of its collective", me));
-    }
-    return {whole.buffer, whole.offset + static_cast<Bytes>(*place) * share};
 }
 
 }  // namespace
@@ -106,13 +101,38 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
     return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
-StepId PlanBuilder::all_gather(GroupId group, Bytes gathered_bytes, Element element, std::string label,
+StepId PlanBuilder::all_gather(GroupId group, SharedBytes gathered, Element element, std::string label,
                                std::vector<StepId> after) {
-    Bytes const share = share_of(gathered_bytes, group_size(group), element, label);
-    Region const own = in_place_ ? Region{} : region(label + ".send", share, Role::sent);
-    Region const recv = region(label + ".recv", gathered_bytes, Role::delivered);
-    Region const send = in_place_ ? own_part(recv, share, plan_.groups[group], plan_.me) : own;
-    return add_step(AllGather{group, send, recv, gathered_bytes, element}, std::move(after), std::move(label));
+    Part const mine = own_part(group, gathered, element, label);
+    Region const own = in_place_ ? Region{} : region(label + ".send", mine.bytes, Role::sent);
+    Region const recv = region(label + ".recv", gathered.bytes, Role::delivered);
+    Region const send = in_place_ ? mine.in(recv) : own;
+    return add_step(AllGather{group, send, recv, gathered.bytes, element, std::move(gathered.shares)}, std::move(after),
+                    std::move(label));
+}
+
+StepId PlanBuilder::gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
+                           std::vector<StepId> after) {
+    Part const mine = own_part(group, gathered, element, label);
+    bool const is_root = is(root, group);
+    Region const own = in_place_ && is_root ? Region{} : region(label + ".send", mine.bytes, Role::sent);
+    Region const recv = is_root ? region(label + ".recv", gathered.bytes, Role::delivered) : own;
+    Region const send = in_place_ && is_root ? mine.in(recv) : own;
+    return add_step(Gather{group, root, send, recv, gathered.bytes, element, std::move(gathered.shares)},
+                    std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
+                            std::vector<StepId> after) {
+    Part const mine = own_part(group, scattered, element, label);
+    bool const is_root = is(root, group);
+    bool const same = in_place_ && is_root;
+    Region const all =
+        is_root ? region(label + ".send", scattered.bytes, same ? Role::delivered : Role::sent) : Region{};
+    Region const recv = same ? mine.in(all) : region(label + ".recv", mine.bytes, Role::delivered);
+    Region const send = is_root ? all : recv;
+    return add_step(Scatter{group, root, send, recv, scattered.bytes, element, std::move(scattered.shares)},
+                    std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
@@ -123,19 +143,32 @@ StepId PlanBuilder::all_reduce(GroupId group, Bytes bytes, Element element, Redu
     return add_step(AllReduce{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
 }
 
-StepId PlanBuilder::reduce_scatter(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
-                                   std::vector<StepId> after) {
-    Bytes const share = share_of(bytes, group_size(group), element, label);
-    Region const send = region(label + ".send", bytes, in_place_ ? Role::delivered : Role::sent);
-    Region const recv = in_place_ ? own_part(send, share, plan_.groups[group], plan_.me)
-                                  : region(label + ".recv", share, Role::delivered);
-    return add_step(ReduceScatter{group, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
+StepId PlanBuilder::reduce(GroupId group, Rank root, Bytes bytes, Element element, Reduction reduction,
+                           std::string label, std::vector<StepId> after) {
+    bool const is_root = is(root, group);
+    Region const own = in_place_ && is_root ? Region{} : region(label + ".send", bytes, Role::sent);
+    Region const recv = is_root ? region(label + ".recv", bytes, Role::delivered) : own;
+    Region const send = in_place_ && is_root ? recv : own;
+    return add_step(Reduce{group, root, send, recv, bytes, element, reduction}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::reduce_scatter(GroupId group, SharedBytes unreduced, Element element, Reduction reduction,
+                                   std::string label, std::vector<StepId> after) {
+    Part const mine = own_part(group, unreduced, element, label);
+    Region const send = region(label + ".send", unreduced.bytes, in_place_ ? Role::delivered : Role::sent);
+    Region const recv = in_place_ ? mine.in(send) : region(label + ".recv", mine.bytes, Role::delivered);
+    return add_step(ReduceScatter{group, send, recv, unreduced.bytes, element, reduction, std::move(unreduced.shares)},
+                    std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
                               std::vector<StepId> after) {
     Region const data = region(label + ".data", bytes, Role::delivered);
     return add_step(Broadcast{group, root, data, bytes, element}, std::move(after), std::move(label));
+}
+
+StepId PlanBuilder::barrier(GroupId group, std::string label, std::vector<StepId> after) {
+    return add_step(Barrier{group}, std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
@@ -162,6 +195,22 @@ Rank PlanBuilder::group_size(GroupId group) const {
         throw Error(fmt::format("plan builder: rank {} has no group {}", plan_.me, group));
     }
     return static_cast<Rank>(plan_.groups[group].members.size());
+}
+
+bool PlanBuilder::is(Rank root, GroupId group) const {
+    return root >= 0 && root < group_size(group) && world_rank(plan_, group, root) == plan_.me;
+}
+
+PlanBuilder::Part PlanBuilder::own_part(GroupId group, SharedBytes const& whole, Element element,
+                                        std::string_view label) const {
+    Rank const ranks = group_size(group);
+    require_parts(whole, ranks, element, label);
+    auto const place = rank_in(plan_.groups[group], plan_.me);
+    if (!place) {
+        throw Error(fmt::format("plan builder: rank {} is not in the group of its collective", plan_.me));
+    }
+    Shares const shares(whole.bytes, static_cast<Bytes>(ranks), whole.shares);
+    return {shares.begin(*place), shares.of(*place)};
 }
 
 BufferId PlanBuilder::buffer(std::string name, Bytes bytes, Role role) {

@@ -9,12 +9,23 @@
 #include "common/plan/plan.hpp"
 
 #include <array>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace dlmb {
+
+/// A buffer of which each rank of a group has a part: equal parts, or those of `shares`, by group rank.
+struct SharedBytes {
+    SharedBytes(Bytes total) : bytes(total) {}  // NOLINT(google-explicit-constructor): the usual case
+    explicit SharedBytes(std::vector<Bytes> parts)
+        : bytes(std::accumulate(parts.begin(), parts.end(), Bytes{0})), shares(std::move(parts)) {}
+
+    Bytes bytes;
+    std::vector<Bytes> shares;
+};
 
 class PlanBuilder {
 public:
@@ -23,7 +34,8 @@ public:
     GroupId group(Group group);  // the same members give the same id
 
     // Settings for the steps that are added from now on.
-    /// Collectives work in place, where libraries know such a form (allreduce, reduce_scatter, allgather).
+    /// Collectives work in place, where libraries know such a form (all but broadcast; reduce, gather and scatter at
+    /// their root).
     void in_place(bool on) { in_place_ = on; }
     /// Steps lie in a few buffers that they overwrite in turn and that are not checked. All ranks of a step must agree.
     void share_buffers(bool on) { shared_ = on; }
@@ -33,14 +45,21 @@ public:
     /// "<label>.send" and "<label>.recv".
     StepId exchange(GroupId group, std::span<Bytes const> send_bytes, std::span<Bytes const> recv_bytes,
                     std::string label, std::vector<StepId> after = {});
-    StepId all_gather(GroupId group, Bytes gathered_bytes, Element element, std::string label,
+    StepId all_gather(GroupId group, SharedBytes gathered, Element element, std::string label,
                       std::vector<StepId> after = {});
+    StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
+                  std::vector<StepId> after = {});
+    StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
+                   std::vector<StepId> after = {});
     StepId all_reduce(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
                       std::vector<StepId> after = {});
-    StepId reduce_scatter(GroupId group, Bytes bytes, Element element, Reduction reduction, std::string label,
+    StepId reduce(GroupId group, Rank root, Bytes bytes, Element element, Reduction reduction, std::string label,
+                  std::vector<StepId> after = {});
+    StepId reduce_scatter(GroupId group, SharedBytes unreduced, Element element, Reduction reduction, std::string label,
                           std::vector<StepId> after = {});
     StepId broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
                      std::vector<StepId> after = {});
+    StepId barrier(GroupId group, std::string label, std::vector<StepId> after = {});
     StepId send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
                 std::vector<StepId> after = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
@@ -51,7 +70,17 @@ public:
     [[nodiscard]] Plan finish() && { return std::move(plan_); }
 
 private:
+    /// This rank's part of a gathered, scattered or unreduced buffer.
+    struct Part {
+        Bytes begin = 0;
+        Bytes bytes = 0;
+        [[nodiscard]] Region in(Region const& whole) const { return {whole.buffer, whole.offset + begin}; }
+    };
+
     Rank group_size(GroupId group) const;
+    /// Whether this rank is rank `root` of the group.
+    [[nodiscard]] bool is(Rank root, GroupId group) const;
+    [[nodiscard]] Part own_part(GroupId group, SharedBytes const& whole, Element element, std::string_view label) const;
     enum class Role : std::uint8_t { sent, delivered };
 
     BufferId buffer(std::string name, Bytes bytes, Role role);

@@ -83,55 +83,103 @@ public:
     }
     void operator()(AllGather const& step) {
         std::vector<Rank> const& members = plan_.groups[step.group].members;
+        Shares const shares = shares_of(plan_, step);
         Tag const tag = tags_.of(plan_.me, step_);
-        for (Rank const peer : members) {
-            recv(step.bytes / members.size(), peer, tag);
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            recv(shares.of(static_cast<Rank>(place)), members[place], tag);
         }
         for (Rank const peer : members) {
-            send(step.bytes / members.size(), peer, tag);
+            send(shares.of(my_place(step.group)), peer, tag);
         }
     }
+    void operator()(Gather const& step) {
+        to_root(step, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
+    }
+    void operator()(Reduce const& step) {
+        to_root(step, [&step](Rank /*place*/) { return step.bytes; });
+    }
+    void operator()(Scatter const& step) {
+        from_root(step, [shares = shares_of(plan_, step)](Rank place) { return shares.of(place); });
+    }
     void operator()(Broadcast const& step) {
+        from_root(step, [&step](Rank /*place*/) { return step.bytes; });
+    }
+    // Dissemination: in round k a rank has heard of 2^k others.
+    void operator()(Barrier const& step) {
         std::vector<Rank> const& members = plan_.groups[step.group].members;
+        auto const me = static_cast<std::size_t>(my_place(step.group));
         Tag const tag = tags_.of(plan_.me, step_);
-        Rank const root = world(step.group, step.root);
-        if (root != plan_.me) {
-            recv(step.bytes, root, tag);
-            return;
-        }
-        for (Rank const peer : members) {
-            send(step.bytes, peer, tag);
+        for (std::size_t distance = 1; distance < members.size(); distance *= 2) {
+            begin_round();
+            recv(1, members[(me + members.size() - distance) % members.size()], tag);
+            send(1, members[(me + distance) % members.size()], tag);
         }
     }
     // Chunk indices run so that a rank forwards what it has just received: in round t of a reduce-scatter that leaves
     // chunk r on rank r it sends chunk r - 1 - t. The all-gather after it goes on with the finished chunk: r - t.
-    void operator()(ReduceScatter const& step) { ring(step.group, step.bytes, step.element, 1); }
+    void operator()(ReduceScatter const& step) {
+        ring(step.group, 1,
+             [shares = shares_of(plan_, step)](std::size_t chunk) { return shares.of(static_cast<Rank>(chunk)); });
+    }
     void operator()(AllReduce const& step) {
-        ring(step.group, step.bytes, step.element, 1);
-        ring(step.group, step.bytes, step.element, 0);
+        Bytes const ranks = plan_.groups[step.group].members.size();
+        Bytes const elements = step.bytes / size_of(step.element);
+        // The first (elements mod ranks) chunks have one element more.
+        auto const chunk_bytes = [&](std::size_t chunk) {
+            return (elements / ranks + (chunk < elements % ranks ? 1 : 0)) * size_of(step.element);
+        };
+        ring(step.group, 1, chunk_bytes);
+        ring(step.group, 0, chunk_bytes);
     }
     void operator()(Compute const& step) { message("calc {}", step.busy_ns); }
 
 private:
     [[nodiscard]] Rank world(GroupId group, Rank peer) const { return world_rank(plan_, group, peer); }
 
+    [[nodiscard]] Rank my_place(GroupId group) const { return rank_in(plan_.groups[group], plan_.me).value(); }
+
+    /// One message from every rank to the root; `bytes_of` their group rank.
+    template <class Step, class BytesOf>
+    void to_root(Step const& step, BytesOf bytes_of) {
+        Tag const tag = tags_.of(plan_.me, step_);
+        Rank const root = world(step.group, step.root);
+        if (root != plan_.me) {
+            send(bytes_of(my_place(step.group)), root, tag);
+            return;
+        }
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            recv(bytes_of(static_cast<Rank>(place)), members[place], tag);
+        }
+    }
+    /// The same the other way round.
+    template <class Step, class BytesOf>
+    void from_root(Step const& step, BytesOf bytes_of) {
+        Tag const tag = tags_.of(plan_.me, step_);
+        Rank const root = world(step.group, step.root);
+        if (root != plan_.me) {
+            recv(bytes_of(my_place(step.group)), root, tag);
+            return;
+        }
+        std::vector<Rank> const& members = plan_.groups[step.group].members;
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            send(bytes_of(static_cast<Rank>(place)), members[place], tag);
+        }
+    }
+
     /// One pass around the ring: every rank sends a chunk to the next one and gets one from the previous, ranks - 1
     /// times, each round after the one before it.
-    void ring(GroupId group, Bytes bytes, Element element, std::size_t first_behind) {
+    template <class ChunkBytes>
+    void ring(GroupId group, std::size_t first_behind, ChunkBytes chunk_bytes) {
         std::vector<Rank> const& members = plan_.groups[group].members;
         std::size_t const ranks = members.size();
-        auto const me = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
-        Bytes const elements = bytes / size_of(element);
-        // The first (elements mod ranks) chunks have one element more.
-        auto const chunk_bytes = [&](std::size_t chunk) {
-            return (elements / ranks + (chunk % ranks < elements % ranks ? 1 : 0)) * size_of(element);
-        };
+        auto const me = static_cast<std::size_t>(my_place(group));
         Tag const tag = tags_.of(plan_.me, step_);
         for (std::size_t round = 0; round + 1 < ranks; ++round) {
             begin_round();
             std::size_t const sent = me + 2 * ranks - first_behind - round;
-            recv_some(chunk_bytes(sent - 1), members[(me + ranks - 1) % ranks], tag);
-            send_some(chunk_bytes(sent), members[(me + 1) % ranks], tag);
+            recv_some(chunk_bytes((sent - 1) % ranks), members[(me + ranks - 1) % ranks], tag);
+            send_some(chunk_bytes(sent % ranks), members[(me + 1) % ranks], tag);
         }
     }
     /// What follows starts after everything that was written of this step.

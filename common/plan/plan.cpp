@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
 
 namespace dlmb {
 namespace {
@@ -15,7 +16,7 @@ struct Synonym {
 };
 
 constexpr Synonym synonyms[] = {
-    {"byte", Element::byte},     {"uint8", Element::byte}, {"int8", Element::byte},   {"char", Element::byte},
+    {"byte", Element::byte},     {"uint8", Element::byte}, {"int8", Element::int8},   {"char", Element::int8},
     {"int32", Element::int32},   {"int", Element::int32},  {"int64", Element::int64}, {"fp8", Element::fp8},
     {"fp8e4m3", Element::fp8},   {"fp16", Element::fp16},  {"half", Element::fp16},   {"bf16", Element::bf16},
     {"bfloat16", Element::bf16}, {"fp32", Element::fp32},  {"float", Element::fp32},  {"fp64", Element::fp64},
@@ -25,12 +26,13 @@ constexpr Synonym synonyms[] = {
 }  // namespace
 
 Bytes size_of(Element element) {
-    constexpr std::array<Bytes, 8> sizes{1, 4, 8, 1, 2, 2, 4, 8};
+    constexpr std::array<Bytes, 9> sizes{1, 1, 4, 8, 1, 2, 2, 4, 8};
     return sizes.at(static_cast<std::size_t>(element));
 }
 
 std::string_view name_of(Element element) {
-    constexpr std::array<std::string_view, 8> names{"byte", "int32", "int64", "fp8", "fp16", "bf16", "fp32", "fp64"};
+    constexpr std::array<std::string_view, 9> names{"byte", "int8", "int32", "int64", "fp8",
+                                                    "fp16", "bf16", "fp32",  "fp64"};
     return names.at(static_cast<std::size_t>(element));
 }
 
@@ -44,8 +46,9 @@ OperationKind kind_of(Operation const& operation) {
 }
 
 std::string_view name_of(OperationKind kind) {
-    constexpr std::array<std::string_view, 8> names{"exchange",       "send",      "recv",      "allreduce",
-                                                    "reduce_scatter", "allgather", "broadcast", "compute"};
+    constexpr std::array<std::string_view, 12> names{"exchange", "send",           "recv",      "allreduce",
+                                                     "reduce",   "reduce_scatter", "allgather", "gather",
+                                                     "scatter",  "broadcast",      "barrier",   "compute"};
     static_assert(std::variant_size_v<Operation> == names.size());
     return names.at(static_cast<std::size_t>(kind));
 }
@@ -67,6 +70,11 @@ std::optional<GroupId> group_of(Operation const& operation) {
             return std::nullopt;
         },
         operation);
+}
+
+Bytes Shares::begin(Rank rank) const {
+    return uneven_.empty() ? each_ * static_cast<Bytes>(rank)
+                           : std::accumulate(uneven_.begin(), uneven_.begin() + rank, Bytes{0});
 }
 
 Rank world_rank(Plan const& plan, GroupId group, Rank peer) {

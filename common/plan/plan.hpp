@@ -21,7 +21,7 @@ using GroupId = std::uint32_t;   // index into Plan::groups
 using BufferId = std::uint32_t;  // index into Plan::buffers
 using StepId = std::uint32_t;    // index into Plan::steps
 
-enum class Element : std::uint8_t { byte, int32, int64, fp8, fp16, bf16, fp32, fp64 };
+enum class Element : std::uint8_t { byte, int8, int32, int64, fp8, fp16, bf16, fp32, fp64 };
 enum class Reduction : std::uint8_t { sum, prod, min, max };
 
 [[nodiscard]] Bytes size_of(Element element);
@@ -88,8 +88,10 @@ struct Recv {
     bool operator==(Recv const&) const = default;
 };
 
-/// Collectives: `bytes` is the full logical buffer (all_gather, reduce_scatter: the gathered, unreduced size, which
-/// the group size divides in whole elements).
+/// Collectives: `bytes` is the full logical buffer (of those with shares: the gathered, scattered or unreduced size).
+/// `shares`: bytes of each group rank's part of it, one behind the other; none: equal parts. Parts are whole elements.
+/// `root`: a rank in the group. What only the root has (the result of a Reduce or Gather, the input of a Scatter) is on
+/// the others the region that they do have.
 struct AllReduce {
     GroupId group = 0;
     Region send, recv;
@@ -98,12 +100,22 @@ struct AllReduce {
     Reduction reduction = Reduction::sum;
     bool operator==(AllReduce const&) const = default;
 };
+struct Reduce {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::fp32;
+    Reduction reduction = Reduction::sum;
+    bool operator==(Reduce const&) const = default;
+};
 struct ReduceScatter {
     GroupId group = 0;
     Region send, recv;
     Bytes bytes = 0;
     Element element = Element::fp32;
     Reduction reduction = Reduction::sum;
+    std::vector<Bytes> shares = {};
     bool operator==(ReduceScatter const&) const = default;
 };
 struct AllGather {
@@ -111,7 +123,26 @@ struct AllGather {
     Region send, recv;
     Bytes bytes = 0;
     Element element = Element::byte;
+    std::vector<Bytes> shares = {};
     bool operator==(AllGather const&) const = default;
+};
+struct Gather {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    std::vector<Bytes> shares = {};
+    bool operator==(Gather const&) const = default;
+};
+struct Scatter {
+    GroupId group = 0;
+    Rank root = 0;
+    Region send, recv;
+    Bytes bytes = 0;
+    Element element = Element::byte;
+    std::vector<Bytes> shares = {};
+    bool operator==(Scatter const&) const = default;
 };
 /// `data` is read on `root` (rank in the group) and written on the others.
 struct Broadcast {
@@ -122,6 +153,12 @@ struct Broadcast {
     Element element = Element::byte;
     bool operator==(Broadcast const&) const = default;
 };
+/// Nobody's is complete before everybody's has started.
+struct Barrier {
+    GroupId group = 0;
+    bool operator==(Barrier const&) const = default;
+};
+
 /// A matrix of rows x inner values times one of inner x columns (m, k and n of the BLAS).
 struct ProductShape {
     std::uint64_t rows = 0;
@@ -138,7 +175,8 @@ struct Compute {
     bool operator==(Compute const&) const = default;
 };
 
-using Operation = std::variant<Exchange, Send, Recv, AllReduce, ReduceScatter, AllGather, Broadcast, Compute>;
+using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
+                               Broadcast, Barrier, Compute>;
 
 /// The alternatives of Operation, in its order.
 enum class OperationKind : std::uint8_t {
@@ -146,18 +184,24 @@ enum class OperationKind : std::uint8_t {
     send,
     recv,
     all_reduce,
+    reduce,
     reduce_scatter,
     all_gather,
+    gather,
+    scatter,
     broadcast,
+    barrier,
     compute
 };
 [[nodiscard]] OperationKind kind_of(Operation const& operation);
 
-/// The words of `--plan json`: exchange, send, recv, allreduce, reduce_scatter, allgather, broadcast, compute.
+/// The words of `--plan json`: exchange, send, recv, allreduce, reduce, reduce_scatter, allgather, gather, scatter,
+/// broadcast, barrier, compute.
 [[nodiscard]] std::string_view name_of(OperationKind kind);
 [[nodiscard]] std::string_view name_of(Operation const& operation);
 
-/// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks.
+/// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks, every other operation
+/// equal parts; no step names shares.
 struct OperationUse {
     OperationKind kind = OperationKind::exchange;
     bool uniform = false;
@@ -189,6 +233,29 @@ struct Plan {
 /// The group of a step; nothing for Compute.
 [[nodiscard]] std::optional<GroupId> group_of(Operation const& operation);
 
+/// The parts of all ranks in a gathered, scattered or unreduced buffer.
+class Shares {
+public:
+    /// `uneven`: by group rank, is kept; empty: equal parts for `ranks`.
+    Shares(Bytes bytes, Bytes ranks, std::span<Bytes const> uneven) : each_(bytes / ranks), uneven_(uneven) {}
+
+    [[nodiscard]] Bytes of(Rank rank) const {
+        return uneven_.empty() ? each_ : uneven_[static_cast<std::size_t>(rank)];
+    }
+    /// Where the part begins in the buffer.
+    [[nodiscard]] Bytes begin(Rank rank) const;
+
+private:
+    Bytes each_;
+    std::span<Bytes const> uneven_;
+};
+
+/// Of a step with shares.
+template <class Step>
+[[nodiscard]] Shares shares_of(Plan const& plan, Step const& step) {
+    return {step.bytes, plan.groups.at(step.group).members.size(), step.shares};
+}
+
 /// Rank in a group -> world rank.
 [[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
 
@@ -198,7 +265,7 @@ struct Plan {
 
 /// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
 inline constexpr char const* element_names =
-    "byte (uint8, int8, char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "
+    "byte (uint8), int8 (char), int32 (int), int64, fp8 (fp8e4m3), fp16 (half), bf16 (bfloat16), fp32 (float), "
     "fp64 (double)";
 
 /// Nothing for a name that is not in element_names.

@@ -41,10 +41,13 @@ struct Volume {
 
 /// GOAL, for plans that validate() accepts. Bytes to self are left out. Collectives are lowered to one plain algorithm
 /// each; what a library would really do is not modelled:
-///   exchange, all_gather, broadcast   linear: one message per pair of ranks, all posted together
-///   reduce_scatter                    ring, ranks - 1 rounds
-///   all_reduce                        ring reduce-scatter, then ring all-gather
-///   compute                           calc, in ns; arithmetic of reductions costs nothing
+///   exchange, all_gather      linear: one message per pair of ranks, all posted together
+///   gather, reduce            linear: one message from each rank to the root
+///   scatter, broadcast        linear: one message from the root to each rank
+///   reduce_scatter            ring, ranks - 1 rounds
+///   all_reduce                ring reduce-scatter, then ring all-gather
+///   barrier                   dissemination: in round k a byte to the rank 2^k further on
+///   compute                   calc, in ns; arithmetic of reductions costs nothing
 /// Sends and receives keep their channel as tag; every collective has a tag of its own above all channels.
 [[nodiscard]] std::string to_goal(std::span<Plan const> all_ranks);
 

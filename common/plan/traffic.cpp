@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/traffic.hpp"
 
+#include "common/plan/group_index.hpp"
+
 #include <algorithm>
 
 namespace dlmb {
@@ -12,6 +14,58 @@ Bytes all_but_own_share(Bytes times, Bytes bytes, Bytes ranks) {
     Bytes const others = times * (ranks - 1);
     return bytes / ranks * others + bytes % ranks * others / ranks;
 }
+
+/// Adds what a collective moves at best. A chain of ranks passes a broadcast or a reduction on: each sends and receives
+/// it once, the root only one of the two.
+struct CollectiveTraffic {
+    RankTraffic& traffic;
+    Plan const& plan;
+
+    void operator()(AllReduce const& step) const {
+        Bytes const moved = all_but_own_share(2, step.bytes, ranks(step));
+        add(step.bytes, step.bytes, step.bytes, moved, moved);
+    }
+    void operator()(AllGather const& step) const {
+        Bytes const others = step.bytes - shares_of(plan, step).of(place(step));
+        add(step.bytes, step.bytes, step.bytes, all_but_own_share(1, step.bytes, ranks(step)), others);
+    }
+    void operator()(ReduceScatter const& step) const {
+        Bytes const others = step.bytes - shares_of(plan, step).of(place(step));
+        add(step.bytes, step.bytes, step.bytes, others, all_but_own_share(1, step.bytes, ranks(step)));
+    }
+    void operator()(Broadcast const& step) const {
+        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
+        is_root(step) ? add(step.bytes, step.bytes, 0, moved, 0) : add(0, 0, step.bytes, 0, moved);
+    }
+    void operator()(Reduce const& step) const {
+        Bytes const moved = ranks(step) > 1 ? step.bytes : 0;
+        is_root(step) ? add(step.bytes, step.bytes, step.bytes, 0, moved) : add(step.bytes, step.bytes, 0, moved, 0);
+    }
+    void operator()(Gather const& step) const {
+        Bytes const own = shares_of(plan, step).of(place(step));
+        is_root(step) ? add(own, own, step.bytes, 0, step.bytes - own) : add(own, own, 0, own, 0);
+        traffic.self += is_root(step) ? own : 0;
+    }
+    void operator()(Scatter const& step) const {
+        Bytes const own = shares_of(plan, step).of(place(step));
+        is_root(step) ? add(step.bytes, step.bytes, own, step.bytes - own, 0) : add(0, 0, own, 0, own);
+        traffic.self += is_root(step) ? own : 0;
+    }
+    template <class Other>
+    void operator()(Other const& /*step*/) const {}
+
+private:
+    void add(Bytes payload, Bytes sent, Bytes received, Bytes out, Bytes in) const {
+        traffic.payload += payload;
+        traffic.send_total += sent;
+        traffic.recv_total += received;
+        traffic.out += out;
+        traffic.in += in;
+    }
+    [[nodiscard]] Bytes ranks(auto const& step) const { return plan.groups.at(step.group).members.size(); }
+    [[nodiscard]] Rank place(auto const& step) const { return rank_in(plan.groups.at(step.group), plan.me).value(); }
+    [[nodiscard]] bool is_root(auto const& step) const { return world_rank(plan, step.group, step.root) == plan.me; }
+};
 
 void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
     auto const is_me = [&](Rank peer) { return world_rank(plan, *group_of(operation), peer) == plan.me; };
@@ -25,26 +79,7 @@ void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
         traffic.recv_total += block.bytes;
         traffic.in += is_me(block.peer) ? 0 : block.bytes;
     }
-    std::visit(
-        [&](auto const& step) {
-            if constexpr (requires { step.root; }) {
-                Bytes const moved = plan.groups.at(step.group).members.size() > 1 ? step.bytes : 0;
-                bool const is_root = is_me(step.root);
-                traffic.payload += is_root ? step.bytes : 0;
-                (is_root ? traffic.send_total : traffic.recv_total) += step.bytes;
-                (is_root ? traffic.out : traffic.in) += moved;
-            } else if constexpr (requires { step.element; }) {
-                bool const twice = std::holds_alternative<AllReduce>(operation);
-                Bytes const moved =
-                    all_but_own_share(twice ? 2 : 1, step.bytes, plan.groups.at(step.group).members.size());
-                traffic.payload += step.bytes;
-                traffic.send_total += step.bytes;
-                traffic.recv_total += step.bytes;
-                traffic.out += moved;
-                traffic.in += moved;
-            }
-        },
-        operation);
+    std::visit(CollectiveTraffic{traffic, plan}, operation);
 }
 
 double max_over_mean(Bytes largest, double sum, std::size_t count) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <type_traits>
 
 namespace dlmb::validation {
 namespace {
@@ -23,7 +24,12 @@ struct Signature {
     Element element = Element::byte;
     Reduction reduction = Reduction::sum;
     Rank root = 0;
-    bool operator==(Signature const&) const = default;
+    std::span<Bytes const> shares = {};
+    bool operator==(Signature const& other) const {
+        return std::tie(kind, label, bytes, element, reduction, root) ==
+                   std::tie(other.kind, other.label, other.bytes, other.element, other.reduction, other.root) &&
+               std::equal(shares.begin(), shares.end(), other.shares.begin(), other.shares.end());
+    }
 };
 
 Signature signature_of(Step const& step) {
@@ -40,6 +46,9 @@ Signature signature_of(Step const& step) {
             if constexpr (requires { operation.root; }) {
                 signature.root = operation.root;
             }
+            if constexpr (requires { operation.shares; }) {
+                signature.shares = operation.shares;
+            }
         },
         step.operation);
     return signature;
@@ -50,13 +59,28 @@ std::string describe(Step const& step) {
     if (std::holds_alternative<Exchange>(step.operation)) {
         return "an exchange";
     }
+    if (std::holds_alternative<Barrier>(step.operation)) {
+        return "a barrier";
+    }
     std::string text =
         fmt::format("{} of {} B {}", name_of(step.operation), signature.bytes, name_of(signature.element));
-    if (std::holds_alternative<AllReduce>(step.operation) || std::holds_alternative<ReduceScatter>(step.operation)) {
-        text += fmt::format(" {}", name_of(signature.reduction));
-    }
-    if (std::holds_alternative<Broadcast>(step.operation)) {
-        text += fmt::format(" from group rank {}", signature.root);
+    std::visit(
+        [&](auto const& operation) {
+            if constexpr (requires { operation.reduction; }) {
+                text += fmt::format(" {}", name_of(signature.reduction));
+            }
+            if constexpr (requires { operation.root; }) {
+                bool const sends = std::is_same_v<std::decay_t<decltype(operation)>, Broadcast> ||
+                                   std::is_same_v<std::decay_t<decltype(operation)>, Scatter>;
+                text += fmt::format(" {} group rank {}", sends ? "from" : "to", signature.root);
+            }
+        },
+        step.operation);
+    if (!signature.shares.empty()) {
+        constexpr std::size_t shown = 8;
+        text += fmt::format(" in shares of {}{}",
+                            fmt::join(signature.shares.first(std::min(shown, signature.shares.size())), " "),
+                            signature.shares.size() > shown ? " ..." : "");
     }
     return text;
 }

@@ -54,14 +54,25 @@ bool overlapping(std::vector<Block> blocks) {
     return std::adjacent_find(blocks.begin(), blocks.end(), touch) != blocks.end();
 }
 
-/// Of an AllReduce, ReduceScatter or AllGather over `ranks` ranks.
+/// How much of its two regions a rank uses in a step of a group that has it; 0: it does not touch that region, which
+/// is then the other one.
+struct Used {
+    Bytes sent = 0;
+    Bytes received = 0;
+};
 template <class Collective>
-Bytes sent_bytes(Collective const& step, Bytes ranks) {
-    return std::is_same_v<Collective, AllGather> ? step.bytes / ranks : step.bytes;
-}
-template <class Collective>
-Bytes received_bytes(Collective const& step, Bytes ranks) {
-    return std::is_same_v<Collective, ReduceScatter> ? step.bytes / ranks : step.bytes;
+Used used_by(Plan const& plan, Collective const& step) {
+    Used used{step.bytes, step.bytes};
+    if constexpr (requires { step.shares; }) {
+        Bytes const own = shares_of(plan, step).of(rank_in(plan.groups[step.group], plan.me).value());
+        constexpr bool gathers = std::is_same_v<Collective, AllGather> || std::is_same_v<Collective, Gather>;
+        (gathers ? used.sent : used.received) = own;
+    }
+    if constexpr (requires { step.root; }) {
+        bool const is_root = world_rank(plan, step.group, step.root) == plan.me;
+        (std::is_same_v<Collective, Scatter> ? used.sent : used.received) *= is_root ? 1 : 0;
+    }
+    return used;
 }
 
 /// Every step for itself: ids in range, waits for earlier steps only, blocks in order and inside their buffer, whole
@@ -93,12 +104,22 @@ public:
     template <class Collective>
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
-        constexpr bool shares = !std::is_same_v<Collective, AllReduce>;
-        if (ranks > 0 && whole_elements(step.bytes, step.element, shares ? ranks : 1)) {
-            check_region(step.send, sent_bytes(step, ranks), step.element, "send");
-            check_region(step.recv, received_bytes(step, ranks), step.element, "recv");
+        bool sound = ranks > 0 && rank_in(plan_.groups[step.group], plan_.me).has_value();
+        if constexpr (requires { step.shares; }) {
+            sound = sound && check_shares(step, ranks);
+        } else {
+            sound = sound && whole_elements(step.bytes, step.element, 1);
+        }
+        if constexpr (requires { step.root; }) {
+            sound = sound && check_peer(step.root, ranks, "root") && check_root_regions(step);
+        }
+        if (sound) {
+            Used const used = used_by(plan_, step);
+            check_region(step.send, used.sent, step.element, "send");
+            check_region(step.recv, used.received, step.element, "recv");
         }
     }
+    void operator()(Barrier const& step) { (void)group_size(step.group); }
     void operator()(Broadcast const& step) {
         if (Bytes const ranks = group_size(step.group); ranks > 0 && whole_elements(step.bytes, step.element, 1)) {
             check_peer(step.root, ranks, "root");
@@ -178,6 +199,41 @@ private:
         }
     }
 
+    template <class Step>
+    bool check_shares(Step const& step, Bytes ranks) {
+        if (step.shares.empty()) {
+            return whole_elements(step.bytes, step.element, ranks);
+        }
+        if (step.shares.size() != ranks) {
+            fail(fmt::format("names {} shares for a group of {} ranks", step.shares.size(), ranks));
+            return false;
+        }
+        Bytes left = step.bytes;
+        bool fits = true;
+        for (Bytes const share : step.shares) {
+            if (!whole_elements(share, step.element, 1)) {
+                return false;
+            }
+            fits = fits && share <= left;
+            left -= fits ? share : 0;
+        }
+        if (!fits || left > 0) {
+            fail(fmt::format("has {} B, its shares have {}", step.bytes,
+                             fits ? fmt::format("{} B", step.bytes - left) : std::string("more")));
+        }
+        return fits && left == 0;
+    }
+
+    /// What a rank that is not the root does not have is the region that it has.
+    template <class Step>
+    bool check_root_regions(Step const& step) {
+        bool const sound = world_rank(plan_, step.group, step.root) == plan_.me || step.send == step.recv;
+        if (!sound) {
+            fail("names two regions on a rank that is not the root");
+        }
+        return sound;
+    }
+
     bool whole_elements(Bytes bytes, Element element, Bytes parts) {
         bool const whole = bytes % size_of(element) == 0 && bytes / size_of(element) % parts == 0;
         if (!whole) {
@@ -238,10 +294,11 @@ public:
     void operator()(Recv const& step) { add(writes, {step.buffer, step.from.offset}, step.from.bytes); }
     template <class Collective>
     void operator()(Collective const& step) {
-        Bytes const ranks = plan_.groups[step.group].members.size();
-        add(reads, step.send, sent_bytes(step, ranks));
-        add(writes, step.recv, received_bytes(step, ranks));
+        Used const used = used_by(plan_, step);
+        add(reads, step.send, used.sent);
+        add(writes, step.recv, used.received);
     }
+    void operator()(Barrier const& /*step*/) {}
     void operator()(Broadcast const& step) {
         bool const is_root = world_rank(plan_, step.group, step.root) == plan_.me;
         add(is_root ? reads : writes, step.data, step.bytes);
@@ -267,18 +324,19 @@ struct InPlace {
     Plan const& plan;
 
     bool operator()(AllReduce const& step) const { return step.send == step.recv; }
-    bool operator()(ReduceScatter const& step) const {
-        return own_part(step.send, step.bytes, step.group) == step.recv;
-    }
-    bool operator()(AllGather const& step) const { return own_part(step.recv, step.bytes, step.group) == step.send; }
+    bool operator()(Reduce const& step) const { return step.send == step.recv; }
+    bool operator()(ReduceScatter const& step) const { return own_part(step.send, step) == step.recv; }
+    bool operator()(Scatter const& step) const { return own_part(step.send, step) == step.recv; }
+    bool operator()(AllGather const& step) const { return own_part(step.recv, step) == step.send; }
+    bool operator()(Gather const& step) const { return own_part(step.recv, step) == step.send; }
     template <class Other>
     bool operator()(Other const& /*step*/) const {
         return false;
     }
-    [[nodiscard]] Region own_part(Region const& whole, Bytes bytes, GroupId group) const {
-        Bytes const part = bytes / plan.groups[group].members.size();
-        auto const me = static_cast<Bytes>(rank_in(plan.groups[group], plan.me).value());
-        return {whole.buffer, whole.offset + me * part};
+    template <class Step>
+    [[nodiscard]] Region own_part(Region const& whole, Step const& step) const {
+        Rank const me = rank_in(plan.groups[step.group], plan.me).value();
+        return {whole.buffer, whole.offset + shares_of(plan, step).begin(me)};
     }
 };
 

@@ -53,13 +53,8 @@ public:
         blocks("recv", step.group, std::span(&step.from, 1));
         stream(step.channel, step.batch);
     }
-    void operator()(AllReduce const& step) const { reducing(step); }
-    void operator()(ReduceScatter const& step) const { reducing(step); }
-    void operator()(AllGather const& step) const { collective(step); }
-    void operator()(Broadcast const& step) const {
-        collective(step);
-        format(R"(,"root":{})", world_rank(step.group, step.root));
-    }
+    void operator()(Barrier const& step) const { group(step.group); }
+    void operator()(auto const& step) const { collective(step); }
     void operator()(Compute const& step) const {
         format(R"(,"busy_ns":{})", step.busy_ns);
         if (step.product) {
@@ -87,10 +82,17 @@ private:
     void collective(auto const& step) const {
         group(step.group);
         format(R"(,"bytes":{},"element":"{}")", step.bytes, name_of(step.element));
-    }
-    void reducing(auto const& step) const {
-        collective(step);
-        format(R"(,"reduction":"{}")", name_of(step.reduction));
+        if constexpr (requires { step.reduction; }) {
+            format(R"(,"reduction":"{}")", name_of(step.reduction));
+        }
+        if constexpr (requires { step.root; }) {
+            format(R"(,"root":{})", world_rank(step.group, step.root));
+        }
+        if constexpr (requires { step.shares; }) {
+            if (!step.shares.empty()) {
+                add_numbers(text_, "shares", step.shares);
+            }
+        }
     }
 
     Text& text_;

@@ -43,8 +43,8 @@ enum class RuleStatus : std::uint8_t { chosen, tie, no_gain };
 
 /// As in dlmb::name_of(Element), name_of(MemoryKind) and name_of(Reduction), and what only other programs have: memory
 /// "rocm" and reductions of the "user".
-inline constexpr std::array<std::string_view, 8> element_words{"byte", "int32", "int64", "fp8",
-                                                               "fp16", "bf16",  "fp32",  "fp64"};
+inline constexpr std::array<std::string_view, 9> element_words{"byte", "int8", "int32", "int64", "fp8",
+                                                               "fp16", "bf16", "fp32",  "fp64"};
 inline constexpr std::array<std::string_view, 6> memory_words{"host", "pinned", "cuda", "managed", "nccl", "rocm"};
 inline constexpr std::array<std::string_view, 5> reduction_words{"sum", "prod", "min", "max", "user"};
 

@@ -262,11 +262,11 @@ public:
             uses.push_back({OperationKind::exchange, false});
         }
         if (sizes_.row_wise_values() > 0) {
-            uses.push_back({OperationKind::reduce_scatter, false});
-            uses.push_back({OperationKind::all_gather, false});
+            uses.push_back({OperationKind::reduce_scatter, true});
+            uses.push_back({OperationKind::all_gather, true});
         }
         if (params_.top_parameters + params_.bottom_parameters + sizes_.replicated_values() > 0) {
-            uses.push_back({OperationKind::all_reduce, false});
+            uses.push_back({OperationKind::all_reduce, true});
         }
         return uses;
     }

@@ -337,9 +337,9 @@ Plan plan_of(Params const& params, WorldShape const& world, Rank me) {
 }
 
 std::vector<OperationUse> operations_of(Params const& params) {
-    OperationUse const all_reduce{OperationKind::all_reduce};
-    OperationUse const all_gather{OperationKind::all_gather};
-    OperationUse const reduce_scatter{OperationKind::reduce_scatter};
+    OperationUse const all_reduce{OperationKind::all_reduce, true};
+    OperationUse const all_gather{OperationKind::all_gather, true};
+    OperationUse const reduce_scatter{OperationKind::reduce_scatter, true};
     bool const scatters = params.form == Form::reduce_scatter;
     switch (params.scheme) {
     case Scheme::ddp:
@@ -354,7 +354,7 @@ std::vector<OperationUse> operations_of(Params const& params) {
     case Scheme::fsdp:
         return {all_gather, reduce_scatter};
     }
-    OperationUse const broadcast{OperationKind::broadcast};
+    OperationUse const broadcast{OperationKind::broadcast, true};
     return params.model.norm_counters > 0 ? std::vector{all_reduce, broadcast} : std::vector{all_reduce};
 }
 

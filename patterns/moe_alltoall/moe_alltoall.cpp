@@ -202,7 +202,7 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
-        return {{OperationKind::exchange, false}, {OperationKind::all_gather, false}};
+        return {{OperationKind::exchange, false}, {OperationKind::all_gather, true}};
     }
 
     [[nodiscard]] bool draws_differ() const override { return true; }

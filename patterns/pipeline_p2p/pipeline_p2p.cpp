@@ -317,13 +317,13 @@ Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
 std::vector<OperationUse> operations_of(Params const& params) {
     std::vector<OperationUse> uses{{OperationKind::send}, {OperationKind::recv}};
     if (params.gathers()) {
-        uses.push_back({OperationKind::all_gather});
+        uses.push_back({OperationKind::all_gather, true});
     }
     if (params.vocabulary > 0 || params.gradient_bytes > 0 || (params.loss && params.dp > 1)) {
-        uses.push_back({OperationKind::all_reduce});
+        uses.push_back({OperationKind::all_reduce, true});
     }
     if (params.loss) {
-        uses.push_back({OperationKind::broadcast});
+        uses.push_back({OperationKind::broadcast, true});
     }
     return uses;
 }

@@ -321,16 +321,16 @@ std::vector<OperationUse> operations_of(Params const& params) {
     bool const training = params.phase == Phase::training;
     std::vector<OperationUse> uses;
     if (params.sequence_parallel) {
-        uses = {{OperationKind::all_gather}, {OperationKind::reduce_scatter}};
+        uses = {{OperationKind::all_gather, true}, {OperationKind::reduce_scatter, true}};
     }
     if (!params.scattered_edges() || training || params.logits == Logits::argmax) {
-        uses.push_back({OperationKind::all_reduce});
+        uses.push_back({OperationKind::all_reduce, true});
     }
     if (!params.sequence_parallel && !training && params.logits == Logits::allgather) {
-        uses.push_back({OperationKind::all_gather});
+        uses.push_back({OperationKind::all_gather, true});
     }
     if (training) {
-        uses.push_back({OperationKind::broadcast});
+        uses.push_back({OperationKind::broadcast, true});
     }
     return uses;
 }

@@ -25,7 +25,7 @@ YES_NO = ("in_place", "uniform")
 PARAMS = ("channels", "segment_bytes", "fanout", "max_requests", "radix", "max_outstanding")
 
 WORDS = {
-    "dtype": ("byte", "int32", "int64", "fp8", "fp16", "bf16", "fp32", "fp64"),
+    "dtype": ("byte", "int8", "int32", "int64", "fp8", "fp16", "bf16", "fp32", "fp64"),
     "reduction": ("sum", "prod", "min", "max", "user"),
     "memory": ("host", "pinned", "cuda", "managed", "nccl", "rocm"),
 }

@@ -7,13 +7,24 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <type_traits>
 
 namespace dlmb::conformance {
 namespace {
 
-bool is_uniform(Plan const& plan, Exchange const& exchange) {
-    std::size_t const members = plan.groups.at(exchange.group).members.size();
-    return packed(exchange.send, members) && packed(exchange.recv, members);
+bool is_uniform(Plan const& plan, Operation const& operation) {
+    return std::visit(
+        [&plan](auto const& step) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(step)>, Exchange>) {
+                std::size_t const members = plan.groups.at(step.group).members.size();
+                return packed(step.send, members) && packed(step.recv, members);
+            } else if constexpr (requires { step.shares; }) {
+                return step.shares.empty();
+            } else {
+                return true;
+            }
+        },
+        operation);
 }
 
 }  // namespace
@@ -39,14 +50,13 @@ std::vector<OperationUse> uses_of(CorpusEntry const& entry) {
     std::map<OperationKind, bool> uniform;
     for (Plan const& plan : entry.plans) {
         for (Step const& step : plan.steps) {
-            auto const* const exchange = std::get_if<Exchange>(&step.operation);
             auto const [place, is_first] = uniform.try_emplace(kind_of(step.operation), true);
-            place->second = place->second && (exchange == nullptr || is_uniform(plan, *exchange));
+            place->second = place->second && is_uniform(plan, step.operation);
         }
     }
     std::vector<OperationUse> uses;
     for (auto const& [kind, is_uniform] : uniform) {
-        uses.push_back({kind, kind == OperationKind::exchange && is_uniform});
+        uses.push_back({kind, is_uniform});
     }
     return uses;
 }

@@ -32,6 +32,58 @@ void add_reductions(int ranks, Element element, Reduction reduction, Bytes count
     }));
 }
 
+/// Parts of `most` and fewer elements, some of none.
+SharedBytes ragged_parts(int ranks, Bytes most, Element element) {
+    std::vector<Bytes> shares;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        constexpr Bytes eighths[] = {3, 0, 8, 1, 5};
+        shares.push_back(most * eighths[static_cast<std::size_t>(rank) % std::size(eighths)] / 8 * size_of(element));
+    }
+    return SharedBytes(std::move(shares));
+}
+
+/// What has a root, and what has parts, from every end of the group.
+void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<CorpusEntry>& entries) {
+    auto const add = [&](std::string const& name, Element element, auto const& build) {
+        std::string const text =
+            fmt::format("{}, {} elements of {}{}", name, count, name_of(element), in_place ? ", in place" : "");
+        entries.push_back(alike(text, ranks, [&](PlanBuilder& builder, GroupId all) {
+            builder.in_place(in_place);
+            build(builder, all, element);
+        }));
+    };
+    Bytes const all_counts = count * static_cast<Bytes>(ranks);
+    for (Rank const root : {0, ranks / 2, ranks - 1}) {
+        std::string const where = fmt::format(" with root {}", root);
+        add("reduce" + where, Element::int32, [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.reduce(all, root, count * size_of(element), element, Reduction::sum, "reduce");
+        });
+        add("gather" + where, Element::fp64, [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.gather(all, root, all_counts * size_of(element), element, "gather");
+        });
+        add("gatherv" + where, Element::fp32, [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.gather(all, root, ragged_parts(ranks, count, element), element, "gatherv");
+        });
+        add("scatter" + where, Element::byte, [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.scatter(all, root, all_counts * size_of(element), element, "scatter");
+        });
+        add("scatterv" + where, Element::int64, [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.scatter(all, root, ragged_parts(ranks, count, element), element, "scatterv");
+        });
+    }
+    add("allgatherv", Element::int8, [&](PlanBuilder& builder, GroupId all, Element element) {
+        builder.all_gather(all, ragged_parts(ranks, count, element), element, "allgatherv");
+    });
+    add("reduce_scatter of uneven parts", Element::fp32, [&](PlanBuilder& builder, GroupId all, Element element) {
+        builder.reduce_scatter(all, ragged_parts(ranks, count, element), element, Reduction::sum, "reduce_scatter");
+    });
+    add("reduce_scatter of equal parts that are named", Element::int8,
+        [&](PlanBuilder& builder, GroupId all, Element element) {
+            builder.reduce_scatter(all, SharedBytes(std::vector<Bytes>(static_cast<std::size_t>(ranks), count)),
+                                   element, Reduction::min, "reduce_scatter");
+        });
+}
+
 }  // namespace
 
 void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
@@ -51,8 +103,23 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
     for (Element const element : all_elements) {
         for (Reduction const reduction : all_reductions) {
             add_reductions(ranks, element, reduction, 1001, entries);
+            entries.push_back(alike(fmt::format("reduce {} {}", name_of(element), name_of(reduction)), ranks,
+                                    [&](PlanBuilder& builder, GroupId all) {
+                                        builder.reduce(all, ranks - 1, 1001 * size_of(element), element, reduction,
+                                                       "reduce");
+                                    }));
         }
     }
+    for (Bytes const count : {Bytes{0}, Bytes{1}, Bytes{1001}, Bytes{40} << 10}) {
+        for (bool const in_place : {false, true}) {
+            add_rooted_and_ragged(ranks, count, in_place, entries);
+        }
+    }
+    entries.push_back(alike("barriers between messages", ranks, [&](PlanBuilder& builder, GroupId all) {
+        StepId const first = builder.barrier(all, "barrier.first");
+        StepId const moved = builder.all_gather(all, 64 * static_cast<Bytes>(ranks), Element::byte, "gather", {first});
+        builder.barrier(all, "barrier.second", {moved});
+    }));
     entries.push_back(alike("every collective, some of them together", ranks, [&](PlanBuilder& builder, GroupId all) {
         Bytes const bytes = 4096 * static_cast<Bytes>(ranks);
         StepId const gathered = builder.all_gather(all, bytes, Element::fp32, "gather");
@@ -61,6 +128,10 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
             builder.all_reduce(all, bytes, Element::fp64, Reduction::max, "reduce.second", {gathered, reduced});
         builder.broadcast(all, 0, bytes, Element::byte, "broadcast", {again});
         builder.reduce_scatter(all, bytes, Element::fp32, Reduction::sum, "scatter", {again});
+        builder.reduce(all, ranks - 1, 4096, Element::int8, Reduction::max, "reduce.third", {again});
+        builder.gather(all, 0, ragged_parts(ranks, 512, Element::fp64), Element::fp64, "gather.second", {again});
+        builder.scatter(all, ranks - 1, bytes, Element::fp32, "scatter.second", {again});
+        builder.barrier(all, "barrier", {again});
     }));
 }
 

@@ -11,8 +11,8 @@
 
 namespace dlmb {
 
-inline constexpr Element all_elements[] = {Element::byte, Element::int32, Element::int64, Element::fp8,
-                                           Element::fp16, Element::bf16,  Element::fp32,  Element::fp64};
+inline constexpr Element all_elements[] = {Element::byte, Element::int8, Element::int32, Element::int64, Element::fp8,
+                                           Element::fp16, Element::bf16, Element::fp32,  Element::fp64};
 inline constexpr Reduction all_reductions[] = {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max};
 
 /// By host_reduce, from what `members` ranks contribute to `count` elements from element `first` on.

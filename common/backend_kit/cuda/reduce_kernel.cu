@@ -157,6 +157,8 @@ extern "C" __global__ void __launch_bounds__(threads_per_block)
     switch (element) {
     case Element::byte:
         return fold<Plain<std::uint8_t>>(to, left, right, bytes, reduction);
+    case Element::int8:
+        return fold<Plain<std::int8_t>>(to, left, right, bytes, reduction);
     case Element::int32:
         return fold<Plain<std::int32_t>>(to, left, right, bytes, reduction);
     case Element::int64:

@@ -3,6 +3,7 @@
 #include "common/backends/in_process/schedule.hpp"
 
 #include "common/base/error.hpp"
+#include "common/plan/group_index.hpp"
 
 #include <fmt/core.h>
 
@@ -48,19 +49,40 @@ private:
                recv.from.bytes);
     }
     void add(AllGather const& gather) {
-        Bytes const share = gather.bytes / size(gather.group);
+        Bytes const share = own_share(gather);
         std::byte const* const mine = place(gather.send, share);
-        std::byte* destination = place(gather.recv, gather.bytes);
-        for (Rank const peer : members(gather.group)) {
+        for_each_part(gather, place(gather.recv, gather.bytes), [&](Rank peer, std::byte* part, Bytes bytes) {
             post(peer, mine, share);
-            expect(peer, destination, share);
-            destination += share;
+            expect(peer, part, bytes);
+        });
+    }
+    void add(Gather const& gather) {
+        Bytes const share = own_share(gather);
+        Rank const root = enter_with_root(gather, "to");
+        post(root, place(gather.send, share), share);
+        if (root == plan_.me) {
+            for_each_part(gather, place(gather.recv, gather.bytes),
+                          [&](Rank peer, std::byte* part, Bytes bytes) { expect(peer, part, bytes); });
+        }
+    }
+    void add(Scatter const& scatter) {
+        Bytes const share = own_share(scatter);
+        Rank const root = enter_with_root(scatter, "from");
+        if (root == plan_.me) {
+            for_each_part(scatter, place(scatter.send, scatter.bytes),
+                          [&](Rank peer, std::byte* part, Bytes bytes) { post(peer, part, bytes); });
+        }
+        expect(root, place(scatter.recv, share), share);
+    }
+    void add(Barrier const& barrier) {
+        for (Rank const peer : members(barrier.group)) {
+            post(peer, nullptr, 0);
+            expect(peer, nullptr, 0);
         }
     }
     void add(Broadcast const& broadcast) {
         std::byte* const data = place(broadcast.data, broadcast.bytes);
-        Rank const root = world(broadcast.group, broadcast.root);
-        text_ += fmt::format(" from {}", root);
+        Rank const root = enter_with_root(broadcast, "from");
         if (root != plan_.me) {
             expect(root, data, broadcast.bytes);
             return;
@@ -72,6 +94,7 @@ private:
         }
     }
     void add(AllReduce const& reduce) {
+        text_ += reduction_text(reduce);
         std::byte const* const mine = place(reduce.send, reduce.bytes);
         begin_reducing(reduce, reduce.bytes);
         for (Rank const peer : members(reduce.group)) {
@@ -79,21 +102,58 @@ private:
             expect(peer, nullptr, reduce.bytes);
         }
     }
-    void add(ReduceScatter const& reduce) {
-        Bytes const share = reduce.bytes / size(reduce.group);
-        std::byte const* mine = place(reduce.send, reduce.bytes);
-        begin_reducing(reduce, share);
-        for (Rank const peer : members(reduce.group)) {
-            post(peer, mine, share);
-            expect(peer, nullptr, share);
-            mine += share;
+    void add(Reduce const& reduce) {
+        Rank const root = enter_with_root(reduce, "to");
+        text_ += reduction_text(reduce);
+        post(root, place(reduce.send, reduce.bytes), reduce.bytes);
+        if (root != plan_.me) {
+            return;
         }
+        begin_reducing(reduce, reduce.bytes);
+        for (Rank const peer : members(reduce.group)) {
+            expect(peer, nullptr, reduce.bytes);
+        }
+    }
+    void add(ReduceScatter const& reduce) {
+        Bytes const share = own_share(reduce);
+        text_ += reduction_text(reduce);
+        begin_reducing(reduce, share);
+        for_each_part(reduce, place(reduce.send, reduce.bytes), [&](Rank peer, std::byte* part, Bytes bytes) {
+            post(peer, part, bytes);
+            expect(peer, nullptr, share);
+        });
     }
     void add(Compute const& compute) { work_.compute.emplace(compute); }
 
+    /// The world rank of the root, which both ends of a block must agree on.
+    template <class Operation>
+    Rank enter_with_root(Operation const& operation, std::string_view direction) {
+        Rank const root = world(operation.group, operation.root);
+        text_ += fmt::format(" {} {}", direction, root);
+        return root;
+    }
+    template <class Operation>
+    [[nodiscard]] Bytes own_share(Operation const& operation) const {
+        return shares_of(plan_, operation).of(rank_in(plan_.groups.at(operation.group), plan_.me).value());
+    }
+    /// Calls use(world rank, address, bytes) for the part of each rank in the buffer at `whole`.
+    template <class Operation, class Use>
+    void for_each_part(Operation const& operation, std::byte* whole, Use const& use) const {
+        Shares const shares = shares_of(plan_, operation);
+        Rank place = 0;
+        for (Rank const peer : members(operation.group)) {
+            Bytes const bytes = shares.of(place++);
+            use(peer, whole, bytes);
+            whole += bytes;
+        }
+    }
+
+    template <class Operation>
+    static std::string reduction_text(Operation const& reduce) {
+        return fmt::format(" {} {}", name_of(reduce.element), name_of(reduce.reduction));
+    }
     template <class Operation>
     void begin_reducing(Operation const& reduce, Bytes result_bytes) {
-        text_ += fmt::format(" {} {}", name_of(reduce.element), name_of(reduce.reduction));
         Reducing reducing{reduce.element, reduce.reduction, place(reduce.recv, result_bytes), {}};
         bool const overlap = reduce.send.buffer == reduce.recv.buffer &&
                              reduce.send.offset < reduce.recv.offset + result_bytes &&
@@ -124,7 +184,6 @@ private:
         return buffers_.base.at(region.buffer) + region.offset;
     }
     [[nodiscard]] std::vector<Rank> const& members(GroupId group) const { return plan_.groups.at(group).members; }
-    [[nodiscard]] Bytes size(GroupId group) const { return members(group).size(); }
     [[nodiscard]] Rank world(GroupId group, Rank peer) const {
         return members(group).at(static_cast<std::size_t>(peer));
     }

@@ -14,17 +14,29 @@
 namespace dlmb::mpi {
 namespace {
 
+/// Which steps of its operation a call is for.
+enum class Takes : std::uint8_t { all, equal_parts, shares };
+
 struct CallFacts {
     CollectiveCall call;
     std::string_view name;
     OperationKind operation;
+    Takes takes = Takes::all;
 };
 constexpr CallFacts call_facts[] = {
     {CollectiveCall::allreduce, "allreduce", OperationKind::all_reduce},
-    {CollectiveCall::reduce_scatter_block, "reduce_scatter_block", OperationKind::reduce_scatter},
-    {CollectiveCall::allgather, "allgather", OperationKind::all_gather},
+    {CollectiveCall::reduce, "reduce", OperationKind::reduce},
+    {CollectiveCall::reduce_scatter, "reduce_scatter", OperationKind::reduce_scatter, Takes::shares},
+    {CollectiveCall::reduce_scatter_block, "reduce_scatter_block", OperationKind::reduce_scatter, Takes::equal_parts},
+    {CollectiveCall::allgather, "allgather", OperationKind::all_gather, Takes::equal_parts},
+    {CollectiveCall::allgatherv, "allgatherv", OperationKind::all_gather, Takes::shares},
+    {CollectiveCall::gather, "gather", OperationKind::gather, Takes::equal_parts},
+    {CollectiveCall::gatherv, "gatherv", OperationKind::gather, Takes::shares},
+    {CollectiveCall::scatter, "scatter", OperationKind::scatter, Takes::equal_parts},
+    {CollectiveCall::scatterv, "scatterv", OperationKind::scatter, Takes::shares},
     {CollectiveCall::bcast, "bcast", OperationKind::broadcast},
-    {CollectiveCall::alltoall, "alltoall", OperationKind::exchange},
+    {CollectiveCall::barrier, "barrier", OperationKind::barrier},
+    {CollectiveCall::alltoall, "alltoall", OperationKind::exchange, Takes::equal_parts},
     {CollectiveCall::alltoallv, "alltoallv", OperationKind::exchange},
 };
 
@@ -35,7 +47,9 @@ CallFacts const& facts_of(CollectiveCall call) {
 constexpr Bytes kibi = 1024;
 
 bool serves(CollectiveCall call, OperationUse const& use) {
-    return operation_of(call) == use.kind && (call != CollectiveCall::alltoall || use.uniform);
+    CallFacts const& facts = facts_of(call);
+    return facts.operation == use.kind &&
+           (facts.takes == Takes::all || (facts.takes == Takes::equal_parts) == use.uniform);
 }
 
 bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
@@ -54,6 +68,20 @@ std::vector<std::string> names_of_4_0(CollectiveCall call) {
     switch (call) {
     case CollectiveCall::allreduce:
         return {"nb", "smp", "recursive_doubling", "reduce_scatter_allgather"};
+    case CollectiveCall::reduce:
+        return {"binomial", "nb", "smp", "reduce_scatter_gather"};
+    case CollectiveCall::reduce_scatter:
+        return {"nb", "noncommutative", "pairwise", "recursive_doubling", "recursive_halving"};
+    case CollectiveCall::allgatherv:
+        return {"brucks", "nb", "recursive_doubling", "ring"};
+    case CollectiveCall::gather:
+    case CollectiveCall::scatter:
+        return {"binomial", "nb"};
+    case CollectiveCall::gatherv:
+    case CollectiveCall::scatterv:
+        return {"linear", "nb"};
+    case CollectiveCall::barrier:
+        return {"nb", "smp", "dissemination"};
     case CollectiveCall::reduce_scatter_block:
         return {"noncommutative", "recursive_doubling", "pairwise", "recursive_halving", "nb"};
     case CollectiveCall::allgather:
@@ -108,7 +136,8 @@ AlgorithmCatalogue mpich_algorithms(std::string_view version) {
 }
 
 // Open MPI's component coll/tuned. Names and ids are what MPI_T says; which ones give way to another in silence is
-// nowhere to be asked and stands here, from ompi/mca/coll/base/coll_base_{allreduce,allgather,bcast}.c (4.1 and 5.0).
+// nowhere to be asked and stands here, from
+// ompi/mca/coll/base/coll_base_{allreduce,allgather,allgatherv,bcast,reduce}.c (4.1 and 5.0).
 
 constexpr Bytes usual_segment = Bytes{64} << 10;
 
@@ -131,7 +160,11 @@ std::string falls_back(CollectiveCall call, std::string_view algorithm, Bytes se
     if (is(CollectiveCall::allreduce, "rabenseifner") && size.elements < std::bit_floor(ranks)) {
         return "with fewer elements than ranks it runs basic_linear";
     }
-    if (is(CollectiveCall::allgather, "neighbor") && ranks % 2 != 0) {
+    if (is(CollectiveCall::reduce, "rabenseifner") && (ranks < 2 || size.elements < std::bit_floor(ranks))) {
+        return "with one rank, or fewer elements than ranks, it runs linear";
+    }
+    bool const gathers = call == CollectiveCall::allgather || call == CollectiveCall::allgatherv;
+    if (gathers && algorithm == "neighbor" && ranks % 2 != 0) {
         return "with an odd number of ranks it runs ring";
     }
     if (is(CollectiveCall::allgather, "recursive_doubling") && !std::has_single_bit(ranks)) {
@@ -153,8 +186,9 @@ std::vector<Bytes> segments(CollectiveCall call, std::string_view algorithm) {
         return {usual_segment};
     }
     bool const cuts = algorithm == "chain" || algorithm == "pipeline" || algorithm.ends_with("binary_tree") ||
-                      algorithm == "binomial" || algorithm == "knomial";
-    return call == CollectiveCall::bcast && cuts ? std::vector<Bytes>{0, usual_segment} : std::vector<Bytes>{0};
+                      algorithm.ends_with("binary") || algorithm == "binomial" || algorithm == "knomial";
+    bool const from_root = call == CollectiveCall::bcast || call == CollectiveCall::reduce;
+    return from_root && cuts ? std::vector<Bytes>{0, usual_segment} : std::vector<Bytes>{0};
 }
 
 }  // namespace
@@ -198,8 +232,20 @@ std::string_view name_of(CollectiveCall call) {
     return facts_of(call).name;
 }
 
-OperationKind operation_of(CollectiveCall call) {
-    return facts_of(call).operation;
+bool does(CollectiveCall call, Operation const& operation) {
+    CallFacts const& facts = facts_of(call);
+    if (facts.operation != kind_of(operation)) {
+        return false;
+    }
+    return std::visit(
+        [&facts](auto const& step) {
+            if constexpr (requires { step.shares; }) {
+                return (facts.takes == Takes::shares) == !step.shares.empty();
+            } else {
+                return true;
+            }
+        },
+        operation);
 }
 
 std::string_view name_of(AlgorithmSetting setting) {

@@ -20,13 +20,32 @@
 namespace dlmb::mpi {
 
 /// MPI's blocking collectives that this backend calls, named as MPI does, without the prefix.
-enum class CollectiveCall : std::uint8_t { allreduce, reduce_scatter_block, allgather, bcast, alltoall, alltoallv };
-inline constexpr std::array every_collective_call{CollectiveCall::allreduce, CollectiveCall::reduce_scatter_block,
-                                                  CollectiveCall::allgather, CollectiveCall::bcast,
-                                                  CollectiveCall::alltoall,  CollectiveCall::alltoallv};
+enum class CollectiveCall : std::uint8_t {
+    allreduce,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_block,
+    allgather,
+    allgatherv,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    bcast,
+    barrier,
+    alltoall,
+    alltoallv
+};
+inline constexpr std::array every_collective_call{
+    CollectiveCall::allreduce, CollectiveCall::reduce,     CollectiveCall::reduce_scatter,
+    CollectiveCall::allgather, CollectiveCall::allgatherv, CollectiveCall::reduce_scatter_block,
+    CollectiveCall::gather,    CollectiveCall::gatherv,    CollectiveCall::scatter,
+    CollectiveCall::scatterv,  CollectiveCall::bcast,      CollectiveCall::barrier,
+    CollectiveCall::alltoall,  CollectiveCall::alltoallv};
 [[nodiscard]] std::string_view name_of(CollectiveCall call);
-/// The operation that is done with the call.
-[[nodiscard]] OperationKind operation_of(CollectiveCall call);
+/// Whether the step may be done with the call: steps with shares take the vector forms and MPI_Reduce_scatter, steps
+/// without the others, exchanges either.
+[[nodiscard]] bool does(CollectiveCall call, Operation const& operation);
 
 /// What an algorithm can be told besides its name.
 enum class AlgorithmSetting : std::uint8_t { segment, tree_fanout, chain_fanout, max_requests };
@@ -59,7 +78,7 @@ struct CallAlgorithms {
 /// A call of a plan as far as it decides which algorithm really runs.
 struct CallSize {
     int ranks = 0;
-    Bytes elements = 0;  // of the call: of one rank's share for allgather and reduce_scatter_block
+    Bytes elements = 0;  // of the call: of one rank's share (mean) where there are shares
     Bytes element_bytes = 1;
 };
 

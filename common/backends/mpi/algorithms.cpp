@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
@@ -35,9 +34,8 @@ std::vector<std::string> names(CallAlgorithms const& offered) {
 
 /// The call of the choice that does the operation; nullopt: it names none.
 std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoice const& choice) {
-    OperationKind const kind = kind_of(operation);
     for (auto const& [call, algorithm] : choice.algorithms) {
-        if (operation_of(call) == kind) {
+        if (does(call, operation)) {
             return call;
         }
     }
@@ -47,12 +45,13 @@ std::optional<CollectiveCall> call_of(Operation const& operation, AlgorithmChoic
 CallSize size_of_call(Operation const& operation, Plan const& plan) {
     return std::visit(
         [&](auto const& step) -> CallSize {
-            using Kind = std::decay_t<decltype(step)>;
             if constexpr (requires { step.group; }) {
                 auto const ranks = static_cast<Bytes>(plan.groups.at(step.group).members.size());
                 CallSize size{static_cast<int>(ranks)};
                 if constexpr (requires { step.element; }) {
-                    bool const by_share = std::is_same_v<Kind, ReduceScatter> || std::is_same_v<Kind, AllGather>;
+                    bool const by_share = requires {
+                        step.shares;
+                    };
                     size.element_bytes = size_of(step.element);
                     size.elements = step.bytes / size.element_bytes / (by_share ? ranks : 1);
                 }

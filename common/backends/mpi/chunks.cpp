@@ -97,15 +97,8 @@ struct Cutter {
             return {part, {}, ranges_of({part.from}, step.buffer)};
         });
     }
-    std::vector<Chunk> operator()(AllReduce const& step) const {
-        return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
-            AllReduce part = step;
-            part.send.offset += first;
-            part.recv.offset += first;
-            part.bytes = bytes;
-            return moved(part, part.send, bytes, part.recv, bytes);
-        });
-    }
+    std::vector<Chunk> operator()(AllReduce const& step) const { return reduced(step, true); }
+    std::vector<Chunk> operator()(Reduce const& step) const { return reduced(step, step.root == cut.me); }
     std::vector<Chunk> operator()(Broadcast const& step) const {
         bool const is_root = step.root == cut.me;
         return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
@@ -116,14 +109,35 @@ struct Cutter {
         });
     }
     std::vector<Chunk> operator()(ReduceScatter const& step) const {
-        return {moved(step, step.send, step.bytes, step.recv, step.bytes / static_cast<Bytes>(cut.ranks))};
+        return {moved(step, step.send, step.bytes, step.recv, own_share(step))};
     }
     std::vector<Chunk> operator()(AllGather const& step) const {
-        return {moved(step, step.send, step.bytes / static_cast<Bytes>(cut.ranks), step.recv, step.bytes)};
+        return {moved(step, step.send, own_share(step), step.recv, step.bytes)};
     }
+    std::vector<Chunk> operator()(Gather const& step) const {
+        return {moved(step, step.send, own_share(step), step.recv, step.root == cut.me ? step.bytes : 0)};
+    }
+    std::vector<Chunk> operator()(Scatter const& step) const {
+        return {moved(step, step.send, step.root == cut.me ? step.bytes : 0, step.recv, own_share(step))};
+    }
+    std::vector<Chunk> operator()(Barrier const& step) const { return {{step, {}, {}}}; }
     std::vector<Chunk> operator()(Compute const& step) const { return {{step, {}, {}}}; }
 
 private:
+    template <class Step>
+    [[nodiscard]] Bytes own_share(Step const& step) const {
+        return Shares(step.bytes, static_cast<Bytes>(cut.ranks), step.shares).of(cut.me);
+    }
+    template <class Step>
+    [[nodiscard]] std::vector<Chunk> reduced(Step const& step, bool has_result) const {
+        return pieces(step.bytes, whole_elements(cut.chunk_bytes, step.element), [&](Bytes first, Bytes bytes) {
+            Step part = step;
+            part.send.offset += first;
+            part.recv.offset += first;
+            part.bytes = bytes;
+            return moved(part, part.send, bytes, part.recv, has_result ? bytes : 0);
+        });
+    }
     static Chunk moved(Operation call, Region const& from, Bytes read, Region const& to, Bytes written) {
         Chunk chunk{std::move(call), {}, {}};
         append({from.buffer, from.offset, read}, chunk.reads);

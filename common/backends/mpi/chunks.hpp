@@ -36,9 +36,9 @@ struct Cut {
 /// Rounds that this rank's blocks need. The self block travels on the device and does not count.
 [[nodiscard]] std::uint64_t rounds_of(Exchange const& exchange, Bytes chunk_bytes, int me);
 
-/// Exchange: each round moves the next `chunk_bytes` of every block but the self block. Send, Recv, AllReduce and
-/// Broadcast: pieces of `chunk_bytes`, reductions of whole elements. ReduceScatter and AllGather: one call, because
-/// the shares of a call lie next to each other. At least one chunk, also for no bytes.
+/// Exchange: each round moves the next `chunk_bytes` of every block but the self block. Send, Recv, AllReduce, Reduce
+/// and Broadcast: pieces of `chunk_bytes`, reductions of whole elements. The others: one call, because the shares of a
+/// call lie next to each other. At least one chunk, also for no bytes.
 [[nodiscard]] std::vector<Chunk> chunks_of(Operation const& operation, Cut const& cut);
 
 /// The exchange as one call, self block included.

@@ -17,6 +17,8 @@ namespace {
 /// fp16, bf16 and fp8 as numbers of their size.
 MPI_Datatype type_of(Element element) {
     switch (element) {
+    case Element::int8:
+        return MPI_INT8_T;
     case Element::int32:
         return MPI_INT32_T;
     case Element::int64:
@@ -100,56 +102,127 @@ struct ArgumentsOf {
 
     using Calls = std::vector<CollectiveArguments>;
     Calls operator()(AllReduce const& step) const {
-        std::byte const* const send = context.address(step.send);
-        std::byte* const recv = context.address(step.recv);
-        Bytes const size = size_of(step.element);
-        MPI_Datatype const type = type_of(step.element);
-        MPI_Op const operation = reduction_of(step.element, step.reduction);
-        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
-            void const* const from = send == recv ? MPI_IN_PLACE : send + first * size;
-            return {OperationKind::all_reduce, from, recv + first * size, count, type, operation, 0};
-        });
+        return reduced(CollectiveCall::allreduce, step, 0, step.send == step.recv, context.address(step.recv));
+    }
+    Calls operator()(Reduce const& step) const {
+        bool const is_root = step.root == context.me(step.group);
+        return reduced(CollectiveCall::reduce, step, step.root, is_root && step.send == step.recv,
+                       is_root ? context.address(step.recv) : nullptr);
     }
     Calls operator()(Broadcast const& step) const {
         std::byte* const data = context.address(step.data);
         Bytes const size = size_of(step.element);
         MPI_Datatype const type = type_of(step.element);
         return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
-            return {OperationKind::broadcast, nullptr, data + first * size, count, type, MPI_OP_NULL, step.root};
+            return {CollectiveCall::bcast, nullptr, data + first * size, count, type, MPI_OP_NULL, step.root};
         });
     }
+    // MPI's form in place takes the input from the receive buffer and leaves the result at its front.
     Calls operator()(ReduceScatter const& step) const {
-        std::byte const* const send = context.address(step.send);
-        std::byte* const recv = context.address(step.recv);
-        Bytes const share = step.bytes / size_of(step.element) / static_cast<Bytes>(context.ranks(step.group));
-        return {{OperationKind::reduce_scatter, send == recv ? MPI_IN_PLACE : send, recv, static_cast<int>(share),
-                 type_of(step.element), reduction_of(step.element, step.reduction), 0}};
+        CollectiveArguments call =
+            with_shares(step, CollectiveCall::reduce_scatter_block, CollectiveCall::reduce_scatter, 0);
+        call.operation = reduction_of(step.element, step.reduction);
+        call.send = call.send == call.recv ? MPI_IN_PLACE : call.send;
+        return {std::move(call)};
     }
     Calls operator()(AllGather const& step) const {
-        std::byte const* const send = context.address(step.send);
-        std::byte* const recv = context.address(step.recv);
-        Bytes const share = step.bytes / static_cast<Bytes>(context.ranks(step.group));
-        bool const in_place = send == recv + share * static_cast<Bytes>(context.me(step.group));
-        return {{OperationKind::all_gather, in_place ? MPI_IN_PLACE : send, recv,
-                 static_cast<int>(share / size_of(step.element)), type_of(step.element), MPI_OP_NULL, 0}};
+        CollectiveArguments call = with_shares(step, CollectiveCall::allgather, CollectiveCall::allgatherv, 0);
+        call.send = call.send == part(step, step.recv) ? MPI_IN_PLACE : call.send;
+        return {std::move(call)};
     }
+    Calls operator()(Gather const& step) const {
+        CollectiveArguments call = with_shares(step, CollectiveCall::gather, CollectiveCall::gatherv, step.root);
+        bool const is_root = step.root == context.me(step.group);
+        call.send = is_root && call.send == part(step, step.recv) ? MPI_IN_PLACE : call.send;
+        call.recv = is_root ? call.recv : nullptr;
+        return {std::move(call)};
+    }
+    Calls operator()(Scatter const& step) const {
+        CollectiveArguments call = with_shares(step, CollectiveCall::scatter, CollectiveCall::scatterv, step.root);
+        bool const is_root = step.root == context.me(step.group);
+        call.recv = is_root && call.recv == part(step, step.send) ? MPI_IN_PLACE : call.recv;
+        call.send = is_root ? call.send : nullptr;
+        return {std::move(call)};
+    }
+    Calls operator()(Barrier const& /*step*/) const { return {{.call = CollectiveCall::barrier}}; }
     template <class Other>
     Calls operator()(Other const& /*step*/) const {
         throw Error("mpi: arguments of a collective for another step");
     }
+
+private:
+    /// `recv`: nullptr where there is no result.
+    template <class Step>
+    [[nodiscard]] Calls reduced(CollectiveCall call, Step const& step, int root, bool in_place, std::byte* recv) const {
+        std::byte const* const send = context.address(step.send);
+        Bytes const size = size_of(step.element);
+        MPI_Datatype const type = type_of(step.element);
+        MPI_Op const operation = reduction_of(step.element, step.reduction);
+        return cut(step.bytes / size, context.limits, [&](Bytes first, int count) -> CollectiveArguments {
+            void const* const from = in_place ? MPI_IN_PLACE : send + first * size;
+            return {call, from, recv == nullptr ? nullptr : recv + first * size, count, type, operation, root};
+        });
+    }
+
+    /// `equal` or, where the step names shares, `uneven`: with both addresses.
+    template <class Step>
+    [[nodiscard]] CollectiveArguments with_shares(Step const& step, CollectiveCall equal, CollectiveCall uneven,
+                                                  int root) const {
+        Bytes const size = size_of(step.element);
+        Bytes const own = shares_of(context.plan, step).of(context.me(step.group));
+        CollectiveArguments call{step.shares.empty() ? equal : uneven,
+                                 context.address(step.send),
+                                 context.address(step.recv),
+                                 static_cast<int>(own / size),
+                                 type_of(step.element),
+                                 MPI_OP_NULL,
+                                 root};
+        Bytes offset = 0;
+        for (Bytes const share : step.shares) {
+            call.counts.push_back(static_cast<int>(share / size));
+            call.offsets.push_back(static_cast<int>(offset / size));
+            offset += share;
+        }
+        return call;
+    }
+
+    /// Where this rank's part of a buffer lies.
+    template <class Step>
+    [[nodiscard]] std::byte* part(Step const& step, Region const& whole) const {
+        return context.address(whole) + shares_of(context.plan, step).begin(context.me(step.group));
+    }
 };
 
 constexpr CollectiveCalls<> blocking_calls{MPI_Allreduce,
+                                           MPI_Reduce,
+                                           MPI_Reduce_scatter,
                                            MPI_Reduce_scatter_block,
                                            MPI_Allgather,
+                                           MPI_Allgatherv,
+                                           MPI_Gather,
+                                           MPI_Gatherv,
+                                           MPI_Scatter,
+                                           MPI_Scatterv,
                                            MPI_Bcast,
-                                           {"MPI_Allreduce", "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Bcast"}};
+                                           MPI_Barrier,
+                                           {"MPI_Allreduce", "MPI_Reduce", "MPI_Reduce_scatter",
+                                            "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Allgatherv", "MPI_Gather",
+                                            "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv", "MPI_Bcast", "MPI_Barrier"}};
 constexpr CollectiveCalls<MPI_Request*> nonblocking_calls{
     MPI_Iallreduce,
+    MPI_Ireduce,
+    MPI_Ireduce_scatter,
     MPI_Ireduce_scatter_block,
     MPI_Iallgather,
+    MPI_Iallgatherv,
+    MPI_Igather,
+    MPI_Igatherv,
+    MPI_Iscatter,
+    MPI_Iscatterv,
     MPI_Ibcast,
-    {"MPI_Iallreduce", "MPI_Ireduce_scatter_block", "MPI_Iallgather", "MPI_Ibcast"}};
+    MPI_Ibarrier,
+    {"MPI_Iallreduce", "MPI_Ireduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iallgather",
+     "MPI_Iallgatherv", "MPI_Igather", "MPI_Igatherv", "MPI_Iscatter", "MPI_Iscatterv", "MPI_Ibcast", "MPI_Ibarrier"}};
 
 struct BlockingCollective {
     void start() const {
@@ -206,9 +279,11 @@ MPI_Comm collective_comm(Operation const& operation, CompileContext const& conte
 
 Method blocking() {
     return {.info = {"blocking",
-                     "MPI_Allreduce, MPI_Reduce_scatter_block, MPI_Allgather, MPI_Bcast",
-                     {OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
-                      OperationKind::broadcast}},
+                     "MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter(_block), MPI_Allgather(v), MPI_Gather(v), "
+                     "MPI_Scatter(v), MPI_Bcast, MPI_Barrier",
+                     {OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
+                      OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
+                      OperationKind::broadcast, OperationKind::barrier}},
             .compile = compile_blocking};
 }
 

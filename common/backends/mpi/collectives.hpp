@@ -10,15 +10,18 @@
 
 namespace dlmb::mpi {
 
-/// Of one native call.
+/// Of one native call. `count`: elements, of this rank's part where the call gathers or scatters. What only the root
+/// has is nullptr elsewhere.
 struct CollectiveArguments {
-    OperationKind kind = OperationKind::all_reduce;
+    CollectiveCall call = CollectiveCall::allreduce;
     void const* send = nullptr;
     void* recv = nullptr;
-    int count = 0;  // elements; of one rank's share for reduce_scatter and all_gather
+    int count = 0;
     MPI_Datatype type = MPI_BYTE;
     MPI_Op operation = MPI_OP_NULL;
     int root = 0;
+    std::vector<int> counts = {};   // of a call with shares: elements by rank
+    std::vector<int> offsets = {};  // of a call with shares: where they begin, in elements
 };
 
 /// Of one step: several calls where its elements exceed an int and the operation may be cut.
@@ -26,30 +29,74 @@ struct CollectiveArguments {
                                                                     CompileContext const& context);
 [[nodiscard]] MPI_Comm collective_comm(Operation const& operation, CompileContext const& context);
 
-/// Four calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
+/// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).
 template <class... More>
 struct CollectiveCalls {
     int (*all_reduce)(void const*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, More...);
-    int (*reduce_scatter)(void const*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, More...);
+    int (*reduce)(void const*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, More...);
+    int (*reduce_scatter)(void const*, void*, int const*, MPI_Datatype, MPI_Op, MPI_Comm, More...);
+    int (*reduce_scatter_block)(void const*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm, More...);
     int (*all_gather)(void const*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm, More...);
+    int (*all_gatherv)(void const*, int, MPI_Datatype, void*, int const*, int const*, MPI_Datatype, MPI_Comm, More...);
+    int (*gather)(void const*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, More...);
+    int (*gatherv)(void const*, int, MPI_Datatype, void*, int const*, int const*, MPI_Datatype, int, MPI_Comm, More...);
+    int (*scatter)(void const*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm, More...);
+    int (*scatterv)(void const*, int const*, int const*, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm,
+                    More...);
     int (*broadcast)(void*, int, MPI_Datatype, int, MPI_Comm, More...);
-    char const* names[4];  // in that order
+    int (*barrier)(MPI_Comm, More...);
+    char const* names[12];  // in that order
 
     // Inlined, so that a constant table becomes direct calls.
     [[gnu::always_inline]] void operator()(CollectiveArguments const& call, MPI_Comm comm, More... more) const {
-        switch (call.kind) {
-        case OperationKind::all_reduce:
+        switch (call.call) {
+        case CollectiveCall::allreduce:
             check(all_reduce(call.send, call.recv, call.count, call.type, call.operation, comm, more...), names[0]);
             break;
-        case OperationKind::reduce_scatter:
-            check(reduce_scatter(call.send, call.recv, call.count, call.type, call.operation, comm, more...), names[1]);
+        case CollectiveCall::reduce:
+            check(reduce(call.send, call.recv, call.count, call.type, call.operation, call.root, comm, more...),
+                  names[1]);
             break;
-        case OperationKind::all_gather:
-            check(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
+        case CollectiveCall::reduce_scatter:
+            check(reduce_scatter(call.send, call.recv, call.counts.data(), call.type, call.operation, comm, more...),
                   names[2]);
             break;
+        case CollectiveCall::reduce_scatter_block:
+            check(reduce_scatter_block(call.send, call.recv, call.count, call.type, call.operation, comm, more...),
+                  names[3]);
+            break;
+        case CollectiveCall::allgather:
+            check(all_gather(call.send, call.count, call.type, call.recv, call.count, call.type, comm, more...),
+                  names[4]);
+            break;
+        case CollectiveCall::allgatherv:
+            check(all_gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
+                              call.type, comm, more...),
+                  names[5]);
+            break;
+        case CollectiveCall::gather:
+            check(gather(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
+                  names[6]);
+            break;
+        case CollectiveCall::gatherv:
+            check(gatherv(call.send, call.count, call.type, call.recv, call.counts.data(), call.offsets.data(),
+                          call.type, call.root, comm, more...),
+                  names[7]);
+            break;
+        case CollectiveCall::scatter:
+            check(scatter(call.send, call.count, call.type, call.recv, call.count, call.type, call.root, comm, more...),
+                  names[8]);
+            break;
+        case CollectiveCall::scatterv:
+            check(scatterv(call.send, call.counts.data(), call.offsets.data(), call.type, call.recv, call.count,
+                           call.type, call.root, comm, more...),
+                  names[9]);
+            break;
+        case CollectiveCall::barrier:
+            check(barrier(comm, more...), names[11]);
+            break;
         default:
-            check(broadcast(call.recv, call.count, call.type, call.root, comm, more...), names[3]);
+            check(broadcast(call.recv, call.count, call.type, call.root, comm, more...), names[10]);
             break;
         }
     }

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
@@ -55,12 +54,15 @@ bool fits_int(Exchange const& exchange, Limits const& limits) {
 std::string limit_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
     return std::visit(
         [&](auto const& step) -> std::string {
-            using Kind = std::decay_t<decltype(step)>;
-            if constexpr (std::is_same_v<Kind, ReduceScatter> || std::is_same_v<Kind, AllGather>) {
-                // They cannot be cut into several calls: the shares of a call lie next to each other.
-                Bytes const share = step.bytes / size_of(step.element) / plan.groups.at(step.group).members.size();
-                if (share > limits.call_bytes) {
-                    return fmt::format("{} elements per rank in one call, MPI's int ends at 2^31 - 1", share);
+            if constexpr (requires { step.shares; }) {
+                // They cannot be cut into several calls: the shares of a call lie next to each other. Calls with shares
+                // are given their places.
+                bool const equal = step.shares.empty();
+                Bytes const count =
+                    step.bytes / size_of(step.element) / (equal ? plan.groups.at(step.group).members.size() : Bytes{1});
+                if (count > limits.call_bytes) {
+                    return fmt::format("{} elements{} in one call, MPI's int ends at 2^31 - 1", count,
+                                       equal ? " per rank" : "");
                 }
             } else if constexpr (requires { step.channel; }) {
                 if (step.channel < 0 || step.channel >= limits.channels) {
@@ -92,7 +94,8 @@ PlanRequirements plan_requirements(Plan const& plan, ChosenMethod const& method,
             own.large = own.large || !fits_int(*exchange, limits);
         }
         OperationKind const kind = kind_of(step.operation);
-        own.reduces = own.reduces || kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter;
+        own.reduces = own.reduces || kind == OperationKind::all_reduce || kind == OperationKind::reduce ||
+                      kind == OperationKind::reduce_scatter;
         if (own.refusal.empty()) {
             own.refusal = refusal_of(step, plan, method, limits);
         }

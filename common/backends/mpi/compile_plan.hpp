@@ -12,7 +12,7 @@ namespace dlmb::mpi {
 /// all members of a group or by none.
 struct PlanRequirements {
     bool concurrent = false;  // on some rank steps overlap: blocking calls could wait in a circle
-    bool reduces = false;     // some rank has an allreduce or reduce_scatter
+    bool reduces = false;     // some rank has an allreduce, a reduce or a reduce_scatter
     bool large = false;       // some exchange of some rank has a count or displacement beyond int
     std::string refusal;      // why some rank cannot run its plan; empty: all can
 };

@@ -73,9 +73,10 @@ struct Method {
 };
 
 /// What all members of a group do together.
-inline constexpr OperationSet collective_operations{OperationKind::exchange, OperationKind::all_reduce,
-                                                    OperationKind::reduce_scatter, OperationKind::all_gather,
-                                                    OperationKind::broadcast};
+inline constexpr OperationSet collective_operations{
+    OperationKind::exchange,       OperationKind::all_reduce, OperationKind::reduce,
+    OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::gather,
+    OperationKind::scatter,        OperationKind::broadcast,  OperationKind::barrier};
 
 // The rows that do a step for others. All rows are declared and listed in methods.cpp.
 [[nodiscard]] Method alltoallv();

@@ -123,18 +123,22 @@ struct Describe {
     }
     void operator()(Send const& step) const { common(step.group, step.to.bytes); }
     void operator()(Recv const& step) const { common(step.group, step.from.bytes); }
-    void operator()(AllReduce const& step) const { reduction(step); }
-    void operator()(ReduceScatter const& step) const { reduction(step); }
-    void operator()(AllGather const& step) const {
-        common(step.group, step.bytes);
-        traits.element = step.element;
-        traits.in_place = step.send.buffer == step.recv.buffer;
-    }
-    void operator()(Broadcast const& step) const {
-        common(step.group, step.bytes);
-        traits.element = step.element;
-    }
+    void operator()(Barrier const& step) const { common(step.group, 0); }
     void operator()(Compute const& /*step*/) const {}
+    template <class Collective>
+    void operator()(Collective const& step) const {
+        common(step.group, step.bytes);
+        traits.element = step.element;
+        if constexpr (requires { step.reduction; }) {
+            traits.reduction = step.reduction;
+        }
+        if constexpr (requires { step.shares; }) {
+            traits.uniform = step.shares.empty();
+        }
+        if constexpr (!requires { step.root; }) {  // only the root knows whether it works in place
+            traits.in_place = step.send.buffer == step.recv.buffer;
+        }
+    }
 
 private:
     void common(GroupId group, Bytes bytes) const {
@@ -146,13 +150,6 @@ private:
         traits.ranks = static_cast<int>(members.size());
         traits.nodes = static_cast<int>(used.size());
         traits.bytes = bytes;
-    }
-    template <class Collective>
-    void reduction(Collective const& step) const {
-        common(step.group, step.bytes);
-        traits.element = step.element;
-        traits.reduction = step.reduction;
-        traits.in_place = step.send.buffer == step.recv.buffer;
     }
 };
 

@@ -15,8 +15,12 @@ namespace dlmb::tuning {
 namespace {
 
 /// nullopt: nothing that a table chooses for.
-std::optional<TunedOperation> operation_of(OperationKind kind) {
-    switch (kind) {
+std::optional<TunedOperation> operation_of(StepTraits const& step) {
+    bool const has_shares = step.kind != OperationKind::exchange && !step.uniform.value_or(true);
+    if (has_shares) {
+        return std::nullopt;  // rules are of the calls for equal parts: a vector form is another call
+    }
+    switch (step.kind) {
     case OperationKind::exchange:
         return TunedOperation::exchange;
     case OperationKind::send:
@@ -30,6 +34,10 @@ std::optional<TunedOperation> operation_of(OperationKind kind) {
         return TunedOperation::allgather;
     case OperationKind::broadcast:
         return TunedOperation::broadcast;
+    case OperationKind::reduce:
+    case OperationKind::gather:
+    case OperationKind::scatter:
+    case OperationKind::barrier:
     case OperationKind::compute:
         break;
     }
@@ -46,7 +54,7 @@ Query query_of(TunedOperation operation, StepTraits const& step) {
     query.dtype = step.element ? name_of(*step.element) : std::string_view{};
     query.reduction = step.reduction ? name_of(*step.reduction) : std::string_view{};
     query.in_place = step.in_place;
-    query.uniform = step.uniform;
+    query.uniform = operation == TunedOperation::exchange ? step.uniform : std::nullopt;
     query.imbalance = step.imbalance;
     return query;
 }
@@ -111,7 +119,7 @@ std::vector<std::string> TableChooser::backends() const {
 }
 
 StepChoice TableChooser::choose(StepTraits const& step) const {
-    auto const operation = operation_of(step.kind);
+    auto const operation = operation_of(step);
     Match const match = operation ? index_.find(query_of(*operation, step)) : Match{};
     if (!match) {
         return baseline(step.memory);

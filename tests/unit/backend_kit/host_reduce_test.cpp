@@ -100,6 +100,9 @@ TEST(HostReduce, IntegersWrapWithoutUndefinedBehaviour) {
     EXPECT_EQ(reduced<std::int32_t>({most}, {most}, Element::int32, Reduction::prod)[0], 1);   // (2^31 - 1)^2 mod 2^32
     EXPECT_EQ(reduced<std::int32_t>({least}, {1}, Element::int32, Reduction::min)[0], least);  // signed compare
     EXPECT_EQ(reduced<std::uint8_t>({200}, {100}, Element::byte, Reduction::sum)[0], 44);      // 300 - 256
+    EXPECT_EQ(reduced<std::int8_t>({100}, {100}, Element::int8, Reduction::sum)[0], -56);      // 200 - 256
+    EXPECT_EQ(reduced<std::int8_t>({-100}, {3}, Element::int8, Reduction::prod)[0], -44);      // -300 + 256
+    EXPECT_EQ(reduced<std::int8_t>({-128}, {1}, Element::int8, Reduction::max)[0], 1);         // signed compare
 }
 
 TEST(HostReduce, TakesAnyAlignmentAndLeavesTheNeighboursAlone) {
@@ -128,7 +131,7 @@ std::vector<std::byte> one_by_one(std::vector<std::byte> const& left, std::vecto
 TEST(HostReduce, LongLoopsHaveTheBitsOfSingleElementsWhereverTheResultGoes) {
     std::mt19937 random(1);
     for (Element const element : {Element::byte, Element::int32, Element::int64, Element::fp8, Element::fp16,
-                                  Element::bf16, Element::fp32, Element::fp64}) {
+                                  Element::bf16, Element::fp32, Element::fp64, Element::int8}) {
         for (Reduction const reduction : {Reduction::sum, Reduction::prod, Reduction::min, Reduction::max}) {
             Bytes const bytes = 1003 * size_of(element);
             std::vector<std::byte> left(bytes);

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace dlmb {
@@ -61,6 +63,18 @@ TEST(ReductionPayload, AMissingContributionOfAnyMemberChangesTheResult) {
                 }
             }
         }
+    }
+}
+
+TEST(ReductionPayload, Int8IsComparedWithItsSign) {
+    for (Reduction const reduction : all_reductions) {
+        ReductionPayload const payload(Element::int8, reduction, 4);
+        std::vector<std::byte> result(count);
+        payload.result(key, 0, result);
+        auto const negative = [](std::byte value) { return static_cast<std::int8_t>(value) < 0; };
+        auto const below = std::count_if(result.begin(), result.end(), negative);
+        EXPECT_GT(below, 0) << name_of(reduction);
+        EXPECT_LT(static_cast<std::size_t>(below), count) << name_of(reduction);
     }
 }
 

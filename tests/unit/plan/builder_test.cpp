@@ -106,7 +106,7 @@ TEST(PlanBuilder, CollectivesGetASideForEachDirection) {
 TEST(PlanBuilder, EveryStepOfEveryRankIsSound) {
     for (Plan const& plan : test::mixed_plans()) {
         EXPECT_EQ(test::texts(validate_rank(plan)), "");
-        EXPECT_EQ(plan.steps.size(), 9U);
+        EXPECT_EQ(plan.steps.size(), 13U);
     }
 }
 

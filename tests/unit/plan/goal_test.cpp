@@ -123,6 +123,19 @@ TEST(Goal, MovesWhatTheOperationsMove) {
               3U * 64);
     EXPECT_EQ(moved([](PlanBuilder& b, GroupId g) { b.all_gather(g, 64, Element::fp32, "x"); }), 3U * 64);
     EXPECT_EQ(moved([](PlanBuilder& b, GroupId g) { b.broadcast(g, 2, 64, Element::fp32, "x"); }), 3U * 64);
+    EXPECT_EQ(moved([](PlanBuilder& b, GroupId g) { b.reduce(g, 2, 64, Element::fp32, Reduction::sum, "x"); }),
+              3U * 64);
+    std::vector<Bytes> const shares{4, 0, 20, 40};
+    EXPECT_EQ(moved([&](PlanBuilder& b, GroupId g) { b.gather(g, 2, SharedBytes(shares), Element::fp32, "x"); }), 44U)
+        << "all but the root's part";
+    EXPECT_EQ(moved([&](PlanBuilder& b, GroupId g) { b.scatter(g, 3, SharedBytes(shares), Element::fp32, "x"); }), 24U);
+    EXPECT_EQ(moved([&](PlanBuilder& b, GroupId g) { b.all_gather(g, SharedBytes(shares), Element::fp32, "x"); }),
+              3U * 64);
+    EXPECT_EQ(moved([&](PlanBuilder& b, GroupId g) {
+                  b.reduce_scatter(g, SharedBytes(shares), Element::fp32, Reduction::sum, "x");
+              }),
+              3U * 64);
+    EXPECT_EQ(moved([](PlanBuilder& b, GroupId g) { b.barrier(g, "x"); }), 2U * 4) << "two rounds of a byte per rank";
     // Fewer elements than ranks: two chunks are empty and leave no line.
     EXPECT_EQ(moved([](PlanBuilder& b, GroupId g) { b.all_reduce(g, 8, Element::fp32, Reduction::sum, "x"); }),
               2U * 3 * 8);

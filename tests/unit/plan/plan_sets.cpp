@@ -56,7 +56,11 @@ std::vector<Plan> mixed_plans() {
         last = builder.reduce_scatter(all, 64, Element::bf16, Reduction::max, "scatter", {last});
         last = builder.broadcast(all, 1, 100, Element::byte, "broadcast", {last});
         builder.recv(all, (me + ranks - 1) % ranks, 300, 0, 0, "forward", {last});
-        builder.send(all, (me + 1) % ranks, 300, 0, 0, "forward", {last});
+        last = builder.send(all, (me + 1) % ranks, 300, 0, 0, "forward", {last});
+        last = builder.reduce(all, 1, 40, Element::int8, Reduction::min, "rooted.reduce", {last});
+        last = builder.gather(all, 1, SharedBytes({8, 0, 24, 16}), Element::int64, "rooted.gather", {last});
+        last = builder.scatter(all, 1, 12, Element::byte, "rooted.scatter", {last});
+        builder.barrier(all, "rooted.barrier", {last});
         plans.push_back(std::move(builder).finish());
     }
     return plans;

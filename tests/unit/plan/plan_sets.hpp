@@ -32,8 +32,12 @@ inline constexpr StepId gather = 3;
 inline constexpr StepId reduce = 4;
 inline constexpr StepId scatter = 5;
 inline constexpr StepId broadcast = 6;
-inline constexpr StepId recv = 7;  // from the rank before, posted together with
-inline constexpr StepId send = 8;  // to the next rank
+inline constexpr StepId recv = 7;        // from the rank before, posted together with
+inline constexpr StepId send = 8;        // to the next rank
+inline constexpr StepId reduce_to = 9;   // phase "rooted", to and from group rank 1
+inline constexpr StepId gather_to = 10;  // shares of 8, 0, 24 and 16 B
+inline constexpr StepId scatter_from = 11;
+inline constexpr StepId barrier = 12;
 }  // namespace mixed
 
 /// All texts, one per line: for messages of failed tests and for comparing.

@@ -161,13 +161,53 @@ TEST(Traffic, OfABroadcastLeavesTheRootAndEntersTheOthers) {
     EXPECT_EQ(collective(1, add).at(0).out, 0U);
 }
 
+TEST(Traffic, OfAReductionEntersTheRootAndLeavesTheOthers) {
+    auto const add = [](PlanBuilder& builder, GroupId all) {
+        builder.reduce(all, 0, 48, Element::int8, Reduction::sum, "r");
+    };
+    auto const traffic = collective(3, add);
+    EXPECT_EQ(traffic[0], (RankTraffic{.payload = 48, .in = 48, .send_total = 48, .recv_total = 48}));
+    EXPECT_EQ(traffic[1], (RankTraffic{.payload = 48, .out = 48, .send_total = 48}));
+    EXPECT_EQ(collective(1, add).at(0).in, 0U);
+}
+
+TEST(Traffic, OfPartsIsWhatTheyHold) {
+    std::vector<Bytes> const shares{4, 0, 12};
+    auto const gathered = collective(
+        3, [&](PlanBuilder& builder, GroupId all) { builder.gather(all, 2, SharedBytes(shares), Element::fp32, "g"); });
+    EXPECT_EQ(gathered[0], (RankTraffic{.payload = 4, .out = 4, .send_total = 4}));
+    EXPECT_EQ(gathered[1], RankTraffic{});
+    EXPECT_EQ(gathered[2], (RankTraffic{.payload = 12, .in = 4, .send_total = 12, .recv_total = 16, .self = 12}));
+    auto const scattered = collective(3, [&](PlanBuilder& builder, GroupId all) {
+        builder.scatter(all, 2, SharedBytes(shares), Element::fp32, "s");
+    });
+    EXPECT_EQ(scattered[0], (RankTraffic{.in = 4, .recv_total = 4}));
+    EXPECT_EQ(scattered[2], (RankTraffic{.payload = 16, .out = 4, .send_total = 16, .recv_total = 12, .self = 12}));
+    // A rank lacks all but its own part of a gathered buffer, and has to hand on all but its own of an unreduced one.
+    auto const all_gathered = collective(3, [&](PlanBuilder& builder, GroupId all) {
+        builder.all_gather(all, SharedBytes(shares), Element::fp32, "a");
+    });
+    EXPECT_EQ(all_gathered[2].in, 4U);
+    EXPECT_EQ(all_gathered[1].in, 16U);
+    auto const reduced = collective(3, [&](PlanBuilder& builder, GroupId all) {
+        builder.reduce_scatter(all, SharedBytes(shares), Element::fp32, Reduction::sum, "r");
+    });
+    EXPECT_EQ(reduced[2].out, 4U);
+    EXPECT_EQ(reduced[1].out, 16U);
+}
+
+TEST(Traffic, OfABarrierIsNothing) {
+    auto const add = [](PlanBuilder& builder, GroupId all) { builder.barrier(all, "b"); };
+    EXPECT_EQ(collective(3, add).at(1), RankTraffic{});
+}
+
 TEST(Traffic, OfAPhaseAddsUpToThatOfThePlan) {
     for (Plan const& plan : test::mixed_plans()) {
         RankTraffic const whole = traffic_of(plan);
         Bytes out = 0;
         Bytes payload = 0;
         for (char const* phase :
-             {"route", "dispatch", "combine", "gather", "reduce", "scatter", "broadcast", "forward"}) {
+             {"route", "dispatch", "combine", "gather", "reduce", "scatter", "broadcast", "forward", "rooted"}) {
             out += traffic_of(plan, phase).out;
             payload += traffic_of(plan, phase).payload;
         }

@@ -38,7 +38,7 @@ constexpr Defect defects[] = {
     {"UnknownSendBuffer", [](Plans& p) { dispatch(p).send_buffer = 99; }, "send: uses buffer 99"},
     {"UnknownRecvBuffer", [](Plans& p) { get<AllReduce>(p, test::mixed::reduce).recv.buffer = 99; },
      "recv: uses buffer 99"},
-    {"UnknownStep", [](Plans& p) { p[2].steps[3].after = {77}; }, "waits for step 77, the plan has 9 steps"},
+    {"UnknownStep", [](Plans& p) { p[2].steps[3].after = {77}; }, "waits for step 77, the plan has 13 steps"},
     {"WaitForALaterStep", [](Plans& p) { p[2].steps[3].after = {4}; }, "waits for step 4, which is not an earlier one"},
     {"WaitForItself", [](Plans& p) { p[2].steps[3].after = {3}; }, "waits for step 3, which is not an earlier one"},
     {"PlansOutOfOrder", [](Plans& p) { std::swap(p[1], p[2]); }, "the plan of rank 1 says that it is of rank 2"},
@@ -93,6 +93,20 @@ constexpr Defect defects[] = {
      "58 B are not a whole number of fp32 in each of 1 parts"},
     {"UnevenShares", [](Plans& p) { get<AllGather>(p, test::mixed::gather).bytes = 120; },
      "120 B are not a whole number of int64 in each of 4 parts"},
+    {"TooFewShares", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares.pop_back(); },
+     "names 3 shares for a group of 4 ranks"},
+    {"SharesThatDoNotAddUp", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[1] = 8; },
+     "has 48 B, its shares have more"},
+    {"SharesThatLeaveSomething", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[2] = 16; },
+     "has 48 B, its shares have 40 B"},
+    {"AShareOfHalfAnElement", [](Plans& p) { get<Gather>(p, test::mixed::gather_to).shares[2] = 20; },
+     "20 B are not a whole number of int64"},
+    {"AResultWhereThereIsNone",
+     [](Plans& p) {
+         get<Reduce>(p, test::mixed::reduce_to).recv = get<Reduce>(p, test::mixed::gather_to - 1).recv;
+         get<Reduce>(p, test::mixed::reduce_to).recv.offset += 8;
+     },
+     "names two regions on a rank that is not the root"},
     {"UnalignedRegion",
      [](Plans& p) {
          auto& reduce = get<AllReduce>(p, test::mixed::reduce);
@@ -144,7 +158,7 @@ constexpr Defect defects[] = {
      R"(rank 3 step 1 "dispatch" expects 3003 B from rank 2, rank 2 sends 0 B)"},
     // Collectives between ranks.
     {"CollectiveMissing", [](Plans& p) { p[2].steps[test::mixed::broadcast].operation = Compute{}; },
-     "rank 2 has 5 collective steps on group [0 1 2 3], rank 0 has 6"},
+     "rank 2 has 9 collective steps on group [0 1 2 3], rank 0 has 10"},
     {"CollectivesSwapped",
      [](Plans& p) { std::swap(p[2].steps[test::mixed::reduce].operation, p[2].steps[test::mixed::scatter].operation); },
      R"(rank 2 step 4 "reduce" is reduce_scatter of 64 B bf16 max where rank 0 step 4 "reduce" is allreduce of 60 B )"
@@ -160,6 +174,20 @@ constexpr Defect defects[] = {
     {"RootsDiffer", [](Plans& p) { get<Broadcast>(p, test::mixed::broadcast).root = 0; },
      R"(is broadcast of 100 B byte from group rank 0 where rank 0 step 6 "broadcast" is broadcast of 100 B byte from )"
      "group rank 1"},
+    {"SharesDiffer",
+     [](Plans& p) {
+         get<Gather>(p, test::mixed::gather_to).shares = {8, 8, 24, 8};
+     },
+     "is gather of 48 B int64 to group rank 1 in shares of 8 8 24 8 where rank 0 step 10 \"rooted.gather\" is gather "
+     "of "
+     "48 B int64 to group rank 1 in shares of 8 0 24 16"},
+    {"SharesOnOneSideOnly",
+     [](Plans& p) {
+         get<Scatter>(p, test::mixed::scatter_from).shares = {3, 3, 3, 3};
+     },
+     "is scatter of 12 B byte from group rank 1 in shares of 3 3 3 3 where"},
+    {"ABarrierOfOneSideOnly", [](Plans& p) { p[2].steps[test::mixed::barrier].operation = Exchange{}; },
+     "is an exchange where rank 0 step 12 \"rooted.barrier\" is a barrier"},
     // Messages between ranks.
     {"SendWithoutReceive", [](Plans& p) { p[2].steps[test::mixed::recv].operation = Compute{}; },
      R"(rank 1 step 8 "forward" sends 300 B to rank 2 on channel 0, which has no receive for it)"},

@@ -59,6 +59,27 @@ TEST(PlanDocument, CollectivesGiveTheFullLogicalBufferAndTheirElement) {
     EXPECT_EQ(step(0, 3).at("reduction"), "max");
 }
 
+TEST(PlanDocument, PartsThatAreNotEqualAreNamedAndRootsAreWorldRanks) {
+    Plan plan;
+    plan.me = 3;
+    plan.groups = {{{1, 3}}};
+    plan.steps = {{Gather{0, 1, {}, {}, 24, Element::int64, {16, 8}}, {}, "gatherv"},
+                  {Scatter{0, 0, {}, {}, 2, Element::int8, {}}, {}, "scatter"},
+                  {Reduce{0, 1, {}, {}, 8, Element::fp32, Reduction::prod}, {}, "reduce"},
+                  {Barrier{0}, {}, "barrier"}};
+    Json const steps =
+        Json::parse(plan_document(sample_plan_header(), std::span(&plan, 1))).at("plans").at(0).at("steps");
+    EXPECT_EQ(steps.at(0).at("shares"), (Json{16, 8}));
+    EXPECT_EQ(steps.at(0).at("root"), 3);
+    EXPECT_FALSE(steps.at(1).contains("shares")) << "equal parts";
+    EXPECT_EQ(steps.at(1).at("root"), 1);
+    EXPECT_EQ(steps.at(1).at("element"), "int8");
+    EXPECT_EQ(steps.at(2).at("reduction"), "prod");
+    EXPECT_EQ(steps.at(3).at("operation"), "barrier");
+    EXPECT_EQ(steps.at(3).at("group"), (Json{1, 3}));
+    EXPECT_FALSE(steps.at(3).contains("bytes"));
+}
+
 TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
     Json const last = step(1, 6);
     EXPECT_EQ(last.at("id"), 6);
