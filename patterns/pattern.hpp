@@ -118,6 +118,9 @@ struct PatternType {
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.
     std::span<std::string_view const> compute_parameters{};
+    /// False: traffic with these parameters has no size (a barrier), and every parameter of sizes is 0. nullptr: all
+    /// has.
+    bool (*has_sizes)(Parameters const&) = nullptr;
 };
 
 /// Whether the parameter is one of type.compute_parameters.

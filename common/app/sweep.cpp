@@ -123,6 +123,14 @@ std::vector<Axis> axes_of(PatternType const& type, Options const& options, Param
     return axes;
 }
 
+void set_sizes(std::vector<Axis> const& axes, std::string const& value, Parameters& chosen) {
+    for (Axis const& axis : axes) {
+        if (axis.sizes) {
+            chosen[axis.name] = value;
+        }
+    }
+}
+
 std::string title(std::string_view preset, std::vector<Axis> const& axes, Parameters const& chosen) {
     std::vector<std::string> words;
     if (!preset.empty()) {
@@ -144,7 +152,15 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
         std::vector<Axis> const axes = axes_of(type, options, defaults);
-        for (Parameters const& chosen : combinations(axes)) {
+        Parameters last;
+        for (Parameters chosen : combinations(axes)) {
+            if (type.has_sizes != nullptr && !type.has_sizes(resolve(type, preset, chosen))) {
+                set_sizes(axes, "0", chosen);
+                if (chosen == last) {
+                    continue;
+                }
+                last = chosen;
+            }
             for (MemoryKind const memory : options.memory) {
                 points.push_back(
                     {preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen), memory});

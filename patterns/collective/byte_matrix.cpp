@@ -49,7 +49,8 @@ ByteMatrix::ByteMatrix(Params const& params, WorldShape const& world)
     : world_(world), weights_(params.skew, Bins{one_bin_per_rank(world.ranks), power_law_units, 1,
                                                 static_cast<std::size_t>(world.ranks)}),
       element_bytes_(size_of(params.element)),
-      row_elements_(params.message_bytes / element_bytes_ * static_cast<std::uint64_t>(world.ranks)) {}
+      row_elements_(params.message_bytes / element_bytes_ *
+                    (info_of(params.kind).per_rank ? static_cast<std::uint64_t>(world.ranks) : 1)) {}
 
 std::vector<Bytes> ByteMatrix::row(Rank source, std::uint64_t seed) const {
     std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), seed, 0);

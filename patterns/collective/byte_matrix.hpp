@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Who sends how much to whom in a skewed all-to-all. Every rank sends ranks x message size in all; a skew says how it
-// is shared out. Pure: any rank can ask for any row or column, so nothing has to be exchanged before plans are built.
+// Who sends how much to whom in a skewed all-to-all: every rank sends ranks x message size in all, and a skew says how
+// it is shared out. And the parts of a collective with named parts: the row of rank 0. Pure: any rank can ask for any
+// row or column, so nothing has to be exchanged before plans are built.
 #pragma once
 
 #include "common/sizes/weights.hpp"

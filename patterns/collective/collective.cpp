@@ -11,6 +11,7 @@
 #include <fmt/core.h>
 
 #include <optional>
+#include <tuple>
 
 namespace dlmb::collective {
 
@@ -22,25 +23,26 @@ namespace {
 constexpr Bytes max_message_bytes = Bytes{1} << 42;
 
 constexpr ParameterInfo infos[] = {
-    {"operation", "allreduce, reduce_scatter, allgather, broadcast, alltoall, alltoallv, sendrecv", "allreduce"},
+    {"operation",
+     "allreduce, reduce, reduce_scatter_block, reduce_scatter, allgather(v), gather(v), scatter(v), broadcast, "
+     "barrier, "
+     "alltoall(v), sendrecv",
+     "allreduce"},
     {"message-size",
-     "[MIN:]MAX bytes, doubling from MIN (8 where left out; N:N is one size): the buffer, or, of allgather and "
-     "alltoall(v), the part per peer",
+     "[MIN:]MAX bytes, doubling from MIN (8 where left out; N:N is one size): the buffer, or, of allgather(v), "
+     "gather(v), scatter(v) and alltoall(v), the part per rank",
      "8:1M", ParameterKind::sizes},
     {"element", element_names, "fp32"},
-    {"reduction", "allreduce, reduce_scatter: sum, prod, min, max", "sum"},
-    {"in-place", "on: allreduce, reduce_scatter and allgather work in one buffer", "off"},
-    {"root", "broadcast: the rank that sends", "0"},
+    {"reduction", "allreduce, reduce, reduce_scatter(_block): sum, prod, min, max", "sum"},
+    {"in-place", "on: reductions, gathers and scatters work in one buffer (rooted ones at their root)", "off"},
+    {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
     {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
     {"skew",
-     "alltoallv, how uneven the ranks' shares are: balanced, lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, "
+     "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
+     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, "
      "intra_host:R, file:PATH",
      "balanced"},
 };
-
-std::string name_of(Kind kind) {
-    return std::string(kind_names.at(static_cast<std::size_t>(kind)));
-}
 
 Element read_any_element(Parameters const& parameters) {
     std::string const& text = parameters.find("element")->second;
@@ -51,29 +53,24 @@ Element read_any_element(Parameters const& parameters) {
     return *element;
 }
 
-bool reduces(Kind kind) {
-    return kind == Kind::allreduce || kind == Kind::reduce_scatter;
-}
-
-Reduction read_reduction(Parameters const& parameters, Kind kind) {
-    auto const reduction = read_enum<Reduction>(parameters, "reduction", {"sum", "prod", "min", "max"});
-    bool const ordered = reduction == Reduction::min || reduction == Reduction::max;
-    if (reduces(kind) && ordered && parameters.find("element")->second == "int8") {
-        throw UsageError(fmt::format(
-            "--reduction {}: not defined for --element int8, bytes are compared without a sign; write uint8 or int32",
-            name_of(reduction)));
-    }
-    return reduction;
-}
-
 bool read_in_place(Parameters const& parameters, Kind kind) {
     bool const on = read_switch(parameters, "in-place");
-    if (on && !reduces(kind) && kind != Kind::allgather) {
-        throw UsageError(
-            fmt::format("--in-place on: --operation {} has no such form; allreduce, reduce_scatter and allgather have",
-                        name_of(kind)));
+    if (on && !info_of(kind).in_place) {
+        throw UsageError(fmt::format("--in-place on: --operation {} has no such form; reductions, gathers and scatters "
+                                     "have",
+                                     info_of(kind).name));
     }
     return on;
+}
+
+Skew read_shares(Parameters const& parameters, Kind kind, WorldShape const& world) {
+    Skew skew = read_skew(parameters, world);
+    if (info_of(kind).shares && skew.intra_host != 1) {
+        throw UsageError(fmt::format("--skew '{}': the parts of --operation {} are the same for all ranks, so none is "
+                                     "on their node",
+                                     parameters.find("skew")->second, info_of(kind).name));
+    }
+    return skew;
 }
 
 Route read_route(Parameters const& parameters, Kind kind, int ranks) {
@@ -84,11 +81,14 @@ Route read_route(Parameters const& parameters, Kind kind, int ranks) {
     return route;
 }
 
-/// The buffer of a reduce_scatter is rounded up to whole elements for each rank; every other size must be whole.
+/// The buffer of a reduce_scatter_block is rounded up to whole elements for each rank; every other size must be whole.
 Bytes read_message_bytes(Parameters const& parameters, Params const& params, int ranks) {
     Bytes const bytes = read_bytes(parameters, "message-size", 0, max_message_bytes);
     Bytes const size = size_of(params.element);
-    if (params.kind == Kind::reduce_scatter) {
+    if (params.kind == Kind::barrier) {
+        return 0;
+    }
+    if (params.kind == Kind::reduce_scatter_block) {
         Bytes const parts = size * static_cast<Bytes>(ranks);
         return (bytes + parts - 1) / parts * parts;
     }
@@ -119,36 +119,30 @@ void add_ping_pong(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Ra
 }
 
 std::vector<OperationUse> operations_of(Params const& params) {
-    switch (params.kind) {
-    case Kind::allreduce:
-        return {{OperationKind::all_reduce}};
-    case Kind::reduce_scatter:
-        return {{OperationKind::reduce_scatter}};
-    case Kind::allgather:
-        return {{OperationKind::all_gather}};
-    case Kind::broadcast:
-        return {{OperationKind::broadcast}};
-    case Kind::alltoall:
-        // Smaller blocks are padded to the alignment of a block, so they are not packed.
-        return {{OperationKind::exchange, params.message_bytes > 0 && params.message_bytes % guard_bytes == 0}};
-    case Kind::sendrecv:
+    KindInfo const& info = info_of(params.kind);
+    if (params.kind == Kind::sendrecv) {
         return {{OperationKind::send}, {OperationKind::recv}};
-    case Kind::alltoallv:
-        break;
     }
-    return {{OperationKind::exchange}};
+    if (info.operation == OperationKind::exchange) {
+        // Smaller blocks are padded to the alignment of a block, so they are not packed.
+        bool const packed = params.message_bytes > 0 && params.message_bytes % guard_bytes == 0;
+        return {{info.operation, params.kind == Kind::alltoall && packed}};
+    }
+    return {{info.operation, !info.shares}};
 }
 
 class Collective final : public Pattern {
 public:
     Collective(Params const& params, WorldShape const& world) : params_(params), world_(world) {
-        if (params.kind == Kind::alltoallv) {
+        if (params.kind == Kind::alltoallv || info_of(params.kind).shares) {
             matrix_.emplace(params, world);
         }
     }
 
     [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override {
-        return {{}, matrix_ ? matrix_->row(source, draw.seed) : std::vector<Bytes>{}};
+        // The parts of a collective are the same for all ranks.
+        Rank const row = info_of(params_.kind).shares ? 0 : source;
+        return {{}, matrix_ ? matrix_->row(row, draw.seed) : std::vector<Bytes>{}};
     }
 
     [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
@@ -156,22 +150,42 @@ public:
         Bytes const bytes = params_.message_bytes;
         auto const ranks = static_cast<std::size_t>(world_.ranks);
         std::vector<Bytes> const equal(ranks, bytes);
-        std::string const label = name_of(params_.kind);
+        KindInfo const& info = info_of(params_.kind);
+        SharedBytes const whole =
+            info.shares ? SharedBytes(own.statistics) : SharedBytes(info.per_rank ? bytes * ranks : bytes);
+        std::string const label(info.name);
+        auto const [element, reduction, root] = std::tuple(params_.element, params_.reduction, params_.root);
         PlanBuilder builder(me);
         builder.in_place(params_.in_place);
         GroupId const all = builder.group(consecutive_group(world_, me, world_.ranks));
         switch (params_.kind) {
         case Kind::allreduce:
-            builder.all_reduce(all, bytes, params_.element, params_.reduction, label);
+            builder.all_reduce(all, bytes, element, reduction, label);
             break;
+        case Kind::reduce:
+            builder.reduce(all, root, bytes, element, reduction, label);
+            break;
+        case Kind::reduce_scatter_block:
         case Kind::reduce_scatter:
-            builder.reduce_scatter(all, bytes, params_.element, params_.reduction, label);
+            builder.reduce_scatter(all, whole, element, reduction, label);
             break;
         case Kind::allgather:
-            builder.all_gather(all, bytes * ranks, params_.element, label);
+        case Kind::allgatherv:
+            builder.all_gather(all, whole, element, label);
+            break;
+        case Kind::gather:
+        case Kind::gatherv:
+            builder.gather(all, root, whole, element, label);
+            break;
+        case Kind::scatter:
+        case Kind::scatterv:
+            builder.scatter(all, root, whole, element, label);
             break;
         case Kind::broadcast:
-            builder.broadcast(all, params_.root, bytes, params_.element, label);
+            builder.broadcast(all, root, bytes, element, label);
+            break;
+        case Kind::barrier:
+            builder.barrier(all, label);
             break;
         case Kind::alltoall:
             builder.exchange(all, equal, equal, label);
@@ -198,11 +212,15 @@ public:
 private:
     Params params_;
     WorldShape world_;
-    std::optional<ByteMatrix> matrix_;  // alltoallv
+    std::optional<ByteMatrix> matrix_;  // where --skew means something
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     return std::make_unique<Collective>(read_params(parameters, world), world);
+}
+
+bool has_sizes(Parameters const& parameters) {
+    return parameters.find("operation")->second != info_of(Kind::barrier).name;
 }
 
 }  // namespace
@@ -212,19 +230,23 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.kind = static_cast<Kind>(read_choice(parameters, "operation", kind_names));
     params.element = read_any_element(parameters);
     params.message_bytes = read_message_bytes(parameters, params, world.ranks);
-    params.reduction = read_reduction(parameters, params.kind);
+    params.reduction = read_enum<Reduction>(parameters, "reduction", {"sum", "prod", "min", "max"});
     params.in_place = read_in_place(parameters, params.kind);
     params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
     params.route = read_route(parameters, params.kind, world.ranks);
-    params.skew = read_skew(parameters, world);
+    params.skew = read_shares(parameters, params.kind, world);
     return params;
 }
 
 PatternType const& type() {
     static PatternType const collective{
-        "collective", "one plain operation over a range of message sizes, as OSU and nccl-tests measure it",
-        infos,        kind_names,
-        presets_json, make};
+        .name = "collective",
+        .summary = "one plain operation over a range of message sizes, as OSU and nccl-tests measure it",
+        .parameters = infos,
+        .phases = kind_names,
+        .presets_json = presets_json,
+        .make = make,
+        .has_sizes = has_sizes};
     return collective;
 }
 

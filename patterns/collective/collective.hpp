@@ -4,9 +4,10 @@
 // One plain operation per iteration, the same on all ranks: what OSU Micro-Benchmarks and nccl-tests measure, as the
 // bridge to their figures and as the bulk of tuning data.
 //
-//   allreduce, reduce_scatter, allgather, broadcast    one collective of all ranks
-//   alltoall, alltoallv                                one exchange, equal or skewed
-//   sendrecv                                           one message to the next rank, or there and back in pairs
+//   allreduce, reduce, reduce_scatter_block, allgather, gather, scatter, broadcast, barrier    equal parts
+//   reduce_scatter, allgatherv, gatherv, scatterv    the same with parts that are named, equal or skewed
+//   alltoall, alltoallv                              one exchange, equal or skewed
+//   sendrecv                                         one message to the next rank, or there and back in pairs
 //
 // What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/app).
 #pragma once
@@ -15,15 +16,67 @@
 #include "patterns/pattern.hpp"
 
 #include <array>
+#include <iterator>
 #include <string_view>
 
 namespace dlmb::collective {
 
-enum class Kind { allreduce, reduce_scatter, allgather, broadcast, alltoall, alltoallv, sendrecv };
+enum class Kind {
+    allreduce,
+    reduce,
+    reduce_scatter_block,
+    reduce_scatter,
+    allgather,
+    allgatherv,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    broadcast,
+    barrier,
+    alltoall,
+    alltoallv,
+    sendrecv
+};
 
-/// By Kind: the values of --operation, which are also the phase labels.
-inline constexpr std::array<std::string_view, 7> kind_names{"allreduce", "reduce_scatter", "allgather", "broadcast",
-                                                            "alltoall",  "alltoallv",      "sendrecv"};
+struct KindInfo {
+    Kind kind;
+    std::string_view name;  // the value of --operation, and the phase label
+    OperationKind operation;
+    bool per_rank = false;  // the message size is that of each rank's part, not of the buffer
+    bool shares = false;    // the parts are named, as MPI's vector forms take them, and --skew makes them uneven
+    bool in_place = false;  // MPI and NCCL know such a form
+};
+
+/// By Kind.
+inline constexpr KindInfo kind_table[] = {
+    {Kind::allreduce, "allreduce", OperationKind::all_reduce, false, false, true},
+    {Kind::reduce, "reduce", OperationKind::reduce, false, false, true},
+    {Kind::reduce_scatter_block, "reduce_scatter_block", OperationKind::reduce_scatter, false, false, true},
+    {Kind::reduce_scatter, "reduce_scatter", OperationKind::reduce_scatter, false, true, true},
+    {Kind::allgather, "allgather", OperationKind::all_gather, true, false, true},
+    {Kind::allgatherv, "allgatherv", OperationKind::all_gather, true, true, true},
+    {Kind::gather, "gather", OperationKind::gather, true, false, true},
+    {Kind::gatherv, "gatherv", OperationKind::gather, true, true, true},
+    {Kind::scatter, "scatter", OperationKind::scatter, true, false, true},
+    {Kind::scatterv, "scatterv", OperationKind::scatter, true, true, true},
+    {Kind::broadcast, "broadcast", OperationKind::broadcast},
+    {Kind::barrier, "barrier", OperationKind::barrier},
+    {Kind::alltoall, "alltoall", OperationKind::exchange, true},
+    {Kind::alltoallv, "alltoallv", OperationKind::exchange, true},
+    {Kind::sendrecv, "sendrecv", OperationKind::send},
+};
+[[nodiscard]] constexpr KindInfo const& info_of(Kind kind) {
+    return kind_table[static_cast<std::size_t>(kind)];
+}
+
+inline constexpr auto kind_names = [] {
+    std::array<std::string_view, std::size(kind_table)> names{};
+    for (std::size_t row = 0; row < names.size(); ++row) {
+        names[row] = kind_table[row].kind == static_cast<Kind>(row) ? kind_table[row].name : throw "not by Kind";
+    }
+    return names;
+}();
 
 /// Whom a sendrecv goes to. ring: rank r sends to r + 1 and receives from r - 1 (nccl-tests' sendrecv). ping_pong: rank
 /// r of the first half sends to r + ranks / 2, which sends back what it received after it (osu_multi_lat's pairs).

@@ -33,7 +33,11 @@ TEST(CollectiveBandwidth, HasTheFactorsOfNcclTests) {
         constexpr double one_byte = 1.0 / (1 << 20);
         EXPECT_NEAR(factor("allreduce", ranks), 2 * (n - 1) / n, one_byte) << ranks;
         EXPECT_NEAR(factor("reduce_scatter", ranks), (n - 1) / n, one_byte) << ranks;
-        EXPECT_DOUBLE_EQ(factor("allgather", ranks), (n - 1) / n) << ranks;
+        EXPECT_NEAR(factor("reduce_scatter_block", ranks), (n - 1) / n, one_byte) << ranks;
+        EXPECT_DOUBLE_EQ(factor("reduce", ranks), 1) << ranks;
+        for (char const* parts : {"allgather", "allgatherv", "gather", "gatherv", "scatter", "scatterv"}) {
+            EXPECT_DOUBLE_EQ(factor(parts, ranks), (n - 1) / n) << parts << ' ' << ranks;
+        }
         EXPECT_DOUBLE_EQ(factor("alltoall", ranks), (n - 1) / n) << ranks;
         EXPECT_DOUBLE_EQ(factor("alltoallv", ranks), (n - 1) / n) << ranks;  // balanced
         EXPECT_DOUBLE_EQ(factor("broadcast", ranks), 1) << ranks;
@@ -44,10 +48,11 @@ TEST(CollectiveBandwidth, HasTheFactorsOfNcclTests) {
 // S of nccl-tests' algbw = S / t: the larger user buffer of one rank, here with a message size of 2^20 B in 1 us.
 TEST(CollectiveBandwidth, AlgorithmBandwidthIsOverTheLargerBuffer) {
     constexpr double mib_per_us = 1048.576;  // in 10^9 B/s
-    for (char const* whole : {"allreduce", "reduce_scatter", "broadcast", "sendrecv"}) {
+    for (char const* whole :
+         {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "broadcast", "sendrecv"}) {
         EXPECT_NEAR(bandwidth_of({{"operation", whole}}, 4).algbw_GBps, mib_per_us, 1e-9) << whole;
     }
-    for (char const* per_peer : {"allgather", "alltoall", "alltoallv"}) {
+    for (char const* per_peer : {"allgather", "gather", "scatterv", "alltoall", "alltoallv"}) {
         EXPECT_NEAR(bandwidth_of({{"operation", per_peer}}, 4).algbw_GBps, 4 * mib_per_us, 1e-9) << per_peer;
     }
 }
@@ -60,7 +65,7 @@ TEST(CollectiveBandwidth, OfAUniformAllToAllIsThePublishedExample) {
 }
 
 TEST(CollectiveBandwidth, InPlaceMovesTheSame) {
-    for (char const* operation : {"allreduce", "reduce_scatter", "allgather"}) {
+    for (char const* operation : {"allreduce", "reduce", "reduce_scatter", "allgather", "gather", "scatter"}) {
         EXPECT_DOUBLE_EQ(bandwidth_of({{"operation", operation}, {"in-place", "on"}}, 6).busbw_GBps,
                          bandwidth_of({{"operation", operation}}, 6).busbw_GBps)
             << operation;

@@ -151,7 +151,7 @@ std::string count_text(record::Record const& cell, std::string_view operation) {
     if (!element) {
         return "N/A";
     }
-    Bytes const bytes = operation == "reduce_scatter"
+    Bytes const bytes = operation.starts_with("reduce_scatter")
                             ? cell.traffic.largest_total_bytes / static_cast<Bytes>(cell.identity.world.ranks)
                             : message_size(cell).value_or(cell.traffic.largest_total_bytes);
     return fmt::format("{}", bytes / size_of(*element));
@@ -181,7 +181,9 @@ public:
         ++rows_;
         busbw_sum_GBps_ += bandwidth(cell.traffic, cell.result.time.median).busbw_GBps;
         std::string const operation = parameter(cell, "operation").value_or("");
-        bool const reduces = operation == "allreduce" || operation == "reduce_scatter";
+        bool const reduces = operation == "allreduce" || operation.starts_with("reduce");
+        bool const rooted = operation == "broadcast" || operation == "reduce" || operation.starts_with("gather") ||
+                            operation.starts_with("scatter");
         bool const in_place = parameter(cell, "in-place").value_or("off") == "on";
         std::string const figures = half(cell);
         std::string const none = fmt::format("  {:>7}  {:>6}  {:>6} {:>6}", "N/A", "N/A", "N/A", "N/A");
@@ -189,8 +191,8 @@ public:
                fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", cell.traffic.largest_total_bytes,
                            count_text(cell, operation), parameter(cell, "element").value_or("byte"),
                            reduces ? parameter(cell, "reduction").value_or("none") : "none",
-                           operation == "broadcast" ? parameter(cell, "root").value_or("-1") : "-1",
-                           in_place ? none : figures, in_place ? figures : none);
+                           rooted ? parameter(cell, "root").value_or("-1") : "-1", in_place ? none : figures,
+                           in_place ? figures : none);
     }
 
     [[nodiscard]] std::string footer() const override {

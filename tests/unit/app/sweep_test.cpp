@@ -54,6 +54,11 @@ TEST(Sweep, ADefaultRangeIsExpandedToo) {
     EXPECT_EQ(all.back(), "1 M");
 }
 
+TEST(Sweep, WhatHasNoSizeIsOnePoint) {
+    EXPECT_EQ(titles({{"message-size", {"8:16"}}, {"operation", {"barrier", "reduce"}}}),
+              (Titles{"operation=barrier 0 B", "operation=reduce 8 B", "operation=reduce 16 B"}));
+}
+
 TEST(Sweep, RangesOfAListMayOverlap) {
     EXPECT_EQ(titles({{"message-size", {"16", "32:32", "8:64"}}}), (Titles{"8 B", "16 B", "32 B", "64 B"}));
 }

@@ -29,9 +29,10 @@ TEST(CollectiveParams, ElementsHaveTheNamesOfCAndOfNcclTests) {
     EXPECT_EQ(element_named("half"), Element::fp16);
     EXPECT_EQ(element_named("bfloat16"), Element::bf16);
     EXPECT_EQ(element_named("fp8e4m3"), Element::fp8);
-    EXPECT_EQ(element_named("char"), Element::byte);
+    EXPECT_EQ(element_named("char"), Element::int8);
+    EXPECT_EQ(element_named("uint8"), Element::byte);
     EXPECT_EQ(element_named("fp8e5m2"), std::nullopt);
-    for (int each = 0; each < 8; ++each) {
+    for (int each = 0; each < 9; ++each) {
         EXPECT_EQ(element_named(name_of(static_cast<Element>(each))), static_cast<Element>(each));
     }
 }
@@ -50,20 +51,27 @@ TEST(CollectiveParams, RefusalsCarryTheNumbers) {
               "--skew 'intra_host:4': the 4 ranks have no regular number of ranks per node");
 }
 
-TEST(CollectiveParams, ReductionsThatAreNotDefinedAreRefusedByName) {
-    EXPECT_EQ(
-        refusal({{"element", "int8"}, {"reduction", "min"}}),
-        "--reduction min: not defined for --element int8, bytes are compared without a sign; write uint8 or int32");
-    EXPECT_EQ(refusal({{"element", "int8"}, {"reduction", "sum"}}), "accepted");
-    EXPECT_EQ(refusal({{"element", "uint8"}, {"reduction", "max"}}), "accepted");
-    EXPECT_EQ(refusal({{"operation", "alltoall"}, {"element", "int8"}, {"reduction", "max"}}), "accepted");
+TEST(CollectiveParams, EveryElementHasEveryReduction) {
+    for (char const* reduction : {"sum", "prod", "min", "max"}) {
+        EXPECT_EQ(refusal({{"element", "int8"}, {"reduction", reduction}}), "accepted");
+        EXPECT_EQ(refusal({{"operation", "reduce"}, {"element", "char"}, {"reduction", reduction}}), "accepted");
+    }
     EXPECT_EQ(refusal({{"reduction", "avg"}}), "--reduction 'avg': expected sum, prod, min, max");
+}
+
+TEST(CollectiveParams, PartsOfACollectiveAreNearToNobody) {
+    EXPECT_EQ(refusal({{"operation", "gatherv"}, {"skew", "intra_host:4"}}),
+              "--skew 'intra_host:4': the parts of --operation gatherv are the same for all ranks, so none is on their "
+              "node");
 }
 
 TEST(CollectiveParams, InPlaceIsRefusedWhereThereIsNoSuchForm) {
     EXPECT_EQ(refusal({{"operation", "alltoall"}, {"in-place", "on"}}),
-              "--in-place on: --operation alltoall has no such form; allreduce, reduce_scatter and allgather have");
-    EXPECT_EQ(refusal({{"operation", "allgather"}, {"in-place", "on"}}), "accepted");
+              "--in-place on: --operation alltoall has no such form; reductions, gathers and scatters have");
+    for (KindInfo const& info : kind_table) {
+        EXPECT_EQ(refusal({{"operation", std::string(info.name)}, {"in-place", "on"}}) == "accepted", info.in_place)
+            << info.name;
+    }
 }
 
 }  // namespace
