@@ -13,6 +13,8 @@
 #include "common/plan/plan.hpp"
 
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -85,25 +87,32 @@ struct Shape {
     int places = 1;
     Bytes bytes = 0;  // the full logical buffer, as in the plan; an exchange: all its equal blocks
     Element element = Element::byte;
-    int root = 0;           // of a broadcast
-    bool in_place = false;  // input and output are one memory, in the form that the operation has for it
+    int root = 0;                    // of a broadcast, reduce, gather or scatter
+    bool in_place = false;           // input and output are one memory, in the form that the operation has for it
+    std::vector<Bytes> shares = {};  // bytes of each place's part, as in the plan; empty: equal parts
 
     /// Memory that input and output have in common has one name only: the algorithm sees its own overwriting.
     [[nodiscard]] Area input(Bytes offset) const {
-        if (!in_place || kind == OperationKind::reduce_scatter) {
+        if (!in_place || keeps_part()) {
             return {Space::input, offset};
         }
-        Bytes const own = kind == OperationKind::all_gather ? static_cast<Bytes>(place) * part() : 0;
-        return {Space::output, own + offset};
+        bool const gathers = kind == OperationKind::all_gather || kind == OperationKind::gather;
+        return {Space::output, (gathers ? own_begin() : 0) + offset};
     }
     [[nodiscard]] Area output(Bytes offset) const {
-        if (in_place && kind == OperationKind::reduce_scatter) {
-            return {Space::input, static_cast<Bytes>(place) * part() + offset};
-        }
-        return {Space::output, offset};
+        return in_place && keeps_part() ? Area{Space::input, own_begin() + offset} : Area{Space::output, offset};
     }
 
-    /// Bytes of one place's part of a gathered, unreduced or exchanged buffer.
+    /// The output is this place's part of the input.
+    [[nodiscard]] bool keeps_part() const {
+        return kind == OperationKind::reduce_scatter || kind == OperationKind::scatter;
+    }
+    /// Where this place's part begins in the full buffer.
+    [[nodiscard]] Bytes own_begin() const {
+        return shares.empty() ? static_cast<Bytes>(place) * part()
+                              : std::accumulate(shares.begin(), shares.begin() + place, Bytes{0});
+    }
+    /// Bytes of one of equal parts of a gathered, unreduced or exchanged buffer.
     [[nodiscard]] Bytes part() const { return bytes / static_cast<Bytes>(places); }
     /// The place `distance` steps to the right; distance may be negative, by less than one round.
     [[nodiscard]] int right(int from, int distance) const { return (from + distance + places) % places; }
@@ -115,24 +124,37 @@ struct Knobs {
     Bytes segment = 0;  // pieces in which a pipeline works
 };
 
-/// A buffer of whole elements cut into `count` parts that differ by at most one element.
+/// A buffer of whole elements cut into `count` parts that differ by at most one element, or as a shape says.
 class Parts {
 public:
     Parts(Bytes bytes, Element element, int count)
         : size_of_element_(size_of(element)), each_(bytes / size_of_element_ / static_cast<Bytes>(count)),
           longer_(bytes / size_of_element_ % static_cast<Bytes>(count)) {}
 
+    explicit Parts(Shape const& shape) : Parts(shape.bytes, shape.element, shape.places) {
+        if (!shape.shares.empty()) {
+            begins_.push_back(0);
+            std::partial_sum(shape.shares.begin(), shape.shares.end(), std::back_inserter(begins_));
+        }
+    }
+
     /// Offset of part `number`; that of number `count` is the end of the buffer.
     [[nodiscard]] Bytes begin(int number) const {
+        if (!begins_.empty()) {
+            return begins_[static_cast<std::size_t>(number)];
+        }
         auto const parts = static_cast<Bytes>(number);
         return (parts * each_ + (parts < longer_ ? parts : longer_)) * size_of_element_;
     }
-    [[nodiscard]] Bytes bytes(int number) const { return begin(number + 1) - begin(number); }
+    [[nodiscard]] Bytes bytes(int number) const { return bytes(number, number + 1); }
+    /// Of the parts from `first` up to `end`.
+    [[nodiscard]] Bytes bytes(int first, int end) const { return begin(end) - begin(first); }
 
 private:
     Bytes size_of_element_;
-    Bytes each_;    // elements
-    Bytes longer_;  // so many parts at the front have one more
+    Bytes each_;                 // elements
+    Bytes longer_;               // so many parts at the front have one more
+    std::vector<Bytes> begins_;  // of parts that a shape names, and the end
 };
 
 /// Calls use(offset, bytes) for the pieces of `bytes`, whole elements each, at most `segment` bytes where that holds
@@ -164,10 +186,17 @@ using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 /// S (P - 1) / P per place, gathering receives as much. Order: ranges by number, inside a range by place.
 [[nodiscard]] MicroPlan knomial(Shape const& shape, Knobs const& knobs);
 
-/// broadcast. A tree in which a place sends to up to `radix` - 1 others per round, the largest subtree first.
+/// broadcast, scatter: a tree in which a place sends to up to `radix` - 1 others per round, the largest subtree first.
+/// reduce, gather: the same tree the other way round, a place's own operand left of those of its subtrees, which come
+/// in the order of their distance. Gathers and scatters move the parts of a subtree together, in two messages where the
+/// subtree reaches around the end of the buffer.
 [[nodiscard]] MicroPlan knomial_tree(Shape const& shape, Knobs const& knobs);
 
-/// broadcast. From the root around the ring, in pieces of knobs.segment.
+/// gather, scatter. Each part in a message of its own between its place and the root.
+[[nodiscard]] MicroPlan direct_parts(Shape const& shape, Knobs const& knobs);
+
+/// broadcast: from the root around the ring, in pieces of knobs.segment. reduce: the other way round, towards the root;
+/// a place's own operand stands left of the sum that arrives.
 [[nodiscard]] MicroPlan chain(Shape const& shape, Knobs const& knobs);
 
 /// broadcast. The root sends each other place a part of S / (P - 1), and these send theirs to each other: two rounds,
@@ -188,7 +217,12 @@ using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 /// Evaluation of Allgather Algorithms on Terascale Linux Cluster with Fast Ethernet, 2005). Odd P: as `ring`.
 [[nodiscard]] MicroPlan neighbor(Shape const& shape, Knobs const& knobs);
 
-/// all_reduce, reduce_scatter, all_gather, broadcast: the algorithm above that `choose` names.
+/// barrier. ceil(log2 P) rounds: in round k a place sends to the one 2^k further on (Hensgen, Finkel, Manber: Two
+/// algorithms for barrier synchronization, 1988). A message has one byte for each place that its sender has heard of,
+/// so that it waits, by the memory it reads, for all that arrived before.
+[[nodiscard]] MicroPlan dissemination(Shape const& shape, Knobs const& knobs);
+
+/// All but exchange: the algorithm above that `choose` names.
 [[nodiscard]] MicroPlan automatic(Shape const& shape, Knobs const& knobs);
 
 /// What `automatic` does with an operation of this size: the numbers are in automatic.cpp.

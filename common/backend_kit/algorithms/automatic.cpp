@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The choice of an algorithm by operation and size. The limits are those of UCC's transport layer for UCP (reductions,
 // broadcast) and of MPICH (allgather: MPIR_CVAR_ALLGATHER_SHORT_MSG_SIZE). Nothing here was measured on a machine: what
-// is faster on one is found by dlmb_tune.
+// is faster on one is found by dlmb_tune. A tree moves a part of a gather or scatter once per round: for large ones
+// each part goes its own way.
 #include "common/backend_kit/algorithms/algorithms.hpp"
 
 #include <algorithm>
@@ -37,6 +38,11 @@ Algorithm choose(Shape const& shape) {
         return shape.bytes < small_reduction ? knomial : ring;
     case OperationKind::all_gather:
         return shape.bytes < small_gather ? knomial : ring;
+    case OperationKind::gather:
+    case OperationKind::scatter:
+        return shape.bytes < small_gather ? knomial_tree : direct_parts;
+    case OperationKind::barrier:
+        return dissemination;
     default:
         return shape.bytes < small_broadcast || !chain_is_shorter(shape) ? knomial_tree : chain;
     }

@@ -11,13 +11,13 @@ namespace dlmb::algorithms {
 /// lie where they belong from the start: no rotation at the end, but a run may wrap around.
 MicroPlan bruck_all_gather(Shape const& shape, Knobs const& /*knobs*/) {
     MicroPlanner plan;
-    Bytes const part = shape.part();
-    plan.copy(shape.output(static_cast<Bytes>(shape.place) * part), shape.input(0), part);
+    Parts const parts(shape);
+    plan.copy(shape.output(parts.begin(shape.place)), shape.input(0), parts.bytes(shape.place));
     /// Calls use(area, bytes) for `count` parts from place `first` on.
     auto const run = [&](int first, int count, auto const& use) {
         int const straight = std::min(count, shape.places - first);
-        use(shape.output(static_cast<Bytes>(first) * part), static_cast<Bytes>(straight) * part);
-        use(shape.output(0), static_cast<Bytes>(count - straight) * part);
+        use(shape.output(parts.begin(first)), parts.bytes(first, first + straight));
+        use(shape.output(0), parts.bytes(0, count - straight));
     };
     for (int have = 1; have < shape.places; have *= 2) {
         int const count = std::min(have, shape.places - have);

@@ -41,8 +41,7 @@ std::vector<Level> levels_of(Shape const& shape, int radix) {
 class Knomial {
 public:
     Knomial(Shape const& shape, Knobs const& knobs)
-        : shape_(shape), parts_(shape.bytes, shape.element, shape.places),
-          levels_(levels_of(shape, knobs.radix == 0 ? default_radix : knobs.radix)) {}
+        : shape_(shape), parts_(shape), levels_(levels_of(shape, knobs.radix == 0 ? default_radix : knobs.radix)) {}
 
     /// `sums`: where partial results of the first level's own range may lie. `result`: where this place's part goes.
     void reduce_scatter(Area sums, Area result) {

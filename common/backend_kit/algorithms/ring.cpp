@@ -3,6 +3,7 @@
 // Algorithms around a ring of places.
 #include "common/backend_kit/algorithms/algorithms.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace dlmb::algorithms {
@@ -13,8 +14,7 @@ namespace {
 class Ring {
 public:
     Ring(Shape const& shape, Knobs const& knobs)
-        : shape_(shape), parts_(shape.bytes, shape.element, shape.places),
-          segment_(knobs.segment == 0 ? default_segment : knobs.segment) {}
+        : shape_(shape), parts_(shape), segment_(knobs.segment == 0 ? default_segment : knobs.segment) {}
 
     /// `result`: where this place's part goes.
     void reduce_scatter(Area result) {
@@ -22,7 +22,11 @@ public:
             plan_.copy(result, shape_.input(0), shape_.bytes);
             return;
         }
-        std::array<Area, 2> const partial{plan_.scratch(parts_.bytes(0)), plan_.scratch(parts_.bytes(0))};
+        Bytes largest = 0;
+        for (int part = 0; part < shape_.places; ++part) {
+            largest = std::max(largest, parts_.bytes(part));
+        }
+        std::array<Area, 2> const partial{plan_.scratch(largest), plan_.scratch(largest)};
         int const last = shape_.places - 2;
         for (int round = 0; round <= last; ++round) {
             Area const theirs = partial.at(static_cast<std::size_t>(round % 2));
@@ -93,15 +97,15 @@ MicroPlan neighbor(Shape const& shape, Knobs const& knobs) {
         return ring(shape, knobs);
     }
     MicroPlanner plan;
-    Bytes const part = shape.part();
-    auto const at = [&](int place) { return shape.output(static_cast<Bytes>(place) * part); };
+    Parts const parts(shape);
+    auto const at = [&](int place) { return shape.output(parts.begin(place)); };
     bool const even = shape.place % 2 == 0;
     int const outward = even ? 1 : -1;
     std::array<int, 2> const peers{shape.right(shape.place, outward), shape.right(shape.place, -outward)};
 
-    plan.copy(at(shape.place), shape.input(0), part);
-    plan.send(peers[0], at(shape.place), part);
-    plan.receive(peers[0], at(peers[0]), part);
+    plan.copy(at(shape.place), shape.input(0), parts.bytes(shape.place));
+    plan.send(peers[0], at(shape.place), parts.bytes(shape.place));
+    plan.receive(peers[0], at(peers[0]), parts.bytes(peers[0]));
     int const own_pair = shape.place - (even ? 0 : 1);
     int latest = own_pair;
     for (int round = 1; round < shape.places / 2; ++round) {
@@ -109,8 +113,8 @@ MicroPlan neighbor(Shape const& shape, Knobs const& knobs) {
         int const distance = 2 * ((round + 1) / 2);
         int const pair = shape.right(own_pair, round % 2 == 1 ? -outward * distance : outward * distance);
         int const peer = peers.at(static_cast<std::size_t>(round % 2));
-        plan.send(peer, at(latest), 2 * part);
-        plan.receive(peer, at(pair), 2 * part);
+        plan.send(peer, at(latest), parts.bytes(latest, latest + 2));
+        plan.receive(peer, at(pair), parts.bytes(pair, pair + 2));
         latest = pair;
     }
     return std::move(plan).finish();

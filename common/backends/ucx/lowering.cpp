@@ -29,8 +29,9 @@ std::uint64_t fingerprint(Group const& group) {
 
 /// What ranks must agree on besides the sizes of messages.
 std::uint64_t fingerprint(Collective const& collective) {
+    OperationKind const kind = collective.shape.kind;
     bool const reduces =
-        collective.shape.kind == OperationKind::all_reduce || collective.shape.kind == OperationKind::reduce_scatter;
+        kind == OperationKind::all_reduce || kind == OperationKind::reduce || kind == OperationKind::reduce_scatter;
     auto const element = static_cast<std::uint64_t>(collective.shape.element);
     return reduces ? 1 + element * 256 + static_cast<std::uint64_t>(collective.reduction) : 0;
 }
@@ -109,17 +110,38 @@ private:
 
     void add(AllGather const& gather) {
         enter(gather.group);
-        std::byte* const mine = at(gather.send.buffer, gather.send.offset);
-        Bytes const part = gather.bytes / static_cast<Bytes>(group_size());
-        for (int place = 0; place < group_size() && part > 0; ++place) {
-            std::byte* const data = at(gather.recv.buffer, gather.recv.offset) + static_cast<Bytes>(place) * part;
+        std::byte* const mine = at(gather.send);
+        Bytes const share = shares_of(plan_, gather).of(my_place_);
+        for_each_part(gather, at(gather.recv), [&](int place, std::byte* data, Bytes bytes) {
             if (place != my_place_) {
-                send(place, mine, part);
-                receive(place, data, part);
-            } else if (data != mine) {
-                out_.work.push_back({.to = data, .left = mine, .bytes = part});
+                send(place, mine, share);
+                receive(place, data, bytes);
+            } else {
+                copy(data, mine, bytes);
             }
+        });
+    }
+    void add(Gather const& gather) {
+        enter(gather.group);
+        std::byte* const mine = at(gather.send);
+        if (gather.root != my_place_) {
+            send(gather.root, mine, shares_of(plan_, gather).of(my_place_));
+            return;
         }
+        for_each_part(gather, at(gather.recv), [&](int place, std::byte* data, Bytes bytes) {
+            place == my_place_ ? copy(data, mine, bytes) : receive(place, data, bytes);
+        });
+    }
+    void add(Scatter const& scatter) {
+        enter(scatter.group);
+        std::byte* const mine = at(scatter.recv);
+        if (scatter.root != my_place_) {
+            receive(scatter.root, mine, shares_of(plan_, scatter).of(my_place_));
+            return;
+        }
+        for_each_part(scatter, at(scatter.send), [&](int place, std::byte* data, Bytes bytes) {
+            place == my_place_ ? copy(mine, data, bytes) : send(place, data, bytes);
+        });
     }
 
     void add(Send const& step) {
@@ -161,6 +183,22 @@ private:
         }
     }
 
+    void copy(std::byte* to, std::byte const* from, Bytes bytes) {
+        if (bytes > 0 && to != from) {
+            out_.work.push_back({.to = to, .left = from, .bytes = bytes});
+        }
+    }
+    /// use(place, address, bytes) for the part of each place in the buffer at `whole`.
+    template <class Step, class Use>
+    void for_each_part(Step const& step, std::byte* whole, Use const& use) const {
+        Shares const shares = shares_of(plan_, step);
+        for (int place = 0; place < group_size(); ++place) {
+            Bytes const bytes = shares.of(place);
+            use(place, whole, bytes);
+            whole += bytes;
+        }
+    }
+
     [[nodiscard]] Block own_block(std::vector<Block> const& blocks) const {
         auto const found =
             std::find_if(blocks.begin(), blocks.end(), [this](Block const& block) { return block.peer == my_place_; });
@@ -169,6 +207,7 @@ private:
     [[nodiscard]] int group_size() const { return static_cast<int>(group_->members.size()); }
     [[nodiscard]] Rank world_rank(Rank place) const { return group_->members.at(static_cast<std::size_t>(place)); }
     [[nodiscard]] int ring(int places) const { return (places + group_size()) % group_size(); }
+    [[nodiscard]] std::byte* at(Region const& region) const { return at(region.buffer, region.offset); }
     [[nodiscard]] std::byte* at(BufferId buffer, Bytes offset) const { return buffers_.base.at(buffer) + offset; }
 
     Plan const& plan_;

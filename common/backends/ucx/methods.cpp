@@ -15,14 +15,20 @@ namespace {
 constexpr OperationSet all_reduce{OperationKind::all_reduce};
 constexpr OperationSet exchange{OperationKind::exchange};
 constexpr OperationSet broadcast{OperationKind::broadcast};
+constexpr OperationSet broadcast_and_reduce{OperationKind::broadcast, OperationKind::reduce};
+constexpr OperationSet barrier{OperationKind::barrier};
 constexpr OperationSet gather{OperationKind::all_gather};
-constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
-                                   OperationKind::broadcast};
+constexpr OperationSet by_tree{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
+                               OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
+                               OperationKind::broadcast};
+constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
+                                   OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
+                                   OperationKind::broadcast,  OperationKind::barrier};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
 /// What one batch of messages can do.
-constexpr OperationSet direct{OperationKind::exchange, OperationKind::all_gather, OperationKind::send,
-                              OperationKind::recv};
+constexpr OperationSet direct{OperationKind::exchange, OperationKind::all_gather, OperationKind::gather,
+                              OperationKind::scatter,  OperationKind::send,       OperationKind::recv};
 
 // A quarter and four times the default segment, half and twice the default radix, and windows below the default.
 constexpr std::string_view segments[] = {"64K", "1M"};
@@ -63,7 +69,9 @@ algorithms::Algorithm always(OperationKind /*kind*/) {
 }
 
 algorithms::Algorithm knomial_for(OperationKind kind) {
-    return kind == OperationKind::broadcast ? algorithms::knomial_tree : algorithms::knomial;
+    bool const has_root = kind == OperationKind::broadcast || kind == OperationKind::reduce ||
+                          kind == OperationKind::gather || kind == OperationKind::scatter;
+    return has_root ? algorithms::knomial_tree : algorithms::knomial;
 }
 
 /// The first method that has an operation is the default for it.
@@ -86,8 +94,8 @@ std::vector<Method> all_methods() {
          .algorithm_for = always<algorithms::ring>,
          .worth_measuring = segments},
         {.info = {"knomial",
-                  "scatter by reduction and gather, or broadcast, over groups of groups of K; operands by rank",
-                  collectives, "radix=K (default 4)"},
+                  "scatter by reduction and gather over groups of groups of K; with a root, a tree of that degree",
+                  by_tree, "radix=K (default 4)"},
          .algorithm_for = knomial_for,
          .worth_measuring = radices},
         {.info = {"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks",
@@ -98,12 +106,15 @@ std::vector<Method> all_methods() {
          .algorithm_for = always<algorithms::bruck_all_gather>},
         {.info = {"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
          .algorithm_for = always<algorithms::neighbor>},
-        {.info = {"chain", "from the root along all ranks in segments", broadcast, "segment=SIZE (default 256K)"},
+        {.info = {"chain", "along all ranks in segments, from the root or to it", broadcast_and_reduce,
+                  "segment=SIZE (default 256K)"},
          .algorithm_for = always<algorithms::chain>,
          .worth_measuring = segments},
         {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
                   broadcast},
          .algorithm_for = always<algorithms::scatter_allgather>},
+        {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier},
+         .algorithm_for = always<algorithms::dissemination>},
     };
 }
 

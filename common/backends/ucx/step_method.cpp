@@ -31,6 +31,7 @@ struct MakeCollective {
         }
         return made;
     }
+    std::optional<Collective> operator()(Barrier const& step) const { return on_group(step.group); }
     std::optional<Collective> operator()(Broadcast const& step) const {
         Collective made = on_group(step.group);
         made.shape.bytes = step.bytes;
@@ -49,12 +50,21 @@ struct MakeCollective {
             if constexpr (requires { step.reduction; }) {
                 made.reduction = step.reduction;
             }
+            if constexpr (requires { step.shares; }) {
+                made.shape.shares = step.shares;
+            }
+            bool touches_both = true;
+            if constexpr (requires { step.root; }) {
+                made.shape.root = step.root;
+                touches_both = step.root == made.shape.place;
+            }
             made.input = at(step.send);
             made.output = at(step.recv);
             // In place, a rank's own part of the larger buffer is the smaller one.
-            Bytes const own_part = static_cast<Bytes>(made.shape.place) * made.shape.part();
-            made.shape.in_place = made.input + (std::is_same_v<Step, ReduceScatter> ? own_part : 0) ==
-                                  made.output + (std::is_same_v<Step, AllGather> ? own_part : 0);
+            constexpr bool keeps = std::is_same_v<Step, ReduceScatter> || std::is_same_v<Step, Scatter>;
+            constexpr bool gathers = std::is_same_v<Step, AllGather> || std::is_same_v<Step, Gather>;
+            Bytes const own = keeps || gathers ? made.shape.own_begin() : 0;
+            made.shape.in_place = touches_both && made.input + (keeps ? own : 0) == made.output + (gathers ? own : 0);
             return made;
         } else {
             return std::nullopt;
@@ -88,7 +98,8 @@ std::optional<Collective> collective_of(Plan const& plan, Operation const& opera
 /// are enough that it reduces one while the next is on its way. A chain is better the more pieces it has.
 algorithms::Knobs knobs_for(MemoryKind kind, algorithms::Shape const& shape, algorithms::Knobs chosen) {
     constexpr Bytes pieces_on_device = 4;
-    if (works_on_device(kind) && chosen.segment == 0 && shape.kind != OperationKind::broadcast) {
+    bool const in_parts = shape.kind != OperationKind::broadcast && shape.kind != OperationKind::reduce;
+    if (works_on_device(kind) && chosen.segment == 0 && in_parts) {
         chosen.segment =
             std::max(algorithms::default_segment, (shape.part() + pieces_on_device - 1) / pieces_on_device);
     }

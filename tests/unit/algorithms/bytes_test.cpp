@@ -17,8 +17,10 @@ Outcome run(Algorithm algorithm, OperationKind kind, int places, Bytes bytes, Kn
     shape.places = places;
     shape.bytes = bytes;
     shape.in_place = kind == OperationKind::broadcast;
-    std::vector<std::vector<std::byte>> const inputs(static_cast<std::size_t>(places),
-                                                     std::vector<std::byte>(input_bytes(shape)));
+    std::vector<std::vector<std::byte>> inputs;
+    for (shape.place = 0; shape.place < places; ++shape.place) {
+        inputs.emplace_back(input_bytes(shape));
+    }
     Outcome outcome = simulate(algorithm, shape, knobs, Reduction::sum, inputs, Protocol::rendezvous, 1);
     EXPECT_EQ(outcome.problem, "");
     return outcome;
@@ -109,6 +111,29 @@ TEST(SentBytes, OfABroadcastReachEveryOtherPlaceOnce) {
     EXPECT_EQ(run(scatter_allgather, OperationKind::broadcast, 16, 100).rounds, 2);
 }
 
+TEST(SentBytes, OfAReductionLeaveEveryOtherPlaceOnce) {
+    for (int places = 1; places <= 17; ++places) {
+        for (Algorithm const algorithm : {knomial_tree, chain}) {
+            std::vector<Bytes> const sent = run(algorithm, OperationKind::reduce, places, 100, {3, 16}).sent;
+            EXPECT_EQ(std::accumulate(sent.begin(), sent.end(), Bytes{0}), static_cast<Bytes>(places - 1) * 100);
+            EXPECT_EQ(sent[0], 0U) << "the root";
+        }
+    }
+    EXPECT_EQ(run(knomial_tree, OperationKind::reduce, 16, 100, {4, 0}).rounds, 2);
+}
+
+TEST(SentBytes, OfATreeArePartsOfItsSubtrees) {
+    // Radix 2, 8 places: places 4, 2, 1 have 3, 1, 0 others below them; place 4 moves 4 parts, 2 and 6 two, others one.
+    EXPECT_EQ(run(knomial_tree, OperationKind::gather, 8, 8 * part, {2, 0}).sent,
+              (std::vector<Bytes>{0, part, 2 * part, part, 4 * part, part, 2 * part, part}));
+    EXPECT_EQ(run(knomial_tree, OperationKind::scatter, 8, 8 * part, {2, 0}).sent,
+              (std::vector<Bytes>{7 * part, 0, part, 0, 3 * part, 0, part, 0}));
+    EXPECT_EQ(run(knomial_tree, OperationKind::gather, 8, 8 * part, {2, 0}).rounds, 3);
+    EXPECT_EQ(run(direct_parts, OperationKind::gather, 5, 5 * part).sent,
+              (std::vector<Bytes>{0, part, part, part, part}));
+    EXPECT_EQ(run(direct_parts, OperationKind::scatter, 5, 5 * part).rounds, 1);
+}
+
 Shape shape_of(OperationKind kind, int places, Bytes bytes) {
     Shape shape;
     shape.kind = kind;
@@ -124,6 +149,11 @@ TEST(Choice, ChangesWithTheSizeAsTheReadmeSays) {
     EXPECT_EQ(choose(shape_of(OperationKind::reduce_scatter, 8, 4096)), ring);
     EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 8, (Bytes{80} << 10) - 8)), knomial);
     EXPECT_EQ(choose(shape_of(OperationKind::all_gather, 8, Bytes{80} << 10)), ring);
+    EXPECT_EQ(choose(shape_of(OperationKind::gather, 8, (Bytes{80} << 10) - 8)), knomial_tree);
+    EXPECT_EQ(choose(shape_of(OperationKind::scatter, 8, Bytes{80} << 10)), direct_parts);
+    EXPECT_EQ(choose(shape_of(OperationKind::reduce, 8, 32767)), knomial_tree);
+    EXPECT_EQ(choose(shape_of(OperationKind::reduce, 8, Bytes{1} << 20)), chain);
+    EXPECT_EQ(choose(shape_of(OperationKind::barrier, 8, 0)), dissemination);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, 32767)), knomial_tree);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 8, Bytes{1} << 20)), chain);
     EXPECT_EQ(choose(shape_of(OperationKind::broadcast, 1024, Bytes{1} << 20)), knomial_tree)

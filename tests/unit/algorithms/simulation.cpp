@@ -191,18 +191,34 @@ private:
 
 }  // namespace
 
+Bytes own_part(Shape const& shape) {
+    return shape.shares.empty() ? shape.part() : shape.shares[static_cast<std::size_t>(shape.place)];
+}
+
 Bytes input_bytes(Shape const& shape) {
-    return shape.kind == OperationKind::all_gather ? shape.part() : shape.bytes;
+    if (shape.kind == OperationKind::scatter && shape.place != shape.root) {
+        return 0;
+    }
+    bool const gathers = shape.kind == OperationKind::all_gather || shape.kind == OperationKind::gather;
+    return gathers ? own_part(shape) : shape.bytes;
 }
 
 Bytes output_bytes(Shape const& shape) {
-    return shape.kind == OperationKind::reduce_scatter ? shape.part() : shape.bytes;
+    bool const to_root = shape.kind == OperationKind::gather || shape.kind == OperationKind::reduce;
+    if (to_root && shape.place != shape.root) {
+        return 0;
+    }
+    return shape.keeps_part() ? own_part(shape) : shape.bytes;
 }
 
 Outcome simulate(Algorithm algorithm, Shape shape, Knobs const& knobs, Reduction reduction,
                  std::vector<std::vector<std::byte>> const& inputs, Protocol protocol, unsigned seed) {
     Simulation simulation(reduction, protocol, seed);
+    bool const in_place = shape.in_place;
+    bool const at_the_root = shape.kind == OperationKind::reduce || shape.kind == OperationKind::gather ||
+                             shape.kind == OperationKind::scatter;
     for (shape.place = 0; shape.place < shape.places; ++shape.place) {
+        shape.in_place = in_place && (!at_the_root || shape.place == shape.root);
         Place place;
         place.shape = shape;
         place.plan = algorithm(shape, knobs);

@@ -26,7 +26,8 @@ struct Outcome {
 [[nodiscard]] Outcome simulate(Algorithm algorithm, Shape shape, Knobs const& knobs, Reduction reduction,
                                std::vector<std::vector<std::byte>> const& inputs, Protocol protocol, unsigned seed);
 
-/// Bytes of the input and output areas of one place.
+/// Bytes of this place's part, and of its input and output areas.
+[[nodiscard]] Bytes own_part(Shape const& shape);
 [[nodiscard]] Bytes input_bytes(Shape const& shape);
 [[nodiscard]] Bytes output_bytes(Shape const& shape);
 
