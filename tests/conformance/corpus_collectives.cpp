@@ -42,8 +42,8 @@ SharedBytes ragged_parts(int ranks, Bytes most, Element element) {
     return SharedBytes(std::move(shares));
 }
 
-/// What has a root, and what has parts, from every end of the group.
-void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<CorpusEntry>& entries) {
+void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<Rank> const& roots,
+                           std::vector<CorpusEntry>& entries) {
     auto const add = [&](std::string const& name, Element element, auto const& build) {
         std::string const text =
             fmt::format("{}, {} elements of {}{}", name, count, name_of(element), in_place ? ", in place" : "");
@@ -53,7 +53,7 @@ void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<Co
         }));
     };
     Bytes const all_counts = count * static_cast<Bytes>(ranks);
-    for (Rank const root : {0, ranks / 2, ranks - 1}) {
+    for (Rank const root : roots) {
         std::string const where = fmt::format(" with root {}", root);
         add("reduce" + where, Element::int32, [&](PlanBuilder& builder, GroupId all, Element element) {
             builder.reduce(all, root, count * size_of(element), element, Reduction::sum, "reduce");
@@ -110,9 +110,10 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
                                     }));
         }
     }
-    for (Bytes const count : {Bytes{0}, Bytes{1}, Bytes{1001}, Bytes{40} << 10}) {
-        for (bool const in_place : {false, true}) {
-            add_rooted_and_ragged(ranks, count, in_place, entries);
+    for (bool const in_place : {false, true}) {
+        add_rooted_and_ragged(ranks, 1001, in_place, {0, ranks / 2, ranks - 1}, entries);
+        for (Bytes const count : {Bytes{0}, Bytes{1}, Bytes{40} << 10}) {
+            add_rooted_and_ragged(ranks, count, in_place, {ranks - 1}, entries);
         }
     }
     entries.push_back(alike("barriers between messages", ranks, [&](PlanBuilder& builder, GroupId all) {

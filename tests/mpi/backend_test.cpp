@@ -123,9 +123,32 @@ TEST(MpiBackend, CutsReductionsAndBroadcastsWithTooManyElements) {
     StepId const sum = builder.all_reduce(all, 4004, Element::int32, Reduction::sum, "sum");
     StepId const max = builder.all_reduce(all, 792, Element::fp64, Reduction::max, "max", {sum});
     StepId const news = builder.broadcast(all, rig.ranks() - 1, 2002, Element::bf16, "news", {max});
-    builder.reduce_scatter(all, 400 * static_cast<Bytes>(rig.ranks()), Element::fp32, Reduction::sum, "scatter",
-                           {news});
+    StepId const part = builder.reduce_scatter(all, 400 * static_cast<Bytes>(rig.ranks()), Element::fp32,
+                                               Reduction::sum, "scatter", {news});
+    builder.reduce(all, rig.ranks() - 1, 2002, Element::bf16, Reduction::max, "reduce", {part});
     EXPECT_EQ(rig.run(std::move(builder).finish(), "default"), none);
+}
+
+TEST(MpiBackend, RefusesPartsThatNoCallCanHoldOnEveryRank) {
+    Rig rig({.call_bytes = 100});
+    auto const refusal = [&](auto const& add) {
+        PlanBuilder builder(rig.me());
+        add(builder, builder.group(rig.world()));
+        Plan const plan = std::move(builder).finish();
+        auto const compiled = rig.backend().compile(plan, rig.bind(plan), {});
+        return compiled ? "" : compiled.error().reason;
+    };
+    auto const ranks = static_cast<Bytes>(rig.ranks());
+    std::vector<Bytes> parts(ranks, 0);
+    parts.back() = 101;
+    EXPECT_EQ(refusal([&](PlanBuilder& b, GroupId all) { b.gather(all, 0, 100 * ranks, Element::byte, "gather"); }),
+              "");
+    EXPECT_EQ(refusal([&](PlanBuilder& b, GroupId all) { b.gather(all, 0, 101 * ranks, Element::byte, "gather"); }),
+              "mpi: gather \"gather\": 101 elements per rank in one call, MPI's int ends at 2^31 - 1");
+    EXPECT_EQ(
+        refusal([&](PlanBuilder& b, GroupId all) { b.scatter(all, 0, SharedBytes(parts), Element::byte, "scatterv"); }),
+        "mpi: scatter \"scatterv\": 101 elements in one call, MPI's int ends at 2^31 - 1")
+        << "their places are counted in elements from the beginning";
 }
 
 TEST(MpiBackend, SendsAndReceivesOnChannelsInOneWave) {

@@ -28,5 +28,22 @@ INSTANTIATE_TEST_SUITE_P(Methods, LargeBlock,
                          testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent"),
                          [](auto const& method) { return std::string(method.param); });
 
+// Parts of an int of bytes of a buffer that is longer, and reductions that have to be cut.
+TEST(LargeCollectives, WithARootArriveWhole) {
+    constexpr Bytes part = 1'181'116'007;  // 1.1 GiB, odd
+    for (bool const scatters : {false, true}) {
+        Rig rig;
+        PlanBuilder builder(rig.me());
+        GroupId const all = builder.group(rig.world());
+        scatters ? builder.scatter(all, 1, 2 * part, Element::byte, "scatter")
+                 : builder.gather(all, 1, 2 * part, Element::byte, "gather");
+        EXPECT_EQ(rig.run(std::move(builder).finish(), "default", 1), std::vector<std::string>{}) << scatters;
+    }
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    builder.reduce(builder.group(rig.world()), 0, large, Element::int8, Reduction::max, "reduce");
+    EXPECT_EQ(rig.run(std::move(builder).finish(), "default", 1), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace dlmb::mpi

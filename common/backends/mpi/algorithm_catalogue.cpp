@@ -202,8 +202,8 @@ AlgorithmCatalogue open_mpi_algorithms() {
     for (CollectiveCall const call : every_collective_call) {
         std::string const name = fmt::format("coll_tuned_{}_algorithm", name_of(call));
         auto variable = ControlVariable::find(name);
-        if (!variable) {
-            continue;
+        if (!variable || !variable->can_be_written()) {
+            continue;  // that of allgatherv cannot in 4.1
         }
         CallAlgorithms offered{std::move(*variable), {}, {}};
         for (NamedValue const& item : offered.variable.values()) {

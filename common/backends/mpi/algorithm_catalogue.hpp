@@ -36,12 +36,13 @@ enum class CollectiveCall : std::uint8_t {
     alltoall,
     alltoallv
 };
-inline constexpr std::array every_collective_call{
-    CollectiveCall::allreduce, CollectiveCall::reduce,     CollectiveCall::reduce_scatter,
-    CollectiveCall::allgather, CollectiveCall::allgatherv, CollectiveCall::reduce_scatter_block,
-    CollectiveCall::gather,    CollectiveCall::gatherv,    CollectiveCall::scatter,
-    CollectiveCall::scatterv,  CollectiveCall::bcast,      CollectiveCall::barrier,
-    CollectiveCall::alltoall,  CollectiveCall::alltoallv};
+inline constexpr std::array every_collective_call{CollectiveCall::allreduce,      CollectiveCall::reduce,
+                                                  CollectiveCall::reduce_scatter, CollectiveCall::reduce_scatter_block,
+                                                  CollectiveCall::allgather,      CollectiveCall::allgatherv,
+                                                  CollectiveCall::gather,         CollectiveCall::gatherv,
+                                                  CollectiveCall::scatter,        CollectiveCall::scatterv,
+                                                  CollectiveCall::bcast,          CollectiveCall::barrier,
+                                                  CollectiveCall::alltoall,       CollectiveCall::alltoallv};
 [[nodiscard]] std::string_view name_of(CollectiveCall call);
 /// Whether the step may be done with the call: steps with shares take the vector forms and MPI_Reduce_scatter, steps
 /// without the others, exchanges either.

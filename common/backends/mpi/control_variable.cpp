@@ -69,6 +69,7 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
           "MPI_T_cvar_get_info");
     ControlVariable variable;
     variable.name_ = name;
+    variable.can_be_written_ = scope != MPI_T_SCOPE_CONSTANT && scope != MPI_T_SCOPE_READONLY;
     check(MPI_Type_size(type, &variable.bytes_), "MPI_Type_size");
     int elements = 0;
     check(MPI_T_cvar_handle_alloc(index, nullptr, &variable.handle_, &elements), "MPI_T_cvar_handle_alloc");
@@ -81,13 +82,15 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
 
 ControlVariable::ControlVariable(ControlVariable&& other) noexcept
     : name_(std::move(other.name_)), values_(std::move(other.values_)),
-      handle_(std::exchange(other.handle_, MPI_T_CVAR_HANDLE_NULL)), bytes_(other.bytes_) {}
+      handle_(std::exchange(other.handle_, MPI_T_CVAR_HANDLE_NULL)), bytes_(other.bytes_),
+      can_be_written_(other.can_be_written_) {}
 
 ControlVariable& ControlVariable::operator=(ControlVariable&& other) noexcept {
     std::swap(name_, other.name_);
     std::swap(values_, other.values_);
     std::swap(handle_, other.handle_);
     std::swap(bytes_, other.bytes_);
+    std::swap(can_be_written_, other.can_be_written_);
     return *this;
 }
 

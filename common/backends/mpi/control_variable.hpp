@@ -39,6 +39,8 @@ public:
     /// The values that it can have, as the library names them; empty where it does not say.
     [[nodiscard]] std::vector<NamedValue> const& values() const { return values_; }
     [[nodiscard]] std::int64_t read() const;
+    /// Whether the library lets programs write it at all.
+    [[nodiscard]] bool can_be_written() const { return can_be_written_; }
     /// Throws Error where the library refuses the value, or takes it and then reads as another one.
     void write(std::int64_t value) const;
 
@@ -49,6 +51,7 @@ private:
     std::vector<NamedValue> values_;
     MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
     int bytes_ = 0;
+    bool can_be_written_ = false;
 };
 
 /// Variables that are written for a while and get their old values back.

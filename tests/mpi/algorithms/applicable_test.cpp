@@ -11,8 +11,18 @@
 namespace dlmb::mpi {
 namespace {
 
-constexpr OperationKind operations[] = {OperationKind::all_reduce, OperationKind::reduce_scatter,
-                                        OperationKind::all_gather, OperationKind::broadcast, OperationKind::exchange};
+/// `fewest`: algorithms that both libraries have and that run on any number of ranks.
+struct Offered {
+    OperationUse use;
+    int fewest = 2;
+};
+constexpr Offered operations[] = {{{OperationKind::all_reduce, true}},     {{OperationKind::reduce, true}},
+                                  {{OperationKind::reduce_scatter, true}}, {{OperationKind::reduce_scatter, false}},
+                                  {{OperationKind::all_gather, true}},     {{OperationKind::all_gather, false}, 0},
+                                  {{OperationKind::gather, true}},         {{OperationKind::gather, false}, 0},
+                                  {{OperationKind::scatter, true}},        {{OperationKind::scatter, false}, 0},
+                                  {{OperationKind::broadcast, true}},      {{OperationKind::exchange, true}},
+                                  {{OperationKind::barrier, true}}};
 
 std::string reason(Rig& rig, Plan const& plan, std::string const& method) {
     auto const compiled = rig.backend().compile(plan, rig.bind(plan), parse_method(method));
@@ -25,10 +35,9 @@ bool on_open_mpi() {
 
 TEST(MpiAlgorithmsOffered, AllDeliverEveryByteOrAreDeclined) {
     Rig rig;
-    for (OperationKind const kind : operations) {
-        Plan const plan = one_operation(rig, kind);
+    for (auto const& [use, fewest] : operations) {
+        Plan const plan = one_operation(rig, use.kind, usual_bytes, !use.uniform);
         int ran = 0;
-        OperationUse const use{kind, true};
         for (MethodChoice const& choice : rig.backend().variants(MemoryKind::host, {&use, 1})) {
             std::string const name = to_string(choice);
             if (std::string const why = reason(rig, plan, name); why.empty()) {
@@ -39,7 +48,7 @@ TEST(MpiAlgorithmsOffered, AllDeliverEveryByteOrAreDeclined) {
                 EXPECT_EQ(why.find('\n'), std::string::npos) << why;
             }
         }
-        EXPECT_GE(ran, 2) << "of operation " << static_cast<int>(kind);
+        EXPECT_GE(ran, fewest) << "of " << name_of(use.kind) << (use.uniform ? "" : " with shares");
     }
 }
 
@@ -75,6 +84,18 @@ TEST(MpiAlgorithmsOffered, MpichDeclinesWhatItWouldReplace) {
                   .find("not applicable"),
               std::string::npos)
         << "it takes buffers in place only";
+}
+
+// Equal parts are MPI_Reduce_scatter_block, named ones MPI_Reduce_scatter, whose algorithms are others.
+TEST(MpiAlgorithmsOffered, BelongToTheFormOfTheCall) {
+    Rig rig;
+    Plan const block = one_operation(rig, OperationKind::reduce_scatter);
+    Plan const counts = one_operation(rig, OperationKind::reduce_scatter, usual_bytes, true);
+    EXPECT_EQ(reason(rig, block, "algorithm:reduce_scatter_block=recursive_halving"), "");
+    EXPECT_EQ(reason(rig, counts, "algorithm:reduce_scatter=recursive_halving"), "");
+    EXPECT_NE(reason(rig, counts, "algorithm:reduce_scatter_block=recursive_halving").find("no step"),
+              std::string::npos);
+    EXPECT_NE(reason(rig, block, "algorithm:reduce_scatter=recursive_halving").find("no step"), std::string::npos);
 }
 
 TEST(MpiAlgorithmsOffered, APlanWithoutTheCallIsDeclined) {
@@ -128,6 +149,11 @@ TEST(OpenMpiFallBacks, AreThoseOfItsSources) {
     EXPECT_FALSE(runs(CollectiveCall::bcast, "split_binary_tree", 64, {4, 31, 4}));
     EXPECT_FALSE(runs(CollectiveCall::bcast, "scatter_allgather_ring", 0, {4, 3, 4}));
     EXPECT_TRUE(runs(CollectiveCall::alltoall, "pairwise", 0, {7, 0, 1}));
+    EXPECT_TRUE(runs(CollectiveCall::reduce, "rabenseifner", 0, {7, 4, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::reduce, "rabenseifner", 0, {7, 3, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::reduce, "rabenseifner", 0, {1, 3, 4}));
+    EXPECT_TRUE(runs(CollectiveCall::allgatherv, "neighbor", 0, {6, 1, 4}));
+    EXPECT_FALSE(runs(CollectiveCall::allgatherv, "neighbor", 0, {7, 1, 4}));
 }
 
 }  // namespace

@@ -81,6 +81,13 @@ void count_gathered(int count_per_rank, MPI_Datatype type, MPI_Comm comm) {
     counted.collective_bytes += bytes_of(count_per_rank, type) * static_cast<std::uint64_t>(ranks);
 }
 
+void count_parts(int const* counts, MPI_Datatype type, MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    ++counted.collectives;
+    counted.collective_bytes += bytes_of(std::accumulate(counts, counts + ranks, 0), type);
+}
+
 }  // namespace
 
 Given given() {
@@ -202,6 +209,99 @@ int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 int MPI_Ibcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request* request) {
     count_collective(count, type);
     return PMPI_Ibcast(data, count, type, root, comm, request);
+}
+
+int MPI_Reduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, int root, MPI_Comm comm) {
+    count_collective(count, type);
+    return PMPI_Reduce(from, to, count, type, operation, root, comm);
+}
+
+int MPI_Ireduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, int root, MPI_Comm comm,
+                MPI_Request* request) {
+    count_collective(count, type);
+    return PMPI_Ireduce(from, to, count, type, operation, root, comm, request);
+}
+
+int MPI_Reduce_scatter(void const* from, void* to, int const* counts, MPI_Datatype type, MPI_Op operation,
+                       MPI_Comm comm) {
+    count_parts(counts, type, comm);
+    return PMPI_Reduce_scatter(from, to, counts, type, operation, comm);
+}
+
+int MPI_Ireduce_scatter(void const* from, void* to, int const* counts, MPI_Datatype type, MPI_Op operation,
+                        MPI_Comm comm, MPI_Request* request) {
+    count_parts(counts, type, comm);
+    return PMPI_Ireduce_scatter(from, to, counts, type, operation, comm, request);
+}
+
+int MPI_Allgatherv(void const* from, int send_count, MPI_Datatype send_type, void* to, int const* recv_counts,
+                   int const* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm) {
+    count_parts(recv_counts, recv_type, comm);
+    return PMPI_Allgatherv(from, send_count, send_type, to, recv_counts, recv_offsets, recv_type, comm);
+}
+
+int MPI_Iallgatherv(void const* from, int send_count, MPI_Datatype send_type, void* to, int const* recv_counts,
+                    int const* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm, MPI_Request* request) {
+    count_parts(recv_counts, recv_type, comm);
+    return PMPI_Iallgatherv(from, send_count, send_type, to, recv_counts, recv_offsets, recv_type, comm, request);
+}
+
+int MPI_Gather(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+               MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    count_gathered(recv_count, recv_type, comm);
+    return PMPI_Gather(from, send_count, send_type, to, recv_count, recv_type, root, comm);
+}
+
+int MPI_Igather(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                MPI_Datatype recv_type, int root, MPI_Comm comm, MPI_Request* request) {
+    count_gathered(recv_count, recv_type, comm);
+    return PMPI_Igather(from, send_count, send_type, to, recv_count, recv_type, root, comm, request);
+}
+
+int MPI_Gatherv(void const* from, int send_count, MPI_Datatype send_type, void* to, int const* recv_counts,
+                int const* recv_offsets, MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    count_parts(recv_counts, recv_type, comm);
+    return PMPI_Gatherv(from, send_count, send_type, to, recv_counts, recv_offsets, recv_type, root, comm);
+}
+
+int MPI_Igatherv(void const* from, int send_count, MPI_Datatype send_type, void* to, int const* recv_counts,
+                 int const* recv_offsets, MPI_Datatype recv_type, int root, MPI_Comm comm, MPI_Request* request) {
+    count_parts(recv_counts, recv_type, comm);
+    return PMPI_Igatherv(from, send_count, send_type, to, recv_counts, recv_offsets, recv_type, root, comm, request);
+}
+
+int MPI_Scatter(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    count_gathered(send_count, send_type, comm);
+    return PMPI_Scatter(from, send_count, send_type, to, recv_count, recv_type, root, comm);
+}
+
+int MPI_Iscatter(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,
+                 MPI_Datatype recv_type, int root, MPI_Comm comm, MPI_Request* request) {
+    count_gathered(send_count, send_type, comm);
+    return PMPI_Iscatter(from, send_count, send_type, to, recv_count, recv_type, root, comm, request);
+}
+
+int MPI_Scatterv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type, void* to,
+                 int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm) {
+    count_parts(send_counts, send_type, comm);
+    return PMPI_Scatterv(from, send_counts, send_offsets, send_type, to, recv_count, recv_type, root, comm);
+}
+
+int MPI_Iscatterv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type, void* to,
+                  int recv_count, MPI_Datatype recv_type, int root, MPI_Comm comm, MPI_Request* request) {
+    count_parts(send_counts, send_type, comm);
+    return PMPI_Iscatterv(from, send_counts, send_offsets, send_type, to, recv_count, recv_type, root, comm, request);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+    ++counted.collectives;
+    return PMPI_Barrier(comm);
+}
+
+int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+    ++counted.collectives;
+    return PMPI_Ibarrier(comm, request);
 }
 
 }  // extern "C"

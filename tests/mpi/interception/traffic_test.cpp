@@ -26,6 +26,19 @@ void PrintTo(Given const& given, std::ostream* out) {  // NOLINT(readability-ide
 
 namespace {
 
+/// Of a collective its whole buffer; of a barrier nothing.
+Bytes logical_bytes(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> Bytes {
+            if constexpr (requires { step.bytes; }) {
+                return step.bytes;
+            } else {
+                return 0;
+            }
+        },
+        operation);
+}
+
 intercepted::Given expected(Plan const& plan) {
     intercepted::Given given;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
@@ -39,15 +52,9 @@ intercepted::Given expected(Plan const& plan) {
         case OperationKind::recv:
         case OperationKind::compute:
             break;
-        case OperationKind::broadcast:
+        default:
             ++given.collectives;
-            given.collective_bytes += std::get<Broadcast>(plan.steps[step].operation).bytes;
-            break;
-        case OperationKind::all_reduce:
-        case OperationKind::reduce_scatter:
-        case OperationKind::all_gather:
-            ++given.collectives;
-            given.collective_bytes += traffic.payload;
+            given.collective_bytes += logical_bytes(plan.steps[step].operation);
             break;
         }
     }

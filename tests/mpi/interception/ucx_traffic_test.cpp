@@ -36,9 +36,17 @@ algorithms::Algorithm algorithm_of(std::string_view method, OperationKind kind) 
         {{"knomial", OperationKind::broadcast}, algorithms::knomial_tree},
         {{"bruck_allgather", OperationKind::all_gather}, algorithms::bruck_all_gather},
         {{"neighbor", OperationKind::all_gather}, algorithms::neighbor},
+        {{"knomial", OperationKind::reduce}, algorithms::knomial_tree},
+        {{"knomial", OperationKind::gather}, algorithms::knomial_tree},
+        {{"knomial", OperationKind::scatter}, algorithms::knomial_tree},
         {{"linear", OperationKind::all_gather}, nullptr},
+        {{"linear", OperationKind::gather}, nullptr},
+        {{"linear", OperationKind::scatter}, nullptr},
         {{"pairwise", OperationKind::all_gather}, nullptr},
+        {{"pairwise", OperationKind::gather}, nullptr},
+        {{"pairwise", OperationKind::scatter}, nullptr},
         {{"chain", OperationKind::broadcast}, algorithms::chain},
+        {{"chain", OperationKind::reduce}, algorithms::chain},
         {{"scatter_allgather", OperationKind::broadcast}, algorithms::scatter_allgather},
     };
     auto const found = chosen.find({method, kind});
@@ -74,17 +82,36 @@ private:
             send(step.group, block.peer, block.bytes);
         }
     }
-    void add(AllReduce const& step) { reduce(OperationKind::all_reduce, step); }
-    void add(ReduceScatter const& step) { reduce(OperationKind::reduce_scatter, step); }
-    void add(AllGather const& step) {
-        if (auto const algorithm = algorithm_of(method_, OperationKind::all_gather)) {
-            algorithms::Shape gather = shape(OperationKind::all_gather, step.group, step.bytes);
-            gather.element = step.element;
-            return play(algorithm, step.group, gather);
+    void add(Barrier const& step) {
+        play(algorithms::dissemination, step.group, shape(OperationKind::barrier, step.group, 0));
+    }
+    template <class Step>
+    void add(Step const& step) {
+        algorithms::Shape made = shape(kind_of(Operation(step)), step.group, step.bytes);
+        made.element = step.element;
+        if constexpr (requires { step.shares; }) {
+            made.shares = step.shares;
         }
-        auto const places = plan_.groups.at(step.group).members.size();
-        for (std::size_t place = 0; place < places; ++place) {
-            send(step.group, static_cast<Rank>(place), step.bytes / places);
+        if constexpr (requires { step.root; }) {
+            made.root = step.root;
+        }
+        if (auto const algorithm = algorithm_of(method_, made.kind)) {
+            return play(algorithm, step.group, made);
+        }
+        if constexpr (requires { step.shares; }) {
+            send_directly(step, made);
+        }
+    }
+    /// A message for every part that goes to another rank.
+    template <class Step>
+    void send_directly(Step const& step, algorithms::Shape const& made) {
+        Shares const shares = shares_of(plan_, step);
+        if (made.kind == OperationKind::gather) {
+            return send(step.group, made.root, shares.of(made.place));
+        }
+        bool const scatters = made.kind == OperationKind::scatter;
+        for (int place = 0; place < made.places && (!scatters || made.place == made.root); ++place) {
+            send(step.group, place, shares.of(scatters ? place : made.place));
         }
     }
     void add(Broadcast const& step) {
@@ -95,12 +122,6 @@ private:
         play(algorithm_of(method_, OperationKind::broadcast), step.group, broadcast);
     }
 
-    template <class Step>
-    void reduce(OperationKind kind, Step const& step) {
-        algorithms::Shape reduction = shape(kind, step.group, step.bytes);
-        reduction.element = step.element;
-        play(algorithm_of(method_, kind), step.group, reduction);
-    }
     [[nodiscard]] algorithms::Shape shape(OperationKind kind, GroupId group, Bytes bytes) const {
         std::vector<Rank> const& members = plan_.groups.at(group).members;
         algorithms::Shape made;

@@ -105,7 +105,8 @@ void make_uneven(Shape& shape) {
     Bytes left = shape.bytes;
     for (int place = 0; place < shape.places; ++place) {
         bool const last = place + 1 == shape.places;
-        Bytes const share = last ? left : std::min(left, place % 3 == 1 ? 0 : shape.part() * (place % 2 == 0 ? 1U : 2U));
+        Bytes const share =
+            last ? left : std::min(left, place % 3 == 1 ? 0 : shape.part() * (place % 2 == 0 ? 1U : 2U));
         shape.shares.push_back(share);
         left -= share;
     }

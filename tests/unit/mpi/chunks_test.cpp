@@ -94,5 +94,19 @@ TEST(MpiChunks, GathersAndScattersAreOneCallWithTheirShareOnOneSide) {
     EXPECT_EQ(scatter[0].writes, (Ranges{{1, 0, 1000}}));
 }
 
+TEST(MpiChunks, OnlyTheRootHasAResultOrAnInput) {
+    Reduce const reduce{0, 2, {0, 0}, {1, 64}, 1500, Element::byte, Reduction::sum};
+    EXPECT_EQ(chunks_of(reduce, {chunk, 1, 2, 3})[1].writes, (Ranges{{1, 1064, 500}}));
+    EXPECT_EQ(chunks_of(reduce, {chunk, 1, 0, 3})[1].writes, Ranges{});
+    EXPECT_EQ(chunks_of(reduce, {chunk, 1, 0, 3})[1].reads, (Ranges{{0, 1000, 500}}));
+    Gather const gather{0, 1, {0, 0}, {1, 0}, 6000, Element::byte, {1000, 2000, 3000}};
+    EXPECT_EQ(chunks_of(gather, {chunk, 1, 2, 3})[0].reads, (Ranges{{0, 0, 3000}}));
+    EXPECT_EQ(chunks_of(gather, {chunk, 1, 2, 3})[0].writes, Ranges{});
+    EXPECT_EQ(chunks_of(gather, {chunk, 1, 1, 3})[0].writes, (Ranges{{1, 0, 6000}}));
+    Scatter const scatter{0, 1, {0, 0}, {1, 0}, 6000, Element::byte, {}};
+    EXPECT_EQ(chunks_of(scatter, {chunk, 1, 1, 3})[0].reads, (Ranges{{0, 0, 6000}}));
+    EXPECT_EQ(chunks_of(scatter, {chunk, 1, 0, 3})[0].writes, (Ranges{{1, 0, 2000}}));
+}
+
 }  // namespace
 }  // namespace dlmb::mpi

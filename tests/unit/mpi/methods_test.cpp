@@ -65,7 +65,7 @@ TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::segment), 65536);
     EXPECT_EQ(method.algorithms.settings.at(AlgorithmSetting::chain_fanout), 2);
     EXPECT_EQ(read_method(parse_method("algorithm:bcast=chain")).calls->info.name, "alltoallv");
-    EXPECT_NE(usage_error("algorithm:gather=chain").find("gather"), std::string::npos);
+    EXPECT_NE(usage_error("algorithm:gather_all=chain").find("gather_all"), std::string::npos);
     EXPECT_NE(usage_error("algorithm:bcast=chain:tree_fanout=-1").find("-1"), std::string::npos);
     EXPECT_NE(usage_error("algorithm:bcast=chain:segment=2G").find("2G"), std::string::npos);
     EXPECT_NE(usage_error("blocking:bcast=chain").find("has none"), std::string::npos);
@@ -76,6 +76,9 @@ TEST(MpiMethods, TheDefaultOfAnOperationIsTheFirstMethodThatTakesAllOfIt) {
     EXPECT_EQ(row_for(find_method("blocking"), OperationKind::exchange).info.name, "alltoallv");
     EXPECT_EQ(row_for(find_method("alltoallv"), OperationKind::send).info.name, "isend_irecv");
     EXPECT_EQ(row_for(find_method("pairwise"), OperationKind::broadcast).info.name, "blocking");
+    for (OperationKind const kind : {OperationKind::reduce, OperationKind::gather, OperationKind::barrier}) {
+        EXPECT_EQ(row_for(find_method("alltoallv"), kind).info.name, "blocking");
+    }
     EXPECT_THROW((void)row_for(find_method("alltoallv"), OperationKind::compute), Error);
 }
 
