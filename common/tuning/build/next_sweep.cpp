@@ -39,7 +39,8 @@ std::string operation_option(Conditions const& conditions) {
     if (conditions.operation == TunedOperation::exchange) {
         return conditions.uniform.value_or(true) ? "alltoall" : "alltoallv";
     }
-    return std::string(name_of(conditions.operation));
+    return conditions.operation == TunedOperation::reduce_scatter ? "reduce_scatter_block"
+                                                                  : std::string(name_of(conditions.operation));
 }
 
 /// What makes exchanges as uneven as these. Where nobody says what did: a rank that gets R times as much as each other,

@@ -36,12 +36,19 @@ std::string parameter(record::Record const& cell, std::string const& name) {
     return found->second;
 }
 
+/// By the names of patterns/collective: alltoall and alltoallv are exchanges of equal and of unequal blocks, and rules
+/// for reduce_scatter are of equal parts. Its reduce_scatter is another call of MPI.
 std::optional<TunedOperation> tuned_operation(std::string const& name) {
+    if (name == "reduce_scatter_block") {
+        return TunedOperation::reduce_scatter;
+    }
+    if (name == "reduce_scatter") {
+        return std::nullopt;
+    }
     bool const is_exchange = name == "alltoall" || name == "alltoallv";
     return is_exchange ? TunedOperation::exchange : operation_named(name);
 }
 
-/// Names of patterns/collective; its alltoall and alltoallv are exchanges of equal and of unequal blocks.
 Conditions conditions_of(record::Record const& cell) {
     std::string const name = parameter(cell, "operation");
     Conditions conditions;
@@ -231,6 +238,9 @@ bool Observations::competes(record::Record const& cell) const {
 std::string Observations::why_not(record::Record const& cell, record::Launch const& launch) const {
     if (cell.identity.pattern != "collective") {
         return "is not of dlmb_collective, whose cells are one operation each";
+    }
+    if (std::string const operation = parameter(cell, "operation"); !tuned_operation(operation)) {
+        return fmt::format("is of {}, which no table chooses for", operation);
     }
     if (cell.identity.backend == "tuned") {
         return "is of backend tuned, which hands on to the others";

@@ -15,7 +15,7 @@ from dlmb_launch.convert.traffic import block_of
 
 SUITE = "nccl"
 OPERATIONS = {
-    "all_reduce": "allreduce", "all_gather": "allgather", "reduce_scatter": "reduce_scatter", "broadcast": "broadcast", "reduce": "reduce",
+    "all_reduce": "allreduce", "all_gather": "allgather", "reduce_scatter": "reduce_scatter_block", "broadcast": "broadcast", "reduce": "reduce",
     "alltoall": "alltoall", "alltoallv": "alltoallv", "gather": "gather", "scatter": "scatter", "sendrecv": "sendrecv", "hypercube": "hypercube",
 }
 DEFINITION = "nccl: calls back to back between two reads of the clock, over their number; of this mean of each rank what -a says, by default the mean over ranks"

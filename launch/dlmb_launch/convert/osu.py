@@ -30,11 +30,12 @@ NUMERIC = re.compile(r"[\d.]")
 OPERATIONS = {
     "all-to-all personalized exchange": "alltoall", "all-to-allv personalized exchange": "alltoallv", "all-to-allw personalized exchange": "alltoallw",
     "all-to-all": "alltoall", "all-to-allv": "alltoallv", "all-to-allw": "alltoallw", "allgather": "allgather", "allgatherv": "allgatherv", "allreduce": "allreduce", "barrier": "barrier", "broadcast": "broadcast",
-    "gather": "gather", "gatherv": "gatherv", "reduce": "reduce", "reduce_scatter": "reduce_scatter", "scatter": "scatter", "scatterv": "scatterv",
+    "gather": "gather", "gatherv": "gatherv", "reduce": "reduce", "reduce_scatter": "reduce_scatter",
+    "reduce_scatter_block": "reduce_scatter_block", "scatter": "scatter", "scatterv": "scatterv",
     "latency": "latency", "bandwidth": "bw", "bi-directional bandwidth": "bibw", "multi latency": "multi_lat", "multi-threaded latency": "latency_mt",
     "multi-process latency": "latency_mp", "multiple bandwidth / message rate": "mbw_mr",
 }
-REDUCING = ("allreduce", "reduce", "reduce_scatter")  # by MPI_SUM
+REDUCING = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")  # by MPI_SUM
 OF_TWO_RANKS = ("latency", "bw", "bibw", "latency_mt", "latency_mp")
 VARIANTS = {"non-blocking ": "nonblocking", "persistent ": "persistent"}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dlmb_launch.convert.measured import Number
 
-TIMES_OWN_SHARE = {"allreduce": 2, "reduce_scatter": 1, "allgather": 1}  # of the buffer, less the share that stays
+TIMES_OWN_SHARE = {"allreduce": 2, "reduce_scatter_block": 1, "reduce_scatter": 1, "allgather": 1}  # of the buffer, less the share that stays
 PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather", "gatherv", "scatter", "scatterv")  # size is a block of one rank
 
 

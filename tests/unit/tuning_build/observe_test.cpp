@@ -119,6 +119,17 @@ TEST(Observations, ForFilesAreComparedWithWhatAProgramHasThatCallsAlltoall) {
     EXPECT_TRUE(observe(cell).kept().at(0).is_default);
 }
 
+TEST(Observations, OfReduceScatterAreThoseOfEqualParts) {
+    record::Record cell = good_cell();
+    cell.identity.parameters["operation"] = "reduce_scatter_block";
+    EXPECT_EQ(observe(cell).kept().at(0).conditions.operation, TunedOperation::reduce_scatter);
+    for (char const* operation : {"reduce_scatter", "gather", "barrier"}) {
+        cell.identity.parameters["operation"] = operation;
+        EXPECT_EQ(observe(cell).refused().count(std::string("is of ") + operation + ", which no table chooses for"),
+                  1U);
+    }
+}
+
 TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     record::Record cell = good_cell();
     cell.identity.world.ranks_per_node = 0;
