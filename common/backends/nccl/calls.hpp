@@ -8,8 +8,11 @@
 
 #include <nccl.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -24,7 +27,7 @@ struct Transfer {
     int channel = no_channel;
 };
 
-/// Ragged exchange, or sends and receives that are posted together: one group of point-to-point calls.
+/// Ragged exchange, gather, scatter, or sends and receives that are posted together: one group of point-to-point calls.
 struct GroupedCall {
     ncclComm_t communicator;
     std::vector<Transfer> sends, receives;
@@ -35,11 +38,16 @@ struct CollectiveCall {
     ncclComm_t communicator;
     std::byte const* send;
     std::byte* recv;
-    std::size_t count;  // elements: all of an allreduce or broadcast, otherwise one rank's share
+    std::size_t count;  // elements: all of an allreduce, reduce or broadcast, otherwise one rank's share
     ncclDataType_t type = ncclUint8;
     ncclRedOp_t operation = ncclSum;
     int root = 0;
 };
+
+/// NCCL's collectives take equal parts, named or not.
+[[nodiscard]] inline bool are_equal(std::span<Bytes const> shares) {
+    return std::adjacent_find(shares.begin(), shares.end(), std::not_equal_to<>()) == shares.end();
+}
 
 using Work = std::variant<GroupedCall, CollectiveCall, Compute>;
 

@@ -51,6 +51,11 @@ void post(CollectiveCall const& call, cudaStream_t stream) {
         check(ncclBroadcast(call.send, call.recv, call.count, call.type, call.root, call.communicator, stream),
               "ncclBroadcast");
         break;
+    case OperationKind::reduce:
+        check(ncclReduce(call.send, call.recv, call.count, call.type, call.operation, call.root, call.communicator,
+                         stream),
+              "ncclReduce");
+        break;
     case OperationKind::all_reduce:
         check(ncclAllReduce(call.send, call.recv, call.count, call.type, call.operation, call.communicator, stream),
               "ncclAllReduce");

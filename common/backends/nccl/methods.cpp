@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/methods.hpp"
 
+#include "common/backends/nccl/calls.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 
@@ -33,6 +34,7 @@ constexpr Algorithm any_of_parts[] = {ring, nccl_tuner::collnet_direct, nccl_tun
 constexpr Algorithm only_ring[] = {ring};
 constexpr TunedCall tuned_calls[] = {
     {"allreduce", OperationKind::all_reduce, nccl_tuner::all_reduce, any_of_allreduce},
+    {"reduce", OperationKind::reduce, nccl_tuner::reduce, only_ring},
     {"reduce_scatter", OperationKind::reduce_scatter, nccl_tuner::reduce_scatter, any_of_parts},
     {"allgather", OperationKind::all_gather, nccl_tuner::all_gather, any_of_parts},
     {"broadcast", OperationKind::broadcast, nccl_tuner::broadcast, only_ring},
@@ -67,11 +69,16 @@ TunedCall const* call_named(std::string_view name) {
     return found == std::end(tuned_calls) ? nullptr : found;
 }
 
-/// Whether NCCL has to move anything.
+/// Whether NCCL has to move anything by one of its collectives.
 struct Moves {
     Plan const& plan;
     template <class Step>
     bool operator()(Step const& step) const {
+        if constexpr (requires { step.shares; }) {
+            if (!are_equal(step.shares)) {
+                return false;
+            }
+        }
         if constexpr (requires { step.bytes; }) {
             return step.bytes > 0 && plan.groups[step.group].members.size() > 1;
         } else {
@@ -81,23 +88,30 @@ struct Moves {
 };
 
 constexpr std::string_view algorithm_knobs =
-    "allreduce|reduce_scatter|allgather|broadcast=NAME, protocol=ll|ll128|simple, channels=N (default NCCL's)";
+    "allreduce|reduce|reduce_scatter|allgather|broadcast=NAME, protocol=ll|ll128|simple, channels=N (default NCCL's)";
 
 constexpr std::string_view exchange_knob = "exchange=grouped|native (default grouped)";
 
+/// Every operation but the barrier.
+constexpr OperationSet everything{OperationKind::exchange,   OperationKind::send,   OperationKind::recv,
+                                  OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
+                                  OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
+                                  OperationKind::broadcast};
+
 constexpr std::array<MethodInfo, 5> table{{
     {"grouped",
-     "one ncclGroup of ncclSend and ncclRecv per exchange and per run of messages",
-     {OperationKind::exchange, OperationKind::send, OperationKind::recv}},
+     "one ncclGroup of ncclSend and ncclRecv per exchange, gather, scatter and run of messages",
+     {OperationKind::exchange, OperationKind::gather, OperationKind::scatter, OperationKind::send,
+      OperationKind::recv}},
     {"native",
      "ncclAlltoAll for equal packed blocks, ncclAllReduce and the library's other collectives",
-     {OperationKind::exchange, OperationKind::all_reduce, OperationKind::reduce_scatter, OperationKind::all_gather,
-      OperationKind::broadcast},
+     {OperationKind::exchange, OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
+      OperationKind::all_gather, OperationKind::broadcast},
      "",
      true},
-    {"graph", "the iteration captured once as a CUDA graph, then one cudaGraphLaunch", every_operation, exchange_knob},
-    {"registered", "buffers registered: ncclCommRegister on cuda memory, symmetric windows on nccl memory",
-     every_operation, exchange_knob},
+    {"graph", "the iteration captured once as a CUDA graph, then one cudaGraphLaunch", everything, exchange_knob},
+    {"registered", "buffers registered: ncclCommRegister on cuda memory, symmetric windows on nccl memory", everything,
+     exchange_knob},
     {algorithm_method, "native, the collectives by an algorithm and a protocol that the tuner plugin forces",
      tuned_operations, algorithm_knobs},
 }};

@@ -20,8 +20,9 @@ struct AlgorithmChoice {
     int channels = 0;  // 0: as many as NCCL likes
 };
 
-inline constexpr OperationSet tuned_operations{OperationKind::all_reduce, OperationKind::reduce_scatter,
-                                               OperationKind::all_gather, OperationKind::broadcast};
+inline constexpr OperationSet tuned_operations{OperationKind::all_reduce, OperationKind::reduce,
+                                               OperationKind::reduce_scatter, OperationKind::all_gather,
+                                               OperationKind::broadcast};
 
 struct Method {
     bool all_to_all = false;                   // exchanges by ncclAlltoAll

@@ -20,6 +20,7 @@ struct UseOf {
     Use operator()(Send const& step) const { return {step.group, {step.buffer}}; }
     Use operator()(Recv const& step) const { return {step.group, {step.buffer}}; }
     Use operator()(Broadcast const& step) const { return {step.group, {step.data.buffer}}; }
+    Use operator()(Barrier const& step) const { return {step.group, {}}; }
     Use operator()(Compute const& /*step*/) const { return {0, {}}; }
     template <class Collective>
     Use operator()(Collective const& step) const {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/nccl/translate.hpp"
 
+#include "common/plan/group_index.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,6 +19,8 @@ ncclDataType_t type_of(Element element) {
     switch (element) {
     case Element::byte:
         return ncclUint8;
+    case Element::int8:
+        return ncclInt8;
     case Element::int32:
         return ncclInt32;
     case Element::int64:
@@ -72,8 +76,19 @@ struct CallOfStep {
         return done(GroupedCall{communicators.world, {}, {transfer}});
     }
     [[nodiscard]] MaybeItem operator()(AllGather const& gather) const {
+        if (!are_equal(gather.shares)) {
+            return done(parts(gather, gather.send, gather.recv, std::nullopt));
+        }
         return done(CollectiveCall{OperationKind::all_gather, of(gather.group), at(gather.send), at(gather.recv),
                                    gather.bytes / size(gather.group)});
+    }
+    [[nodiscard]] MaybeItem operator()(Gather const& gather) const {
+        return done(parts(gather, gather.send, gather.recv, gather.root));
+    }
+    [[nodiscard]] MaybeItem operator()(Scatter const& scatter) const {
+        GroupedCall call = parts(scatter, scatter.recv, scatter.send, scatter.root);
+        std::swap(call.sends, call.receives);
+        return done(std::move(call));
     }
     [[nodiscard]] MaybeItem operator()(Broadcast const& broadcast) const {
         return done(CollectiveCall{.kind = OperationKind::broadcast,
@@ -86,9 +101,16 @@ struct CallOfStep {
     [[nodiscard]] MaybeItem operator()(AllReduce const& reduce) const {
         return reduced(OperationKind::all_reduce, reduce, reduce.bytes);
     }
+    [[nodiscard]] MaybeItem operator()(Reduce const& reduce) const {
+        return reduced(OperationKind::reduce, reduce, reduce.bytes, reduce.root);
+    }
     [[nodiscard]] MaybeItem operator()(ReduceScatter const& reduce) const {
+        if (!are_equal(reduce.shares)) {
+            return cannot("ncclReduceScatter takes equal parts only");
+        }
         return reduced(OperationKind::reduce_scatter, reduce, reduce.bytes / size(reduce.group));
     }
+    [[nodiscard]] MaybeItem operator()(Barrier const& /*barrier*/) const { return cannot("NCCL has no barrier"); }
     [[nodiscard]] MaybeItem operator()(Compute const& compute) const { return done(compute); }
 
 private:
@@ -103,14 +125,37 @@ private:
         return Unsupported{fmt::format("nccl: \"{}\": {}", plan.steps[step].label, why)};
     }
 
-    template <class Reduce>
-    [[nodiscard]] MaybeItem reduced(OperationKind kind, Reduce const& reduce, Bytes bytes) const {
+    /// Of each part a message from its rank to whoever has `all`: the root, or everyone. What is there already is not
+    /// sent, nor is what is empty.
+    template <class Step>
+    [[nodiscard]] GroupedCall parts(Step const& step, Region const& own, Region const& all,
+                                    std::optional<Rank> root) const {
+        Shares const shares = shares_of(plan, step);
+        Rank const me = rank_in(plan.groups[step.group], plan.me).value();
+        bool const has_all = root.value_or(me) == me;
+        GroupedCall call{of(step.group), {}, {}};
+        for (Rank rank = 0; rank < static_cast<Rank>(size(step.group)); ++rank) {
+            if (rank == me && has_all && at(own) == at(all) + shares.begin(me)) {
+                continue;
+            }
+            if (has_all && shares.of(rank) > 0) {
+                call.receives.push_back({at(all) + shares.begin(rank), shares.of(rank), rank});
+            }
+            if (root.value_or(rank) == rank && shares.of(me) > 0) {
+                call.sends.push_back({at(own), shares.of(me), rank});
+            }
+        }
+        return call;
+    }
+
+    template <class Step>
+    [[nodiscard]] MaybeItem reduced(OperationKind kind, Step const& reduce, Bytes bytes, Rank root = 0) const {
         if (reduce.element == Element::fp8 && !settings.why_no_fp8.empty()) {
             return cannot(settings.why_no_fp8);
         }
         return done(CollectiveCall{kind, of(reduce.group), at(reduce.send), at(reduce.recv),
                                    bytes / size_of(reduce.element), type_of(reduce.element),
-                                   operation_of(reduce.reduction)});
+                                   operation_of(reduce.reduction), root});
     }
 
     [[nodiscard]] MaybeItem grouped(Exchange const& exchange) const {

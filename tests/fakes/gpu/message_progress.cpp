@@ -13,7 +13,7 @@ namespace dlmb::fake_gpu {
 namespace {
 
 constexpr std::string_view call_names[] = {"nothing",       "ncclSend/ncclRecv", "ncclAllReduce", "ncclReduceScatter",
-                                           "ncclAllGather", "ncclBroadcast",     "ncclAlltoAll"};
+                                           "ncclAllGather", "ncclBroadcast",     "ncclAlltoAll",  "ncclReduce"};
 
 std::uint64_t packed(Tag tag) {
     return static_cast<std::uint64_t>(tag.call) | std::uint64_t{tag.type} << 8U | std::uint64_t{tag.reduction} << 16U |

@@ -59,6 +59,12 @@ ncclResult_t ncclAllReduce(void const* send, void* recv, std::size_t count, nccl
                  "ncclAllReduce");
 }
 
+ncclResult_t ncclReduce(void const* send, void* recv, std::size_t count, ncclDataType_t type, ncclRedOp_t reduction,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+    return issue({Call::reduce, Direction::none, bytes(send), bytes(recv), count, type, reduction, root}, comm, stream,
+                 "ncclReduce");
+}
+
 ncclResult_t ncclReduceScatter(void const* send, void* recv, std::size_t count, ncclDataType_t type,
                                ncclRedOp_t reduction, ncclComm_t comm, cudaStream_t stream) {
     return issue({Call::reduce_scatter, Direction::none, bytes(send), bytes(recv), count, type, reduction, 0}, comm,

@@ -38,6 +38,8 @@ TEST(Nccl, PlacesEveryPartOfEveryCollective) {
                   (std::vector{10 + me.rank, 10 + me.rank}));
         EXPECT_EQ(result(ncclBroadcast(send.data(), recv.data(), 2, ncclInt32, 1, me.comm, me.stream)),
                   (std::vector{10, 11}));
+        EXPECT_EQ(result(ncclReduce(send.data(), recv.data(), 2, ncclInt32, ncclSum, 0, me.comm, me.stream)),
+                  (me.rank == 0 ? std::vector{10, 12} : std::vector{10, 11}));
     });
 }
 

@@ -17,10 +17,11 @@ Tag tag_of(Operation const& operation) {
     if (operation.call != Call::message) {
         tag.type = static_cast<std::uint8_t>(operation.type);
     }
-    if (operation.call == Call::all_reduce || operation.call == Call::reduce_scatter) {
+    if (operation.call == Call::all_reduce || operation.call == Call::reduce_scatter ||
+        operation.call == Call::reduce) {
         tag.reduction = static_cast<std::uint8_t>(operation.reduction);
     }
-    if (operation.call == Call::broadcast) {
+    if (operation.call == Call::broadcast || operation.call == Call::reduce) {
         tag.root = static_cast<std::uint8_t>(operation.peer);
     }
     return tag;
@@ -70,18 +71,41 @@ void add_broadcast(Operation const& operation, int rank, int ranks, std::byte* s
     transfers.afterwards.emplace_back([=] { std::memmove(recv, send, bytes); });
 }
 
-/// Everyone receives the operands from all and folds them in the order of ranks: all get the same bits.
-void add_reduction(Operation const& operation, int rank, int ranks, Parts send, std::byte* recv, std::size_t bytes,
-                   Transfers& transfers) {
-    auto const operands = std::make_shared<std::vector<std::byte>>(bytes * static_cast<std::size_t>(ranks));
-    add_all_pairs(operation, rank, ranks, send, {operands->data(), bytes}, bytes, transfers);
-    transfers.afterwards.emplace_back([=, type = operation.type, reduction = operation.reduction] {
+/// Operands of all ranks, in their order, become the result.
+std::function<void()> fold(std::shared_ptr<std::vector<std::byte>> operands, int ranks, std::byte* recv,
+                           std::size_t bytes, Operation const& operation) {
+    return [=, operands = std::move(operands), type = operation.type, reduction = operation.reduction] {
         for (int from = 1; from < ranks; ++from) {
             reduce_elements(operands->data(), operands->data() + bytes * static_cast<std::size_t>(from), bytes, type,
                             reduction);
         }
         std::memcpy(recv, operands->data(), bytes);
-    });
+    };
+}
+
+void add_reduction_at_root(Operation const& operation, int rank, int ranks, std::byte* send, std::byte* recv,
+                           std::size_t bytes, Transfers& transfers) {
+    if (rank != operation.peer) {
+        transfers.sends.push_back({operation.peer, send, bytes, tag_of(operation)});
+        return;
+    }
+    auto const operands = std::make_shared<std::vector<std::byte>>(bytes * static_cast<std::size_t>(ranks));
+    Parts const parts{operands->data(), bytes};
+    for (int peer = 0; peer < ranks; ++peer) {
+        if (peer != rank) {
+            transfers.receives.push_back({peer, parts[peer], bytes, tag_of(operation)});
+        }
+    }
+    transfers.afterwards.emplace_back([=] { std::memcpy(parts[rank], send, bytes); });
+    transfers.afterwards.push_back(fold(operands, ranks, recv, bytes, operation));
+}
+
+/// Everyone receives the operands from all and folds them in the order of ranks: all get the same bits.
+void add_reduction(Operation const& operation, int rank, int ranks, Parts send, std::byte* recv, std::size_t bytes,
+                   Transfers& transfers) {
+    auto const operands = std::make_shared<std::vector<std::byte>>(bytes * static_cast<std::size_t>(ranks));
+    add_all_pairs(operation, rank, ranks, send, {operands->data(), bytes}, bytes, transfers);
+    transfers.afterwards.push_back(fold(operands, ranks, recv, bytes, operation));
 }
 
 }  // namespace
@@ -91,12 +115,13 @@ void require_buffers(Operation const& operation, int rank, int ranks, char const
     std::size_t const whole = part * static_cast<std::size_t>(ranks);
     bool const sends_whole = operation.call == Call::reduce_scatter || operation.call == Call::all_to_all;
     bool const receives_whole = operation.call == Call::all_gather || operation.call == Call::all_to_all;
+    bool const receives = operation.call != Call::reduce || operation.peer == rank;
     bool const sends =
         operation.direction != Direction::receive && (operation.call != Call::broadcast || operation.peer == rank);
     if (sends) {
         require_device_memory(operation.send, sends_whole ? whole : part, fmt::format("{}, send buffer", call).c_str());
     }
-    if (operation.direction != Direction::send) {
+    if (operation.direction != Direction::send && receives) {
         require_device_memory(operation.recv, receives_whole ? whole : part,
                               fmt::format("{}, receive buffer", call).c_str());
     }
@@ -123,6 +148,8 @@ void add(Operation const& operation, int rank, int ranks, Transfers& transfers) 
         return add_reduction(operation, rank, ranks, {send, bytes}, recv, bytes, transfers);
     case Call::broadcast:
         return add_broadcast(operation, rank, ranks, send, recv, bytes, transfers);
+    case Call::reduce:
+        return add_reduction_at_root(operation, rank, ranks, send, recv, bytes, transfers);
     case Call::none:
         return;
     }

@@ -21,7 +21,7 @@ struct Operation {
     std::size_t count = 0;
     ncclDataType_t type = ncclUint8;
     ncclRedOp_t reduction = ncclSum;
-    int peer = 0;  // root, of a broadcast
+    int peer = 0;  // root, of a broadcast or reduce
 };
 
 /// Size of an element in bytes; empty: not a type, or one that the double does not know.

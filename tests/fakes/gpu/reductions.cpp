@@ -10,6 +10,8 @@ namespace {
 
 std::optional<Element> element_of(ncclDataType_t type) {
     switch (type) {
+    case ncclInt8:
+        return Element::int8;
     case ncclUint8:
         return Element::byte;
     case ncclInt32:

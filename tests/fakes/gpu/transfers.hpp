@@ -15,7 +15,7 @@
 
 namespace dlmb::fake_gpu {
 
-enum class Call : std::uint8_t { none, message, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all };
+enum class Call : std::uint8_t { none, message, all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, reduce };
 
 /// What both ends of a message must agree about.
 struct Tag {

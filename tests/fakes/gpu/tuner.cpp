@@ -54,6 +54,8 @@ std::optional<Asked> asked(Operation const& operation, std::size_t ranks) {
         return Asked{nccl_tuner::all_reduce, bytes};
     case Call::broadcast:
         return Asked{nccl_tuner::broadcast, bytes};
+    case Call::reduce:
+        return Asked{nccl_tuner::reduce, bytes};
     case Call::all_gather:
         return Asked{nccl_tuner::all_gather, bytes * ranks};
     case Call::reduce_scatter:

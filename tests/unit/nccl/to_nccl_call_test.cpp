@@ -73,6 +73,57 @@ TEST_F(CallOf, GatheringCountsBytesOfOneRank) {
     EXPECT_EQ(only<CollectiveCall>().count, 32U);
 }
 
+TEST_F(CallOf, AReductionToOneRankNamesItsRoot) {
+    builder.reduce(odd, 1, 64, Element::int8, Reduction::min, "reduce");
+    auto const call = only<CollectiveCall>();
+    EXPECT_EQ(call.root, 1);
+    EXPECT_EQ(call.count, 64U);
+    EXPECT_EQ(call.type, ncclInt8);
+}
+
+TEST_F(CallOf, ARootGathersByReceivingEveryPartThatIsNotEmpty) {
+    builder.gather(odd, 0, std::vector<Bytes>{7, 0}, Element::byte, "gather");
+    auto const call = only<GroupedCall>();
+    EXPECT_EQ(call.communicator, communicators.of(group_of({3, 1})));
+    ASSERT_EQ(call.receives.size(), 1U);
+    EXPECT_EQ(call.receives[0].peer, 0);
+    ASSERT_EQ(call.sends.size(), 1U) << "its own part, to itself";
+    EXPECT_EQ(call.sends[0].bytes, 7U);
+}
+
+TEST_F(CallOf, AScatterIsOneMessagePerPartAndTheRootsOwnIsInPlace) {
+    builder.in_place(true);
+    builder.scatter(odd, 0, 64, Element::byte, "scatter");
+    auto const call = only<GroupedCall>();
+    EXPECT_TRUE(call.receives.empty());
+    ASSERT_EQ(call.sends.size(), 1U);
+    EXPECT_EQ(call.sends[0].peer, 1);
+    EXPECT_EQ(call.sends[0].bytes, 32U);
+    EXPECT_EQ(call.sends[0].data, fake_data(0) + guard_bytes + 32);
+}
+
+TEST_F(CallOf, NamedPartsOfOneSizeAreTheLibrarysCollective) {
+    builder.all_gather(odd, std::vector<Bytes>{32, 32}, Element::fp32, "gather");
+    EXPECT_EQ(only<CollectiveCall>().count, 32U);
+}
+
+TEST_F(CallOf, PartsOfDifferentSizesAreGatheredByMessages) {
+    builder.all_gather(odd, std::vector<Bytes>{32, 8}, Element::fp32, "gather");
+    auto const call = only<GroupedCall>();
+    ASSERT_EQ(call.sends.size(), 2U);
+    EXPECT_EQ(call.sends[1].bytes, 32U);
+    EXPECT_EQ(call.receives[1].bytes, 8U);
+    EXPECT_EQ(call.receives[1].data, call.receives[0].data + 32);
+}
+
+TEST_F(CallOf, WhatNcclLacksIsDeclinedByName) {
+    builder.reduce_scatter(odd, std::vector<Bytes>{32, 8}, Element::fp32, Reduction::sum, "scatter");
+    EXPECT_EQ(refusal(), "nccl: \"scatter\": ncclReduceScatter takes equal parts only");
+    builder = PlanBuilder(3);
+    builder.barrier(builder.group(group_of({3, 1})), "barrier");
+    EXPECT_EQ(refusal(), "nccl: \"barrier\": NCCL has no barrier");
+}
+
 TEST_F(CallOf, Fp8IsReducedWhereItCanBeAndDeclinedWithTheReasonElsewhere) {
     builder.all_reduce(odd, 64, Element::fp8, Reduction::sum, "reduce");
     EXPECT_EQ(refusal({false, "GPUs too old"}), "nccl: \"reduce\": GPUs too old");
