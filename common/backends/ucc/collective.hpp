@@ -35,7 +35,7 @@ public:
     [[nodiscard]] bool test();
 
 private:
-    /// Of an exchange: 64-bit numbers of bytes by rank of the team.
+    /// By rank of the team, in 64 bits: bytes, or elements of a reduction.
     struct Blocks {
         std::vector<std::uint64_t> counts;
         std::vector<std::uint64_t> displacements;

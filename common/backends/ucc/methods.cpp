@@ -13,8 +13,9 @@
 namespace dlmb::ucc {
 namespace {
 
-constexpr OperationSet collectives{OperationKind::exchange, OperationKind::all_reduce, OperationKind::reduce_scatter,
-                                   OperationKind::all_gather, OperationKind::broadcast};
+constexpr OperationSet collectives{OperationKind::exchange,       OperationKind::all_reduce, OperationKind::reduce,
+                                   OperationKind::reduce_scatter, OperationKind::all_gather, OperationKind::gather,
+                                   OperationKind::scatter,        OperationKind::broadcast,  OperationKind::barrier};
 
 constexpr std::string_view by_call = "collective";
 constexpr std::string_view by_request = "persistent";
@@ -23,7 +24,7 @@ constexpr std::array<MethodInfo, 3> table{{
     {by_call, "ucc_collective_init, _post and _test in every iteration, as Open MPI and PyTorch call UCC", collectives},
     {by_request, "a persistent request made at set-up, ucc_collective_post and _test in every iteration", collectives},
     {algorithm_method, "persistent requests by an algorithm of TL/UCP (as UCC_TL_UCP_TUNE chooses it)", collectives,
-     "CALL=NAME (allreduce, reduce_scatter, allgather, bcast, alltoallv; ucc_info -A lists the names)"},
+     "CALL=NAME (allreduce, reduce, reduce_scatter, allgather, bcast, alltoallv; ucc_info -A lists the names)"},
 }};
 
 /// Algorithms of TL/UCP that need nothing but two-sided messages on host memory: `ucc_info -A` of UCC 1.8. UCC falls
@@ -37,6 +38,7 @@ struct CallAlgorithms {
 std::vector<CallAlgorithms> const& call_algorithms() {
     static std::vector<CallAlgorithms> const known{
         {"allreduce", OperationKind::all_reduce, {"knomial", "sra_knomial", "dbt", "ring"}},
+        {"reduce", OperationKind::reduce, {"knomial", "dbt", "srg"}},
         {"reduce_scatter", OperationKind::reduce_scatter, {"ring", "knomial"}},
         {"allgather",
          OperationKind::all_gather,
@@ -86,8 +88,9 @@ Method read_method(MethodChoice const& choice) {
 std::vector<MethodChoice> algorithm_variants(std::span<OperationUse const> uses) {
     std::vector<MethodChoice> variants;
     for (CallAlgorithms const& known : call_algorithms()) {
-        bool const used =
-            std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return use.kind == known.operation; });
+        bool const used = std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) {
+            return use.kind == known.operation && (use.uniform || use.kind == OperationKind::exchange);
+        });
         for (std::size_t i = 0; used && i < known.names.size(); ++i) {
             variants.push_back({std::string(algorithm_method), {{std::string(known.call), known.names[i]}}});
         }
