@@ -25,8 +25,7 @@ constexpr Bytes max_message_bytes = Bytes{1} << 42;
 constexpr ParameterInfo infos[] = {
     {"operation",
      "allreduce, reduce, reduce_scatter_block, reduce_scatter, allgather(v), gather(v), scatter(v), broadcast, "
-     "barrier, "
-     "alltoall(v), sendrecv",
+     "barrier, alltoall(v), sendrecv",
      "allreduce"},
     {"message-size",
      "[MIN:]MAX bytes, doubling from MIN (8 where left out; N:N is one size): the buffer, or, of allgather(v), "
@@ -39,8 +38,7 @@ constexpr ParameterInfo infos[] = {
     {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
     {"skew",
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
-     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, "
-     "intra_host:R, file:PATH",
+     "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
      "balanced"},
 };
 

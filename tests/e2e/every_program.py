@@ -23,10 +23,11 @@ PROGRAMS = {
                      "--phase", "training,decode", "--sequence-parallel", "off", *FEW],
     "dp_gradients": ["--model", "flat", "--parameters", "5000", "--scheme", "ddp,zero1,fsdp", *FEW],
     "sequence_parallel": ["--kind", "ulysses,ring", "--sequence", "240", "--heads", "24", "--head-dim", "8", *FEW],
-    "collective": ["--operation", "allreduce,reduce_scatter,allgather,broadcast,alltoall,alltoallv,sendrecv",
+    "collective": ["--operation", "allreduce,reduce,reduce_scatter_block,reduce_scatter,allgather,allgatherv,gather,gatherv,scatter,"
+                   "scatterv,broadcast,barrier,alltoall,alltoallv,sendrecv",
                    "--message-size", "0:0,4000:4000", "--element", "fp32", *FEW],
 }
-METHODS = ["--operation", "allreduce,reduce_scatter,allgather,broadcast,alltoall,alltoallv", "-m", "64:64,64K:64K",
+METHODS = ["--operation", "allreduce,reduce_scatter_block,allgather,broadcast,alltoall,alltoallv", "-m", "64:64,64K:64K",
            "--element", "bf16", "--method", "all", *FEW]
 
 # Layouts that a program refuses, with part of the reason. The programs above take every number of ranks: there a refusal
