@@ -128,13 +128,13 @@ private:
     /// Of each part a message from its rank to whoever has `all`: the root, or everyone. What is there already is not
     /// sent, nor is what is empty.
     template <class Step>
-    [[nodiscard]] GroupedCall parts(Step const& step, Region const& own, Region const& all,
+    [[nodiscard]] GroupedCall parts(Step const& moved, Region const& own, Region const& all,
                                     std::optional<Rank> root) const {
-        Shares const shares = shares_of(plan, step);
-        Rank const me = rank_in(plan.groups[step.group], plan.me).value();
+        Shares const shares = shares_of(plan, moved);
+        Rank const me = rank_in(plan.groups[moved.group], plan.me).value();
         bool const has_all = root.value_or(me) == me;
-        GroupedCall call{of(step.group), {}, {}};
-        for (Rank rank = 0; rank < static_cast<Rank>(size(step.group)); ++rank) {
+        GroupedCall call{of(moved.group), {}, {}};
+        for (Rank rank = 0; rank < static_cast<Rank>(size(moved.group)); ++rank) {
             if (rank == me && has_all && at(own) == at(all) + shares.begin(me)) {
                 continue;
             }
