@@ -212,6 +212,10 @@ std::vector<Plan> sample_plans() {
         add(AllGather{0, {}, {}, 2048, Element::fp8}, "gather");
         add(Broadcast{0, 1, {}, 128, Element::byte}, "weights");
         add(Compute{1500, ProductShape{64, 128, 32}}, "experts");
+        add(Reduce{0, 1, {}, {}, 256, Element::int8, Reduction::min}, "loss");
+        add(Gather{0, 0, {}, {}, 192, Element::byte, {64, 128}}, "samples");
+        add(Scatter{0, 0, {}, {}, 512, Element::int32, {}}, "batch");
+        add(Barrier{0}, "end");
         plans.push_back(std::move(plan));
     }
     return plans;
