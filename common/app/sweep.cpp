@@ -136,15 +136,44 @@ std::string title(std::string_view preset, std::vector<Axis> const& axes, Parame
     return words.empty() ? "defaults" : fmt::format("{}", fmt::join(words, " "));
 }
 
+/// Gives `chosen` the sizes that the suite measures there; false: it has none.
+bool fit_to_suite(Suite suite, PatternType const& type, Parameters const& resolved, int ranks, Parameters& chosen) {
+    for (ParameterInfo const& info : type.parameters) {
+        if (info.kind == ParameterKind::sizes) {
+            auto const size =
+                suite_size(suite, resolved, ranks, parse_bytes(chosen.find(info.name)->second, info.name));
+            if (!size) {
+                return false;
+            }
+            chosen.find(info.name)->second = fmt::format("{}", *size);
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
-std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options) {
+std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks,
+                                     std::map<std::string, std::size_t>* left_out) {
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
         std::vector<Axis> const axes = axes_of(type, options, defaults);
-        for (Parameters const& chosen : combinations(axes)) {
+        Parameters last;
+        for (Parameters chosen : combinations(axes)) {
+            if (options.suite) {
+                Parameters const resolved = resolve(type, preset, chosen);
+                bool const measured = fit_to_suite(*options.suite, type, resolved, ranks, chosen);
+                if (!measured && left_out != nullptr) {
+                    ++(*left_out)[fmt::format("sizes that --element {} does not divide",
+                                              resolved.find("element")->second)];
+                }
+                if (!measured || chosen == last) {
+                    continue;  // several sizes may be rounded down to one
+                }
+                last = chosen;
+            }
             for (MemoryKind const memory : options.memory) {
                 points.push_back(
                     {preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen), memory});
