@@ -85,10 +85,9 @@ BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measur
     BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
     if (lacking > 0) {
         auto const needed = static_cast<Bytes>(lacking);
-        choice.why_not =
-            fmt::format("needs {} of {} memory per rank, more than {}; make the traffic smaller or "
-                        "use more nodes",
-                        human_bytes(needed), name_of(memory), needed > limit ? "--buffer-limit allows" : "is free");
+        choice.why_not = fmt::format(
+            "needs {} of {} memory per rank, more than {}", human_bytes(needed), name_of(memory),
+            needed > limit ? "--buffer-limit allows" : "is free; make the traffic smaller or use more nodes");
         return choice;
     }
     if (mode == measure::CacheMode::flush && cache_bytes == 0) {

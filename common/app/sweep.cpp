@@ -26,8 +26,9 @@ Range read_range(std::string_view text, std::string_view option) {
         Bytes const max = parse_bytes(text, option);
         return {std::min(smallest, max), max};
     }
-    if (text.find(':', colon + 1) != std::string_view::npos) {
-        throw UsageError(fmt::format("{} '{}': expected [MIN:]MAX, for example 8:1M", option, text));
+    if (colon == 0 || colon + 1 == text.size() || text.find(':', colon + 1) != std::string_view::npos) {
+        throw UsageError(
+            fmt::format("{} '{}': expected [MIN:]MAX, for example 8:1M (open ends: --cli osu)", option, text));
     }
     Range const range{parse_bytes(text.substr(0, colon), option), parse_bytes(text.substr(colon + 1), option)};
     if (range.min > range.max) {

@@ -275,6 +275,9 @@ private:
     /// The program that is imitated, or where OSU's two sides have their buffers.
     bool bare_word(std::string const& text, std::string const* next, bool no_value) {
         if (no_value && find_program(type_, suite_, text) != nullptr) {
+            if (added_.count("--operation") > 0) {
+                throw UsageError(fmt::format("{}: a second program; for several give --operation a list", text));
+            }
             add("operation", text);
             return false;
         }
@@ -614,8 +617,8 @@ std::string suite_hint(std::string_view word) {
          {std::tuple{Suite::osu, "OSU Micro-Benchmarks", "osu"}, std::tuple{Suite::nccl, "nccl-tests", "nccl"}}) {
         SuiteOption const* const row = find_option(suite, key);
         if (row != nullptr) {
-            text += fmt::format("; in {} it is {}, here: {} (understood after --cli {})", called, row->name,
-                                plain(row->here), cli);
+            text += fmt::format("; in {} it is {}, here: {}", called, row->name, plain(row->here));
+            text += row->meaning == Meaning::refused ? "" : fmt::format(" (understood after --cli {})", cli);
         }
     }
     return text;

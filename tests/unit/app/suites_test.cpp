@@ -130,6 +130,7 @@ TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_as("osu", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast_persistent"}), HasSubstr("--operation broadcast --method persistent"));
     EXPECT_THAT(refusal_as("osu", {"osu_alltoallw"}), HasSubstr("--method alltoallw"));
+    EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
     EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("docs/from-osu-and-nccl-tests.md"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
 }
@@ -223,6 +224,7 @@ TEST(Options, WhoGivesAnOptionOfASuiteIsToldOurs) {
     EXPECT_THAT(refusal_of({"--tail-lat"}), HasSubstr("--percentiles"));
     EXPECT_THAT(refusal_of({"-u", "3"}), HasSubstr("understood after --cli osu"));
     EXPECT_THAT(refusal_of({"--warmup_iters=3"}), HasSubstr("--warmup N"));
+    EXPECT_THAT(refusal_of({"-G", "png"}), testing::Not(HasSubstr("--cli osu"))) << "it is refused there too";
 }
 
 std::string kind_text(SuiteOption const& option) {
