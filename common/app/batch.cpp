@@ -27,6 +27,7 @@ Parameters compute_steps_of(PatternType const& type, SweepPoint const& point) {
 
 constexpr Bytes pool_part = 4;  // of what a rank may have; libraries and scratch of algorithms need some as well
 constexpr std::size_t pages_per_rank = 64;
+constexpr Bytes announced_bytes = Bytes{1} << 30U;  // to allocate and fill as much takes a while
 constexpr Bytes unlimited = std::numeric_limits<std::int64_t>::max();
 
 bool has_host_pages(MemoryKind memory) {
@@ -60,7 +61,7 @@ std::size_t most_steps(std::span<Plan const> plans) {
 /// Collective, the same on all ranks. Where memory is little the pool shrinks: a quarter of a rank's share of what is
 /// free at most, but always one slot.
 BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measure::CacheMode mode, MemoryKind memory,
-                            std::span<Plan const> plans) {
+                            Bytes limit, std::span<Plan const> plans) {
     std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
     Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
@@ -68,23 +69,25 @@ BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measur
     auto const cache_bytes = static_cast<Bytes>(
         reduce_over_ranks(bootstrap, static_cast<std::int64_t>(cache_of(machine, memory)), Fold::max));
     Bytes const share = share_of_memory(bootstrap, machine, memory);
+    Bytes const room = std::min(share / pool_part, limit);
     Bytes const flush = mode == measure::CacheMode::flush ? measure::CacheFlush::bytes_for(cache_bytes) : 0;
     Bytes const least = slot + flush;
     Bytes const wanted =
         mode == measure::CacheMode::rotate ? measure::slots_wanted(slot, cache_bytes, most_steps(plans)) : 1;
     std::array<std::int64_t, 6> most{static_cast<std::int64_t>(wanted),
                                      static_cast<std::int64_t>(slot),
-                                     least > share ? static_cast<std::int64_t>(least) : 0,
-                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, share / pool_part)),
+                                     least > std::min(share, limit) ? static_cast<std::int64_t>(least) : 0,
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, room)),
                                      -static_cast<std::int64_t>(measure::slots_affordable(stride, unlimited)),
-                                     -static_cast<std::int64_t>(share / pool_part)};
+                                     -static_cast<std::int64_t>(room)};
     bootstrap.all_reduce(most, Fold::max);
     auto const [wanted_most, slot_most, lacking, affordable_negated, in_any_memory_negated, limit_negated] = most;
     BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
     if (lacking > 0) {
-        choice.why_not = fmt::format("needs {} of {} memory per rank, more than is free; make the traffic smaller or "
-                                     "use more nodes",
-                                     human_bytes(static_cast<Bytes>(lacking)), name_of(memory));
+        auto const needed = static_cast<Bytes>(lacking);
+        choice.why_not = fmt::format(
+            "needs {} of {} memory per rank, more than {}", human_bytes(needed), name_of(memory),
+            needed > limit ? "--buffer-limit allows" : "is free; make the traffic smaller or use more nodes");
         return choice;
     }
     if (mode == measure::CacheMode::flush && cache_bytes == 0) {
@@ -204,7 +207,8 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
                                       draws_of(pattern, source_.options));
     auto const choose = [&] {
-        return choose_buffers(launch_.bootstrap, machine_, launch_.options.cache, point.memory, traffic.plans);
+        return choose_buffers(launch_.bootstrap, machine_, launch_.options.cache, point.memory,
+                              source_.options.buffer_limit, traffic.plans);
     };
     BufferChoice choice = choose();
     auto const fits = [&] {
@@ -225,6 +229,10 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         room_ = {choice.pool_limit, least_host_free(launch_.bootstrap)};
     }
     Load const load = load_of(launch_.bootstrap, traffic.plans, choice, cells.size());
+    if (load.pools >= announced_bytes) {
+        reporter_.announce(fmt::format("{}: takes {} of {} memory per rank", point.title, human_bytes(load.pools),
+                                       name_of(point.memory)));
+    }
     points_.push_back(fill_buffers(point, std::move(space), std::move(traffic), choice));
     bool any_runs = false;
     for (measure::Cell& cell : cells) {
@@ -307,6 +315,7 @@ void Batch::run() {
             reporter_.doing(fmt::format("measuring {} more cells in turns", --left));
         });
     }
+    reporter_.rows();
     launch_.watchdog.disarm();
     cells_.clear();
     points_.clear();

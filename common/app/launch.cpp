@@ -71,11 +71,11 @@ WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
 
 /// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
 std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& type, Options const& options,
-                                      WorldShape const& world) {
+                                      WorldShape const& world, std::map<std::string, std::size_t>& left_out) {
     std::vector<SweepPoint> points;
     std::string problem;
     try {
-        points = expand_sweep(type, options);
+        points = expand_sweep(type, options, world.ranks, &left_out);
         for (SweepPoint const& point : points) {
             (void)type.make(point.parameters, world);
         }
@@ -158,7 +158,8 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     Options options = given;
     options.runner.order_seed = order_seed(bootstrap, given);
     WorldShape const world = world_of(bootstrap, options);
-    std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world);
+    std::map<std::string, std::size_t> left_out;
+    std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out);
     std::set<std::string> finished = finished_cells(bootstrap, options);
     std::unique_ptr<Reporter> reporter;
     std::atomic<Reporter*> speaking{nullptr};  // what a signal handler may use
@@ -187,6 +188,10 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     }
     reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
+    reporter->expect_titles(points);
+    for (auto const& [reason, count] : left_out) {
+        reporter->comment(fmt::format("left out: {} {}", count, reason));
+    }
     measure::CommonStart start(bootstrap, options.runner.start);
     std::optional<Throttling> throttling;
     if (device.device) {

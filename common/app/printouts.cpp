@@ -73,7 +73,7 @@ std::string text_of(SweepPoint const& point, std::map<std::string, double> const
 std::string plan_printout(PatternType const& type, Options const& options) {
     Options in_any_memory = options;
     in_any_memory.memory = {MemoryKind::host};
-    std::vector<SweepPoint> const points = expand_sweep(type, in_any_memory);
+    std::vector<SweepPoint> const points = expand_sweep(type, in_any_memory, options.ranks);
     if (points.size() != 1) {
         throw UsageError(
             fmt::format("--plan: prints one point, the options name {}; give one preset and one value each (of "

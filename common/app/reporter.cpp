@@ -156,7 +156,8 @@ std::array<std::string, 2> line_around_reason(std::string const& launch_id, reco
 }  // namespace
 
 Reporter::Reporter(Options const& options, PatternType const& type, record::Launch launch, bool speaks)
-    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options.layout)), progress_(speaks) {
+    : launch_(std::move(launch)), speaks_(speaks), table_(make_table(options)),
+      prints_figures_(options.figures || isatty(STDOUT_FILENO) == 0), progress_(speaks) {
     if (!speaks_) {
         return;
     }
@@ -169,6 +170,12 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     }
     fmt::print("{}", table_->header(launch_, type.name));
     std::fflush(stdout);
+}
+
+void Reporter::expect_titles(std::span<SweepPoint const> points) {
+    for (SweepPoint const& point : points) {
+        table_->expect(point.title);
+    }
 }
 
 void Reporter::point(std::size_t number, std::size_t points, std::string_view title) {
@@ -198,10 +205,31 @@ void Reporter::cell(record::Record const& cell, std::string_view title) {
     }
     summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
-    progress_.clear();
-    fmt::print("{}", table_->row(cell, title));
-    std::fflush(stdout);
-    figures_ += figure_of_merit(cell);
+    table_->add(cell, title);
+    if (prints_figures_) {
+        figures_ += figure_of_merit(cell);
+    }
+}
+
+void Reporter::rows() {
+    if (speaks_) {
+        progress_.clear();
+        fmt::print("{}", table_->ready());
+        std::fflush(stdout);
+    }
+}
+
+void Reporter::comment(std::string_view text) {
+    if (speaks_) {
+        fmt::print("# {}\n", text);
+    }
+}
+
+void Reporter::announce(std::string_view text) {
+    if (speaks_) {
+        progress_.clear();
+        fmt::print(stderr, "{}: {}\n", launch_.program, text);
+    }
 }
 
 void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_view host) noexcept {

@@ -5,6 +5,7 @@
 // rows. On the other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
+#include "common/app/sweep.hpp"
 #include "common/app/tables/table.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/record/record.hpp"
@@ -14,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,8 +67,16 @@ public:
     /// Prepares the line of a cell that is about to be measured, so that a hang or a signal can still be recorded.
     void expect(std::string const& name, record::Record const& cell);
     void cell(record::Record const& cell, std::string_view title);
+    /// Prints the rows of cells that took turns and are done.
+    void rows();
+    /// A line of the table that holds no figures.
+    void comment(std::string_view text);
+    /// A line on standard error, before something that may take long or much.
+    void announce(std::string_view text);
     /// So many cells need no measuring: the results file holds them.
     void resumed(std::uint64_t cells) { resumed_ += cells; }
+    /// The titles that cells will have.
+    void expect_titles(std::span<SweepPoint const> points);
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);
@@ -99,6 +109,7 @@ private:
     std::uint64_t resumed_ = 0;
     std::uint64_t written_ = 0;
     bool lost_output_ = false;
+    bool prints_figures_;
     std::string figures_;
     Progress progress_;
     std::string point_;

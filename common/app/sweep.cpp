@@ -26,8 +26,9 @@ Range read_range(std::string_view text, std::string_view option) {
         Bytes const max = parse_bytes(text, option);
         return {std::min(smallest, max), max};
     }
-    if (text.find(':', colon + 1) != std::string_view::npos) {
-        throw UsageError(fmt::format("{} '{}': expected [MIN:]MAX, for example 8:1M", option, text));
+    if (colon == 0 || colon + 1 == text.size() || text.find(':', colon + 1) != std::string_view::npos) {
+        throw UsageError(
+            fmt::format("{} '{}': expected [MIN:]MAX, for example 8:1M (open ends: --cli osu)", option, text));
     }
     Range const range{parse_bytes(text.substr(0, colon), option), parse_bytes(text.substr(colon + 1), option)};
     if (range.min > range.max) {
@@ -144,9 +145,25 @@ std::string title(std::string_view preset, std::vector<Axis> const& axes, Parame
     return words.empty() ? "defaults" : fmt::format("{}", fmt::join(words, " "));
 }
 
+/// Gives `chosen` the sizes that the suite measures there; false: it has none.
+bool fit_to_suite(Suite suite, PatternType const& type, Parameters const& resolved, int ranks, Parameters& chosen) {
+    for (ParameterInfo const& info : type.parameters) {
+        if (info.kind == ParameterKind::sizes) {
+            auto const size =
+                suite_size(suite, resolved, ranks, parse_bytes(chosen.find(info.name)->second, info.name));
+            if (!size) {
+                return false;
+            }
+            chosen.find(info.name)->second = fmt::format("{}", *size);
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
-std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options) {
+std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks,
+                                     std::map<std::string, std::size_t>* left_out) {
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
     for (std::string const& preset : presets) {
@@ -154,10 +171,23 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
         std::vector<Axis> const axes = axes_of(type, options, defaults);
         Parameters last;
         for (Parameters chosen : combinations(axes)) {
-            if (type.has_sizes != nullptr && !type.has_sizes(resolve(type, preset, chosen))) {
+            bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));
+            if (!has_sizes) {
                 set_sizes(axes, "0", chosen);
                 if (chosen == last) {
                     continue;
+                }
+                last = chosen;
+            }
+            if (has_sizes && options.suite) {
+                Parameters const resolved = resolve(type, preset, chosen);
+                bool const measured = fit_to_suite(*options.suite, type, resolved, ranks, chosen);
+                if (!measured && left_out != nullptr) {
+                    ++(*left_out)[fmt::format("sizes that --element {} does not divide",
+                                              resolved.find("element")->second)];
+                }
+                if (!measured || chosen == last) {
+                    continue;  // several sizes may be rounded down to one
                 }
                 last = chosen;
             }

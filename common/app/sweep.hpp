@@ -9,6 +9,7 @@
 #include "common/base/units.hpp"
 #include "patterns/pattern.hpp"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,9 @@ struct SweepPoint {
 };
 
 /// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run faster
-/// than these, kinds of memory fastest of all. Throws UsageError.
-[[nodiscard]] std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options);
+/// than these, kinds of memory fastest of all. Throws UsageError. Under --cli the sizes are those that the suite would
+/// measure with that many ranks; what it leaves out is counted in `left_out`, by the reason.
+[[nodiscard]] std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks = 1,
+                                                   std::map<std::string, std::size_t>* left_out = nullptr);
 
 }  // namespace dlmb::app

@@ -31,7 +31,7 @@ class Dlmb(ExecutableApplication):
         required_package("dlmb")
 
     for pattern, options in WORKLOADS.items():
-        executable(pattern, f"dlmb_{pattern} {{options}} --results {{experiment_run_dir}}/results.jsonl", use_mpi=True)
+        executable(pattern, f"dlmb_{pattern} {{options}} --fom --results {{experiment_run_dir}}/results.jsonl", use_mpi=True)
         workload(pattern, executables=[pattern])
         workload_variable("options", default=options, description="what is measured", workloads=[pattern])
 

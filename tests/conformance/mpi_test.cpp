@@ -52,6 +52,32 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     EXPECT_GE(ran_or_declined, expected) << "no memory kind was served";
 }
 
+/// Synchronizations that wait for the peers do not take steps that overlap; MPI_Accumulate does not take all elements.
+TEST(OneSided, EveryKnobDeliversEveryByte) {
+    std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
+    auto const backend = std::move(make_backend("mpi", {.bootstrap = *bootstrap}).value());
+    std::string why_not;
+    auto const memory = make_memory(MemoryKind::host, why_not);
+    std::vector<CorpusEntry> const entries = corpus(bootstrap->size());
+    for (std::string const method : {"put", "get", "accumulate"}) {
+        for (std::string const sync : {"flush", "lock", "lock_all", "fence", "pscw"}) {
+            for (std::string const window : {"create", "allocate"}) {
+                std::string const choice = method + ":sync=" + sync + ":window=" + window;
+                CorpusResult const result = run_method(entries, choice, *bootstrap, *backend, *memory);
+                EXPECT_GT(result.iterations, 0U) << choice;
+                for (std::string const& problem : result.problems) {
+                    ADD_FAILURE() << problem;
+                }
+                for (Declined const& declined : result.declined) {
+                    EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos ||
+                                declined.reason.find("issue 9492") != std::string::npos || method == "accumulate")
+                        << choice << ", " << declined.entry << ": " << declined.reason;
+                }
+            }
+        }
+    }
+}
+
 std::vector<std::string> backend_names() {
     std::vector<std::string> names;
     for (BackendEntry const& entry : backend_entries()) {

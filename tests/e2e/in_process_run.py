@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A whole run with threads as ranks: measuring, validation, results, resume, tables, without MPI or a GPU."""
 
+import os
 import pathlib
+import pty
+import subprocess
 import tempfile
 import unittest
 
-from programs import BIN, MOE, cells, lines, run, small, validate
+from programs import BIN, COLLECTIVE, MOE, SMALL, cells, lines, run, small, validate
 
 
 class InProcessRun(unittest.TestCase):
@@ -31,6 +34,44 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual(cell["validation"]["verdict"], "passed")
         self.assertIn(f"DLMB-FOM {cell['cell_id']} median ", done.stdout)
         self.assertTrue(done.stdout.endswith("DLMB_RESULT: PASS\n"), done.stdout)
+
+    def shown_on_a_terminal(self, *arguments):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([MOE, *SMALL, "--ranks", "2", "--backend", "in_process", *arguments], stdout=theirs,
+                              stderr=subprocess.DEVNULL) as program:
+            os.close(theirs)
+            shown = b""
+            try:
+                while data := os.read(ours, 65536):
+                    shown += data
+            except OSError:  # the other end is closed
+                pass
+            program.wait(timeout=60)
+        os.close(ours)
+        return shown.decode()
+
+    def test_a_terminal_shows_figures_of_merit_on_request_only(self):
+        self.assertIn("DLMB_RESULT: PASS", self.shown_on_a_terminal())
+        self.assertNotIn("DLMB-FOM", self.shown_on_a_terminal())
+        self.assertIn("DLMB-FOM", self.shown_on_a_terminal("--fom"))
+
+    def test_a_command_line_of_osu_gives_its_table(self):
+        done = run([COLLECTIVE, "--cli", "osu", "osu_alltoall", "-m", ":16", "-T", "mpi_int", "-i", "3", "-x", "1", "-z90",
+                    "--backend", "in_process", "--ranks", "3", "--results", str(self.results)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("# left out: 2 sizes that --element int32 does not divide\n", done.stdout)
+        rows = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
+        self.assertEqual([row[0] for row in rows], ["4", "8", "16"])
+        self.assertEqual({(len(row), row[4]) for row in rows}, {(6, "3")})
+        self.assertIn("P90 Tail Lat(us)", done.stdout)
+        self.assertEqual([cell["parameters"]["element"] for cell in cells(self.results, "ok")], ["int32"] * 3)
+
+    def test_points_beyond_the_buffer_limit_are_skipped_with_what_they_need(self):
+        done = run([COLLECTIVE, "--operation", "alltoall", "-m", "1K:1M", "-i", "3", "--buffer-limit", "1M",
+                    "--backend", "in_process", "--ranks", "2", "--results", str(self.results)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reasons = {cell["reason"] for cell in cells(self.results, "skipped")}
+        self.assertTrue(reasons and all("more than --buffer-limit allows" in reason for reason in reasons), reasons)
 
     def test_resume_runs_only_what_is_missing(self):
         self.measure(tokens="64")

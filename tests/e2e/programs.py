@@ -12,6 +12,7 @@ SOURCE = pathlib.Path(os.environ["DLMB_SOURCE"])
 MPIEXEC = os.environ.get("DLMB_MPIEXEC", "")
 HAVE_UCX = os.environ.get("DLMB_HAVE_UCX") == "ON"
 MOE = str(BIN / "dlmb_moe_alltoall")
+COLLECTIVE = str(BIN / "dlmb_collective")
 
 
 def small(hidden="64", experts="16", top_k="2", tokens="128"):

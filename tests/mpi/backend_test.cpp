@@ -17,9 +17,28 @@ namespace {
 using Problems = std::vector<std::string>;
 Problems const none;
 
-constexpr std::string_view methods[] = {"default",     "alltoallv", "alltoallw",
-                                        "isend_irecv", "pairwise",  "pairwise:max_outstanding=3",
-                                        "neighbor",    "persistent"};
+constexpr std::string_view methods[] = {"default",
+                                        "alltoallv",
+                                        "alltoallw",
+                                        "isend_irecv",
+                                        "pairwise",
+                                        "pairwise:max_outstanding=3",
+                                        "neighbor",
+                                        "persistent",
+                                        "put",
+                                        "get",
+                                        "put:sync=lock",
+                                        "get:sync=lock_all",
+                                        "put:sync=fence",
+                                        "get:sync=pscw",
+                                        "put:sync=fence:window=allocate"};
+
+bool is_one_sided(std::string_view method) {
+    return method.starts_with("put") || method.starts_with("get");
+}
+bool waits_for_peers(std::string_view method) {
+    return method.find("fence") != std::string_view::npos || method.find("pscw") != std::string_view::npos;
+}
 
 /// Some zero, some odd, some above the eager limit of shared memory (4 KiB), the self block included.
 Bytes ragged(Rank from, Rank to) {
@@ -189,7 +208,9 @@ TEST(MpiBackend, RunsExchangesOfACircleOfGroupsTogether) {
     add_pair((rig.me() + rig.ranks() - 1) % rig.ranks(), "previous");
     Plan const plan = std::move(builder).finish();
     for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(plan, method), none) << method;
+        if (!is_one_sided(method)) {  // Open MPI before 5.0 takes no windows of pairs
+            EXPECT_EQ(rig.run(plan, method), none) << method;
+        }
     }
 }
 
@@ -215,7 +236,22 @@ TEST(MpiBackend, WindowedExchangesOfOneGroupDoNotMixInOneWave) {
     builder.compute(200'000, "think");
     Plan const plan = std::move(builder).finish();
     for (std::string_view const method : methods) {
-        EXPECT_EQ(rig.run(plan, method, 3), none) << method;
+        if (!waits_for_peers(method)) {
+            EXPECT_EQ(rig.run(plan, method, 3), none) << method;
+        }
+    }
+}
+
+TEST(MpiBackend, EpochsThatWaitForPeersAreForStepsInAChain) {
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    add_exchange(builder, rig.world(), rig.me(), ragged, "a");
+    add_exchange(builder, rig.world(), rig.me(), ragged, "b");
+    Plan const plan = std::move(builder).finish();
+    for (std::string_view const method : {"put:sync=fence", "get:sync=pscw"}) {
+        Problems const problems = rig.run(plan, method);
+        ASSERT_EQ(problems.size(), 1U);
+        EXPECT_NE(problems.front().find("steps overlap"), std::string::npos) << problems.front();
     }
 }
 

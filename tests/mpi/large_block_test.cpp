@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace dlmb::mpi {
 namespace {
 
@@ -25,8 +27,14 @@ TEST_P(LargeBlock, ArrivesWhole) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, LargeBlock,
-                         testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent"),
-                         [](auto const& method) { return std::string(method.param); });
+                         testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent",
+                                         "put", "get", "put:sync=fence"),
+                         [](auto const& method) {
+                             std::string name = method.param;
+                             std::replace_if(
+                                 name.begin(), name.end(), [](char c) { return c == ':' || c == '='; }, '_');
+                             return name;
+                         });
 
 // Parts of an int of bytes of a buffer that is longer, and reductions that have to be cut.
 TEST(LargeCollectives, WithARootArriveWhole) {

@@ -20,7 +20,9 @@ namespace {
 
 constexpr char const* footer =
     "Start several ranks with mpirun or srun; without one, --ranks N runs them as threads (in_process).\n"
-    "First option '--cli nccl': letters and long names are those of nccl-tests (-n -w -c -T and more).\n"
+    "First option '--cli osu' or '--cli nccl': options are those of OSU Micro-Benchmarks or nccl-tests, and a "
+    "program's\n"
+    "name (osu_bcast, all_reduce_perf) is the operation.\n"
     "Exit: 0 all ran and validated, 1 a cell failed, 64 bad usage, 74 results not written, 77 nothing could run.";
 
 /// What CLI11 reads that is not yet what Options hold.
@@ -31,6 +33,7 @@ struct Texts {
     std::vector<std::string> memory{"host"};
     std::string mpi_device = "auto";
     std::string use_table;
+    std::string buffer_limit;
     double drop_slower = 2;
 };
 
@@ -216,6 +219,8 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         .with_default("--ranks", options.ranks,
                       "ranks as threads when started without a launcher, and the world of --plan")
         ->check(CLI::Range(1, most_ranks));
+    group.add("--buffer-limit", texts.buffer_limit,
+              "bytes per rank that the buffers of a point may take; larger points are skipped [what is free]");
     group.add("--ranks-per-node", options.ranks_per_node, "plan as if nodes had this many ranks [from the hosts]")
         ->check(CLI::Range(1, most_ranks));
 }
@@ -230,6 +235,12 @@ void add_output(CLI::App& app, Options& options, Texts& texts) {
                  "print the plans of all ranks as text, json or goal, and stop");
     group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
+    group.choice("--columns", options.columns, {{"fitting", Columns::fitting}, {"all", Columns::all}},
+                 "layout dlmb: fitting: the columns that fit on 120 characters; all");
+    group.add("--percentiles", options.percentiles, "layout osu: percentiles of the samples as further columns")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 100));
+    group.flag("--fom", options.figures, "DLMB-FOM lines at the end, also on a terminal");
     group.flag("--version", texts.version, "print version and git revision and exit");
 }
 
@@ -280,6 +291,9 @@ void take(Texts const& texts, Options& options) {
         throw UsageError("--cache flush needs --timing isolated: in a stream only the first iteration would find the "
                          "caches swept");
     }
+    if (!texts.buffer_limit.empty()) {
+        options.buffer_limit = std::min(options.buffer_limit, parse_bytes(texts.buffer_limit, "--buffer-limit"));
+    }
     // Who fixes a count gets it, and who names methods gets them measured alike.
     options.runner.drop_slower = options.all_methods && !options.runner.iterations ? texts.drop_slower : 0;
     if (options.resume && !options.results) {
@@ -296,7 +310,9 @@ std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& erro
     for (CLI::Option const* option : app.get_options()) {
         known.push_back(option->get_name());
     }
-    return unknown_name("option", unknown.front(), known) + "; --help lists all";
+    std::string const hint = suite_hint(unknown.front());
+    return hint.empty() ? unknown_name("option", unknown.front(), known) + "; --help lists all"
+                        : fmt::format("unknown option '{}'{}", unknown.front(), hint);
 }
 
 }  // namespace
@@ -312,7 +328,8 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     add_measuring(app, options, texts);
     add_output(app, options, texts);
     app.footer(footer);
-    std::vector<std::string> reversed = without_nccl_letters(type, {arguments.begin() + 1, arguments.end()});
+    SuiteCommand const command = in_our_words(type, {arguments.begin() + 1, arguments.end()});
+    std::vector<std::string> reversed = command.words;
     std::reverse(reversed.begin(), reversed.end());  // CLI11 parses a vector from its back
     try {
         app.parse(std::move(reversed));
@@ -327,6 +344,8 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     if (texts.list_presets) {
         return Printout{preset_table(type)};
     }
+    options.suite = command.suite;
+    take_suite_defaults(type, command, options.parameters);
     take(texts, options);
     return options;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/app/launcher/launcher.hpp"
+#include "common/app/options/suites.hpp"
 #include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/runner.hpp"
@@ -12,7 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,11 +23,12 @@ namespace dlmb::app {
 
 enum class PlanFormat { text, json, goal };
 enum class Layout { dlmb, osu, nccl };
+enum class Columns { fitting, all };  // of our own layout: those that fit on a line, or all
 
 struct Options {
-    std::vector<std::string> presets;  // empty: the pattern's defaults, without a preset
-    std::map<std::string, std::vector<std::string>, std::less<>>
-        parameters;                     // given ones; more than one value: a sweep
+    std::vector<std::string> presets;   // empty: the pattern's defaults, without a preset
+    ParameterLists parameters;          // given ones; more than one value: a sweep
+    std::optional<Suite> suite;         // whose command line it was
     std::vector<std::string> backends;  // empty: all that are usable here
     std::vector<MethodChoice> methods;  // {"default"} unless chosen
     std::vector<MemoryKind> memory{MemoryKind::host};
@@ -46,10 +48,14 @@ struct Options {
     std::optional<std::filesystem::path> results;
     std::string campaign;
     std::optional<PlanFormat> plan;
-    int ranks = 4;                      // only without a launcher
-    std::optional<int> ranks_per_node;  // what-if; otherwise from the hosts
+    int ranks = 4;                                                  // only without a launcher
+    std::optional<int> ranks_per_node;                              // what-if; otherwise from the hosts
+    Bytes buffer_limit = std::numeric_limits<std::int64_t>::max();  // per rank and point
     Layout layout = Layout::dlmb;
-    std::vector<std::string> command;  // argv
+    Columns columns = Columns::fitting;
+    std::vector<std::uint64_t> percentiles;  // further columns of Layout::osu
+    bool figures = false;                    // DLMB-FOM lines also on a terminal
+    std::vector<std::string> command;        // argv
 
     /// Whether a method may be asked for that chooses among a library's algorithms.
     [[nodiscard]] bool chooses_algorithms() const {
@@ -67,11 +73,5 @@ struct Printout {
 /// Throws UsageError; nearest names are in its text.
 [[nodiscard]] std::variant<Options, Printout> parse_options(PatternType const& type,
                                                             std::vector<std::string> const& arguments);
-
-/// `--cli nccl` as the first option: letters and long names of nccl-tests, translated to ours. `arguments` are those
-/// without the program name, unchanged unless they begin with `--cli nccl`. -b and -e together become the message
-/// sizes. Throws UsageError for what has no meaning here, or not for this pattern.
-[[nodiscard]] std::vector<std::string> without_nccl_letters(PatternType const& type,
-                                                            std::vector<std::string> arguments);
 
 }  // namespace dlmb::app

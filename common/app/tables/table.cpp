@@ -6,13 +6,20 @@
 #include "common/app/overlap.hpp"
 #include "common/app/sweep.hpp"
 #include "common/base/units.hpp"
+#include "common/measure/statistics/order_statistics.hpp"
 #include "common/plan/plan.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dlmb::app {
 namespace {
@@ -25,9 +32,10 @@ std::string preamble(record::Launch const& launch, std::string_view pattern) {
 }
 
 /// A cell without a time: its status and reason, as a comment.
-std::string note(record::Record const& cell, std::string_view title) {
-    return fmt::format("# {} {} {} {}: {}: {}\n", title, cell.identity.backend, cell.identity.method,
-                       cell.identity.memory, measure::name_of(cell.result.status), cell.result.reason);
+std::string note(record::Record const& cell, std::string_view title, std::optional<Bytes> size = std::nullopt) {
+    return fmt::format("# {}{} {} {} {}: {}: {}\n", title, size ? " " + exact_size(*size) : "", cell.identity.backend,
+                       cell.identity.method, cell.identity.memory, measure::name_of(cell.result.status),
+                       cell.result.reason);
 }
 
 /// Nothing where the pattern has no parameter of that name.
@@ -42,100 +50,305 @@ std::optional<Bytes> message_size(record::Record const& cell) {
     return text ? std::optional(parse_bytes(*text, "message-size")) : std::nullopt;
 }
 
-/// Rows that differ only in their message size stand under one comment: what they have in common.
-class Series {
+/// Layouts of the suites: cells that differ only in their message size are one table, by rising size. Cells take turns,
+/// so the rows of other backends and methods wait until the sizes of the first are through.
+class TableOfSeries : public Table {
 public:
-    /// "# operation=allreduce mpi/default host" when this cell opens another series than the one before, else empty.
-    std::string heading(record::Record const& cell, std::string_view title) {
-        if (auto const size = message_size(cell); size && title.ends_with(exact_size(*size))) {
+    [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const final {
+        return preamble(launch, pattern);
+    }
+    void add(record::Record const& cell, std::string_view title) final {
+        auto const size = message_size(cell);
+        if (size && title.ends_with(exact_size(*size))) {
             title.remove_suffix(exact_size(*size).size());
             title = title.substr(0, title.find_last_not_of(' ') + 1);
         }
-        std::string text = fmt::format("# {}{}{}/{} {}\n", title, title.empty() ? "" : " ", cell.identity.backend,
-                                       cell.identity.method, cell.identity.memory);
-        if (text == last_) {
-            return "";
+        last_title_ = title;
+        std::string heading = fmt::format("# {}{}{}/{} {}\n", title, title.empty() ? "" : " ", cell.identity.backend,
+                                          cell.identity.method, cell.identity.memory);
+        auto found =
+            std::find_if(series_.begin(), series_.end(), [&](Series const& each) { return each.heading == heading; });
+        if (found == series_.end()) {
+            found = series_.insert(found, {last_title_, std::move(heading), {}, ""});
         }
-        last_ = text;
+        if (cell.result.status == measure::Status::ok) {
+            found->rows.emplace(size.value_or(0), row(cell));
+        } else {
+            found->notes += note(cell, title, size);
+            failed(cell);
+        }
+    }
+    /// The first series of a title goes on; those of the titles before are complete.
+    [[nodiscard]] std::string ready() final {
+        std::string text;
+        bool first = true;
+        for (Series& each : series_) {
+            bool const goes_on = each.title == last_title_;
+            if (!goes_on || first) {
+                text += print(each);
+            }
+            first = first && !goes_on;
+        }
+        return text;
+    }
+    [[nodiscard]] std::string footer() final {
+        std::string text;
+        for (Series& each : series_) {
+            text += print(each);
+        }
+        return text + totals();
+    }
+
+protected:
+    [[nodiscard]] virtual std::string columns() const = 0;
+    /// Of a cell that is ok.
+    [[nodiscard]] virtual std::string row(record::Record const& cell) = 0;
+    virtual void failed(record::Record const& /*cell*/) {}
+    [[nodiscard]] virtual std::string totals() const { return ""; }
+
+private:
+    struct Series {
+        std::string title;  // without size
+        std::string heading;
+        std::multimap<Bytes, std::string> rows;  // that are not printed yet
+        std::string notes;
+    };
+
+    std::string print(Series& series) {
+        std::string text = std::exchange(series.notes, "");
+        if (!series.rows.empty() && open_ != series.heading) {
+            open_ = series.heading;
+            text += series.heading + columns();
+        }
+        for (auto const& [size, line] : std::exchange(series.rows, {})) {
+            text += line;
+        }
         return text;
     }
 
-private:
-    std::string last_;
+    std::vector<Series> series_;  // in the order in which they began
+    std::string last_title_;
+    std::string open_;  // the heading that rows stand under
 };
 
-/// Our own layout: one row per cell, then one per phase where there are several.
+/// Our own layout: one row per cell, then one per phase where there are several. Widths follow from the content, and
+/// what does not fit on a line of a usual terminal is left out or, if it is a label, stands on a line of its own.
 class OwnTable final : public Table {
 public:
+    explicit OwnTable(Columns columns) : columns_(columns) {}
+
     [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
         return preamble(launch, pattern) +
-               "# time: over all ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n" +
-               fmt::format("{:<36} {:<10} {:<14} {:<6} {:<14} {:>13} {:>13} {:>13} {:>13} {:>9} {:>7} {:>9} {:>5}\n",
-                           "# traffic", "backend", "method", "memory", "phase", "median [us]", "low [us]", "high [us]",
-                           "p95 [us]", "busbw", "samples", "bytes", "check");
+               "# time: over all ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n";
     }
 
-    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
+    void expect(std::string_view title) override { widths_[traffic] = std::max(widths_[traffic], title.size()); }
+
+    void add(record::Record const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
-            return note(cell, title);
+            lines_.push_back({{}, note(cell, title)});
+            return;
         }
-        std::string text =
-            line(cell, title, "all", cell.result.time, cell.traffic) + overlap_line(cell) + throttled_line(cell);
-        if (cell.result.phases.size() < 2) {
-            return text;
-        }
+        add_line(cell, title, "all", cell.result.time, cell.traffic);
+        lines_.back().comment = overlap_line(cell) + throttled_line(cell);
         for (measure::PhaseResult const& phase : cell.result.phases) {
             for (record::PhaseTraffic const& traffic : cell.phases) {
-                if (traffic.label == phase.label) {
-                    text += line(cell, title, phase.label, phase.time, traffic.traffic);
+                if (traffic.label == phase.label && cell.result.phases.size() > 1) {
+                    add_line(cell, title, phase.label, phase.time, traffic.traffic);
                 }
             }
         }
+    }
+
+    [[nodiscard]] std::string ready() override {
+        bool any = false;
+        for (Line const& line : lines_) {
+            for (std::size_t column = 0; column < line.cells.size(); ++column) {
+                widths_[column] = std::max(widths_[column], line.cells[column].size());
+            }
+            any = any || !line.cells.empty();
+            has_phases_ = has_phases_ || (!line.cells.empty() && line.cells[phase] != "all");
+        }
+        std::string text;
+        if (any) {
+            Shape const shape = shape_that_fits();
+            if (shape != printed_) {
+                printed_ = shape;
+                std::vector<std::string> const names(std::begin(headings), std::end(headings));
+                text += line_of(shape, names, "# ");
+                beside_ = "";
+            }
+        }
+        for (Line const& line : std::exchange(lines_, {})) {
+            text += line.cells.empty() ? "" : beside(line.cells) + line_of(printed_, line.cells, "");
+            text += line.comment;
+        }
         return text;
     }
 
+    [[nodiscard]] std::string footer() override { return ready(); }
+
 private:
+    enum Column : std::size_t {
+        traffic,
+        backend,
+        method,
+        memory,
+        phase,
+        median,
+        low,
+        high,
+        p95,
+        busbw,
+        samples,
+        bytes,
+        check,
+        count
+    };
+    static constexpr std::array<std::string_view, count> headings{
+        "traffic",   "backend",  "method", "memory",  "phase", "median [us]", "low [us]",
+        "high [us]", "p95 [us]", "busbw",  "samples", "bytes", "check"};
+
+    struct Line {
+        std::vector<std::string> cells;  // empty: only the comment
+        std::string comment;             // whole lines behind it
+    };
+    struct Shape {
+        std::array<std::size_t, count> widths{};  // 0: not shown
+        bool operator==(Shape const&) const = default;
+        [[nodiscard]] std::size_t length() const {
+            return std::accumulate(
+                widths.begin(), widths.end(), std::size_t{0},
+                [](std::size_t sum, std::size_t width) { return sum + width + (width > 0 ? 1 : 0); });
+        }
+    };
+
     static std::string throttled_line(record::Record const& cell) {
         return cell.result.throttled.value_or(false)
                    ? "# the clocks of a GPU were held down meanwhile, for its power or temperature\n"
                    : "";
     }
-    static std::string line(record::Record const& cell, std::string_view title, std::string_view phase,
-                            measure::TimeSummary const& time, TrafficSummary const& traffic) {
+
+    void add_line(record::Record const& cell, std::string_view title, std::string_view label,
+                  measure::TimeSummary const& time, TrafficSummary const& moved) {
         bool const shares = cell.statistics.count("unchecked_steps") > 0;
         char const* const passed = shares ? "part" : "ok";
-        char const* const check = cell.result.validation.verdict == measure::Verdict::passed ? passed : "off";
-        return fmt::format("{:<36} {:<10} {:<14} {:<6} {:<14} {:>13} {:>13} {:>13} {:>13} {:>9.3f} {:>7} {:>9} {:>5}\n",
-                           title, cell.identity.backend, cell.identity.method, cell.identity.memory, phase,
-                           human_us(time.median), human_us(time.median_low), human_us(time.median_high),
-                           human_us(time.p95), bandwidth(traffic, time.median).busbw_GBps, time.samples,
-                           human_bytes(traffic.busiest_rank_bytes), check);
+        bool const checked = cell.result.validation.verdict == measure::Verdict::passed;
+        lines_.push_back(
+            {{std::string(title), cell.identity.backend, cell.identity.method, cell.identity.memory, std::string(label),
+              human_us(time.median), human_us(time.median_low), human_us(time.median_high), human_us(time.p95),
+              fmt::format("{:.3f}", bandwidth(moved, time.median).busbw_GBps), fmt::format("{}", time.samples),
+              human_bytes(moved.busiest_rank_bytes), checked ? passed : "off"},
+             ""});
     }
+
+    /// Labels move to a line of their own before figures are left out, and of these samples go first.
+    [[nodiscard]] Shape shape_that_fits() const {
+        constexpr std::size_t line_length = 120;
+        Shape shape{widths_};
+        shape.widths[phase] = has_phases_ || columns_ == Columns::all ? widths_[phase] : 0;
+        auto const fits = [&] {
+            Shape with_mark = shape;  // the heading of the first column has "# " before it
+            std::size_t const first = first_shown(shape);
+            with_mark.widths[first] = std::max(with_mark.widths[first], headings[first].size() + 2);
+            shape = with_mark;
+            return columns_ == Columns::all || shape.length() <= line_length + 1;
+        };
+        Shape const everything = shape;
+        for (std::size_t const labels : {std::size_t{traffic}, std::size_t{backend}, std::size_t{phase}}) {
+            for (bool const with_samples : {true, false}) {
+                shape = everything;
+                std::fill(shape.widths.begin(), shape.widths.begin() + static_cast<std::ptrdiff_t>(labels), 0);
+                shape.widths[samples] = with_samples ? everything.widths[samples] : 0;
+                if (fits()) {
+                    return shape;
+                }
+            }
+        }
+        for (Column const less : {bytes, p95}) {
+            shape.widths[less] = 0;
+        }
+        return shape;
+    }
+
+    static std::size_t first_shown(Shape const& shape) {
+        return static_cast<std::size_t>(
+            std::find_if(shape.widths.begin(), shape.widths.end(), [](std::size_t width) { return width > 0; }) -
+            shape.widths.begin());
+    }
+
+    /// "# deepseek-v3 tokens=128 mpi/alltoallv host": the labels that have no column, where they change.
+    std::string beside(std::vector<std::string> const& cells) {
+        std::size_t const first = first_shown(printed_);
+        if (first == traffic) {
+            return "";
+        }
+        std::string text = "# " + cells[traffic];
+        if (first > backend) {
+            text += fmt::format(" {}/{} {}", cells[backend], cells[method], cells[memory]);
+        }
+        text += '\n';
+        return text == beside_ ? "" : beside_ = text;
+    }
+
+    static std::string line_of(Shape const& shape, std::vector<std::string> const& cells, std::string_view mark) {
+        std::string text;
+        for (std::size_t column = 0; column < cells.size(); ++column) {
+            if (shape.widths[column] == 0) {
+                continue;
+            }
+            std::string const cell = (text.empty() ? std::string(mark) : "") + cells[column];
+            text += column < median ? fmt::format("{:<{}} ", cell, shape.widths[column])
+                                    : fmt::format("{:>{}} ", cell, shape.widths[column]);
+        }
+        text.back() = '\n';
+        return text;
+    }
+
+    Columns columns_;
+    std::vector<Line> lines_;  // that are not printed yet
+    // Times up to a second have room from the start, so that the columns of a sweep stay where they are.
+    std::array<std::size_t, count> widths_{7, 7, 6, 6, 5, 11, 10, 10, 10, 7, 7, 9, 5};
+    bool has_phases_ = false;
+    Shape printed_;
+    std::string beside_;
 };
 
 /// The columns of OSU Micro-Benchmarks 7 with full statistics (-f): size left in 10, times right in 20 with two
-/// decimals, iterations in 12. Average and extremes are over iterations, each over all ranks (OSU averages ranks).
-class OsuTable final : public Table {
+/// decimals, iterations in 12; then percentiles. Average and extremes are over iterations, each over all ranks (OSU
+/// averages ranks).
+class OsuTable final : public TableOfSeries {
 public:
-    [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
-        return preamble(launch, pattern) + fmt::format("{:<10}{:>20}{:>20}{:>20}{:>12}\n", "# Size", "Avg Latency(us)",
-                                                       "Min Latency(us)", "Max Latency(us)", "Iterations");
+    explicit OsuTable(std::vector<std::uint64_t> percentiles) : percentiles_(std::move(percentiles)) {}
+
+private:
+    [[nodiscard]] std::string columns() const override {
+        std::string text = fmt::format("{:<10}{:>20}{:>20}{:>20}{:>12}", "# Size", "Avg Latency(us)", "Min Latency(us)",
+                                       "Max Latency(us)", "Iterations");
+        for (std::uint64_t const percentile : percentiles_) {
+            text += fmt::format("{:>20}", fmt::format("P{} Tail Lat(us)", percentile));
+        }
+        return text + '\n';
     }
 
     /// The size is the message size; of traffic that has none, the busiest rank's bytes.
-    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
-        if (cell.result.status != measure::Status::ok) {
-            return note(cell, title);
-        }
+    [[nodiscard]] std::string row(record::Record const& cell) override {
         measure::TimeSummary const& time = cell.result.time;
         auto const us = [](double nanoseconds) { return nanoseconds / nanoseconds_per_microsecond; };
-        return series_.heading(cell, title) + fmt::format("{:<10}{:>20.2f}{:>20.2f}{:>20.2f}{:>12}\n",
-                                                          message_size(cell).value_or(cell.traffic.busiest_rank_bytes),
-                                                          us(time.mean), us(time.min), us(time.max), time.samples);
+        std::string text = fmt::format("{:<10}{:>20.2f}{:>20.2f}{:>20.2f}{:>12}",
+                                       message_size(cell).value_or(cell.traffic.busiest_rank_bytes), us(time.mean),
+                                       us(time.min), us(time.max), time.samples);
+        std::vector<Nanoseconds> sorted = cell.result.samples_ns;
+        std::sort(sorted.begin(), sorted.end());
+        for (std::uint64_t const percentile : percentiles_) {
+            text += sorted.empty()
+                        ? fmt::format("{:>20}", "N/A")
+                        : fmt::format("{:>20.2f}", us(static_cast<double>(measure::nearest_rank(sorted, percentile))));
+        }
+        return text + '\n';
     }
 
-private:
-    Series series_;
+    std::vector<std::uint64_t> percentiles_;
 };
 
 /// Four significant digits, as nccl-tests prints times.
@@ -160,24 +373,22 @@ std::string count_text(record::Record const& cell, std::string_view operation) {
 /// The columns of nccl-tests 2.19 (src/common.cu): size and count of the buffer, type, redop, root, then time, algbw,
 /// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the median. Then the two
 /// lines that scripts look for.
-class NcclTable final : public Table {
-public:
-    [[nodiscard]] std::string header(record::Launch const& launch, std::string_view pattern) const override {
+class NcclTable final : public TableOfSeries {
+    [[nodiscard]] std::string columns() const override {
         constexpr char const* names = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  "
                                       "{:>6} {:>6}\n";
-        return preamble(launch, pattern) +
-               fmt::format("# {:>50}           out-of-place                       in-place\n", "") +
+        return fmt::format("# {:>50}           out-of-place                       in-place\n", "") +
                fmt::format(names, "size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time",
                            "algbw", "busbw", "#wrong") +
                fmt::format(names, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)",
                            "(GB/s)", "");
     }
 
-    [[nodiscard]] std::string row(record::Record const& cell, std::string_view title) override {
-        if (cell.result.status != measure::Status::ok) {
-            invalid_ += cell.result.status == measure::Status::invalid ? 1 : 0;
-            return note(cell, title);
-        }
+    void failed(record::Record const& cell) override {
+        invalid_ += cell.result.status == measure::Status::invalid ? 1 : 0;
+    }
+
+    [[nodiscard]] std::string row(record::Record const& cell) override {
         ++rows_;
         busbw_sum_GBps_ += bandwidth(cell.traffic, cell.result.time.median).busbw_GBps;
         std::string const operation = parameter(cell, "operation").value_or("");
@@ -187,15 +398,14 @@ public:
         bool const in_place = parameter(cell, "in-place").value_or("off") == "on";
         std::string const figures = half(cell);
         std::string const none = fmt::format("  {:>7}  {:>6}  {:>6} {:>6}", "N/A", "N/A", "N/A", "N/A");
-        return series_.heading(cell, title) +
-               fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", cell.traffic.largest_total_bytes,
+        return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", cell.traffic.largest_total_bytes,
                            count_text(cell, operation), parameter(cell, "element").value_or("byte"),
                            reduces ? parameter(cell, "reduction").value_or("none") : "none",
                            rooted ? parameter(cell, "root").value_or("-1") : "-1", in_place ? none : figures,
                            in_place ? figures : none);
     }
 
-    [[nodiscard]] std::string footer() const override {
+    [[nodiscard]] std::string totals() const override {
         if (rows_ + invalid_ == 0) {
             return "";
         }
@@ -203,7 +413,6 @@ public:
                            invalid_ == 0 ? "OK" : "FAILED", rows_ == 0 ? 0 : busbw_sum_GBps_ / rows_);
     }
 
-private:
     static std::string half(record::Record const& cell) {
         Bandwidth const rate = bandwidth(cell.traffic, cell.result.time.median);
         char const* const wrong = cell.result.validation.verdict == measure::Verdict::passed ? "0" : "N/A";
@@ -212,7 +421,6 @@ private:
                            rate.busbw_GBps, wrong);
     }
 
-    Series series_;
     int rows_ = 0;
     int invalid_ = 0;  // cells whose payload was wrong
     double busbw_sum_GBps_ = 0;
@@ -220,16 +428,16 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Table> make_table(Layout layout) {
-    switch (layout) {
+std::unique_ptr<Table> make_table(Options const& options) {
+    switch (options.layout) {
     case Layout::osu:
-        return std::make_unique<OsuTable>();
+        return std::make_unique<OsuTable>(options.percentiles);
     case Layout::nccl:
         return std::make_unique<NcclTable>();
     case Layout::dlmb:
         break;
     }
-    return std::make_unique<OwnTable>();
+    return std::make_unique<OwnTable>(options.columns);
 }
 
 std::string figure_of_merit(record::Record const& cell) {

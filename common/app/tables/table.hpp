@@ -17,13 +17,17 @@ class Table {
 public:
     virtual ~Table() = default;
     [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
-    /// Remembers what the row before was about, so that only changes are said.
-    [[nodiscard]] virtual std::string row(record::Record const& cell, std::string_view title) = 0;
-    /// Behind the last row.
-    [[nodiscard]] virtual std::string footer() const { return ""; }
+    /// A title that will come: so that columns keep their width.
+    virtual void expect(std::string_view /*title*/) {}
+    virtual void add(record::Record const& cell, std::string_view title) = 0;
+    /// What can be printed of the cells so far; asked for when those that take turns are done. Widths follow from them.
+    [[nodiscard]] virtual std::string ready() = 0;
+    /// What is left at the end.
+    [[nodiscard]] virtual std::string footer() = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Table> make_table(Layout layout);
+/// By options.layout, options.columns and options.percentiles.
+[[nodiscard]] std::unique_ptr<Table> make_table(Options const& options);
 
 /// "DLMB-FOM <cell_id> <metric> <value> <unit>", the line that log scrapers look for; empty unless the cell is ok.
 [[nodiscard]] std::string figure_of_merit(record::Record const& cell);

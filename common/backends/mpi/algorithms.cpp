@@ -186,10 +186,10 @@ std::string Algorithms::refusal(Plan const& plan, AlgorithmChoice const& choice)
     return "";
 }
 
-Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const& choice) {
+Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const& choice, bool pairs) {
     bool const own = !choice.empty() && catalogue_.takes_effect == TakesEffect::in_new_communicators;
     if (!own) {
-        plain_.prepare(plan);
+        plain_.prepare(plan, pairs);
         return plain_;
     }
     write(choice);

@@ -27,7 +27,7 @@ public:
     [[nodiscard]] std::string refusal(Plan const& plan, AlgorithmChoice const& choice) const;
 
     /// Collective: communicators for the collective steps of `plan` that obey `choice`, kept with this.
-    [[nodiscard]] Communicators const& prepare(Plan const& plan, AlgorithmChoice const& choice);
+    [[nodiscard]] Communicators const& prepare(Plan const& plan, AlgorithmChoice const& choice, bool pairs);
     /// From now on calls obey `choice`, where the library looks at each call; elsewhere prepare() did it (false: or
     /// they do already). Not for the timed region. `strictly`: a call that the algorithm cannot do fails.
     bool activate(AlgorithmChoice const& choice, bool strictly = false);

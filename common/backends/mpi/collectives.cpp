@@ -72,7 +72,7 @@ MPI_Op narrow_operation(Element element, Reduction reduction) {
 }
 
 MPI_Op reduction_of(Element element, Reduction reduction) {
-    if (element == Element::fp16 || element == Element::bf16 || element == Element::fp8) {
+    if (is_narrow(element)) {
         return narrow_operation(element, reduction);
     }
     switch (reduction) {
@@ -271,6 +271,10 @@ PreparedCall compile_nonblocking(Operation const& operation, CompileContext cons
 
 std::vector<CollectiveArguments> collective_arguments(Operation const& operation, CompileContext const& context) {
     return std::visit(ArgumentsOf{context}, operation);
+}
+
+bool is_narrow(Element element) {
+    return element == Element::fp16 || element == Element::bf16 || element == Element::fp8;
 }
 
 MPI_Comm collective_comm(Operation const& operation, CompileContext const& context) {

@@ -27,6 +27,8 @@ struct CollectiveArguments {
 /// Of one step: several calls where its elements exceed an int and the operation may be cut.
 [[nodiscard]] std::vector<CollectiveArguments> collective_arguments(Operation const& operation,
                                                                     CompileContext const& context);
+/// Floating-point formats that MPI does not have, reduced by operations of our own.
+[[nodiscard]] bool is_narrow(Element element);
 [[nodiscard]] MPI_Comm collective_comm(Operation const& operation, CompileContext const& context);
 
 /// The calls in one form. `More`: what they take besides (a request, and an info where they are persistent).

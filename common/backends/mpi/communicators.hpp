@@ -7,11 +7,22 @@
 #include "common/bootstrap/mpi/communicator.hpp"
 #include "common/plan/group_index.hpp"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 namespace dlmb::mpi {
+
+/// World rank of the other side of a Send or a Recv; nullopt of other steps.
+[[nodiscard]] inline std::optional<Rank> peer_of(Plan const& plan, Operation const& operation) {
+    if (auto const* send = std::get_if<Send>(&operation)) {
+        return world_rank(plan, send->group, send->to.peer);
+    }
+    auto const* recv = std::get_if<Recv>(&operation);
+    return recv == nullptr ? std::nullopt : std::optional(world_rank(plan, recv->group, recv->from.peer));
+}
 
 class Communicators {
 public:
@@ -20,15 +31,20 @@ public:
     [[nodiscard]] MPI_Comm world() const { return world_.get(); }
     [[nodiscard]] MPI_Comm of(Group const& group) const { return groups_.at(group.members).get(); }
 
+    /// Of two ranks of the world, the lower one first.
+    [[nodiscard]] MPI_Comm of_pair(Rank a, Rank b) const { return groups_.at({std::min(a, b), std::max(a, b)}).get(); }
+
     /// Collective: makes what the collective steps of `plan` need. All members of a group have the group in their
-    /// plans.
-    void prepare(Plan const& plan) {
+    /// plans. `pairs`: sends and receives have a communicator, too.
+    void prepare(Plan const& plan, bool pairs = false) {
         // Sorted by members: two ranks that share several new groups make them in the same order, so neither waits
         // for ever.
         std::set<std::vector<Rank>> needed;
         for (Step const& step : plan.steps) {
             if (auto const group = collective_group(step.operation)) {
                 needed.insert(plan.groups.at(*group).members);
+            } else if (auto const peer = peer_of(plan, step.operation); pairs && peer && *peer != plan.me) {
+                needed.insert({std::min(plan.me, *peer), std::max(plan.me, *peer)});
             }
         }
         for (std::vector<Rank> const& members : needed) {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 namespace dlmb::mpi {
 namespace {
@@ -80,8 +81,8 @@ std::string refusal_of(Step const& step, Plan const& plan, ChosenMethod const& m
         return "";
     }
     auto* const refusal = row_for(*method.calls, kind_of(step.operation)).refusal;
-    std::string const reason =
-        refusal == nullptr ? limit_refusal(step.operation, plan, limits) : refusal(step.operation, plan, limits);
+    std::string const reason = refusal == nullptr ? limit_refusal(step.operation, plan, limits)
+                                                  : refusal(step.operation, plan, method, limits);
     return reason.empty() ? "" : fmt::format("mpi: {} \"{}\": {}", name_of(step.operation), step.label, reason);
 }
 
@@ -108,23 +109,37 @@ PlanRequirements requirements_of_all(PlanRequirements const& own, Bootstrap& boo
             first_refusal(bootstrap, own.refusal)};
 }
 
-// Making a graph communicator or a persistent collective is collective over its group. Group by group, sorted by
-// members, all ranks that share groups come to them in one order; the steps of a group keep theirs.
+// Making a graph communicator, a persistent collective or a window is collective over its group. Group by group, sorted
+// by members, all ranks that share groups come to them in one order; the steps of a group keep theirs. A pair of ranks
+// takes its messages channel by channel: between channels their plans may differ.
 std::vector<StepId> collective_order(Plan const& plan) {
-    std::vector<StepId> order(plan.steps.size());
-    std::iota(order.begin(), order.end(), StepId{0});
-    std::vector<Rank> const none;
-    auto const members = [&](StepId step) -> std::vector<Rank> const& {
-        auto const id = collective_group(plan.steps[step].operation);
-        return id ? plan.groups.at(*id).members : none;
+    using Key = std::tuple<std::vector<Rank>, Rank, int>;  // members, sender, channel
+    auto const key_of = [&](Operation const& operation) -> Key {
+        if (auto const id = collective_group(operation)) {
+            return {plan.groups.at(*id).members, -1, 0};
+        }
+        auto const peer = peer_of(plan, operation);
+        if (!peer) {
+            return {};
+        }
+        std::vector<Rank> pair{std::min(plan.me, *peer), std::max(plan.me, *peer)};
+        auto const* send = std::get_if<Send>(&operation);
+        return send != nullptr ? Key{std::move(pair), plan.me, send->channel}
+                               : Key{std::move(pair), *peer, std::get<Recv>(operation).channel};
     };
-    std::stable_sort(order.begin(), order.end(), [&](StepId a, StepId b) { return members(a) < members(b); });
+    std::vector<Key> keys;
+    for (Step const& step : plan.steps) {
+        keys.push_back(key_of(step.operation));
+    }
+    std::vector<StepId> order(keys.size());
+    std::iota(order.begin(), order.end(), StepId{0});
+    std::stable_sort(order.begin(), order.end(), [&](StepId a, StepId b) { return keys[a] < keys[b]; });
     return order;
 }
 
 std::vector<PreparedCall> compile_plan(CompileContext context) {
-    std::vector<int> exchanges(context.plan.groups.size(), 0);
-    context.exchanges = &exchanges;
+    std::map<MPI_Comm, int> tags;
+    context.tags = &tags;
     std::vector<std::shared_ptr<Turn>> const turns = turns_of(context.plan);
     std::vector<std::optional<PreparedCall>> by_step(context.plan.steps.size());
     for (StepId const step : collective_order(context.plan)) {

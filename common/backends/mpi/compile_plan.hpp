@@ -26,7 +26,7 @@ struct PlanRequirements {
 /// The steps of a plan in an order in which every rank may come to those that its groups do together.
 [[nodiscard]] std::vector<StepId> collective_order(Plan const& plan);
 
-/// By step. Collective. Fills in what `context` has of a step, and its `exchanges`.
+/// By step. Collective. Fills in what `context` has of a step, and its `tags`.
 [[nodiscard]] std::vector<PreparedCall> compile_plan(CompileContext context);
 
 }  // namespace dlmb::mpi

@@ -168,7 +168,8 @@ PreparedCall compile_alltoall(Operation const& operation, CompileContext const& 
     return prepare_collective(call, context.concurrent);
 }
 
-std::string alltoall_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
+std::string alltoall_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& /*method*/,
+                             Limits const& limits) {
     auto const& exchange = std::get<Exchange>(operation);
     auto const fits = [&](std::vector<Block> const& blocks) {
         auto const equal = packed(blocks, plan.groups.at(exchange.group).members.size());

@@ -11,19 +11,11 @@
 namespace dlmb::mpi {
 namespace {
 
-/// `blocks` without the self block, starting with the peer after `me`.
-std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me) {
-    std::vector<Block> peers;
-    std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(peers), [me](Block const& b) { return b.peer > me; });
-    std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(peers), [me](Block const& b) { return b.peer < me; });
-    return peers;
-}
-
 StepMessages messages_of_exchange(Exchange const& exchange, CompileContext const& context) {
     int const me = context.me(exchange.group);
     StepMessages step{{},
                       {exchange, *context.buffers, me, context.self_copy_queue()},
-                      context.next_tag(exchange.group),
+                      context.next_tag(context.comm(exchange.group)),
                       context.comm(exchange.group)};
     for (Block const& block : rotated_peers(exchange.recv, me)) {
         append_messages(context.recv_base(exchange) + block.offset, block.bytes, block.peer, false, context.limits,
@@ -102,6 +94,13 @@ void SelfCopy::start() {
         queue_->copy(to_, from_, bytes_);
         done_->record(*queue_);
     }
+}
+
+std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me) {
+    std::vector<Block> peers;
+    std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(peers), [me](Block const& b) { return b.peer > me; });
+    std::copy_if(blocks.begin(), blocks.end(), std::back_inserter(peers), [me](Block const& b) { return b.peer < me; });
+    return peers;
 }
 
 StepMessages messages_of(Operation const& operation, CompileContext const& context) {

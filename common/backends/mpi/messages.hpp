@@ -50,6 +50,9 @@ struct StepMessages {
     MPI_Comm comm = MPI_COMM_NULL;
 };
 
+/// `blocks` without the self block, starting with the peer after `me`.
+[[nodiscard]] std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me);
+
 /// Of an exchange, a send or a receive. The peers of an exchange start with the one after this rank, so that no rank is
 /// everybody's first target.
 [[nodiscard]] StepMessages messages_of(Operation const& operation, CompileContext const& context);

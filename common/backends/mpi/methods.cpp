@@ -14,14 +14,17 @@
 namespace dlmb::mpi {
 
 // Each is defined in the file of its native calls.
+Method accumulate();
 Method algorithm();
 Method alltoall();
 Method alltoallw();
 Method blocking();
+Method get();
 Method neighbor();
 Method nonblocking();
 Method pairwise();
 Method persistent();
+Method put();
 Method staged();
 
 namespace {
@@ -29,8 +32,8 @@ namespace {
 /// The first row that has an operation, and takes all blocks of it, is the default for it.
 std::span<Method const> rows() {
     static std::array const table{
-        alltoall(), alltoallv(),   alltoallw(),  isend_irecv(), pairwise(),  neighbor(),
-        blocking(), nonblocking(), persistent(), staged(),      algorithm(),
+        alltoall(),    alltoallv(),  alltoallw(), isend_irecv(), pairwise(),   neighbor(), blocking(),
+        nonblocking(), persistent(), put(),       get(),         accumulate(), staged(),   algorithm(),
     };
     return table;
 }
@@ -54,9 +57,9 @@ std::byte* CompileContext::send_base(Exchange const& exchange) const {
     return exchange.send.empty() ? nothing_sent : buffers->base[exchange.send_buffer];
 }
 
-int CompileContext::next_tag(GroupId id) const {
-    constexpr int tags = 32768;  // every MPI library has at least these
-    return (*exchanges)[id]++ % tags;
+int CompileContext::next_tag(MPI_Comm comm) const {
+    constexpr int existing = 32768;  // every MPI library has at least these
+    return (*tags)[comm]++ % existing;
 }
 
 std::span<MethodInfo const> method_table() {

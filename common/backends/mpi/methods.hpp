@@ -10,18 +10,27 @@
 #include "common/backends/mpi/mpi_backend.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
 #include "common/backends/mpi/staging.hpp"
+#include "common/backends/mpi/window.hpp"
+
+#include <map>
 
 namespace dlmb::mpi {
 
 struct Method;
 
+/// How both sides of a one-sided access know when it may begin and when it is done: the synchronizations of OSU's
+/// one-sided benchmarks.
+enum class OneSidedSync : std::uint8_t { flush, lock, lock_all, fence, pscw };
+
 /// A method and its knobs, as the command line gives them.
 struct ChosenMethod {
     Method const* row = nullptr;
-    Method const* calls = nullptr;       // makes the native calls; another row for `staged` and `algorithm` only
-    int max_outstanding = 1;             // pairwise
-    Bytes chunk_bytes = Bytes{2} << 20;  // staged
-    AlgorithmChoice algorithms = {};     // algorithm
+    Method const* calls = nullptr;            // makes the native calls; another row for `staged` and `algorithm` only
+    int max_outstanding = 1;                  // pairwise
+    Bytes chunk_bytes = Bytes{2} << 20;       // staged
+    AlgorithmChoice algorithms = {};          // algorithm
+    OneSidedSync sync = OneSidedSync::flush;  // put, get, accumulate
+    bool allocate_windows = false;            // put, get, accumulate: in memory of the library
 };
 
 /// What a step is compiled from, besides its operation. All that it points to outlives it.
@@ -35,9 +44,10 @@ struct CompileContext {
     bool concurrent;             // on some rank steps overlap: all make non-blocking calls
     bool large;                  // some exchange of some rank has a count or displacement beyond int
     Idle idle;
-    Buffers const* host_images = nullptr;   // of the buffers, for the method `staged`
-    std::shared_ptr<Turn> turn = nullptr;   // of the step, for the method `staged`
-    std::vector<int>* exchanges = nullptr;  // by group: how many have a tag so far
+    Buffers const* host_images = nullptr;     // of the buffers, for the method `staged`
+    std::shared_ptr<Turn> turn = nullptr;     // of the step, for the method `staged`
+    std::map<MPI_Comm, int>* tags = nullptr;  // how many steps have one so far
+    std::vector<Window>* windows = nullptr;   // of the plan, in the order in which all ranks make them
 
     [[nodiscard]] Group const& group(GroupId id) const { return plan.groups.at(id); }
     [[nodiscard]] int ranks(GroupId id) const { return static_cast<int>(group(id).members.size()); }
@@ -50,8 +60,8 @@ struct CompileContext {
     [[nodiscard]] std::byte* recv_base(Exchange const& exchange) const { return buffers->base[exchange.recv_buffer]; }
     /// Copies self blocks on a device; nullptr: the buffers are host memory.
     [[nodiscard]] DeviceQueue const* self_copy_queue() const { return queues == nullptr ? nullptr : &queues->within; }
-    /// Exchanges of a group may be in flight together, and a window posts their rounds interleaved.
-    [[nodiscard]] int next_tag(GroupId id) const;
+    /// Steps of a communicator may be in flight together, and `pairwise` posts their rounds interleaved.
+    [[nodiscard]] int next_tag(MPI_Comm comm) const;
 };
 
 /// direct: the native calls are given the buffers of the plan. staged: images of them in host memory. algorithm: the
@@ -64,12 +74,14 @@ struct Method {
     /// come in one order on all ranks.
     PreparedCall (*compile)(Operation const& operation, CompileContext const& context) = nullptr;
     /// Why the method cannot do this step; empty: it can. nullptr: it can do all that an MPI library can.
-    std::string (*refusal)(Operation const& operation, Plan const& plan, Limits const& limits) = nullptr;
+    std::string (*refusal)(Operation const& operation, Plan const& plan, ChosenMethod const& method,
+                           Limits const& limits) = nullptr;
     /// False: the method has no such knob. Throws UsageError for a wrong value. nullptr: it has none.
     bool (*read_knob)(ChosenMethod& method, std::string_view knob, std::string_view value) = nullptr;
     MethodKind kind = MethodKind::direct;
     bool whole_exchanges = false;         // an exchange cannot be cut into several calls
     bool nonblocking_reductions = false;  // never makes the blocking calls
+    bool one_sided = false;               // its steps have windows
 };
 
 /// What all members of a group do together.

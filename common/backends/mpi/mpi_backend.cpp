@@ -100,13 +100,14 @@ public:
         if (std::string const reason = refusal(method, agreed, device); !reason.empty()) {
             return Unsupported{reason};
         }
-        Communicators const& communicators = algorithms_.prepare(plan, method.algorithms);
+        Communicators const& communicators = algorithms_.prepare(plan, method.algorithms, method.calls->one_sided);
         if (device && queues_ == nullptr) {
             queues_ = std::make_unique<DeviceQueues>();
         }
+        std::vector<Window> windows;
         std::vector<PreparedCall> calls =
             compile_plan({plan, method, communicators, limits_, &buffers, device ? queues_.get() : nullptr,
-                          agreed.concurrent, agreed.large, idle_, &images.host});
+                          agreed.concurrent, agreed.large, idle_, &images.host, nullptr, nullptr, &windows});
         if (method.row->kind == MethodKind::algorithm) {
             std::string const reason = applicability_test(plan, calls, method.algorithms, algorithms_, bootstrap_);
             if (!reason.empty()) {
@@ -114,7 +115,7 @@ public:
             }
         }
         return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
-            plan, std::move(calls), std::move(images),
+            plan, std::move(calls), std::move(images), std::move(windows),
             fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
             idle_, algorithms_, method.algorithms));
     }
@@ -138,6 +139,11 @@ private:
         }
         if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
             return fmt::format("mpi: {}", reason);
+        }
+        if (on_device(buffers.kind) && method.row->one_sided) {
+            return fmt::format("mpi: {}: no MPI library can be asked whether its windows take {} memory; method staged "
+                               "copies it",
+                               method.row->info.name, name_of(buffers.kind));
         }
         std::string why_not;
         if (method.row->kind == MethodKind::staged) {

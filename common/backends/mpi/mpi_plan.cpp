@@ -6,11 +6,11 @@
 
 namespace dlmb::mpi {
 
-MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
-                 Algorithms& algorithms, AlgorithmChoice choice)
+MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
+                 std::string setting, Idle idle, Algorithms& algorithms, AlgorithmChoice choice)
     : CompiledPlan(plan.steps.size()), algorithms_(algorithms), choice_(std::move(choice)), images_(std::move(images)),
-      calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)), ready_steps_(precedence_of(plan)),
-      setting_(std::move(setting)), idle_(idle) {
+      windows_(std::move(windows)), calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)),
+      ready_steps_(precedence_of(plan)), setting_(std::move(setting)), idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }

@@ -10,6 +10,7 @@
 #include "common/backends/mpi/algorithms.hpp"
 #include "common/backends/mpi/prepared_call.hpp"
 #include "common/backends/mpi/staging.hpp"
+#include "common/backends/mpi/window.hpp"
 #include "common/base/idle.hpp"
 
 #include <string>
@@ -19,10 +20,10 @@ namespace dlmb::mpi {
 
 class MpiPlan final : public CompiledPlan {
 public:
-    /// `calls`: by step of `plan`. `images`: what staged calls point into. `setting`: "mpi/alltoallv, host memory,
-    /// 16 ranks". `choice`: which of `algorithms`, which outlive the plan, it runs by.
-    MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::string setting, Idle idle,
-            Algorithms& algorithms, AlgorithmChoice choice);
+    /// `calls`: by step of `plan`. `images` and `windows`: what staged and one-sided calls point into. `setting`:
+    /// "mpi/alltoallv, host memory, 16 ranks". `choice`: which of `algorithms`, which outlive the plan, it runs by.
+    MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
+            std::string setting, Idle idle, Algorithms& algorithms, AlgorithmChoice choice);
     bool activate() override { return algorithms_.activate(choice_); }
     [[nodiscard]] Provenance provenance() const override { return algorithms_.facts(choice_); }
     void launch() override;  // posts the first step, or all that wait for none
@@ -53,6 +54,7 @@ private:
     Algorithms& algorithms_;
     AlgorithmChoice choice_;
     HostImages images_;
+    std::vector<Window> windows_;  // end in the order of their making, on all ranks alike
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;
     bool in_order_;  // every step waits for the one before

@@ -105,8 +105,33 @@ using namespace dlmb::intercepted;
 extern "C" {
 
 int MPI_Isend(void const* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-    count_message(to, bytes_of(count, type), comm);
+    if (count == 0) {
+        ++counted.notices;
+    } else {
+        count_message(to, bytes_of(count, type), comm);
+    }
     return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+int MPI_Put(void const* from, int count, MPI_Datatype type, int to, MPI_Aint place, int count_there,
+            MPI_Datatype type_there, MPI_Win window) {
+    ++counted.messages;
+    counted.message_bytes += bytes_of(count, type);
+    return PMPI_Put(from, count, type, to, place, count_there, type_there, window);
+}
+
+int MPI_Get(void* to, int count, MPI_Datatype type, int from, MPI_Aint place, int count_there, MPI_Datatype type_there,
+            MPI_Win window) {
+    ++counted.gets;
+    counted.get_bytes += bytes_of(count, type);
+    return PMPI_Get(to, count, type, from, place, count_there, type_there, window);
+}
+
+int MPI_Accumulate(void const* from, int count, MPI_Datatype type, int to, MPI_Aint place, int count_there,
+                   MPI_Datatype type_there, MPI_Op operation, MPI_Win window) {
+    ++counted.accumulates;
+    counted.accumulate_bytes += bytes_of(count, type);
+    return PMPI_Accumulate(from, count, type, to, place, count_there, type_there, operation, window);
 }
 
 int MPI_Alltoall(void const* from, int send_count, MPI_Datatype send_type, void* to, int recv_count,

@@ -168,13 +168,9 @@ TEST(Options, PatternsWithoutPresetsSaySo) {
     EXPECT_EQ(std::get<Printout>(parsed).text, "dlmb_collective has no presets; --help lists its parameters\n");
 }
 
-TEST(Options, LettersOfNcclTestsNeedToBeAskedForFirst) {
-    Options const options = parse({"--cli", "nccl", "-n", "7", "-w", "3", "-c", "0"});
-    EXPECT_EQ(options.runner.iterations, 7U);
-    EXPECT_EQ(options.runner.warmup, 3U);
-    EXPECT_FALSE(options.runner.validate);
-    EXPECT_NE(parse_refusal({"-n", "7"}), "");
-    EXPECT_NE(parse_refusal({"--cli", "osu"}), "");
+TEST(Options, ABufferLimitIsASizeOfBytes) {
+    EXPECT_EQ(parse({"--buffer-limit", "1M"}).buffer_limit, Bytes{1} << 20U);
+    EXPECT_NE(parse_refusal({"--buffer-limit", "1MB"}).find("--buffer-limit"), std::string::npos);
 }
 
 }  // namespace

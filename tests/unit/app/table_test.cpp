@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <regex>
+#include <sstream>
 
 namespace dlmb::app {
 namespace {
@@ -27,8 +27,30 @@ record::Record example() {
     return cell;
 }
 
+Options of_layout(Layout layout) {
+    Options options;
+    options.layout = layout;
+    return options;
+}
+
+/// All that a table says of one cell, without its totals.
+std::string shown(Layout layout, record::Record const& cell, std::string_view title) {
+    auto const table = make_table(of_layout(layout));
+    table->add(cell, title);
+    return table->ready();
+}
+
+std::vector<std::string> lines_of(std::string const& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
 TEST(Table, OwnLayoutShowsMedianInMicrosecondsAndBusBandwidth) {
-    std::string const row = make_table(Layout::dlmb)->row(example(), "mixtral-8x7b");
+    std::string const row = shown(Layout::dlmb, example(), "mixtral-8x7b");
     EXPECT_NE(row.find("2000.000"), std::string::npos) << row;
     EXPECT_NE(row.find("1.500"), std::string::npos) << row;
     EXPECT_NE(row.find("ok"), std::string::npos) << row;
@@ -49,54 +71,127 @@ TEST(Table, OwnLayoutHasOneRowForOnePhase) {
     record::Record cell = example();
     cell.result.phases = {{"only", cell.result.time}};
     cell.phases = {{"only", cell.traffic}};
-    std::string const row = make_table(Layout::dlmb)->row(cell, "");
-    EXPECT_EQ(std::count(row.begin(), row.end(), '\n'), 1) << row;
+    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 2U) << "names and figures";
     cell.result.phases.push_back({"other", cell.result.time});
     cell.phases.push_back({"other", cell.traffic});
-    std::string const rows = make_table(Layout::dlmb)->row(cell, "");
-    EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 3) << rows;
+    EXPECT_EQ(lines_of(shown(Layout::dlmb, cell, "")).size(), 4U);
 }
+
+TEST(Table, OwnLayoutFitsOnALineWhateverTheLabels) {
+    for (std::size_t const length : {0U, 10U, 30U, 60U, 200U}) {
+        for (char const* const method : {"copy", "algorithm:allreduce=ring_segmented:segment=32K"}) {
+            record::Record cell = example();
+            cell.identity.method = method;
+            cell.result.phases = {{"count_exchange", cell.result.time}, {"dispatch", cell.result.time}};
+            cell.phases = {{"count_exchange", cell.traffic}, {"dispatch", cell.traffic}};
+            std::string const title(length, 't');
+            std::string const text = shown(Layout::dlmb, cell, title);
+            EXPECT_NE(text.find(title), std::string::npos);
+            EXPECT_NE(text.find(method), std::string::npos) << text;
+            for (std::string const& line : lines_of(text)) {
+                EXPECT_TRUE(line.size() <= 120 || line.starts_with("# t")) << line;
+            }
+        }
+    }
+}
+
+TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
+    Options options;
+    options.columns = Columns::all;
+    auto const table = make_table(options);
+    table->add(example(), std::string(100, 't'));
+    std::vector<std::string> const lines = lines_of(table->ready());
+    ASSERT_EQ(lines.size(), 2U);
+    for (char const* const name : {"# traffic", "phase", "p95 [us]", "samples", "bytes"}) {
+        EXPECT_NE(lines[0].find(name), std::string::npos) << name;
+    }
+    EXPECT_EQ(lines[0].size(), lines[1].size());
+}
+
+TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
+    auto const table = make_table({});
+    table->expect("operation=allreduce 1024 K");
+    table->add(gather("8"), "operation=allreduce 8 B");
+    EXPECT_EQ(lines_of(table->ready()).size(), 2U);
+    table->add(gather("1048576"), "operation=allreduce 1024 K");
+    EXPECT_EQ(lines_of(table->ready()).size(), 1U);
+    table->add(gather("1048576"), "operation=allreduce element=fp64 1024 K");
+    EXPECT_EQ(lines_of(table->ready()).size(), 3U) << "the label now has a line of its own";
+    EXPECT_EQ(table->footer(), "");
+}
+
+constexpr char const* osu_names =
+    "# Size         Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations\n";
 
 // OSU 7: "%-10s%*s%*s%*s%*s" with 20, 20, 20 and 12; values with two decimals.
 TEST(Table, OsuLayoutHasTheColumnsOfOsu) {
-    auto const table = make_table(Layout::osu);
-    EXPECT_NE(table->header({}, "collective")
-                  .find("\n# Size         Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations\n"),
-              std::string::npos);
-    EXPECT_EQ(table->row(gather("1048576"), "operation=allgather 1 M"),
-              "# operation=allgather mpi/alltoallv host\n"
-              "1048576                2500.00                0.00                0.00         100\n");
+    EXPECT_EQ(shown(Layout::osu, gather("1048576"), "operation=allgather 1 M"),
+              std::string("# operation=allgather mpi/alltoallv host\n") + osu_names +
+                  "1048576                2500.00                0.00                0.00         100\n");
 }
 
-TEST(Table, OsuLayoutSaysASeriesOnce) {
-    auto const table = make_table(Layout::osu);
-    EXPECT_EQ(table->row(gather("1024"), "operation=allgather 1 K").front(), '#');
-    EXPECT_EQ(table->row(gather("2048"), "operation=allgather 2 K").substr(0, 10), "2048      ");
-    EXPECT_EQ(table->row(gather("1024"), "operation=alltoall 1 K").front(), '#');
+TEST(Table, OsuLayoutAddsPercentiles) {
+    Options options = of_layout(Layout::osu);
+    options.percentiles = {50, 99};
+    auto const table = make_table(options);
+    record::Record cell = gather("8");
+    cell.result.samples_ns = {4000, 1000, 2000, 3000};  // nearest rank: the 2nd and the 4th
+    table->add(cell, "");
+    std::string const text = table->ready();
+    EXPECT_NE(text.find("    P50 Tail Lat(us)    P99 Tail Lat(us)\n"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("                2.00                4.00\n")) << text;
+}
+
+TEST(Table, LayoutsOfSuitesHaveOneTablePerMethod) {
+    auto const table = make_table(of_layout(Layout::osu));
+    auto const add = [&](char const* method, char const* size, char const* title) {
+        record::Record cell = gather(size);
+        cell.identity.method = method;
+        table->add(cell, title);
+    };
+    auto const sizes = [](std::string const& text) {
+        std::string found;
+        for (std::string const& line : lines_of(text)) {
+            found += line.starts_with("# Size") ? "S" : line.front() == '#' ? "#" : line.substr(0, 1);
+        }
+        return found;
+    };
+    add("blocking", "1024", "operation=allgather 1 K");
+    add("nonblocking", "1024", "operation=allgather 1 K");
+    EXPECT_EQ(sizes(table->ready()), "#S1") << "the other method waits";
+    add("nonblocking", "2048", "operation=allgather 2 K");
+    add("blocking", "2048", "operation=allgather 2 K");
+    EXPECT_EQ(sizes(table->ready()), "2");
+    add("blocking", "4096", "operation=alltoall 4 K");
+    EXPECT_EQ(sizes(table->ready()), "#S12#S4") << "allgather is through";
+    add("nonblocking", "8192", "operation=alltoall 8 K");
+    add("nonblocking", "4096", "operation=alltoall 4 K");
+    EXPECT_EQ(sizes(table->ready()), "");
+    EXPECT_EQ(sizes(table->footer()), "#S48") << "by rising size";
+    EXPECT_EQ(table->footer(), "");
 }
 
 TEST(Table, OsuLayoutTakesTheBusiestRankWhereThereIsNoMessageSize) {
-    std::string const row = make_table(Layout::osu)->row(example(), "");
-    EXPECT_TRUE(std::regex_search(row, std::regex("\n3000000 +2500\\.00 "))) << row;  // osu's average is the mean
+    std::string const text = shown(Layout::osu, example(), "");
+    EXPECT_TRUE(std::regex_search(text, std::regex("\n3000000 +2500\\.00 "))) << text;  // osu's average is the mean
 }
 
 // nccl-tests 2.19: size %12, count %12, type %8, redop %6, root %6, then time %7, algbw %6, busbw %6, #wrong.
 // 4 MiB / 2 ms = 2.10 GB/s, three quarters of it 1.57; count is what one rank sends.
 TEST(Table, NcclLayoutFillsTheHalfThatWasMeasured) {
-    auto const table = make_table(Layout::nccl);
-    std::string const heading = "# operation=allgather mpi/alltoallv host\n";
     std::string const size = "     4194304        262144     float    none      -1";
     std::string const figures = "   2000.0    2.10    1.57      0";
     std::string const nothing = "      N/A     N/A     N/A    N/A";
-    EXPECT_EQ(table->row(gather("1048576"), "operation=allgather 1 M"), heading + size + figures + nothing + "\n");
-    EXPECT_EQ(table->row(gather("1048576", "on"), "operation=allgather 1 M"), size + nothing + figures + "\n");
+    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).back(), size + figures + nothing);
+    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576", "on"), "")).back(), size + nothing + figures);
+    EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).size(), 5U) << "what it is, three of names, figures";
 }
 
 TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {
     record::Record cell = gather("1048576");
     auto const row = [&](char const* operation) {
         cell.identity.parameters["operation"] = operation;
-        return make_table(Layout::nccl)->row(cell, "");
+        return shown(Layout::nccl, cell, "");
     };
     EXPECT_NE(row("allreduce").find("   262144     float     sum      -1 "), std::string::npos);
     EXPECT_NE(row("broadcast").find("   262144     float    none       0 "), std::string::npos);
@@ -105,7 +200,7 @@ TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {
 }
 
 TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
-    std::string const row = make_table(Layout::nccl)->row(example(), "");
+    std::string const row = shown(Layout::nccl, example(), "");
     EXPECT_NE(row.find("     4000000       4000000      byte    none      -1   2000.0    2.00    1.50      0"),
               std::string::npos)
         << row;
@@ -113,14 +208,14 @@ TEST(Table, NcclLayoutShowsOtherTrafficAsBytes) {
 
 // nccl-tests prints both lines, and scripts that watch it look for them. 1.573 GB/s in one row, 1.5 in the other.
 TEST(Table, NcclLayoutEndsWithTheLinesThatScriptsLookFor) {
-    auto const table = make_table(Layout::nccl);
+    auto const table = make_table(of_layout(Layout::nccl));
     EXPECT_EQ(table->footer(), "");
-    (void)table->row(gather("1048576"), "");
-    (void)table->row(example(), "");
-    EXPECT_EQ(table->footer(), "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.53643\n#\n");
+    table->add(gather("1048576"), "");
+    table->add(example(), "");
+    EXPECT_TRUE(table->footer().ends_with("\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 1.53643\n#\n"));
     record::Record wrong = example();
     wrong.result.status = measure::Status::invalid;
-    (void)table->row(wrong, "");
+    table->add(wrong, "");
     EXPECT_NE(table->footer().find("# Out of bounds values : 1 FAILED\n"), std::string::npos);
 }
 
@@ -129,7 +224,7 @@ TEST(Table, ASkippedCellIsACommentWithItsReason) {
     cell.result.status = measure::Status::skipped;
     cell.result.reason = "no CUDA device";
     for (Layout const layout : {Layout::dlmb, Layout::osu, Layout::nccl}) {
-        std::string const row = make_table(layout)->row(cell, "");
+        std::string const row = shown(layout, cell, "");
         EXPECT_EQ(row.front(), '#');
         EXPECT_NE(row.find("no CUDA device"), std::string::npos);
     }

@@ -71,6 +71,17 @@ TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {
     EXPECT_NE(usage_error("blocking:bcast=chain").find("has none"), std::string::npos);
 }
 
+TEST(MpiMethods, OneSidedMethodsHaveASynchronizationAndAKindOfWindow) {
+    EXPECT_EQ(read_method(parse_method("put")).sync, OneSidedSync::flush);
+    ChosenMethod const method = read_method(parse_method("get:sync=pscw:window=allocate"));
+    EXPECT_EQ(method.sync, OneSidedSync::pscw);
+    EXPECT_TRUE(method.allocate_windows);
+    EXPECT_EQ(read_method(parse_method("staged:by=put:sync=lock")).sync, OneSidedSync::lock);
+    EXPECT_NE(usage_error("put:sync=flush_local").find("tells nothing of the target"), std::string::npos);
+    EXPECT_NE(usage_error("accumulate:window=dynamic").find("create or allocate"), std::string::npos);
+    EXPECT_NE(usage_error("put:depth=2").find("sync=flush|lock"), std::string::npos);
+}
+
 TEST(MpiMethods, TheDefaultOfAnOperationIsTheFirstMethodThatTakesAllOfIt) {
     EXPECT_EQ(row_for(find_method("alltoall"), OperationKind::exchange).info.name, "alltoall");
     EXPECT_EQ(row_for(find_method("blocking"), OperationKind::exchange).info.name, "alltoallv");

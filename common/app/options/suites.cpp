@@ -1,0 +1,627 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/options/suites.hpp"
+
+#include "common/base/error.hpp"
+#include "common/plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace dlmb::app {
+namespace {
+
+constexpr std::string_view one_gpu = "one process drives one GPU; start more with mpirun";
+
+// OSU Micro-Benchmarks 7.4, c/util/osu_util_options.h.
+constexpr SuiteOption osu_options[] = {
+    {"-m", "--message-size", "[MIN:]MAX", Meaning::size_range, "message-size", "",
+     "`-m MIN:MAX`; either end may be left out, and sizes that the element does not divide are left out"},
+    {"-i", "--iterations", "N", Meaning::option, "iterations", "", "`--iterations N`"},
+    {"-x", "--warmup", "N", Meaning::option, "warmup", "", "`--warmup N`"},
+    {"-c", "--validation", "[log:DIR]", Meaning::validation, "validation", "",
+     "`--validation on`, the default; what was wrong stands in the result line, so `log:` is refused"},
+    {"-u", "--validation-warmup", "N", Meaning::ignored, "", "", "bytes are checked before and after the timed calls"},
+    {"-f", "--full", "", Meaning::ignored, "", "", "`--layout osu` always has all columns"},
+    {"-z", "--tail-lat", "[P,P,...]", Meaning::option, "percentiles", "50,90,99", "`--percentiles 50,90,99`"},
+    {"-T", "--type", "TYPE", Meaning::element, "element", "",
+     "`--element int8`, `int32` or `fp32`; `all` is a list of them"},
+    {"-l", "--in-place", "", Meaning::fixed, "in-place", "on", "`--in-place on`"},
+    {"-k", "--root-rank", "fixed:R", Meaning::root, "root", "", "`--root R`; for `rotate` give a list, `--root 0,1,2`"},
+    {"-d", "--accelerator", "TYPE", Meaning::memory, "memory", "",
+     "`--memory cuda` or `managed`; `D D` and `H H` are understood"},
+    {"-M", "--mem-limit", "SIZE", Meaning::option, "buffer-limit", "",
+     "`--buffer-limit SIZE`: larger points are skipped"},
+    {"-b", "--buffer-num", "KIND", Meaning::buffers, "cache", "",
+     "`single`: `--cache warm`, `multiple`: `--cache rotate`; of windows `--window-buffers KIND`"},
+    {"-W", "--window-size", "N", Meaning::parameter, "window", "", "`--window N`, where the operation has windows"},
+    {"-V", "--vary-window", "", Meaning::fixed, "window", "1,2,4,8,16,32,64,128", "`--window 1,2,4,8,16,32,64,128`"},
+    {"-p", "--num-pairs", "N", Meaning::parameter, "pairs", "", "`--pairs N`, where the operation has pairs"},
+    {"-R", "--print-rate", "0|1", Meaning::ignored, "", "", "the message rate is reported where there is one"},
+    {"-h", "--help", "", Meaning::option, "help", "", "`--help`"},
+    {"-v", "--version", "", Meaning::option, "version", "", "`--version`"},
+    {"-G", "--graph", "TYPES", Meaning::refused, "", "", "write `--results FILE`; `dlmb_plot FILE` draws it"},
+    {"-t", "--num-test-calls", "N", Meaning::refused, "", "",
+     "`--method nonblocking` measures the call and its wait; MPI_Test is not called between them"},
+    {"-s", "--sync-option", "SYNC", Meaning::refused, "", "",
+     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
+    {"-w", "--win-options", "KIND", Meaning::refused, "", "",
+     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
+    {"-a", "--array-size", "N", Meaning::refused, "", "",
+     "computing beside traffic is `--compute` of the patterns that have it"},
+    {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "",
+     "computing beside traffic is `--compute` of the patterns that have it"},
+    {"-P", "--papi", "EVENTS", Meaning::refused, "", "",
+     "run the program under `perf stat`; no counters are read here"},
+    {"-D", "--ddt", "TYPE", Meaning::refused, "", "",
+     "data are contiguous; `--method alltoallw` sends an all-to-all with derived datatypes"},
+    {"-N", "--nhbr", "TYPE", Meaning::refused, "", "",
+     "`--operation alltoall --method neighbor` calls MPI_Neighbor_alltoallv"},
+    {"-I", "--session", "", Meaning::refused, "", "",
+     "MPI is started by MPI_Init_thread; `--mpi-thread` sets its level"},
+};
+
+// nccl-tests 2.19, src/common.cu.
+constexpr SuiteOption nccl_options[] = {
+    {"-b", "--minbytes", "SIZE", Meaning::min_bytes, "message-size", "", "the first size (32M)"},
+    {"-e", "--maxbytes", "SIZE", Meaning::max_bytes, "message-size", "", "the last size (32M)"},
+    {"-i", "--stepbytes", "SIZE", Meaning::step_bytes, "message-size", "", "from one size to the next (1M)"},
+    {"-f", "--stepfactor", "N", Meaning::step_factor, "message-size", "",
+     "from one size to the next; `-m MIN:MAX` without `--cli` doubles"},
+    {"-n", "--iters", "N", Meaning::option, "iterations", "", "`--iterations N`"},
+    {"-w", "--warmup_iters", "N", Meaning::option, "warmup", "", "`--warmup N`"},
+    {"-c", "--check", "N", Meaning::validation, "validation", "", "`0`: `--validation off`, otherwise `on`"},
+    {"-o", "--op", "OP", Meaning::reduction, "reduction", "",
+     "`--reduction OP`; `all` is sum,prod,min,max; not avg, mulsum"},
+    {"-d", "--datatype", "TYPE", Meaning::element, "element", "", "`--element TYPE`; `all` is a list of ours"},
+    {"-r", "--root", "R", Meaning::parameter, "root", "", "`--root R`"},
+    {"-T", "--timeout", "SECONDS", Meaning::option, "timeout", "", "`--timeout SECONDS`"},
+    {"-h", "--help", "", Meaning::option, "help", "", "`--help`"},
+    {"-g", "--ngpus", "1", Meaning::only, "", "1", one_gpu},
+    {"-t", "--nthreads", "1", Meaning::only, "", "1", one_gpu},
+    {"-p", "--parallel_init", "0|1", Meaning::ignored, "", "", "every process initialises its own GPU"},
+    {"-m", "--agg_iters", "1", Meaning::only, "", "1", "`--timing stream` times calls that are queued back to back"},
+    {"-a", "--average", "1", Meaning::only, "", "1",
+     "the table has one time; the result line says what it is of the ranks'"},
+    {"-z", "--blocking", "0", Meaning::only, "", "0", "`--timing isolated` waits for each call"},
+    {"-y", "--stream_null", "0", Meaning::only, "", "0", "calls are on a stream of their own"},
+    {"-G", "--cudagraph", "0", Meaning::only, "", "0", "graph replay is `--method graph` of the nccl backend"},
+    {"-R", "--local_register", "0", Meaning::only, "", "0",
+     "registered buffers are `--method registered` of the nccl backend"},
+    {"-N", "--run_cycles", "1", Meaning::only, "", "1", "start the program again; `dlmb_sweep` starts it many times"},
+    {"-C", "--report_cputime", "0", Meaning::only, "", "0", "times are from the launch to the end of an operation"},
+    {"-S", "--report_timestamps", "0", Meaning::only, "", "0", "the launch line of `--results FILE` has the time"},
+    {"-x", "--cta_policy", "N", Meaning::refused, "", "", "set NCCL_CTA_POLICY in the environment"},
+    {"-D", "--device_implementation", "0", Meaning::only, "", "0", "operations are those of NCCL's host interface"},
+    {"-V", "--device_cta_count", "N", Meaning::ignored, "", "", "counts only with `-D`"},
+    {"-M", "--memory_report", "0", Meaning::only, "", "0", "buffers of 1 GiB and more are announced on standard error"},
+    {"-J", "--output_file", "FILE", Meaning::refused, "", "", "write `--results FILE`"},
+};
+
+constexpr Bytes pair_largest = 1U << 22U;  // MAX_MESSAGE_SIZE of OSU
+
+// The first row counts whose operation the program has.
+constexpr SuiteProgram programs[] = {
+    {"allreduce", "all_reduce", "allreduce"},
+    {"reduce", "reduce", "reduce"},
+    {"reduce_scatter", "", "reduce_scatter"},
+    {"reduce_scatter_block", "reduce_scatter", "reduce_scatter_block"},
+    {"", "reduce_scatter", "reduce_scatter"},
+    {"allgather", "all_gather", "allgather", "", true},
+    {"allgatherv", "", "allgatherv", "", true},
+    {"gather", "gather", "gather", "", true},
+    {"gatherv", "", "gatherv", "", true},
+    {"scatter", "scatter", "scatter", "", true},
+    {"scatterv", "", "scatterv", "", true},
+    {"bcast", "broadcast", "broadcast"},
+    {"barrier", "", "barrier"},
+    {"alltoall", "alltoall", "alltoall", "", true},
+    {"alltoallv", "alltoallv", "alltoallv", "", true},
+    {"", "sendrecv", "sendrecv"},
+    {"latency", "", "sendrecv", "ping_pong", false, pair_largest},
+    {"multi_lat", "", "sendrecv", "ping_pong", false, pair_largest},
+    {"bw", "", "bandwidth", "", false, pair_largest},
+    {"bibw", "", "bibandwidth", "", false, pair_largest},
+    {"mbw_mr", "", "message_rate", "", false, pair_largest},
+};
+
+SuiteOption const* find_option(Suite suite, std::string_view text) {
+    std::span<SuiteOption const> const all = options_of(suite);
+    auto const found = std::find_if(all.begin(), all.end(),
+                                    [&](SuiteOption const& row) { return row.letter == text || row.name == text; });
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// `here` as a message has it.
+std::string plain(std::string_view here) {
+    std::string text(here);
+    std::erase(text, '`');
+    return text;
+}
+
+bool has_parameter(PatternType const& type, std::string_view name) {
+    return std::any_of(type.parameters.begin(), type.parameters.end(),
+                       [&](ParameterInfo const& info) { return info.name == name; });
+}
+
+bool has_operation(PatternType const& type, std::string_view name) {
+    return has_parameter(type, "operation") &&
+           std::find(type.phases.begin(), type.phases.end(), name) != type.phases.end();
+}
+
+/// The program that `text` names, with its prefix or suffix or, where the suite is known, without; nullptr: none that
+/// this pattern has.
+SuiteProgram const* find_program(PatternType const& type, std::optional<Suite> suite, std::string_view text) {
+    bool const perf = text.ends_with("_perf");
+    bool const prefixed = text.starts_with("osu_");
+    std::string_view const name = prefixed ? text.substr(4) : perf ? text.substr(0, text.size() - 5) : text;
+    bool const may_be_osu = prefixed || (!perf && suite != Suite::nccl);
+    bool const may_be_nccl = perf || (!prefixed && suite != Suite::osu);
+    auto const* const found = std::find_if(std::begin(programs), std::end(programs), [&](SuiteProgram const& row) {
+        return !name.empty() && has_operation(type, row.operation) &&
+               ((may_be_osu && row.osu == name) || (may_be_nccl && row.nccl == name));
+    });
+    return found == std::end(programs) ? nullptr : found;
+}
+
+/// Why a program of a suite is no operation here, and what is.
+std::string refused_program(PatternType const& type, std::string_view text) {
+    std::string_view name = text.starts_with("osu_") ? text.substr(4) : text;
+    std::string_view method;
+    if (name.ends_with("_persistent")) {
+        name.remove_suffix(std::string_view("_persistent").size());
+        method = "persistent";
+    } else if (name.starts_with('i')) {
+        name.remove_prefix(1);
+        method = "nonblocking";
+    } else if (name == "alltoallw") {
+        name = "alltoallv";
+        method = "alltoallw";
+    }
+    SuiteProgram const* const program = method.empty() ? nullptr : find_program(type, Suite::osu, name);
+    return program == nullptr ? "not among the operations here (docs/from-osu-and-nccl-tests.md)"
+                              : fmt::format("write --operation {} --method {}", program->operation, method);
+}
+
+bool names_program(std::string_view text) {
+    return text.starts_with("osu_") || text.ends_with("_perf");
+}
+
+std::string lower(std::string_view text) {
+    std::string small(text);
+    std::transform(small.begin(), small.end(), small.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return small;
+}
+
+using Name = std::pair<std::string_view, std::string_view>;
+
+/// Our name for a value of theirs, without regard to case; empty: none of `names`.
+std::string_view renamed(std::span<Name const> names, std::string const& value) {
+    auto const found = std::find_if(names.begin(), names.end(), [&](Name const& name) { return name.first == value; });
+    return found == names.end() ? std::string_view{} : found->second;
+}
+
+constexpr Name osu_elements[] = {
+    {"mpi_char", "int8"}, {"mpi_int", "int32"}, {"mpi_float", "fp32"}, {"all", "int8,int32,fp32"}};
+constexpr Name nccl_elements[] = {{"f8e4m3", "fp8"}, {"all", "uint8,int32,int64,fp8,fp16,bf16,fp32,fp64"}};
+constexpr Name nccl_reductions[] = {{"all", "sum,prod,min,max"}};
+constexpr Name osu_buffers[] = {{"single", "warm"}, {"multiple", "rotate"}};
+constexpr Name osu_places[] = {{"D", "cuda"}, {"MD", "managed"}, {"MH", "managed"}, {"M", "managed"}, {"H", "host"}};
+
+bool is_option_word(std::string_view text) {
+    return text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9');
+}
+
+class Translator {
+public:
+    Translator(PatternType const& type, Suite suite) : type_(type), suite_(suite) { command_.suite = suite; }
+
+    [[nodiscard]] SuiteCommand translate(std::vector<std::string> const& theirs) && {
+        for (std::size_t i = 0; i < theirs.size(); ++i) {
+            std::string const& text = theirs[i];
+            std::string const* const next =
+                i + 1 < theirs.size() && !is_option_word(theirs[i + 1]) ? &theirs[i + 1] : nullptr;
+            if (text.starts_with("--")) {
+                i += long_option(text, next) ? 1U : 0U;
+            } else if (is_option_word(text)) {
+                i += letters(text, next) ? 1U : 0U;
+            } else {
+                i += bare_word(text, next, i == 0 || last_was_theirs_) ? 1U : 0U;
+            }
+        }
+        add_list("element", elements_);
+        if (std::none_of(command_.words.begin(), command_.words.end(),
+                         [](std::string const& word) { return word.starts_with("--layout"); })) {
+            add("layout", suite_ == Suite::osu ? "osu" : "nccl");
+        }
+        return std::move(command_);
+    }
+
+private:
+    // Each returns whether it took the next word as well.
+    bool long_option(std::string const& text, std::string const* next) {
+        std::size_t const equals = std::min(text.find('='), text.size());
+        SuiteOption const* const row = find_option(suite_, text.substr(0, equals));
+        last_was_theirs_ = row != nullptr;
+        if (row == nullptr) {
+            command_.words.push_back(text);
+            return false;
+        }
+        bool const glued = equals < text.size();
+        return take(*row, row->name, glued, glued ? text.substr(equals + 1) : "", next);
+    }
+
+    /// "-i20", "-i 20", and several in one word: "-fl".
+    bool letters(std::string const& text, std::string const* next) {
+        last_was_theirs_ = true;
+        for (std::size_t at = 1; at < text.size(); ++at) {
+            std::string const letter{'-', text[at]};
+            SuiteOption const* const row = find_option(suite_, letter);
+            if (row == nullptr) {
+                throw UsageError(fmt::format("{}: not an option of {}; --help lists ours", letter, suite_name()));
+            }
+            if (!row->argument.empty()) {
+                return take(*row, row->letter, at + 1 < text.size(), text.substr(at + 1), next);
+            }
+            (void)take(*row, row->letter, false, "", nullptr);
+        }
+        return false;
+    }
+
+    /// The program that is imitated, or where OSU's two sides have their buffers.
+    bool bare_word(std::string const& text, std::string const* next, bool no_value) {
+        if (no_value && find_program(type_, suite_, text) != nullptr) {
+            if (added_.count("--operation") > 0) {
+                throw UsageError(fmt::format("{}: a second program; for several give --operation a list", text));
+            }
+            add("operation", text);
+            return false;
+        }
+        if (no_value && names_program(text)) {
+            throw UsageError(fmt::format("{}: {}", text, refused_program(type_, text)));
+        }
+        std::string_view const place =
+            suite_ == Suite::osu && no_value ? renamed(osu_places, text) : std::string_view{};
+        if (place.empty()) {
+            command_.words.push_back(text);
+            last_was_theirs_ = false;
+            return false;
+        }
+        if (next == nullptr || renamed(osu_places, *next) != place) {
+            throw UsageError(fmt::format("{} {}: both sides have the same kind of memory here; write D D or H H", text,
+                                         next == nullptr ? "" : *next));
+        }
+        add("memory", std::string(place));
+        return true;
+    }
+
+    bool take(SuiteOption const& row, std::string_view as, bool glued, std::string const& glued_value,
+              std::string const* next) {
+        if (row.meaning == Meaning::refused) {
+            throw UsageError(fmt::format("{}: not taken over from {}: {}", as, suite_name(), plain(row.here)));
+        }
+        bool const optional = row.argument.starts_with('[') && row.meaning != Meaning::size_range;
+        bool const takes = !row.argument.empty();
+        if (!takes && glued) {
+            throw UsageError(fmt::format("{}: takes no value", as));
+        }
+        if (takes && !optional && !glued && next == nullptr) {
+            throw UsageError(fmt::format("{}: its value is missing", as));
+        }
+        // Our own spelling of the one option that both have with and without a value.
+        bool const ours = optional && !glued && next != nullptr && (*next == "on" || *next == "off");
+        bool const took_next = (takes && !optional && !glued) || ours;
+        value(row, as, took_next ? *next : glued_value);
+        return took_next;
+    }
+
+    void value(SuiteOption const& row, std::string_view as, std::string const& given) {
+        bool const whole_line = row.meaning == Meaning::option || row.meaning == Meaning::validation ||
+                                row.meaning == Meaning::memory ||
+                                (row.meaning == Meaning::buffers && !has_parameter(type_, "window-buffers"));
+        if (!row.ours.empty() && !whole_line && !has_parameter(type_, row.ours)) {
+            throw UsageError(fmt::format("{}: has no meaning here: {}", as,
+                                         row.ours == "message-size"
+                                             ? "the sizes come from the model's parameters"
+                                             : fmt::format("{} has no --{}", type_.name, row.ours)));
+        }
+        switch (row.meaning) {
+        case Meaning::option:
+        case Meaning::parameter:
+            if (row.argument.empty()) {
+                command_.words.push_back(fmt::format("--{}", row.ours));
+            } else {
+                add(row.ours, given.empty() && !row.value.empty() ? std::string(row.value) : not_empty(as, given));
+            }
+            break;
+        case Meaning::fixed:
+            add(row.ours, std::string(row.value));
+            break;
+        case Meaning::only:
+            if (given != row.value) {
+                throw UsageError(
+                    fmt::format("{} {}: only {} is understood: {}", as, given, row.value, plain(row.here)));
+            }
+            break;
+        case Meaning::size_range:
+            range(as, given);
+            break;
+        case Meaning::min_bytes:
+            command_.min_bytes = not_empty(as, given);
+            break;
+        case Meaning::max_bytes:
+            command_.max_bytes = not_empty(as, given);
+            break;
+        case Meaning::step_bytes:
+            command_.step_bytes = not_empty(as, given);
+            break;
+        case Meaning::step_factor:
+            command_.step_factor = not_empty(as, given);
+            break;
+        case Meaning::validation:
+            check(as, given);
+            break;
+        case Meaning::element:
+        case Meaning::reduction:
+        case Meaning::memory:
+        case Meaning::root:
+        case Meaning::buffers:
+            translated(row, as, given);
+            break;
+        case Meaning::ignored:
+        case Meaning::refused:
+            break;
+        }
+    }
+
+    void translated(SuiteOption const& row, std::string_view as, std::string const& given) {
+        std::string const small = lower(not_empty(as, given));
+        std::string value = small;
+        if (row.meaning == Meaning::element && suite_ == Suite::osu) {
+            value = renamed(osu_elements, small);
+        } else if (row.meaning == Meaning::element) {
+            std::string_view const known = renamed(nccl_elements, small);
+            value = known.empty() ? small : known;
+        } else if (row.meaning == Meaning::reduction) {
+            std::string_view const known = renamed(nccl_reductions, small);
+            value = known.empty() ? small : known;
+        } else if (row.meaning == Meaning::memory && (small == "openacc" || small == "rocm" || small == "cxl")) {
+            value = "";
+        } else if (row.meaning == Meaning::root) {
+            value = small.starts_with("fixed:") ? small.substr(6) : "";
+        } else if (row.meaning == Meaning::buffers) {
+            value = renamed(osu_buffers, small);
+        }
+        if (value.empty()) {
+            throw UsageError(fmt::format("{} {}: {}", as, given, plain(row.here)));
+        }
+        if (row.meaning == Meaning::element && suite_ == Suite::osu) {
+            elements_.push_back(value);
+        } else if (row.meaning == Meaning::buffers && has_parameter(type_, "window-buffers")) {
+            add("window-buffers", small);
+        } else {
+            add(row.ours, value);
+        }
+    }
+
+    void check(std::string_view as, std::string const& given) {
+        if (suite_ == Suite::nccl) {
+            add("validation", not_empty(as, given) == "0" ? "off" : "on");
+            return;
+        }
+        if (!given.empty() && given != "on" && given != "off") {
+            throw UsageError(fmt::format("{} {}: the result line of --results FILE says what was wrong; write {} alone",
+                                         as, given, as));
+        }
+        add("validation", given.empty() ? "on" : given);
+    }
+
+    void range(std::string_view as, std::string const& given) {
+        std::size_t const colon = given.find(':');
+        bool const wrong = given.empty() || given == ":" || colon != given.rfind(':');
+        if (wrong) {
+            throw UsageError(fmt::format("{} '{}': expected [MIN]:[MAX] or MAX, for example 8:1M", as, given));
+        }
+        bool const both = colon != std::string::npos;
+        command_.min_bytes = both ? given.substr(0, colon) : "";
+        command_.max_bytes = both ? given.substr(colon + 1) : given;
+    }
+
+    static std::string const& not_empty(std::string_view as, std::string const& given) {
+        if (given.empty()) {
+            throw UsageError(fmt::format("{}: its value is empty", as));
+        }
+        return given;
+    }
+
+    /// The last one counts, as getopt has it.
+    void add(std::string_view name, std::string const& value) {
+        std::string const word = fmt::format("--{}", name);
+        std::size_t& at = added_[word];
+        if (at == 0) {
+            command_.words.push_back(word);
+            command_.words.emplace_back();
+            at = command_.words.size() - 1;
+        }
+        command_.words[at] = value;
+    }
+    void add_list(std::string_view name, std::vector<std::string> const& values) {
+        if (!values.empty()) {
+            add(name, fmt::format("{}", fmt::join(values, ",")));
+        }
+    }
+
+    [[nodiscard]] std::string_view suite_name() const {
+        return suite_ == Suite::osu ? "OSU Micro-Benchmarks" : "nccl-tests";
+    }
+
+    PatternType const& type_;
+    Suite suite_;
+    SuiteCommand command_;
+    std::vector<std::string> elements_;                      // OSU's -T may be given several times
+    std::map<std::string, std::size_t, std::less<>> added_;  // where the value of an option that they gave stands
+    bool last_was_theirs_ = true;                            // so a bare word is no value of an option of ours
+};
+
+Bytes size_or(std::string const& text, Bytes standard, std::string_view option) {
+    return text.empty() ? standard : parse_bytes(text, option);
+}
+
+/// From `min` to `max`, each `next` of the one before; OSU and nccl-tests leave the last out where they step over it.
+template <class Next>
+std::vector<std::string> stepped(Bytes min, Bytes max, std::string_view how, Next next) {
+    constexpr std::size_t most = 1024;
+    if (min > max) {
+        throw UsageError(fmt::format("{}: the first size, {} B, is above the last, {} B", how, min, max));
+    }
+    std::vector<std::string> sizes;
+    for (Bytes size = min;;) {
+        sizes.push_back(fmt::format("{}:{}", size, size));
+        Bytes const following = next(size);
+        if (following > max || following <= size) {
+            return sizes;
+        }
+        if (sizes.size() == most) {
+            throw UsageError(fmt::format("{}: more than {} sizes; take larger steps", how, most));
+        }
+        size = following;
+    }
+}
+
+std::vector<std::string> osu_sizes(SuiteCommand const& command, Bytes largest) {
+    Bytes const max = size_or(command.max_bytes, largest, "-m");
+    // A lone MAX below the first size is OSU's empty table; here it is that size.
+    Bytes const min = size_or(command.min_bytes, std::min<Bytes>(1, max), "-m");
+    return stepped(min, max, "-m", [](Bytes size) { return size == 0 ? 1 : size * 2; });
+}
+
+std::vector<std::string> nccl_sizes(SuiteCommand const& command) {
+    constexpr Bytes mebi = 1U << 20U;
+    constexpr std::string_view how = "-b, -e, -i and -f";
+    Bytes const min = size_or(command.min_bytes, 32 * mebi, "-b");
+    Bytes const max = size_or(command.max_bytes, 32 * mebi, "-e");
+    Bytes const step = size_or(command.step_bytes, mebi, "-i");
+    auto const factor = parse_whole<std::uint64_t>(command.step_factor.empty() ? "1" : command.step_factor);
+    if (!factor) {
+        throw UsageError(fmt::format("-f '{}': expected a whole number, for example 2", command.step_factor));
+    }
+    if (*factor > 1 && min > 0) {
+        return stepped(min, max, how, [&](Bytes size) { return size > max / *factor ? 0 : size * *factor; });
+    }
+    return stepped(min, max, how, [&](Bytes size) { return size + step; });
+}
+
+}  // namespace
+
+std::span<SuiteOption const> options_of(Suite suite) {
+    return suite == Suite::osu ? std::span<SuiteOption const>(osu_options) : std::span<SuiteOption const>(nccl_options);
+}
+
+std::span<SuiteProgram const> suite_programs() {
+    return programs;
+}
+
+SuiteCommand in_our_words(PatternType const& type, std::vector<std::string> const& arguments) {
+    bool const glued = !arguments.empty() && arguments[0].starts_with("--cli=");
+    if (arguments.empty() || (arguments[0] != "--cli" && !glued)) {
+        if (std::any_of(arguments.begin(), arguments.end(),
+                        [](std::string const& word) { return word == "--cli" || word.starts_with("--cli="); })) {
+            throw UsageError("--cli: write it as the first option, because it changes what the others mean");
+        }
+        return {std::nullopt, arguments, "", "", "", ""};
+    }
+    std::size_t const used = glued ? 1 : std::min<std::size_t>(2, arguments.size());
+    std::string const name = glued ? arguments[0].substr(6) : used == 2 ? arguments[1] : "";
+    if (name != "osu" && name != "nccl") {
+        throw UsageError(
+            fmt::format("--cli '{}': the other command lines that are understood are 'osu' and 'nccl'", name));
+    }
+    std::vector<std::string> const theirs(arguments.begin() + static_cast<std::ptrdiff_t>(used), arguments.end());
+    if (std::any_of(theirs.begin(), theirs.end(),
+                    [](std::string const& word) { return word == "--cli" || word.starts_with("--cli="); })) {
+        throw UsageError("--cli: given twice; a command line is written in one way");
+    }
+    return Translator(type, name == "osu" ? Suite::osu : Suite::nccl).translate(theirs);
+}
+
+void take_suite_defaults(PatternType const& type, SuiteCommand const& command, ParameterLists& parameters) {
+    if (!has_parameter(type, "operation")) {
+        return;
+    }
+    Bytes largest = 0;
+    std::string route;
+    std::string whose;
+    auto const given = parameters.find("operation");
+    std::vector<std::string> none;
+    for (std::string& name : given == parameters.end() ? none : given->second) {
+        bool const ours = command.suite != Suite::nccl && has_operation(type, name);
+        SuiteProgram const* const program = ours && !command.suite ? nullptr : find_program(type, command.suite, name);
+        if (program == nullptr) {
+            if (names_program(name)) {
+                throw UsageError(fmt::format("--operation {}: {}", name, refused_program(type, name)));
+            }
+            continue;  // one of ours, or the pattern says which it has
+        }
+        if (!program->route.empty() && parameters.find("route") == parameters.end()) {
+            route = program->route;
+            whose = name;
+        }
+        largest = std::max(largest, program->osu_largest);
+        name = program->operation;
+    }
+    if (!route.empty()) {
+        if (given->second.size() > 1) {
+            throw UsageError(
+                fmt::format("--operation {}: sets --route {}, so it is measured in a launch of its own", whose, route));
+        }
+        parameters["route"] = {route};
+    }
+    if (!command.suite) {
+        return;
+    }
+    if (command.suite == Suite::osu && parameters.find("element") == parameters.end()) {
+        parameters["element"] = {"int8"};  // MPI_CHAR
+    }
+    if (parameters.find("message-size") == parameters.end()) {
+        parameters["message-size"] = command.suite == Suite::osu
+                                         ? osu_sizes(command, largest == 0 ? programs[0].osu_largest : largest)
+                                         : nccl_sizes(command);
+    }
+}
+
+std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int ranks, Bytes size) {
+    auto const text = parameters.find("element");
+    auto const element = text == parameters.end() ? std::nullopt : element_named(text->second);
+    Bytes const unit = element ? size_of(*element) : 1;
+    if (suite == Suite::osu) {
+        return size % unit == 0 ? std::optional(size) : std::nullopt;
+    }
+    constexpr Bytes nccl_alignment = 16;
+    auto const operation = parameters.find("operation");
+    bool const shared = operation != parameters.end() &&
+                        std::any_of(std::begin(programs), std::end(programs), [&](SuiteProgram const& row) {
+                            return row.per_rank && row.operation == operation->second;
+                        });
+    return shared ? size / static_cast<Bytes>(ranks) / nccl_alignment * nccl_alignment : size / unit * unit;
+}
+
+std::string suite_hint(std::string_view word) {
+    std::string_view const name = word.substr(0, word.find('='));
+    std::string_view const key = name.starts_with("--") || name.size() < 2 ? name : name.substr(0, 2);
+    std::string text;
+    for (auto const& [suite, called, cli] :
+         {std::tuple{Suite::osu, "OSU Micro-Benchmarks", "osu"}, std::tuple{Suite::nccl, "nccl-tests", "nccl"}}) {
+        SuiteOption const* const row = find_option(suite, key);
+        if (row != nullptr) {
+            text += fmt::format("; in {} it is {}, here: {}", called, row->name, plain(row->here));
+            text += row->meaning == Meaning::refused ? "" : fmt::format(" (understood after --cli {})", cli);
+        }
+    }
+    return text;
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,343 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Methods put, get and accumulate: MPI's one-sided calls. The memory that peers write to or read from is a window, made
+// in compile(), one per step. `sync` says how both sides know when an access may begin and when it is done: by epochs
+// of the library (fence, pscw), or by two messages of 0 bytes around accesses of a passive target (flush, lock,
+// lock_all).
+#include "common/backends/mpi/collectives.hpp"
+#include "common/backends/mpi/messages.hpp"
+#include "common/backends/mpi/one_sided_calls.hpp"
+#include "common/base/error.hpp"
+#include "common/plan/group_index.hpp"
+#include "common/plan/ready_queue.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace dlmb::mpi {
+namespace {
+
+/// open-mpi/ompi issue 9492: before 5.0 osc/rdma names the shared memory of a window by the number of its communicator,
+/// which groups without a common rank share.
+bool mixes_up_windows() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
+    std::string_view const version(text.data(), static_cast<std::size_t>(length));
+    constexpr std::string_view name = "Open MPI v";
+    return version.starts_with(name) && version.substr(name.size(), 1) < "5";
+}
+
+std::size_t ranks_of(MPI_Comm comm) {
+    int ranks = 0;
+    check(MPI_Comm_size(comm, &ranks), "MPI_Comm_size");
+    return static_cast<std::size_t>(ranks);
+}
+
+/// A group of one rank: some libraries refuse a window of one.
+struct SelfCopies {
+    void start() const { make(copies); }
+
+    std::vector<MemoryCopy> copies;
+};
+
+/// MPICH has 2048 communicators per process, and each window takes one.
+constexpr std::size_t most_windows = 1000;
+
+/// What a step moves, seen from this rank. Peers are ranks of the communicator.
+struct Sides {
+    std::byte* exposed = nullptr;  // the memory that peers access
+    Bytes exposed_bytes = 0;
+    std::vector<Block> origins = {};  // the part of it of each peer
+    std::byte* local = nullptr;       // this rank's memory for its accesses
+    std::vector<Block> targets = {};  // and the part of it for each peer
+    std::vector<MemoryCopy> self = {};
+};
+
+/// Exposes what `blocks` cover.
+void expose(std::byte* base, std::vector<Block> blocks, Sides& sides) {
+    auto const by_offset = [](Block const& a, Block const& b) { return a.offset < b.offset; };
+    auto const [first, last] = std::minmax_element(blocks.begin(), blocks.end(), by_offset);
+    if (first == blocks.end()) {
+        return;
+    }
+    Bytes const begin = first->offset;
+    sides.exposed = base + begin;
+    sides.exposed_bytes = last->offset + last->bytes - begin;
+    for (Block& block : blocks) {
+        block.offset -= begin;
+    }
+    sides.origins = std::move(blocks);
+}
+
+struct SidesOf {
+    Verb verb;
+    CompileContext const& context;
+
+    Sides operator()(Exchange const& step) const {
+        int const me = context.me(step.group);
+        Sides sides = of(context.send_base(step), rotated_peers(step.send, me), context.recv_base(step),
+                         rotated_peers(step.recv, me));
+        auto const is_self = [me](Block const& block) { return block.peer == me; };
+        auto const from = std::find_if(step.send.begin(), step.send.end(), is_self);
+        auto const to = std::find_if(step.recv.begin(), step.recv.end(), is_self);
+        if (from != step.send.end() && to != step.recv.end()) {
+            sides.self = {{context.recv_base(step) + to->offset, context.send_base(step) + from->offset,
+                           std::min(from->bytes, to->bytes)}};
+        }
+        return sides;
+    }
+    Sides operator()(Send const& step) const {
+        return of(context.buffers->base[step.buffer], {in_pair(step.group, step.to)}, nullptr, {});
+    }
+    Sides operator()(Recv const& step) const {
+        return of(nullptr, {}, context.buffers->base[step.buffer], {in_pair(step.group, step.from)});
+    }
+    Sides operator()(ReduceScatter const& step) const {
+        int const ranks = context.ranks(step.group);
+        int const me = context.me(step.group);
+        Bytes const share = step.bytes / static_cast<Bytes>(ranks);
+        Sides sides{context.address(step.recv), share, {}, context.address(step.send), {}, {}};
+        for (int i = 1; i < ranks && share > 0; ++i) {
+            int const peer = (me + i) % ranks;
+            sides.origins.push_back({peer, 0, share});
+            sides.targets.push_back({peer, static_cast<Bytes>(peer) * share, share});
+        }
+        return sides;
+    }
+    template <class Other>
+    Sides operator()(Other const& /*step*/) const {
+        throw Error("mpi: a one-sided call for a step that it cannot do");
+    }
+
+private:
+    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv,
+                           std::vector<Block> received) const {
+        Sides sides;
+        bool const reads = verb == Verb::get;
+        sides.local = reads ? recv : send;
+        sides.targets = reads ? received : sent;
+        expose(reads ? send : recv, reads ? std::move(sent) : std::move(received), sides);
+        return sides;
+    }
+    /// The members of a pair are sorted.
+    [[nodiscard]] Block in_pair(GroupId group, Block block) const {
+        block.peer = world_rank(context.plan, group, block.peer) > context.plan.me ? 1 : 0;
+        return block;
+    }
+};
+
+int rank_of(MPI_Comm comm) {
+    int rank = 0;
+    check(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    return rank;
+}
+
+MPI_Comm comm_of(Operation const& operation, CompileContext const& context) {
+    std::optional<GroupId> const group = collective_group(operation);
+    return group ? context.comm(*group)
+                 : context.communicators.of_pair(context.plan.me, *peer_of(context.plan, operation));
+}
+
+/// A block in as many calls as it takes.
+std::vector<Access> accesses_to(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, Limits const& limits) {
+    std::vector<Access> accesses;
+    Bytes const piece = std::max(limits.chunk_bytes / element, Bytes{1}) * element;
+    Bytes first = 0;
+    do {
+        Bytes const part = std::min(piece, bytes - first);
+        accesses.push_back({here + first, there + static_cast<MPI_Aint>(first), static_cast<int>(part / element)});
+        first += part;
+    } while (first < bytes);
+    return accesses;
+}
+
+/// Memory of the library takes the place of what is exposed, and is copied from or to it.
+void add_copies(Sides const& sides, std::byte* window, OneSidedStep& step) {
+    bool const allocated = window != sides.exposed && sides.exposed != nullptr;
+    auto const copy = [](std::vector<MemoryCopy>& copies, std::byte* to, std::byte const* from, Bytes bytes) {
+        if (bytes > 0) {
+            copies.push_back({to, from, bytes});
+        }
+    };
+    if (step.verb == Verb::accumulate) {
+        std::size_t const own = static_cast<std::size_t>(rank_of(step.comm)) * sides.exposed_bytes;
+        copy(step.before, window, sides.local + own, sides.exposed_bytes);
+        if (allocated) {
+            copy(step.after, sides.exposed, window, sides.exposed_bytes);
+        }
+        return;
+    }
+    step.before = sides.self;
+    for (Block const& block : sides.origins) {
+        if (allocated && step.verb == Verb::get) {
+            copy(step.before, window + block.offset, sides.exposed + block.offset, block.bytes);
+        } else if (allocated) {
+            copy(step.after, sides.exposed + block.offset, window + block.offset, block.bytes);
+        }
+    }
+}
+
+PostedAndStarted posted_and_started(OneSidedStep step) {
+    std::vector<int> peers;
+    for (Target const& target : step.targets) {
+        peers.push_back(target.peer);
+    }
+    RankGroup exposed_to(step.comm, step.origins);
+    RankGroup accessed(step.comm, peers);
+    return {std::move(step), std::move(exposed_to), std::move(accessed)};
+}
+
+PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileContext const& context) {
+    if (peer_of(context.plan, operation) == context.plan.me) {
+        return isend_irecv().compile(operation, context);
+    }
+    OneSidedStep step{verb, context.method.sync};
+    Sides const sides = std::visit(SidesOf{verb, context}, operation);
+    Bytes element = 1;
+    if (auto const* reduce = std::get_if<ReduceScatter>(&operation)) {
+        CollectiveArguments const arguments = collective_arguments(operation, context).front();
+        step.type = arguments.type;
+        step.operation = arguments.operation;
+        element = size_of(reduce->element);
+    }
+    step.comm = comm_of(operation, context);
+    std::size_t const ranks = ranks_of(step.comm);
+    if (ranks == 1) {
+        return PreparedCall(SelfCopies{verb == Verb::accumulate
+                                           ? std::vector<MemoryCopy>{{sides.exposed, sides.local, sides.exposed_bytes}}
+                                           : sides.self});
+    }
+    step.tag = context.next_tag(step.comm);
+
+    static std::byte nothing_exposed[1];
+    bool const allocate = context.method.allocate_windows;
+    std::byte* const exposed = sides.exposed == nullptr ? nothing_exposed : sides.exposed;
+    Window& window = context.windows->emplace_back(allocate ? nullptr : exposed, sides.exposed_bytes, step.comm);
+    step.window = window.get();
+    if (step.sync == OneSidedSync::flush) {
+        window.lock_all();
+    }
+
+    std::vector<std::int64_t> own_places(ranks);
+    std::vector<std::int64_t> places(own_places.size());
+    for (Block const& block : sides.origins) {
+        step.origins.push_back(block.peer);
+        own_places[static_cast<std::size_t>(block.peer)] = static_cast<std::int64_t>(block.offset);
+    }
+    check(MPI_Alltoall(own_places.data(), 1, MPI_INT64_T, places.data(), 1, MPI_INT64_T, step.comm), "MPI_Alltoall");
+    for (Block const& block : sides.targets) {
+        step.targets.push_back(
+            {block.peer, accesses_to(sides.local + block.offset, places[static_cast<std::size_t>(block.peer)],
+                                     block.bytes, element, context.limits)});
+    }
+    add_copies(sides, window.base(), step);
+    switch (step.sync) {
+    case OneSidedSync::fence:
+        return PreparedCall(Fenced{std::move(step)});
+    case OneSidedSync::pscw:
+        return PreparedCall(posted_and_started(std::move(step)));
+    default:
+        break;
+    }
+    if (!window.is_unified()) {
+        throw Error(
+            "mpi: a window of this library has separate copies for its owner and the others, so messages do not "
+            "tell the owner what it has got; --method put:sync=fence or sync=pscw");
+    }
+    return PreparedCall(PassiveTarget(std::move(step)));
+}
+
+std::string one_sided_refusal(Operation const& operation, Plan const& plan, ChosenMethod const& method,
+                              Limits const& /*limits*/) {
+    bool const blocks = method.sync == OneSidedSync::fence || method.sync == OneSidedSync::pscw;
+    if (blocks && !is_chain(plan)) {
+        return "sync=fence and sync=pscw wait for the peers, and in this plan steps overlap; sync=flush, lock and "
+               "lock_all do not";
+    }
+    std::optional<GroupId> const group = collective_group(operation);
+    std::size_t const members = group ? plan.groups.at(*group).members.size() : 2;
+    if (members > 1 && members < ranks_of(MPI_COMM_WORLD) && mixes_up_windows()) {
+        return fmt::format(
+            "a window of {} of all ranks, and Open MPI before 5.0 may mix it up with that of other ranks "
+            "(open-mpi/ompi issue 9492); groups of all ranks have no such windows",
+            members);
+    }
+    auto const* reduce = std::get_if<ReduceScatter>(&operation);
+    if (reduce != nullptr && !reduce->shares.empty()) {
+        return "MPI_Accumulate into equal parts only";
+    }
+    if (reduce != nullptr && is_narrow(reduce->element)) {
+        return fmt::format("MPI has no {}, and MPI_Accumulate takes its own operations only", name_of(reduce->element));
+    }
+    auto const steps =
+        static_cast<std::size_t>(std::count_if(plan.steps.begin(), plan.steps.end(), [&](Step const& each) {
+            return method.calls->info.operations.has(kind_of(each.operation));
+        }));
+    return steps <= most_windows
+               ? ""
+               : fmt::format("each step has a window, and {} are more than the {} that are made for a "
+                             "plan",
+                             steps, most_windows);
+}
+
+bool read_one_sided_knob(ChosenMethod& method, std::string_view knob, std::string_view value) {
+    constexpr std::array syncs{"flush", "lock", "lock_all", "fence", "pscw"};  // in the order of OneSidedSync
+    if (knob == "sync") {
+        auto const found = std::find(syncs.begin(), syncs.end(), value);
+        if (found == syncs.end()) {
+            throw UsageError(fmt::format("--method {}:sync={}: expected flush, lock, lock_all, fence or pscw{}",
+                                         method.calls->info.name, value,
+                                         value == "flush_local" ? " (flush_local tells nothing of the target)" : ""));
+        }
+        method.sync = static_cast<OneSidedSync>(found - syncs.begin());
+        return true;
+    }
+    if (knob == "window") {
+        if (value != "create" && value != "allocate") {
+            throw UsageError(
+                fmt::format("--method {}:window={}: expected create or allocate", method.calls->info.name, value));
+        }
+        method.allocate_windows = value == "allocate";
+        return true;
+    }
+    return false;
+}
+
+Method one_sided(std::string_view name, std::string_view description, OperationSet operations,
+                 PreparedCall (*compile)(Operation const&, CompileContext const&)) {
+    return {.info = {name, description, operations,
+                     "sync=flush|lock|lock_all|fence|pscw (default flush), window=create|allocate (default create)"},
+            .compile = compile,
+            .refusal = one_sided_refusal,
+            .read_knob = read_one_sided_knob,
+            .one_sided = true};
+}
+
+template <Verb verb>
+PreparedCall compile_verb(Operation const& operation, CompileContext const& context) {
+    return compile_one_sided(verb, operation, context);
+}
+
+constexpr OperationSet moving{OperationKind::exchange, OperationKind::send, OperationKind::recv};
+
+}  // namespace
+
+Method put() {
+    return one_sided("put", "MPI_Put into a window of each receiver, one per step", moving, compile_verb<Verb::put>);
+}
+
+Method get() {
+    return one_sided("get", "MPI_Get from a window of each sender, one per step", moving, compile_verb<Verb::get>);
+}
+
+Method accumulate() {
+    return one_sided("accumulate", "MPI_Accumulate into a window of each rank's share, one per step",
+                     {OperationKind::reduce_scatter}, compile_verb<Verb::accumulate>);
+}
+
+}  // namespace dlmb::mpi

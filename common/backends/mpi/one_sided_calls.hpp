@@ -1,0 +1,216 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// One iteration of a step by one-sided calls. A peer may touch the memory of this rank only after this rank has come to
+// the step, and this rank learns when all peers are done, as an application has to.
+#pragma once
+
+#include "common/backends/mpi/methods.hpp"
+
+#include <cstring>
+
+namespace dlmb::mpi {
+
+enum class Verb : std::uint8_t { put, get, accumulate };
+
+struct MemoryCopy {
+    std::byte* to;
+    std::byte const* from;
+    Bytes bytes;
+};
+
+inline void make(std::vector<MemoryCopy> const& copies) {
+    for (MemoryCopy const& copy : copies) {
+        std::memmove(copy.to, copy.from, copy.bytes);
+    }
+}
+
+/// One native call.
+struct Access {
+    std::byte* here;
+    MPI_Aint there;  // displacement in the window of the target
+    int count;
+};
+
+struct Target {
+    int peer;
+    std::vector<Access> accesses;
+};
+
+/// Ranks are those of the communicator.
+struct OneSidedStep {
+    Verb verb;
+    OneSidedSync sync;
+    MPI_Datatype type = MPI_BYTE;
+    MPI_Op operation = MPI_OP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Win window = MPI_WIN_NULL;
+    int tag = 0;
+    std::vector<Target> targets = {};     // whose memory this rank accesses, starting with the rank after it
+    std::vector<int> origins = {};        // who access the memory of this rank
+    std::vector<MemoryCopy> before = {};  // until they may
+    std::vector<MemoryCopy> after = {};   // as soon as they have
+
+    void access(Target const& target) const {
+        for (Access const& each : target.accesses) {
+            switch (verb) {
+            case Verb::put:
+                check(MPI_Put(each.here, each.count, type, target.peer, each.there, each.count, type, window),
+                      "MPI_Put");
+                break;
+            case Verb::get:
+                check(MPI_Get(each.here, each.count, type, target.peer, each.there, each.count, type, window),
+                      "MPI_Get");
+                break;
+            case Verb::accumulate:
+                check(MPI_Accumulate(each.here, each.count, type, target.peer, each.there, each.count, type, operation,
+                                     window),
+                      "MPI_Accumulate");
+                break;
+            }
+        }
+    }
+    void access_all() const {
+        for (Target const& target : targets) {
+            access(target);
+        }
+    }
+};
+
+/// sync=fence.
+struct Fenced {
+    void start() const {
+        make(step.before);
+        check(MPI_Win_fence(MPI_MODE_NOPRECEDE, step.window), "MPI_Win_fence");
+        step.access_all();
+        check(MPI_Win_fence(MPI_MODE_NOSUCCEED, step.window), "MPI_Win_fence");
+        make(step.after);
+    }
+
+    OneSidedStep step;
+};
+
+/// Some ranks of a communicator, as MPI wants them for an epoch.
+class RankGroup {
+public:
+    RankGroup(MPI_Comm comm, std::vector<int> const& ranks) {
+        MPI_Group all = MPI_GROUP_NULL;
+        check(MPI_Comm_group(comm, &all), "MPI_Comm_group");
+        check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &group_), "MPI_Group_incl");
+        check(MPI_Group_free(&all), "MPI_Group_free");
+    }
+    RankGroup(RankGroup const&) = delete;
+    RankGroup& operator=(RankGroup const&) = delete;
+    RankGroup(RankGroup&& other) noexcept : group_(other.group_) { other.group_ = MPI_GROUP_NULL; }
+    RankGroup& operator=(RankGroup&&) = delete;
+    ~RankGroup() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (finalized == 0 && group_ != MPI_GROUP_NULL && group_ != MPI_GROUP_EMPTY) {
+            MPI_Group_free(&group_);
+        }
+    }
+    [[nodiscard]] MPI_Group get() const { return group_; }
+
+private:
+    MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+/// sync=pscw.
+struct PostedAndStarted {
+    void start() const {
+        make(step.before);
+        if (!step.origins.empty()) {
+            check(MPI_Win_post(exposed_to.get(), 0, step.window), "MPI_Win_post");
+        }
+        if (!step.targets.empty()) {
+            check(MPI_Win_start(accessed.get(), 0, step.window), "MPI_Win_start");
+            step.access_all();
+            check(MPI_Win_complete(step.window), "MPI_Win_complete");
+        }
+        if (!step.origins.empty()) {
+            check(MPI_Win_wait(step.window), "MPI_Win_wait");
+        }
+        make(step.after);
+    }
+
+    OneSidedStep step;
+    RankGroup exposed_to;
+    RankGroup accessed;
+};
+
+/// sync=lock, lock_all and flush: the target makes no call for the accesses. It says by a message that its memory is
+/// ready, and hears by another one that an origin is done with it. From one peer both come with one tag, ready first.
+class PassiveTarget {
+public:
+    explicit PassiveTarget(OneSidedStep step)
+        : step_(std::move(step)), ready_(step_.targets.size(), MPI_REQUEST_NULL),
+          others_(2 * step_.origins.size() + step_.targets.size(), MPI_REQUEST_NULL) {}
+    void start() {
+        make(step_.before);
+        accessed_ = false;
+        for (std::size_t i = 0; i < ready_.size(); ++i) {
+            receive(step_.targets[i].peer, ready_[i]);
+        }
+        std::size_t const origins = step_.origins.size();
+        for (std::size_t i = 0; i < origins; ++i) {
+            receive(step_.origins[i], others_[i]);
+            send(step_.origins[i], others_[origins + i]);
+        }
+    }
+    void wait() {
+        wait_all(ready_);
+        access();
+        wait_all(others_);
+        make(step_.after);
+    }
+    [[nodiscard]] bool test() {
+        if (!accessed_ && test_all(ready_)) {
+            access();
+            accessed_ = true;
+        }
+        if (!accessed_ || !test_all(others_)) {
+            return false;
+        }
+        make(step_.after);
+        return true;
+    }
+
+private:
+    void receive(int peer, MPI_Request& request) const {
+        check(MPI_Irecv(nullptr, 0, MPI_BYTE, peer, step_.tag, step_.comm, &request), "MPI_Irecv");
+    }
+    void send(int peer, MPI_Request& request) const {
+        check(MPI_Isend(nullptr, 0, MPI_BYTE, peer, step_.tag, step_.comm, &request), "MPI_Isend");
+    }
+    /// What flush completes at one target may overlap with what is on its way to the next ones.
+    void access() {
+        if (step_.sync == OneSidedSync::lock_all && !step_.targets.empty()) {
+            check(MPI_Win_lock_all(0, step_.window), "MPI_Win_lock_all");
+        }
+        if (step_.sync != OneSidedSync::lock) {
+            step_.access_all();
+        }
+        if (step_.sync == OneSidedSync::lock_all && !step_.targets.empty()) {
+            check(MPI_Win_unlock_all(step_.window), "MPI_Win_unlock_all");
+        }
+        std::size_t next = 2 * step_.origins.size();
+        for (Target const& target : step_.targets) {
+            if (step_.sync == OneSidedSync::lock) {
+                check(MPI_Win_lock(MPI_LOCK_SHARED, target.peer, 0, step_.window), "MPI_Win_lock");
+                step_.access(target);
+                check(MPI_Win_unlock(target.peer, step_.window), "MPI_Win_unlock");
+            } else if (step_.sync == OneSidedSync::flush) {
+                check(MPI_Win_flush(target.peer, step_.window), "MPI_Win_flush");
+            }
+            send(target.peer, others_[next++]);
+        }
+    }
+
+    OneSidedStep step_;
+    std::vector<MPI_Request> ready_;   // by target
+    std::vector<MPI_Request> others_;  // by origin: that it is done, that this rank is ready; by target: done there
+    bool accessed_ = false;
+};
+
+}  // namespace dlmb::mpi

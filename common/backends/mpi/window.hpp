@@ -1,0 +1,40 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// An MPI window that frees itself: memory of this rank that the others of a communicator may access.
+#pragma once
+
+#include "common/base/units.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+
+namespace dlmb::mpi {
+
+class Window {
+public:
+    /// Collective over `comm`, as is its end. `base` outlives the window; nullptr: the library allocates the memory.
+    Window(std::byte* base, Bytes bytes, MPI_Comm comm);
+    Window(Window const&) = delete;
+    Window& operator=(Window const&) = delete;
+    Window(Window&& other) noexcept : window_(other.window_), base_(other.base_), locked_(other.locked_) {
+        other.window_ = MPI_WIN_NULL;
+    }
+    Window& operator=(Window&&) = delete;
+    ~Window();
+
+    /// All ranks of the communicator, until the window ends.
+    void lock_all();
+    [[nodiscard]] MPI_Win get() const { return window_; }
+    [[nodiscard]] std::byte* base() const { return base_; }
+    /// What a peer has completed here needs no other call on the window to be seen.
+    [[nodiscard]] bool is_unified() const;
+
+private:
+    MPI_Win window_ = MPI_WIN_NULL;
+    std::byte* base_;
+    bool locked_ = false;
+};
+
+}  // namespace dlmb::mpi

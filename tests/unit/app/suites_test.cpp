@@ -1,0 +1,268 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/options/options.hpp"
+#include "common/app/sweep.hpp"
+#include "common/base/error.hpp"
+#include "patterns/collective/collective.hpp"
+#include "patterns/moe_alltoall/moe_alltoall.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace dlmb::app {
+namespace {
+
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+Options parse_as(std::string const& suite, Words arguments, PatternType const& type = collective::type()) {
+    arguments.insert(arguments.begin(), {"dlmb", "--cli", suite});
+    return std::get<Options>(parse_options(type, arguments));
+}
+
+std::string refusal_of(Words arguments, PatternType const& type = collective::type()) {
+    arguments.insert(arguments.begin(), "dlmb");
+    try {
+        (void)parse_options(type, arguments);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+std::string refusal_as(std::string const& suite, Words arguments, PatternType const& type = collective::type()) {
+    arguments.insert(arguments.begin(), {"--cli", suite});
+    return refusal_of(std::move(arguments), type);
+}
+
+Words parameter_as(std::string const& suite, std::string const& name, Words const& arguments) {
+    return parse_as(suite, arguments).parameters.at(name);
+}
+
+Words sizes_as(std::string const& suite, Words const& arguments, int ranks = 4) {
+    Words sizes;
+    for (SweepPoint const& point : expand_sweep(collective::type(), parse_as(suite, arguments), ranks)) {
+        sizes.push_back(point.parameters.at("message-size"));
+    }
+    return sizes;
+}
+
+TEST(OsuCli, OptionsMeanWhatTheyMeanThere) {
+    Options const options = parse_as("osu", {"-i", "20", "-x5", "-c", "-f", "-l", "-T", "mpi_float", "-d", "cuda", "-M",
+                                             "64M", "-b", "single", "-k", "fixed:1", "-u", "3", "-z"});
+    EXPECT_EQ(options.runner.iterations, 20U);
+    EXPECT_EQ(options.runner.warmup, 5U);
+    EXPECT_TRUE(options.runner.validate);
+    EXPECT_EQ(options.parameters.at("in-place"), Words{"on"});
+    EXPECT_EQ(options.parameters.at("element"), Words{"fp32"});
+    EXPECT_EQ(options.parameters.at("root"), Words{"1"});
+    EXPECT_EQ(options.memory, std::vector<MemoryKind>{MemoryKind::cuda});
+    EXPECT_EQ(options.buffer_limit, Bytes{64} << 20U);
+    EXPECT_EQ(options.runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{50, 90, 99}));
+    EXPECT_EQ(options.layout, Layout::osu);
+}
+
+TEST(OsuCli, LettersMayBeJoinedAndLongNamesMayCarryTheirValue) {
+    Options const options = parse_as("osu", {"-flz90,99", "--iterations=7", "--type=MPI_INT"});
+    EXPECT_EQ(options.parameters.at("in-place"), Words{"on"});
+    EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{90, 99}));
+    EXPECT_EQ(options.runner.iterations, 7U);
+    EXPECT_EQ(options.parameters.at("element"), Words{"int32"});
+}
+
+TEST(OsuCli, TheLastOfRepeatedOptionsCountsButTypesAddUp) {
+    EXPECT_EQ(parse_as("osu", {"-i", "5", "-i", "6"}).runner.iterations, 6U);
+    EXPECT_EQ(parameter_as("osu", "element", {"-T", "mpi_char", "-T", "mpi_int"}), (Words{"int8", "int32"}));
+}
+
+// osu_util.c: sizes double from 1 to 2^20 (collectives) or 2^22 (pairs); "2:" and ":2" leave an end as it is; the last
+// is left out where doubling steps over it.
+TEST(OsuCli, SizesAreThoseOfOsu) {
+    EXPECT_EQ(sizes_as("osu", {"-m", "64:256"}), (Words{"64", "128", "256"}));
+    EXPECT_EQ(sizes_as("osu", {"-m", "8:100"}), (Words{"8", "16", "32", "64"}));
+    EXPECT_EQ(sizes_as("osu", {"-m", "4"}), (Words{"1", "2", "4"}));
+    EXPECT_EQ(sizes_as("osu", {"-m", ":4"}), (Words{"1", "2", "4"}));
+    EXPECT_EQ(sizes_as("osu", {"-m", "512K:"}), (Words{"524288", "1048576"}));
+    EXPECT_EQ(sizes_as("osu", {"osu_latency", "-m", "2M:"}), (Words{"2097152", "4194304"}));
+    EXPECT_EQ(sizes_as("osu", {}).size(), 21U);
+}
+
+TEST(OsuCli, SizesThatTheElementDoesNotDivideAreLeftOutAndCounted) {
+    std::map<std::string, std::size_t> left_out;
+    Options const options = parse_as("osu", {"-m", ":8", "-T", "mpi_float"});
+    EXPECT_EQ(expand_sweep(collective::type(), options, 4, &left_out).size(), 2U);  // 4 and 8
+    EXPECT_EQ(left_out, (std::map<std::string, std::size_t>{{"sizes that --element fp32 does not divide", 2}}));
+}
+
+TEST(OsuCli, TheElementIsMpiCharUnlessSaid) {
+    EXPECT_EQ(parameter_as("osu", "element", {}), Words{"int8"});
+    EXPECT_EQ(parameter_as("osu", "element", {"-T", "all"}), (Words{"int8", "int32", "fp32"}));
+    EXPECT_EQ(parameter_as("osu", "element", {"--element", "bf16"}), Words{"bf16"});
+}
+
+TEST(OsuCli, TheProgramIsTheFirstWord) {
+    EXPECT_EQ(parameter_as("osu", "operation", {"osu_bcast"}), Words{"broadcast"});
+    EXPECT_EQ(parameter_as("osu", "operation", {"allgather", "-i", "3"}), Words{"allgather"});
+    Options const latency = parse_as("osu", {"-i", "3", "osu_latency", "D", "D"});
+    EXPECT_EQ(latency.parameters.at("operation"), Words{"sendrecv"});
+    EXPECT_EQ(latency.parameters.at("route"), Words{"ping_pong"});
+    EXPECT_EQ(latency.memory, std::vector<MemoryKind>{MemoryKind::cuda});
+}
+
+TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
+    Options const options = parse_as("osu", {"-i", "3", "--backend", "mpi", "-f", "--layout", "dlmb", "-c", "off"});
+    EXPECT_EQ(options.backends, Words{"mpi"});
+    EXPECT_EQ(options.layout, Layout::dlmb);
+    EXPECT_FALSE(options.runner.validate);
+}
+
+TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
+    EXPECT_THAT(refusal_as("osu", {"-G", "png"}), HasSubstr("dlmb_plot FILE"));
+    EXPECT_THAT(refusal_as("osu", {"-clog:x"}), HasSubstr("--results FILE"));
+    EXPECT_THAT(refusal_as("osu", {"-d", "rocm"}), HasSubstr("--memory cuda"));
+    EXPECT_THAT(refusal_as("osu", {"-k", "rotate"}), HasSubstr("--root 0,1,2"));
+    EXPECT_THAT(refusal_as("osu", {"-T", "mpi_long"}), HasSubstr("int32"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency", "D", "H"}), HasSubstr("same kind of memory"));
+    EXPECT_THAT(refusal_as("osu", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
+    EXPECT_THAT(refusal_as("osu", {"osu_bcast_persistent"}), HasSubstr("--operation broadcast --method persistent"));
+    EXPECT_THAT(refusal_as("osu", {"osu_alltoallw"}), HasSubstr("--method alltoallw"));
+    EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
+    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("docs/from-osu-and-nccl-tests.md"));
+    EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
+}
+
+TEST(OsuCli, HostileValuesAreRefusedInOneLine) {
+    for (Words const& wrong : std::vector<Words>{{"-i"},        {"-i", ""},    {"-i", "99999999999999999999"},
+                                                 {"-m", ""},    {"-m", ":"},   {"-m", "1:2:3"},
+                                                 {"-m", "8:4"}, {"-m", "1MB"}, {"-T", ""},
+                                                 {"-M", ""},    {"-M", "x"},   {"-k", "fixed:"},
+                                                 {"-z0"},       {"-z101"},     {"-z\xff"},
+                                                 {"-\xff"},     {"-q"},        {"--in-place=on"},
+                                                 {"osu_"},      {"_perf"}}) {
+        std::string const text = refusal_as("osu", wrong);
+        EXPECT_NE(text, "accepted") << wrong.back();
+        EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+        EXPECT_LT(text.size(), 200U) << text;
+    }
+}
+
+TEST(Cli, IsGivenOnceAndFirst) {
+    EXPECT_THAT(refusal_of({"--cli"}), HasSubstr("'osu' and 'nccl'"));
+    EXPECT_THAT(refusal_of({"--cli", "pico"}), HasSubstr("'osu' and 'nccl'"));
+    EXPECT_THAT(refusal_of({"--cli", "osu", "--cli", "nccl"}), HasSubstr("twice"));
+    EXPECT_THAT(refusal_of({"--draws", "2", "--cli", "osu"}), HasSubstr("first option"));
+    EXPECT_EQ(refusal_of({"--cli=osu", "-f"}), "accepted");
+}
+
+TEST(NcclCli, OptionsMeanWhatTheyMeanThere) {
+    Options const options = parse_as("nccl", {"-n", "20", "-w", "5", "-o", "max", "-d", "half", "-r", "1", "-c", "0",
+                                              "-T", "9", "-g", "1", "-p", "1"});
+    EXPECT_EQ(options.runner.iterations, 20U);
+    EXPECT_EQ(options.runner.warmup, 5U);
+    EXPECT_EQ(options.runner.timeout_ns, 9'000'000'000);
+    EXPECT_FALSE(options.runner.validate);
+    EXPECT_EQ(options.parameters.at("reduction"), Words{"max"});
+    EXPECT_EQ(options.parameters.at("element"), Words{"half"});
+    EXPECT_EQ(options.layout, Layout::nccl);
+    EXPECT_TRUE(parse_as("nccl", {"-c", "1"}).runner.validate);
+    EXPECT_EQ(parameter_as("nccl", "reduction", {"-o", "all"}), (Words{"sum", "prod", "min", "max"}));
+}
+
+// common.cu: 32M to 32M in steps of 1M unless -f says a factor; the last is left out where a step passes it.
+TEST(NcclCli, SizesAreThoseOfNcclTests) {
+    EXPECT_EQ(sizes_as("nccl", {"-b", "8", "-e", "64", "-f", "2"}), (Words{"8", "16", "32", "64"}));
+    EXPECT_EQ(sizes_as("nccl", {"-b8", "--maxbytes=100", "-f", "3"}), (Words{"8", "24", "72"}));
+    EXPECT_EQ(sizes_as("nccl", {"-b", "1K", "-e", "3K", "-i", "1K"}), (Words{"1024", "2048", "3072"}));
+    EXPECT_EQ(sizes_as("nccl", {}), Words{"33554432"});
+    EXPECT_EQ(sizes_as("nccl", {"-b", "1", "-e", "8", "-f", "2"}), (Words{"0", "4", "8"})) << "rounded down to floats";
+}
+
+// all_gather.cu: (count / ranks) rounded down to 16 B per rank.
+TEST(NcclCli, SizesOfGathersAndAlltoallAreThoseOfAllRanks) {
+    EXPECT_EQ(sizes_as("nccl", {"alltoall_perf", "-b", "4K", "-e", "4K"}), Words{"1024"});
+    EXPECT_EQ(sizes_as("nccl", {"all_gather", "-b", "100", "-e", "100"}, 3), Words{"32"});
+    EXPECT_EQ(sizes_as("nccl", {"all_reduce_perf", "-b", "4K", "-e", "4K"}), Words{"4096"});
+    EXPECT_EQ(sizes_as("osu", {"osu_alltoall", "-m", "4K:4K"}), Words{"4096"}) << "OSU counts the part per peer";
+}
+
+TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
+    EXPECT_EQ(refusal_as("nccl", {"-g", "8"}),
+              "-g 8: only 1 is understood: one process drives one GPU; start more with mpirun");
+    EXPECT_THAT(refusal_as("nccl", {"-G", "20"}), HasSubstr("--method graph"));
+    EXPECT_THAT(refusal_as("nccl", {"-J", "x.json"}), HasSubstr("--results FILE"));
+    EXPECT_THAT(refusal_as("nccl", {"-f", "x", "-b", "8"}), HasSubstr("-f 'x'"));
+    EXPECT_THAT(refusal_as("nccl", {"-b", "64M"}), HasSubstr("above the last"));
+    EXPECT_THAT(refusal_as("nccl", {"-b", "1", "-e", "1M", "-i", "1"}), HasSubstr("more than 1024 sizes"));
+    EXPECT_EQ(refusal_as("nccl", {"-n", "-w", "5"}), "-n: its value is missing");
+    EXPECT_EQ(refusal_as("nccl", {"-q", "8"}), "-q: not an option of nccl-tests; --help lists ours");
+    EXPECT_EQ(refusal_as("nccl", {"-b", "2"}, moe_alltoall::type()),
+              "-b: has no meaning here: the sizes come from the model's parameters");
+    EXPECT_EQ(refusal_as("nccl", {"-o", "sum"}, moe_alltoall::type()),
+              "-o: has no meaning here: moe_alltoall has no --reduction");
+    EXPECT_EQ(refusal_as("nccl", {"-n", "3"}, moe_alltoall::type()), "accepted");
+}
+
+Words operation(Words arguments) {
+    arguments.insert(arguments.begin(), "dlmb");
+    return std::get<Options>(parse_options(collective::type(), arguments)).parameters.at("operation");
+}
+
+TEST(Operations, HaveTheNamesOfBothSuitesToo) {
+    EXPECT_EQ(operation({"--operation", "bcast,all_reduce,osu_allgather,alltoall_perf,broadcast_perf,sendrecv"}),
+              (Words{"broadcast", "allreduce", "allgather", "alltoall", "broadcast", "sendrecv"}));
+    EXPECT_THAT(refusal_of({"--operation", "latency,bcast"}), HasSubstr("a launch of its own"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_ibcast"}), HasSubstr("--method nonblocking"));
+}
+
+TEST(Options, WhoGivesAnOptionOfASuiteIsToldOurs) {
+    EXPECT_THAT(refusal_of({"-n", "7"}), HasSubstr("in nccl-tests it is --iters, here: --iterations N"));
+    EXPECT_THAT(refusal_of({"-f"}), testing::AllOf(HasSubstr("--full"), HasSubstr("--stepfactor")));
+    EXPECT_THAT(refusal_of({"--tail-lat"}), HasSubstr("--percentiles"));
+    EXPECT_THAT(refusal_of({"-u", "3"}), HasSubstr("understood after --cli osu"));
+    EXPECT_THAT(refusal_of({"--warmup_iters=3"}), HasSubstr("--warmup N"));
+    EXPECT_THAT(refusal_of({"-G", "png"}), testing::Not(HasSubstr("--cli osu"))) << "it is refused there too";
+}
+
+std::string kind_text(SuiteOption const& option) {
+    switch (option.meaning) {
+    case Meaning::refused:
+        return "no";
+    case Meaning::ignored:
+        return "no effect";
+    case Meaning::only:
+        return fmt::format("`{}` only", option.value);
+    default:
+        return "yes";
+    }
+}
+
+TEST(Documentation, ShowsEveryOptionAndEveryProgramOfBothSuites) {
+    std::ifstream file(DLMB_SUITES_PAGE);
+    std::stringstream page;
+    page << file.rdbuf();
+    for (Suite const suite : {Suite::osu, Suite::nccl}) {
+        for (SuiteOption const& option : options_of(suite)) {
+            std::string const argument = option.argument.empty() ? "" : fmt::format(" {}", option.argument);
+            std::string escaped = argument;
+            if (std::size_t const bar = escaped.find('|'); bar != std::string::npos) {
+                escaped.insert(bar, "\\");
+            }
+            EXPECT_THAT(page.str(), HasSubstr(fmt::format("| `{}`, `{}{}` | {} | {} |\n", option.letter, option.name,
+                                                          escaped, kind_text(option), option.here)));
+        }
+    }
+    for (SuiteProgram const& program : suite_programs()) {
+        std::string const osu = program.osu.empty() ? "" : fmt::format("`osu_{}`", program.osu);
+        std::string const nccl = program.nccl.empty() ? "" : fmt::format("`{}_perf`", program.nccl);
+        EXPECT_THAT(page.str(),
+                    HasSubstr(fmt::format("| {} | {} | `--operation {}{}` |", osu, nccl, program.operation,
+                                          program.route.empty() ? "" : fmt::format(" --route {}", program.route))));
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::app
