@@ -8,7 +8,8 @@ import json
 import unittest
 
 import matplotlib.image
-from dlmb_plotting.charts import Axis, Heat, Limits, Plot, Point, Points
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
 from dlmb_plotting.plots import MAKERS, phases, plots
@@ -55,6 +56,18 @@ class PicturesTest(WithFolder):
 
         self.assertIn("Note: not bound (2 launches)", texts(True))
         self.assertNotIn("not bound", texts(False))
+
+    def test_a_long_title_ends_before_the_next_chart_and_inside_the_picture(self) -> None:
+        title = "16384 ranks, 8 per node, device memory, operation reduce_scatter of_a_parameter_with_a_long_name"
+        charts = [Points(f"{index} {title}", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]}) for index in range(4)]
+        rows = [Rows(title, ["a row with a name that takes much of the width of the picture"], Axis("x"), marks=[Mark(0, 1, 1, 1, "one")])]
+        for chosen in (charts, rows):
+            figure = picture(Plot("p", "title", "caption", chosen))
+            renderer = FigureCanvasAgg(figure).get_renderer()
+            for axis, after in zip(figure.axes, [*figure.axes[1:], None]):
+                own = axis._left_title.get_window_extent(renderer)
+                beside = after is not None and after.get_position().y0 == axis.get_position().y0
+                self.assertLess(own.x1, after.get_window_extent(renderer).x0 if beside else figure.bbox.width, axis.get_title(loc="left"))
 
     def test_matrices_stand_side_by_side(self) -> None:
         heats = [Heat(str(index), ["0", "1"], ["0", "1"], "source", "destination", [[0, 1], [1, 0]], "B") for index in range(5)]
