@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from pathlib import Path
 
 from dlmb_results.lines import ResultError
+from dlmb_results.output import OutputError, is_standard_output, write_output
 
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import Inputs, read_inputs
@@ -74,7 +76,9 @@ def draw(plot: str, options: argparse.Namespace) -> int:
     if plot == REPORT:
         from dlmb_plotting.report.page import write
 
-        print(write(inputs, machine, options.output or Path("report.html")))
+        path = write(inputs, machine, options.output or Path("report.html"))
+        if not is_standard_output(path):
+            print(path)
         return 0
     draw_pictures(inputs, machine, plot, options)
     return 0
@@ -93,7 +97,9 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
     folder.mkdir(parents=True, exist_ok=True)
     for each in drawn:
         path = folder / f"{each.name}.{options.format}"
-        picture(each, inputs.results.warnings()).savefig(path, dpi=options.dpi)
+        drawn_as = io.BytesIO()
+        picture(each, inputs.results.warnings()).savefig(drawn_as, dpi=options.dpi, format=options.format)
+        write_output(path, drawn_as.getvalue())
         print(path)
 
 
@@ -108,6 +114,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ResultError as error:
         say(f"error: {error}")
         return EXIT_USAGE
+    except OutputError as error:
+        say(f"error: {error}")
+        return EXIT_OUTPUT
     except OSError as error:
         say(f"error: {error}")
         return EXIT_OUTPUT

@@ -5,11 +5,12 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
 
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <iostream>
 
 namespace dlmb::app {
 namespace {
@@ -32,9 +33,11 @@ int run_tune(int argc, char** argv) {
     }
     try {
         parser.parse(argc, argv);
-        return std::fflush(stdout) == 0 ? exit_code : complain("standard output cannot be written", exit_output);
+        flush_standard_output();
+        return exit_code;
     } catch (CLI::Success const& request) {  // --help, --version
-        return parser.exit(request);
+        int const code = parser.exit(request);
+        return std::cout.flush() ? code : complain("standard output cannot be written", exit_output);
     } catch (CLI::ParseError const& error) {
         return complain(fmt::format("{}; see dlmb_tune --help", error.what()), exit_usage);
     } catch (UsageError const& error) {

@@ -19,6 +19,7 @@ from dlmb_launch.compare.options import parse
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.history import command as history
 from dlmb_results.lines import ResultError, each_kind_once
+from dlmb_results.output import OutputError, is_standard_output, write_output
 
 PROGRAM = "dlmb_compare"
 
@@ -75,13 +76,18 @@ def write(options: argparse.Namespace, comparison: Comparison, code: int) -> boo
     outputs = [(lambda path, writer=FORMATS[name]: writer(comparison, code, path), Path(file)) for name, file in options.export]
     if options.rerun:
         rerun = dumps(confirmation.rerun(comparison))
-        outputs.append((lambda path: path.write_text(rerun, encoding="utf-8"), options.rerun))
+        outputs.append((lambda path: write_output(path, rerun), options.rerun))
     written = True
     for put, path in outputs:
         try:
             put(path)
-        except OSError as error:
-            complain("error", f"{path}: {error.strerror}; give a path that can be written")
+        except OutputError as error:
+            complain("error", error)
+            written = False
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # of a step's summary
+            complain("error", f"{error.filename or path}: {error.strerror}; give a path that can be written")
             written = False
     return written
 
@@ -103,7 +109,8 @@ def run(arguments: list[str] | None) -> int:
     comparison = compared(options)
     found = exit_codes.causes(comparison, options.strict)
     code = exit_codes.exit_code(found, options.warn_only)
-    print(shown(options, comparison, code), end="", flush=True)
+    beside = any(is_standard_output(path) for path in [*(Path(file) for _, file in options.export), *filter(None, [options.rerun])])
+    print(shown(options, comparison, code), end="", flush=True, file=sys.stderr if beside else sys.stdout)
     if not write(options, comparison, code):
         found.add(exit_codes.NOT_WRITTEN)
     return exit_codes.exit_code(found, options.warn_only)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dlmb_launch.compare.checks import UsageError
 from dlmb_launch.compare.exit_codes import USAGE
-from dlmb_launch.compare.exports.formats import FORMATS
+from dlmb_launch.compare.exports.formats import FORMATS, SEVERAL_FILES
 from dlmb_launch.compare.metrics import METRICS
 
 USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
@@ -101,6 +101,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     for name, _ in options.export:
         if name not in FORMATS:
             raise UsageError(f"--export: no format '{name}'; known: {', '.join(FORMATS)}")
+    for name, file in options.export:
+        if name in SEVERAL_FILES and file == "-":
+            raise UsageError(f"--export {name} -: writes several files; name the first of them")
     if options.confirm and options.rerun:
         raise UsageError("--rerun with --confirm: a confirmation is final")
     name_campaigns(options)

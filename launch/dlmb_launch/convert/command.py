@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dlmb_launch.convert import formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
+from dlmb_results.output import OutputError, is_standard_output, write_output
 
 PROGRAM = "dlmb_convert"
 OK, USAGE, CANNOT_WRITE = 0, 64, 74
@@ -42,7 +43,7 @@ def condition(text: str) -> tuple[str, str]:
 def parser() -> argparse.ArgumentParser:
     made = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of another program, whole; " + ", ".join(form.what for form in formats.FORMATS.values()))
-    made.add_argument("-o", "--output", type=Path, metavar="RESULTS.jsonl", help="default: standard output")
+    made.add_argument("-o", "--output", type=Path, default=Path("-"), metavar="RESULTS.jsonl", help="default: -, standard output")
     made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
     made.add_argument("--campaign", default="", metavar="NAME", help="of all launches; default: that of the table (pico), else one for each")
     said = made.add_argument_group("what the files do not say")
@@ -87,13 +88,10 @@ def run(arguments: list[str] | None) -> int:
     given = Given(options.ranks, options.ranks_per_node, options.operation, options.system, options.ucc_count, dict(options.only))
     found = list(converted(options.files, options, given))  # nothing is written unless everything can be read
     text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in found)
-    if options.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return OK
-    options.output.write_text(text, encoding="utf-8")
-    kinds = [line["kind"] for line in found]
-    print(f"{options.output}: {kinds.count('launch')} launches, {kinds.count('cell')} cells")
+    write_output(options.output, text)
+    if not is_standard_output(options.output):
+        kinds = [line["kind"] for line in found]
+        print(f"{options.output}: {kinds.count('launch')} launches, {kinds.count('cell')} cells", flush=True)
     return OK
 
 
@@ -103,6 +101,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ConvertError as error:
         print(f"{PROGRAM}: error: {error}", file=sys.stderr)
         return USAGE
+    except OutputError as error:
+        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
+        return CANNOT_WRITE
     except BrokenPipeError:
         sys.stderr.close()
         return CANNOT_WRITE

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dlmb_launch.sweep.faults import OutputError, UsageError
 from dlmb_launch.sweep.sweep_file import Launch, Sweep
+from dlmb_results.output import write_output
 
 DONE = "done"  # every cell is in the result file
 NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
@@ -71,16 +71,11 @@ class Folder:
 
 
 def write_whole(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror}") from None
+    write_output(path, text)
 
 
 def settle(results: Path) -> None:

@@ -42,6 +42,11 @@ class Show(unittest.TestCase):
             self.assertEqual(tune("show", TABLE, stdout=full).returncode, 74)
 
 
+    def test_help_that_cannot_be_written_is_no_success(self) -> None:
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            self.assertEqual(tune("--help", stdout=full).returncode, 74)
+
+
 class Lookup(unittest.TestCase):
     def test_gives_the_choice_up_to_the_last_byte_of_its_range(self) -> None:
         for size in ("64K", "512K"):

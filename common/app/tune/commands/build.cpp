@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 
 namespace dlmb::app::tune {
@@ -43,6 +44,7 @@ public:
 
     [[nodiscard]] int run() {
         tuning::Accepted const accepted = accept_.checked();
+        report_ = report_beside({table_path_, confirm_sweep_, repeat_sweep_, refine_sweep_});
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
         tuning::TuningTable table;
@@ -70,11 +72,11 @@ public:
         }
         tuning::Built const built = build_rules(search.kept(), confirm.kept(), policy_, accept_.has("unconfirmed"));
         fill_in(table, search, built);
-        print_refused(search);
+        print_refused(search, report_);
         print_summary(built);
         if (!table.rules.empty()) {
             write_table(table_path_, table);
-            fmt::print("table     {}\n", table_path_);
+            fmt::print(report_, "table     {}\n", table_path_);
         }
         write_next(built, table.policy.cache);
         if (table.rules.empty()) {
@@ -115,17 +117,17 @@ private:
         table.rules = built.rules;
     }
 
-    static void print_undecided(tuning::Series const& series, tuning::Point const& point) {
+    void print_undecided(tuning::Series const& series, tuning::Point const& point) const {
         if (point.decision.outcome != tuning::Outcome::undecided) {
             return;
         }
         tuning::Evidence const& evidence = *point.decision.evidence;
-        fmt::print("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
+        fmt::print(report_, "undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
                    name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
                    point.decision.winner->method, 100 * evidence.gain, evidence.launches);
     }
 
-    static void print_summary(tuning::Built const& built) {
+    void print_summary(tuning::Built const& built) const {
         std::map<tuning::Outcome, std::size_t> count;
         for (tuning::Series const& series : built.series) {
             for (tuning::Point const& point : series.points) {
@@ -134,6 +136,7 @@ private:
             }
         }
         fmt::print(
+            report_,
             "sizes     {} better than the default, {} await confirmation, {} undecided, {} ties, {} where the default "
             "is best\n",
             count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed], count[tuning::Outcome::undecided],
@@ -142,18 +145,19 @@ private:
             return rule.status == tuning::RuleStatus::chosen;
         });
         if (count[tuning::Outcome::foreign] > 0) {
-            fmt::print("          {} where foreign numbers are better than the default's, which nothing confirms\n",
+            fmt::print(report_,
+                       "          {} where foreign numbers are better than the default's, which nothing confirms\n",
                        count[tuning::Outcome::foreign]);
         }
-        fmt::print("rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
+        fmt::print(report_, "rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
     }
 
     void write_next(tuning::Built const& built, std::string const& cache) const {
         tuning::NextLaunches const how{policy_.launches, accept_.timing, cache};
         write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed),
-                    {policy_.confirm_launches, accept_.timing, cache});
-        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how);
-        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how);
+                    {policy_.confirm_launches, accept_.timing, cache}, report_);
+        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how, report_);
+        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how, report_);
     }
 
     std::vector<std::string> results_;
@@ -166,6 +170,7 @@ private:
     std::string baseline_ = "mpi";
     tuning::Policy policy_;
     double min_gain_ = -1;
+    std::FILE* report_ = stdout;
 };
 
 }  // namespace
