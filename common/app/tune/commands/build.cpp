@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
-#include "common/app/options/whole_number_check.hpp"
+#include "common/app/options/number_checks.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/measurements.hpp"
@@ -34,7 +34,8 @@ public:
             ->check(whole_number_check)
             ->capture_default_str();
         accept_.add_to(parser);
-        parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen");
+        parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen")
+            ->check(number_check(0, 1));
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
         parser.add_option("--next-confirm", confirm_sweep_, "write a sweep file that measures the winners again");
         parser.add_option("--next-repeat", repeat_sweep_,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/consumers.hpp"
 
+#include "common/app/options/number_checks.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
@@ -185,9 +186,11 @@ std::filesystem::path sibling_library(std::string const& name) {
 void ExportRequest::add_to(CLI::App& parser) {
     parser.add_option("table", table, "tuning table (JSON)")->required()->option_text("TABLE");
     parser.add_option("--to", consumer, fmt::format("one of {}", fmt::join(consumer_names(), ", ")))->required();
-    parser.add_option_function<std::uint64_t>(
-        "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
-        "rules for this number of nodes, where the format has no key for it");
+    parser
+        .add_option_function<std::uint64_t>(
+            "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
+            "rules for this number of nodes, where the format has no key for it")
+        ->check(whole_number_check);
     parser.add_option("--memory", slice.memory, "rules for this memory, likewise");
     parser.add_option("--element", slice.dtype, "rules for this element, likewise");
     parser.add_option("--reduction", slice.reduction, "rules for this reduction, likewise");
