@@ -93,8 +93,16 @@ void replace(fs::path const& path, fs::path const& target, std::string_view text
     }
 }
 
+[[noreturn]] void fail_to_print(int code) {
+    throw OutputError(fmt::format("standard output cannot be written{}{}", code != 0 ? ": " : "",
+                                  code != 0 ? strerrordesc_np(code) : ""));
+}
+
 void print(std::string_view text) {
-    (void)!std::fwrite(text.data(), 1, text.size(), stdout);
+    errno = 0;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+        fail_to_print(errno);
+    }
     flush_standard_output();
 }
 
@@ -131,8 +139,7 @@ void write_output(fs::path const& path, std::string_view text) {
 void flush_standard_output() {
     errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        throw OutputError(fmt::format("standard output cannot be written{}{}", errno != 0 ? ": " : "",
-                                      errno != 0 ? strerrordesc_np(errno) : ""));
+        fail_to_print(errno);
     }
 }
 

@@ -10,13 +10,14 @@
 
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <iostream>
 
 namespace dlmb::app {
 namespace {
 
 int complain(std::string_view what, int code) {
-    fmt::print(stderr, "dlmb_tune: error: {}\n", what);
+    fmt::print(stderr, "dlmb_tune: error: {}\n", one_line(what));
     return code;
 }
 
@@ -45,7 +46,9 @@ int run_tune(int argc, char** argv) {
     } catch (OutputError const& error) {
         return complain(error.what(), exit_output);
     } catch (std::exception const& error) {
-        return complain(error.what(), exit_cell_failed);
+        bool const lost = std::ferror(stdout) != 0;  // what fmt::print threw
+        return complain(lost ? "standard output cannot be written" : error.what(),
+                        lost ? exit_output : exit_cell_failed);
     }
 }
 
