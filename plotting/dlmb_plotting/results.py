@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, TypedDict
+from typing import Any, NamedTuple, Optional, TypedDict, Union
 
 from dlmb_results.converted import statistic_of, suite_of
 from dlmb_results.lines import ResultError, each_kind_once, read_lines, warnings_of
@@ -57,7 +57,7 @@ class CellFields(TypedDict):
     cell_id: str
     pattern: str
     preset: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Union[str, int, float]]
     backend: str
     method: str
     memory: str

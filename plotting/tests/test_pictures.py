@@ -95,6 +95,13 @@ class CommandTest(WithFolder):
     def test_a_file_without_a_cell_that_ran_is_no_success(self) -> None:
         self.assertEqual(run(str(self.file(EXAMPLE.read_text().splitlines()[0])))[0], 64)
 
+    def test_a_number_is_finite_and_in_its_range(self) -> None:
+        for option in ("--latency-us", "--bandwidth-GBps", "--dpi"):
+            for wrong in ("nan", "inf", "0", "-1", "1e99", "x"):
+                code, errors = run(str(EXAMPLE), f"{option}={wrong}")
+                self.assertEqual((code, errors.count("\n")), (64, 1), errors)
+                self.assertIn(f"'{wrong}' is no number from", errors)
+
     def test_no_argument_is_a_usage_error(self) -> None:
         self.assertEqual(run()[0], 64)
 
@@ -107,7 +114,7 @@ class CommandTest(WithFolder):
         broken = self.file(json.dumps({"schema": "dlmb.plan/1.0", "pattern": "x"}), "broken.json")
         code, errors = run("timeline", str(broken))
         self.assertEqual(code, 64)
-        self.assertIn("not as its schema says: KeyError 'plans'", errors)
+        self.assertIn("broken.json: preset: is missing", errors)
 
     def test_an_unknown_json_file_is_refused_when_named_and_passed_over_in_a_folder(self) -> None:
         other = self.file(json.dumps({"schema": "other/1.0"}), "other.json")

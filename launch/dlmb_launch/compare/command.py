@@ -18,8 +18,10 @@ from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.options import parse
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.history import command as history
+from dlmb_results import program
 from dlmb_results.lines import ResultError, each_kind_once
 from dlmb_results.output import OutputError, is_standard_output, write_output
+from dlmb_results.program import say
 
 PROGRAM = "dlmb_compare"
 
@@ -44,7 +46,7 @@ def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metr
 
 
 def complain(kind: str, text: object) -> None:
-    print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
+    say(PROGRAM, kind, text)
 
 
 def compared(options: argparse.Namespace) -> Comparison:
@@ -117,14 +119,5 @@ def run(arguments: list[str] | None) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    try:
-        return run(arguments)
-    except (ResultError, UsageError) as error:
-        complain("error", error)
-        return exit_codes.USAGE
-    except NoBaselineError as error:
-        complain("error", error)
-        return exit_codes.NOT_COMPARABLE
-    except BrokenPipeError:
-        sys.stderr.close()
-        return exit_codes.NOT_WRITTEN
+    codes = {ResultError: exit_codes.USAGE, UsageError: exit_codes.USAGE, NoBaselineError: exit_codes.NOT_COMPARABLE}
+    return program.run(PROGRAM, lambda: run(arguments), codes)
