@@ -28,7 +28,7 @@ from dlmb_results import lines, program
 EXAMPLES = Path(__file__).resolve().parents[2] / "results-schema" / "examples"
 PROGRAM = Path(os.environ["DLMB_COMPARE"])
 US = [100, 101, 99, 102, 100.5, 98.5, 101.5, 99.5]
-RANDOM_DAMAGES = 400
+RANDOM_DAMAGES = 200
 VALUES = (None, True, -1, 0, 1e308, -1e308, 5e-324, 2**70, float("nan"), float("inf"), "", "x", "\x1b[31m", [], [1], {}, {"a": 1})
 
 

@@ -15,7 +15,7 @@ import outputs
 
 from dlmb_launch.convert import command
 
-DAMAGES = 1500
+DAMAGES = 700
 INSERTED = (b"", b"\xff", b"\n", b'"', b"[" * 3000, b"{", b"9" * 400, b"-", b"null", b"nan", b"1e999", b"\t")
 TEXTS = [text.encode() for name, text in vars(outputs).items() if name.isupper() and isinstance(text, str) and "\n" in text]
 

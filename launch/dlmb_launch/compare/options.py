@@ -23,7 +23,7 @@ folders of them; each side takes 8 launches or more, measured in turns. With a h
 environment in it are the baseline. How it decides, and what it writes: docs/comparing.md."""
 
 EXIT_CODES = """exit codes: 0 no regression, 1 regression, 2 inconclusive (only with --strict), 3 not comparable or too few
-launches, 4 the candidate failed validation, 64 bad usage or input, 74 an output could not be written; of several that apply
+launches, 4 the candidate failed validation, 64 bad usage or input, 70 a fault of the program, 130 Ctrl-C, 74 an output could not be written; of several that apply
 the first of 74, 4, 1, 3, 2"""
 
 

@@ -20,7 +20,7 @@ OK = 0
 
 DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot, dlmb_compare and dlmb_tune build. What a line may claim
 and what each definition means: docs/converting.md."""
-EPILOG = "exit codes: 0 converted, 64 bad usage or input, 74 cannot write"
+EPILOG = "exit codes: 0 converted, 64 bad usage or input, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
 
 
 def count(text: str) -> int:

@@ -28,7 +28,7 @@ public:
                         "result files or folders of dlmb_collective, launched several times; or of dlmb_convert, whose "
                         "evidence is foreign: nothing of it is confirmed")
             ->required();
-        parser.add_option("-o,--output", table_path_, "the table to write")->required();
+        parser.add_option("-o,--output", table_path_, "the table to write; - is standard output")->required();
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
             ->check(whole_number_check)
