@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 
 namespace dlmb {
@@ -22,21 +20,15 @@ ParameterValue const& value_of(Parameters const& parameters, std::string_view na
     return found->second;
 }
 
-template <class Number>
-bool parse_whole(std::string_view text, Number& number) {
-    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size();
-}
-
 }  // namespace
 
 std::uint64_t read_unsigned(Parameters const& parameters, std::string_view name, std::uint64_t min, std::uint64_t max) {
     ParameterValue const& text = value_of(parameters, name);
-    std::uint64_t value = 0;
-    if (!parse_whole(text, value) || value < min || value > max) {
+    auto const value = parse_whole<std::uint64_t>(text);
+    if (!value || *value < min || *value > max) {
         throw UsageError(fmt::format("--{} '{}': expected a whole number from {} to {}", name, text, min, max));
     }
-    return value;
+    return *value;
 }
 
 Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min, Bytes max) {
@@ -50,11 +42,11 @@ Bytes read_bytes(Parameters const& parameters, std::string_view name, Bytes min,
 
 double read_real(Parameters const& parameters, std::string_view name, double min, double max) {
     ParameterValue const& text = value_of(parameters, name);
-    double value = 0;
-    if (!parse_whole(text, value) || !std::isfinite(value) || value < min || value > max) {
+    auto const value = parse_whole<double>(text);
+    if (!value || *value < min || *value > max) {
         throw UsageError(fmt::format("--{} '{}': expected a number from {} to {}", name, text, min, max));
     }
-    return value;
+    return *value;
 }
 
 std::size_t read_choice(Parameters const& parameters, std::string_view name,

@@ -73,7 +73,10 @@ def no_such_number(text: str) -> None:
 
 
 def parse(text: str) -> Any:
-    return json.loads(text, parse_constant=no_such_number)
+    try:
+        return json.loads(text, parse_constant=no_such_number)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 class Lines:

@@ -6,14 +6,13 @@
 #include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
 
 #include <fmt/core.h>
-
-#include <cstdio>
 
 namespace dlmb::app {
 namespace {
@@ -47,13 +46,17 @@ public:
     /// The part that needs no other rank; -1 when there is something to measure.
     [[nodiscard]] int speak() const {
         if (auto const* problem = std::get_if<UsageProblem>(&request_)) {
-            complain(problem->text);
+            complain(one_line(problem->text));
             return exit_usage;
         }
         if (auto const* printout = std::get_if<Printout>(&request_)) {
-            bool const written =
-                std::fwrite(printout->text.data(), 1, printout->text.size(), stdout) == printout->text.size();
-            return written && std::fflush(stdout) == 0 ? exit_ok : exit_output;
+            try {
+                write_output("-", printout->text);
+                return exit_ok;
+            } catch (OutputError const& error) {
+                complain(error.what());
+                return exit_output;
+            }
         }
         return -1;
     }
@@ -79,7 +82,7 @@ private:
     /// Said once, by the first rank.
     [[nodiscard]] int refuse(bool first, std::exception const& error, int code) const {
         if (first) {
-            complain(error.what());
+            complain(one_line(error.what()));
         }
         return code;
     }
@@ -135,7 +138,7 @@ int run_benchmark(int argc, char** argv, PatternType const& type) {
         return start(argc, argv, variables, program, request);
     } catch (UsageError const& error) {
         if (launcher_info(variables).rank.value_or(0) == 0) {
-            program.complain(error.what());
+            program.complain(one_line(error.what()));
         }
         return exit_usage;
     } catch (std::exception const& error) {

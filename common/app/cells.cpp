@@ -150,6 +150,9 @@ std::vector<OpenedBackend> open_backends(Bootstrap& bootstrap, Options const& op
     BackendPool pool(context, chooser);
     std::vector<OpenedBackend> opened;
     for (std::string const& name : names) {
+        if (std::any_of(opened.begin(), opened.end(), [&](OpenedBackend const& each) { return each.name == name; })) {
+            continue;  // named twice
+        }
         auto const made = pool.backend(name);
         if (made) {
             opened.push_back({name, made.value(), ""});

@@ -3,6 +3,7 @@
 #include "common/app/reporter.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/record/json.hpp"
 
@@ -168,8 +169,7 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     for (std::string const& warning : launch_.environment.warnings) {
         fmt::print(stderr, "{}: warning: {}\n", launch_.program, warning);
     }
-    fmt::print("{}", table_->header(launch_, type.name));
-    std::fflush(stdout);
+    say(table_->header(launch_, type.name));
 }
 
 void Reporter::expect_titles(std::span<SweepPoint const> points) {
@@ -214,14 +214,13 @@ void Reporter::cell(record::Record const& cell, std::string_view title) {
 void Reporter::rows() {
     if (speaks_) {
         progress_.clear();
-        fmt::print("{}", table_->ready());
-        std::fflush(stdout);
+        say(table_->ready());
     }
 }
 
 void Reporter::comment(std::string_view text) {
     if (speaks_) {
-        fmt::print("# {}\n", text);
+        say(fmt::format("# {}\n", text));
     }
 }
 
@@ -263,6 +262,18 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
     put(STDERR_FILENO, said.view());
 }
 
+/// What nobody can read must not cost a measurement either.
+void Reporter::say(std::string_view text) {
+    try {
+        write_output("-", text);
+    } catch (OutputError const& error) {
+        if (!lost_table_) {
+            fmt::print(stderr, "{}: error: {}; the table is lost\n", launch_.program, error.what());
+        }
+        lost_table_ = true;
+    }
+}
+
 /// A full disk must not cost a measurement: what cannot be saved is printed.
 void Reporter::write(std::string const& line) {
     if (writer_) {
@@ -279,7 +290,7 @@ void Reporter::write(std::string const& line) {
         }
     }
     if (lost_output_) {
-        fmt::print("DLMB-UNSAVED {}\n", line);
+        say(fmt::format("DLMB-UNSAVED {}\n", line));
     }
 }
 
@@ -311,11 +322,11 @@ int Reporter::finish() {
         if (resumed_ > 0) {
             summary += fmt::format(", {} already in the results file", resumed_);
         }
-        fmt::print("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
-                   summary.empty() ? "none" : summary.substr(2), figures_, exit_code() == exit_ok ? "PASS" : "FAIL");
-        std::fflush(stdout);
+        say(fmt::format("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
+                        summary.empty() ? "none" : summary.substr(2), figures_,
+                        exit_code() == exit_ok ? "PASS" : "FAIL"));
     }
-    return exit_code();
+    return lost_table_ ? static_cast<int>(exit_output) : exit_code();
 }
 
 }  // namespace dlmb::app

@@ -94,6 +94,7 @@ private:
         std::array<std::string, 2> of_failure;
     };
 
+    void say(std::string_view text);
     void write(std::string const& line);
     [[nodiscard]] int exit_code() const;
 
@@ -109,6 +110,7 @@ private:
     std::uint64_t resumed_ = 0;
     std::uint64_t written_ = 0;
     bool lost_output_ = false;
+    bool lost_table_ = false;
     bool prints_figures_;
     std::string figures_;
     Progress progress_;

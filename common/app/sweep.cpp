@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace dlmb::app {
@@ -166,10 +168,10 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
                                      std::map<std::string, std::size_t>* left_out) {
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
+    std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
         std::vector<Axis> const axes = axes_of(type, options, defaults);
-        Parameters last;
         for (Parameters chosen : combinations(axes)) {
             bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));
             if (!has_sizes) {
@@ -186,14 +188,16 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
                     ++(*left_out)[fmt::format("sizes that --element {} does not divide",
                                               resolved.find("element")->second)];
                 }
-                if (!measured || chosen == last) {
-                    continue;  // several sizes may be rounded down to one
+                if (!measured) {
+                    continue;
                 }
-                last = chosen;
             }
             for (MemoryKind const memory : options.memory) {
-                points.push_back(
-                    {preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen), memory});
+                // A list may name a value twice, and several sizes may be rounded down to one.
+                SweepPoint point{preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen), memory};
+                if (known.emplace(point.preset, point.parameters, memory).second) {
+                    points.push_back(std::move(point));
+                }
             }
         }
     }

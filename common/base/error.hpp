@@ -58,6 +58,10 @@ public:
 [[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view unknown,
                                        std::span<std::string const> known);
 
+/// A message for one line of a terminal: control characters, line breaks and bytes that are not UTF-8 become \xNN, and
+/// of a long one only begin and end are left, for what is wrong stands there and what to do here.
+[[nodiscard]] std::string one_line(std::string_view message);
+
 /// Why a backend, method or memory kind cannot do what was asked. Becomes a `skipped` record.
 struct Unsupported {
     std::string reason;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,13 +21,17 @@ using Nanoseconds = std::int64_t;
 inline constexpr double nanoseconds_per_microsecond = 1000;
 using Rank = int;
 
-/// The decimal number that is the whole text; nullopt: it is none, or beyond the type.
+/// The decimal number that is the whole text; nullopt: it is none, is not finite, or is beyond the type.
 template <class Number>
 requires std::is_arithmetic_v<Number>
 [[nodiscard]] std::optional<Number> parse_whole(std::string_view text) {
     Number number = 0;
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+    bool whole = error == std::errc{} && end == text.data() + text.size();
+    if constexpr (std::is_floating_point_v<Number>) {
+        whole = whole && std::isfinite(number);  // "nan" and "inf" are read as well
+    }
+    return whole ? std::optional(number) : std::nullopt;
 }
 
 /// What stands between `separators`, of which each single character is one; parts may be empty.

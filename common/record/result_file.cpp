@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/result_file.hpp"
 
+#include "common/base/output_file.hpp"
 #include "common/record/json.hpp"
 
 #include <fmt/core.h>
@@ -115,13 +116,16 @@ ResultWriter::ResultWriter(fs::path path) : path_(std::move(path)) {
     if (path_.has_parent_path()) {
         fs::create_directories(path_.parent_path(), failed);
     }
-    file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    bool const prints = is_standard_output(path_);  // beside the table, whose place in a file would not know of ours
+    file_ = prints
+                ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+                : open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
     if (file_ < 0) {
         throw OutputError(failure(path_, "cannot be opened", errno));
     }
     try {
         struct stat status {};
-        regular_ = fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
+        regular_ = !prints && fstat(file_, &status) == 0 && S_ISREG(status.st_mode);
         if (regular_) {
             lock();
             repair();

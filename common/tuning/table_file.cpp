@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/table_file.hpp"
 
+#include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 
 #include <fmt/format.h>
@@ -538,20 +539,7 @@ std::string to_json(TuningTable const& table) {
 }
 
 void write_table(std::filesystem::path const& path, TuningTable const& table) {
-    std::string const text = to_json(table);
-    std::filesystem::path part = path;
-    part += ".part";
-    std::ofstream file(part, std::ios::binary);
-    file << text;
-    file.close();
-    std::error_code error;
-    if (file) {
-        std::filesystem::rename(part, path, error);
-    }
-    if (!file || error) {
-        throw OutputError(fmt::format("{}: cannot be written{}{}; is its folder there, and is there space?",
-                                      path.string(), error ? ": " : "", error ? error.message() : ""));
-    }
+    write_output(path, to_json(table));
 }
 
 }  // namespace dlmb::tuning

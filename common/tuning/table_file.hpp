@@ -46,7 +46,7 @@ void require_system(TuningTable const& table, std::string_view system_key, std::
 /// One line; "{}" when nothing is set.
 [[nodiscard]] std::string to_json(ChoiceParams const& params);
 
-/// Replaces the file as a whole, so that a reader never sees a part of it. Throws OutputError with path and reason.
+/// As write_output().
 void write_table(std::filesystem::path const& path, TuningTable const& table);
 
 }  // namespace dlmb::tuning

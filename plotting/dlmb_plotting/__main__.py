@@ -4,6 +4,12 @@
 
 import sys
 
-from dlmb_plotting.command import main
+from dlmb_results.program import start
 
-sys.exit(main())
+
+def main() -> int:
+    return start("dlmb_plot", "dlmb_plotting.command", "launch/install-dependencies plot installs it")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

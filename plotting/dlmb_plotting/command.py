@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 import argparse
+import io
+import math
 import sys
 from pathlib import Path
 
+from dlmb_results import program
+from dlmb_results.arguments import Parser
 from dlmb_results.lines import ResultError
+from dlmb_results.output import is_standard_output, write_output
 
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.inputs import Inputs, read_inputs
 from dlmb_plotting.plots import MAKERS, plots
 from dlmb_plotting.simulation import Machine
 
-EXIT_USAGE = 64
-EXIT_UNAVAILABLE = 69
-EXIT_OUTPUT = 74
 PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
 REPORT = "report"
@@ -25,26 +27,34 @@ ALL = "all"
 FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(EXIT_USAGE, f"dlmb_plot: error: {message}; --help shows the usage\n")
-
-
 def positive(text: str) -> float:
-    if not float(text) > 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is not above 0")
-    return float(text)
+    return number(text, 1e-9, 1e9)
+
+
+def dots(text: str) -> int:
+    return round(number(text, 10, 2400))
+
+
+def number(text: str, least: float, most: float) -> float:
+    """NaN is in no range."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from {least:g} to {most:g}")
+    return value
 
 
 def parser() -> Parser:
     names = "\n".join(f"  {name:<10} {purpose}" for name, (purpose, _) in MAKERS.items())
-    made = Parser(prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
+    made = Parser(ResultError, prog="dlmb_plot", formatter_class=argparse.RawDescriptionHelpFormatter, usage="%(prog)s [PLOT] FILE... [-o OUTPUT]",
                   description=f"Draws what DLMB wrote.\n\nPLOT is one of\n{names}\n  {REPORT:<10} one HTML file with all of them\n"
                               f"  {ALL:<10} every picture that the files have something for (the default)")
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help=FILES)
     made.add_argument("-o", "--output", type=Path, metavar="OUTPUT", help="folder for pictures (default: here); file of the report (default: report.html)")
     made.add_argument("--format", choices=PICTURE_FORMATS, default="png")
-    made.add_argument("--dpi", type=int, default=150, help="dots per inch of png pictures (default: 150)")
+    made.add_argument("--dpi", type=dots, default=150, help="dots per inch of png pictures (default: 150)")
     machine = made.add_argument_group("the machine that timelines are simulated on")
     machine.add_argument("--latency-us", type=positive, default=Machine().latency_us, metavar="US", help="of a message, microseconds (default: %(default)g)")
     machine.add_argument("--bandwidth-GBps", dest="bandwidth", type=positive, default=Machine().bandwidth_gb_per_s, metavar="GBPS",
@@ -60,21 +70,23 @@ def parse(arguments: list[str] | None) -> tuple[str, argparse.Namespace]:
     return plot, parser().parse_intermixed_args(arguments)
 
 
-def say(text: str) -> None:
-    print(f"dlmb_plot: {text}", file=sys.stderr)
+def say(kind: str, text: str) -> None:
+    program.say("dlmb_plot", kind, text)
 
 
 def draw(plot: str, options: argparse.Namespace) -> int:
     inputs = read_inputs(options.files)
     for remark in inputs.results.remarks:
-        say(f"note: {remark}")
+        say("note", remark)
     for warning, count in inputs.results.warnings():
-        say(f"note: {count} launch{'es warn' if count > 1 else ' warns'}: {warning}")
+        say("note", f"{count} launch{'es warn' if count > 1 else ' warns'}: {warning}")
     machine = Machine(options.latency_us, options.bandwidth)
     if plot == REPORT:
         from dlmb_plotting.report.page import write
 
-        print(write(inputs, machine, options.output or Path("report.html")))
+        path = write(inputs, machine, options.output or Path("report.html"))
+        if not is_standard_output(path):
+            print(path)
         return 0
     draw_pictures(inputs, machine, plot, options)
     return 0
@@ -93,21 +105,21 @@ def draw_pictures(inputs: Inputs, machine: Machine, plot: str, options: argparse
     folder.mkdir(parents=True, exist_ok=True)
     for each in drawn:
         path = folder / f"{each.name}.{options.format}"
-        picture(each, inputs.results.warnings()).savefig(path, dpi=options.dpi)
+        drawn_as = io.BytesIO()
+        picture(each, inputs.results.warnings()).savefig(drawn_as, dpi=options.dpi, format=options.format)
+        write_output(path, drawn_as.getvalue())
         print(path)
 
 
-def main(arguments: list[str] | None = None) -> int:
+def run(arguments: list[str] | None) -> int:
     plot, options = parse(arguments)
     try:
         return draw(plot, options)
     except ModuleNotFoundError as error:
         hint = "Debian package python3-matplotlib, or 'pip install matplotlib'"
-        say(f"error: {error.name} is not installed for {sys.executable}: {hint}")
-        return EXIT_UNAVAILABLE
-    except ResultError as error:
-        say(f"error: {error}")
-        return EXIT_USAGE
-    except OSError as error:
-        say(f"error: {error}")
-        return EXIT_OUTPUT
+        say("error", f"{error.name} is not installed for {sys.executable}: {hint}")
+        return program.UNAVAILABLE
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return program.run("dlmb_plot", lambda: run(arguments), {ResultError: program.USAGE})

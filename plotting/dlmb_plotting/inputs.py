@@ -1,18 +1,144 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which of the given files is what: result lines, plans, tuning tables, comparisons."""
+"""Which of the given files is what: result lines, plans, tuning tables, comparisons.
+
+The classes at the top are the fields of documents that plots look at; results-schema/README.md says what they are.
+"""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional, TypedDict, Union
 
+from dlmb_results.fields import Signed, checker, load_json
 from dlmb_results.lines import ResultError
 
 from dlmb_plotting.results import Results, read
 
+
+class Block(TypedDict):
+    peer: int
+    bytes: int
+
+
+class StepAlways(TypedDict):
+    id: int
+    label: str
+    after: list[int]
+    operation: str
+
+
+class Step(StepAlways, total=False):
+    group: list[int]
+    bytes: int
+    send: list[Block]
+    recv: list[Block]
+    channel: Signed
+    busy_ns: float
+
+
+class Plan(TypedDict):
+    rank: int
+    steps: list[Step]
+
+
+class PlanWorld(TypedDict):
+    ranks: int
+
+
+class PlanDocument(TypedDict):
+    pattern: str
+    preset: str
+    parameters: dict[str, Union[str, int, float]]
+    world: PlanWorld
+    plans: list[Plan]
+
+
+class Sizes(TypedDict, total=False):
+    basis: Optional[str]
+    min: Optional[int]
+    max: Optional[int]
+
+
+class When(TypedDict, total=False):
+    operation: str
+    bytes: Optional[Sizes]
+
+
+class Algorithm(TypedDict, total=False):
+    name: Optional[str]
+
+
+class ChoiceAlways(TypedDict):
+    backend: str
+
+
+class Choice(ChoiceAlways, total=False):
+    method: Optional[str]
+    algorithm: Optional[Algorithm]
+
+
+class Evidence(TypedDict, total=False):
+    gain: Optional[Signed]
+    ci: Optional[list[Signed]]
+
+
+class RuleAlways(TypedDict):
+    id: str
+    scope: str
+    when: When
+    choose: Choice
+    status: str
+
+
+class Rule(RuleAlways, total=False):
+    evidence: Optional[Evidence]
+
+
+class System(TypedDict, total=False):
+    cpu: Optional[str]
+    gpu: Optional[str]
+
+
+class TableDocument(TypedDict):
+    system: System
+    rules: list[Rule]
+
+
+class Metric(TypedDict):
+    name: str
+    unit: str
+
+
+class Compared(TypedDict):
+    ratio: float
+    low: float
+    high: float
+
+
+class ComparedCellAlways(TypedDict):
+    cell_id: str
+    state: str
+
+
+class ComparedCell(ComparedCellAlways, total=False):
+    evidence: Optional[Compared]
+
+
+class ComparedPattern(Compared):
+    pattern: str
+    cells: int
+
+
+class ComparisonDocument(TypedDict):
+    metric: Metric
+    counts: dict[str, int]
+    cells: list[ComparedCell]
+    patterns: list[ComparedPattern]
+
+
+CHECKS = {"dlmb.plan": checker(PlanDocument), "dlmb.tuning-table": checker(TableDocument), "dlmb.comparison": checker(ComparisonDocument)}
 DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
 
@@ -51,7 +177,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
 def take_document(path: Path, inputs: Inputs, found: bool) -> None:
     """A file that was merely found in a folder may be something else; one that was named may not."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = load_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
     except ValueError as error:
@@ -59,6 +185,8 @@ def take_document(path: Path, inputs: Inputs, found: bool) -> None:
     schema = str(document.get("schema", "")) if isinstance(document, dict) else ""
     name, _, version = schema.partition("/")
     if name in DOCUMENTS and version.split(".")[0] == MAJOR:
+        if wrong := CHECKS[name](document):
+            raise ResultError(f"{path}: {wrong.removeprefix('.')}")
         getattr(inputs, DOCUMENTS[name])[unused_name(path, getattr(inputs, DOCUMENTS[name]))] = document
     elif name in DOCUMENTS or not found:
         known = ", ".join(f"{each}/{MAJOR}.x" for each in DOCUMENTS)

@@ -14,6 +14,7 @@ import matplotlib
 
 matplotlib.use("Agg")  # files only: no display is needed
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
 from dlmb_plotting import style  # noqa: E402
@@ -25,6 +26,7 @@ POINTS_INCHES = 3.2
 FRAME_INCHES = 0.85  # title, axis label and distance to the next chart
 LINE_INCHES = 0.145
 WRAP = 125  # characters
+TITLE_GAP_INCHES = 0.1
 LEGEND_COLUMNS = 3
 LEGEND_WIDTH = 120  # characters
 WIDE_SCALE = 5  # a logarithmic axis over less has a number at every tick
@@ -66,7 +68,7 @@ def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
     grid = figure.subplots(len(heights), columns, squeeze=False, gridspec_kw={"height_ratios": heights}).ravel()
     handles: dict[str, Any] = {}
     for axis, chart in zip(grid, plot.charts):
-        axis.set_title(textwrap.fill(chart.title, 110 // columns), fontsize="medium" if columns == 1 else "small", loc="left")
+        axis.set_title(chart.title, fontsize="medium" if columns == 1 else "small", loc="left")
         if isinstance(chart, Rows):
             draw_rows(axis, chart, kinds, handles)
         elif isinstance(chart, Points):
@@ -78,8 +80,27 @@ def picture(plot: Plot, warnings: Sequence[tuple[str, int]] = ()) -> Figure:
     if handles:
         ordered = [kind for kind in kinds if kind in handles]
         figure.legend([handles[kind] for kind in ordered], ordered, loc="lower center", ncol=legend_columns, fontsize="small", frameon=False)
-    figure.tight_layout(rect=(0, bottom / total, 1, 1 - top / total))
+    inside = (0, bottom / total, 1, 1 - top / total)
+    figure.tight_layout(rect=inside)
+    fit_titles(figure, [list(grid[first : first + columns]) for first in range(0, len(grid), columns)])
+    figure.tight_layout(rect=inside)
     return figure
+
+
+def fit_titles(figure: Figure, rows: Sequence[Sequence[Any]]) -> None:
+    """A title begins at the left end of its axis, and ends before the next axis of its row begins, or the picture ends."""
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    for axes in rows:
+        ends = [axis.get_window_extent(renderer).x0 for axis in axes[1:]] + [figure.bbox.width]
+        for axis, end in zip(axes, ends):
+            text = axis.get_title(loc="left")
+            title = axis.set_title(text, fontsize="medium" if len(axes) == 1 else "small", loc="left")
+            shown, width = title.get_window_extent(renderer), len(text)
+            room = end - shown.x0 - TITLE_GAP_INCHES * figure.dpi
+            while shown.width > room and width > 10:
+                width = min(width - 1, int(width * room / shown.width) + 2)
+                title.set_text(textwrap.fill(text, width))
+                shown = title.get_window_extent(renderer)
 
 
 def dress(axis: Any, x: Axis) -> None:
@@ -112,7 +133,7 @@ def draw_rows(axis: Any, chart: Rows, kinds: list[str], handles: dict[str, Any])
         index = kinds.index(mark.kind)
         look = {"fmt": "D", "color": "black", "markerfacecolor": "white"} if chart.spans else {"fmt": style.marker(index), "color": style.colour(index)}
         spread = [[max(0.0, mark.x - mark.low)], [max(0.0, min(mark.high, last) - mark.x)]]
-        handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread, markersize=5, capsize=4, **look))
+        handles.setdefault(mark.kind, axis.errorbar(mark.x, mark.row, xerr=spread if mark.low < mark.high else None, markersize=5, capsize=4, **look))
         furthest[mark.row] = max(furthest.get(mark.row, mark.x), mark.x, min(last, mark.high))
     dress(axis, chart.x)
     if furthest and not chart.x.log:
@@ -147,7 +168,7 @@ def draw_points(axis: Any, chart: Points, kinds: list[str], handles: dict[str, A
         index = kinds.index(name)
         spread = [[max(0.0, point.y - point.low) for point in points], [max(0.0, point.high - point.y) for point in points]]
         handles.setdefault(name, axis.errorbar(
-            [point.x for point in points], [point.y for point in points], yerr=spread, capsize=2, color=style.colour(index), marker=style.marker(index), markersize=5,
+            [point.x for point in points], [point.y for point in points], yerr=spread if any(point.low < point.high for point in points) else None, capsize=2, color=style.colour(index), marker=style.marker(index), markersize=5,
             linestyle=style.dash(index) if chart.joined else "none", linewidth=1.4, elinewidth=1))
     dress(axis, chart.x)
 

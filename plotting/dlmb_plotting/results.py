@@ -7,10 +7,10 @@ The classes at the top are the fields of a cell's line that plots look at; resul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, TypedDict
+from typing import Any, NamedTuple, Optional, TypedDict, Union
 
 from dlmb_results.converted import statistic_of, suite_of
 from dlmb_results.lines import ResultError, each_kind_once, read_lines, warnings_of
@@ -57,7 +57,7 @@ class CellFields(TypedDict):
     cell_id: str
     pattern: str
     preset: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Union[str, int, float]]
     backend: str
     method: str
     memory: str
@@ -257,6 +257,13 @@ class Reader:
             suite=once(suite_of(line)),
             statistic=once(statistic),
         )
+
+
+def interval_caption(cells: Iterable[Cell], measured: str) -> str:
+    """What a caption may say of intervals: `measured` where a cell has one, and that numbers of other programs have none."""
+    suites = sorted({cell.suite for cell in cells if cell.ok})
+    others = " and ".join(filter(None, suites))
+    return " ".join(filter(None, (measured if "" in suites else "", f"Numbers of {others} have no interval." if others else "")))
 
 
 def doubts(line: dict[str, Any]) -> tuple[str, ...]:

@@ -30,9 +30,9 @@ def run(*arguments: str) -> tuple[int, str]:
 
 
 def launch_line(launch: str = "l1", time: str = "2026-01-01T00:00:00Z", **fields: Any) -> dict[str, Any]:
-    environment = {"identity": {}, "informational": {}, "warnings": fields.pop("warnings", [])}
+    environment = {"env_key": "made", "identity": {}, "variables": {}, "informational": {}, "warnings": fields.pop("warnings", [])}
     return {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": launch, "campaign_id": launch, "time": time, "world": {"ranks": 4},
-            "environment": environment, "test_double": False, **fields}
+            "environment": environment, "test_double": False, "calibration": None, **fields}
 
 
 def cell_line(size: int, median_ns: float, backend: str = "mpi", launch: str = "l1", skew: str = "balanced", imbalance: float = 1.0) -> dict[str, Any]:

@@ -8,7 +8,8 @@ import json
 import unittest
 
 import matplotlib.image
-from dlmb_plotting.charts import Axis, Heat, Limits, Plot, Point, Points
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from dlmb_plotting.charts import Axis, Heat, Limits, Mark, Plot, Point, Points, Rows
 from dlmb_plotting.inputs import read_inputs
 from dlmb_plotting.pictures import picture
 from dlmb_plotting.plots import MAKERS, phases, plots
@@ -56,6 +57,18 @@ class PicturesTest(WithFolder):
         self.assertIn("Note: not bound (2 launches)", texts(True))
         self.assertNotIn("not bound", texts(False))
 
+    def test_a_long_title_ends_before_the_next_chart_and_inside_the_picture(self) -> None:
+        title = "16384 ranks, 8 per node, device memory, operation reduce_scatter of_a_parameter_with_a_long_name"
+        charts = [Points(f"{index} {title}", Axis("x"), Axis("y"), {"one": [Point(1, 2, 1, 3)]}) for index in range(4)]
+        rows = [Rows(title, ["a row with a name that takes much of the width of the picture"], Axis("x"), marks=[Mark(0, 1, 1, 1, "one")])]
+        for chosen in (charts, rows):
+            figure = picture(Plot("p", "title", "caption", chosen))
+            renderer = FigureCanvasAgg(figure).get_renderer()
+            for axis, after in zip(figure.axes, [*figure.axes[1:], None]):
+                own = axis._left_title.get_window_extent(renderer)
+                beside = after is not None and after.get_position().y0 == axis.get_position().y0
+                self.assertLess(own.x1, after.get_window_extent(renderer).x0 if beside else figure.bbox.width, axis.get_title(loc="left"))
+
     def test_matrices_stand_side_by_side(self) -> None:
         heats = [Heat(str(index), ["0", "1"], ["0", "1"], "source", "destination", [[0, 1], [1, 0]], "B") for index in range(5)]
         figure = picture(Plot("p", "title", "caption", heats, measured=False))
@@ -82,6 +95,13 @@ class CommandTest(WithFolder):
     def test_a_file_without_a_cell_that_ran_is_no_success(self) -> None:
         self.assertEqual(run(str(self.file(EXAMPLE.read_text().splitlines()[0])))[0], 64)
 
+    def test_a_number_is_finite_and_in_its_range(self) -> None:
+        for option in ("--latency-us", "--bandwidth-GBps", "--dpi"):
+            for wrong in ("nan", "inf", "0", "-1", "1e99", "x"):
+                code, errors = run(str(EXAMPLE), f"{option}={wrong}")
+                self.assertEqual((code, errors.count("\n")), (64, 1), errors)
+                self.assertIn(f"'{wrong}' is no number from", errors)
+
     def test_no_argument_is_a_usage_error(self) -> None:
         self.assertEqual(run()[0], 64)
 
@@ -94,7 +114,7 @@ class CommandTest(WithFolder):
         broken = self.file(json.dumps({"schema": "dlmb.plan/1.0", "pattern": "x"}), "broken.json")
         code, errors = run("timeline", str(broken))
         self.assertEqual(code, 64)
-        self.assertIn("not as its schema says: KeyError 'plans'", errors)
+        self.assertIn("broken.json: preset: is missing", errors)
 
     def test_an_unknown_json_file_is_refused_when_named_and_passed_over_in_a_folder(self) -> None:
         other = self.file(json.dumps({"schema": "other/1.0"}), "other.json")

@@ -8,7 +8,7 @@ import unittest
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
-from dlmb_plotting.plots import compare, curves, matrix, timeline, trend, tuning
+from dlmb_plotting.plots import compare, curves, matrix, phases, timeline, trend, tuning
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine, simulate
 
@@ -68,6 +68,15 @@ class CurvesTest(WithFolder):
         chart = curves.size_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]
         self.assertEqual(list(chart.series), [f"b{index:02} default" for index in range(LIMITS.series)])
         self.assertIn(f"the fastest {LIMITS.series} of 20 methods", chart.title)
+
+    def test_a_heading_promises_intervals_only_where_there_are_some(self) -> None:
+        own = [cell_line(size, 1000 + size) for size in (4096, 1024)]
+        converted = [{**cell_line(size, 10, "nccl"), "origin": {"suite": "pico"}, "time_ns": {"median": 10}} for size in (4096, 1024)]
+        for cells, promised, denied in ((own, True, False), (converted, False, True), (own + converted, True, True)):
+            results = read([self.file(lines(launch_line(), *cells))])
+            for plot in (*curves.size_plots(results, LIMITS), phases.plots(results, LIMITS)[0]):
+                self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
+                self.assertEqual("Numbers of pico have no interval" in plot.caption, denied, plot.caption)
 
     def test_one_size_is_no_curve(self) -> None:
         self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])

@@ -8,13 +8,13 @@ installed, millions of lines are read several times faster: of a cell it builds 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional, TypedDict
 
 from dlmb_results.converted import for_readers
+from dlmb_results.fields import checker, load_json
 
 try:
     import msgspec
@@ -22,7 +22,7 @@ except ModuleNotFoundError:
     msgspec = None
 
 Line = dict[str, Any]
-Decode = Callable[[bytes], "Line | None"]  # None: not a whole line of a result file
+Decode = Callable[[bytes], "tuple[Line | None, bool]"]  # None: not a whole line of a result file; whether its fields were checked
 
 # Inside a JSON string the second quote would have a backslash before it, so this is always the field itself.
 SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
@@ -31,27 +31,28 @@ SAMPLES = re.compile(rb'"samples_ns":\s*\[[^\]]*\]')
 def whole(line: bytes) -> Line | None:
     """Every field, and `samples_ns` empty."""
     try:
-        value = json.loads(SAMPLES.sub(b'"samples_ns":[]', line).decode("utf-8"))
+        value = load_json(SAMPLES.sub(b'"samples_ns":[]', line).decode("utf-8"))
     except ValueError:
         return None
-    return value if isinstance(value, dict) and "kind" in value else None
+    return value if isinstance(value, dict) and isinstance(value.get("kind"), str) else None
 
 
 def decoder(cell_fields: type | None) -> Decode:
     """cell_fields: a TypedDict with the fields of cells that the caller looks at; None: all. Other lines are always whole."""
     if msgspec is None or cell_fields is None:
-        return whole
+        return lambda line: (whole(line), False)
     narrow = msgspec.json.Decoder(cell_fields).decode
     fault = msgspec.MsgspecError
+    wrong_number = checker(cell_fields, numbers_only=True)  # all else msgspec has checked
 
-    def decode(line: bytes) -> Line | None:
+    def decode(line: bytes) -> tuple[Line | None, bool]:
         try:
             value = narrow(line)
-            if value.get("kind") == "cell":
-                return value
-        except (fault, ValueError):
+            if value.get("kind") == "cell" and not wrong_number(value):
+                return value, True
+        except (fault, ValueError, RecursionError):
             pass
-        return whole(line)
+        return whole(line), False
 
     return decode
 
@@ -77,33 +78,93 @@ def result_files(path: Path) -> list[Path]:
     return found
 
 
-def read_lines(path: Path, remarks: list[str], cell_fields: type | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and content; of cells all fields, or at least those of a TypedDict `cell_fields`, which is faster. Converted lines come as `for_readers` fills them. A launch without its end line and a last line that is cut off become remarks."""
-    open_launches: dict[str, None] = {}
-    decode = decoder(cell_fields)
+class Timer(TypedDict):
+    cost_ns: float
+    step_ns: float
+
+
+class Calibration(TypedDict):
+    timer: Timer
+
+
+class Environment(TypedDict):
+    env_key: str
+    identity: dict[str, str]
+    informational: dict[str, str]
+    variables: dict[str, str]
+    warnings: list[str]
+
+
+class World(TypedDict):
+    ranks: int
+
+
+class LaunchFields(TypedDict):
+    schema: str
+    launch_id: str
+    campaign_id: str
+    time: str
+    world: World
+    test_double: bool
+    environment: Environment
+    calibration: Optional[Calibration]
+
+
+class CellFields(TypedDict):
+    launch_id: str
+    cell_id: str
+    status: str
+
+
+class EndFields(TypedDict):
+    launch_id: str
+
+
+def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and content. Launches, cells and ends have the fields of the classes above, and cells those of `cell_fields`, a
+    TypedDict; a field that is missing, has another type, or is a number that cannot be is a ResultError. Whoever names the fields is
+    faster: of others there may be none. Converted lines come as `for_readers` fills them. A launch without its end line and a last line
+    that is cut off become remarks."""
+    launches: dict[str, bool] = {}  # whether it has ended
+    checks = {"launch": checker(LaunchFields), "cell": checker(cell_fields), "end": checker(EndFields)}
+    decode = decoder(None if cell_fields is CellFields else cell_fields)
     try:
         with path.open("rb", buffering=READ_BYTES) as file:
             for number, line in enumerate(file, 1):
-                value = decode(line)
+                value, checked = decode(line)
                 if value is None:
                     if file.readline():
                         raise ResultError(f"{path}:{number}: not a line of a result file")
                     remarks.append(f"{path}:{number}: the last line is cut off; left out")
                     break
-                if value["kind"] == "launch":
+                kind = value["kind"]
+                if kind == "launch":
                     check_schema(value.get("schema", ""), path, number)
-                    open_launches[value["launch_id"]] = None
-                elif value["kind"] == "end":
-                    open_launches.pop(value["launch_id"], None)
-                yield number, for_readers(value) if "origin" in value else value
+                if "origin" in value:
+                    value = filled(value, path, number)
+                if kind in checks:
+                    if wrong := "" if checked else checks[kind](value):
+                        raise ResultError(f"{path}:{number}: {kind}{wrong}")
+                    launch = value["launch_id"]
+                    if kind != "launch" and launch not in launches:
+                        raise ResultError(f"{path}:{number}: {kind} of launch {launch}, which has no line above")
+                    launches[launch] = kind == "end"
+                yield number, value
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
-    for launch in open_launches:
+    for launch in (launch for launch, ended in launches.items() if not ended):
         remarks.append(f"{path}: launch {launch} has no end line: it was interrupted; its finished cells are used")
 
 
-def check_schema(schema: str, path: Path, number: int) -> None:
-    name, _, version = schema.partition("/")
+def filled(value: Line, path: Path, number: int) -> Line:
+    try:
+        return for_readers(value)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise ResultError(f"{path}:{number}: not a converted line as results-schema/ says: {type(error).__name__} {error}") from None
+
+
+def check_schema(schema: Any, path: Path, number: int) -> None:
+    name, _, version = str(schema).partition("/")
     if name != SCHEMA_NAME or version.split(".")[0] != str(SCHEMA_MAJOR):
         raise ResultError(f"{path}:{number}: schema '{schema}', this program reads {SCHEMA_NAME}/{SCHEMA_MAJOR}.x")
 

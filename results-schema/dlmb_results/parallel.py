@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,5 +47,13 @@ def read_in_processes(read: Callable[[list[Path]], Read], paths: Sequence[Path],
     parts = equal_parts(paths, max(1, min(cores, sum(map(size, paths)) // least_bytes)))
     if len(parts) < 2:
         return [read(part) for part in parts]
-    with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork")) as processes:
-        return list(processes.map(read, parts))
+    try:
+        with ProcessPoolExecutor(len(parts), multiprocessing.get_context("fork"), _end_quietly) as processes:
+            return list(processes.map(read, parts))
+    except BrokenProcessPool:  # one was killed, for its memory perhaps
+        return [read(part) for part in parts]
+
+
+def _end_quietly() -> None:
+    """Ctrl-C reaches every process; only the first one has something to say."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -26,10 +26,11 @@ def launch(identifier: str, **fields: Any) -> dict[str, Any]:
         "identity": IDENTITY | fields.pop("identity", {}),
         "variables": fields.pop("variables", {}),
         "informational": {"version": "0.1.0", "git_revision": "ab12cd3"},
+        "warnings": [],
     }
     line = {"kind": "launch", "schema": "dlmb.result/1.0", "launch_id": identifier, "campaign_id": identifier.split("-")[0]}
     line |= {"time": "2026-01-31T12:00:00Z", "program": "dlmb_moe_alltoall", "environment": environment}
-    return line | {"test_double": False, "calibration": None} | fields
+    return line | {"world": {"ranks": 4}, "test_double": False, "calibration": None} | fields
 
 
 def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from made import CELL, fault, side
 from test_exit_codes import SLOW, US, run
 
 from dlmb_launch.compare.exports import github
-from dlmb_launch.compare.markdown import CUT, cut
+from dlmb_launch.compare.markdown import CUT, code, cut
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -46,6 +46,24 @@ class JunitTest(WithComparison):
         read = JUnitXml.fromfile(str(self.export("junit", "junit.xml")))
         results = [result for suite in read for case in suite for result in case.result]
         self.assertEqual([sum(isinstance(result, kind) for result in results) for kind in (Failure, Error)], [1, 1])
+
+
+class MarkdownTest(WithComparison):
+    def test_a_code_span_ends_behind_what_it_holds(self) -> None:
+        # CommonMark 0.30, 6.1: as many backticks as it began with; one blank on both sides is stripped.
+        self.assertEqual(code("a=b"), "`a=b`")
+        self.assertEqual(code("a`b``c"), "```a`b``c```")
+        self.assertEqual(code("`a"), "`` `a ``")
+        self.assertEqual(code("a|b\nc"), "`a\\|b c`")
+
+    def test_a_preset_and_a_reason_cannot_leave_their_place(self) -> None:
+        name = f"{CELL}/preset=`<img src=x>`"
+        self.before = self.file("before", side("base", {CELL: US, name: US}))
+        self.after = self.file("after", [*side("cand", {CELL: US}), fault("cand-0", "failed", name) | {"reason": "a | b\n<script>*"}])
+        text = run(self.before, self.after, "--markdown")[1]
+        (row,) = [line for line in text.splitlines() if "preset" in line]
+        self.assertIn(f"`` {name} ``", row)
+        self.assertIn(r"a \| b \<script\>\*", row)
 
 
 class GithubTest(WithComparison):

@@ -85,7 +85,7 @@ class RefusalTest(WithFolder):
     def test_an_output_that_cannot_be_written(self) -> None:
         done = self.run_program(self.file("o.txt", outputs.OSU_ALLREDUCE), "--ranks", "4", "-o", self.folder / "none" / "out.jsonl")
         self.assertEqual(done.returncode, 74)
-        self.assertIn("give a path that can be written", done.stderr)
+        self.assertIn("is its folder there", done.stderr)
 
 
 class OutputTest(WithFolder):

@@ -3,9 +3,11 @@
 """Options, printouts and plans: everything that needs neither MPI nor a GPU."""
 
 import json
+import subprocess
+import tempfile
 import unittest
 
-from programs import MOE, SMALL, run
+from programs import BIN, MOE, SMALL, lines, run, small
 
 
 def plan(*arguments):
@@ -46,6 +48,37 @@ class CommandLine(unittest.TestCase):
         done = run([MOE, *SMALL, "--ranks", "2", "--results", "/proc/nowhere/results.jsonl"])
         self.assertEqual(done.returncode, 74, done.stderr)
         self.assertIn("/proc/nowhere", done.stderr)
+
+    def test_what_cannot_be_printed_has_its_own_exit_code_and_costs_no_result(self):
+        info = str(BIN / "dlmb_info")
+        with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w", encoding="utf-8") as full:
+            results = f"{folder}/results.jsonl"
+            measured = [MOE, *SMALL, "--ranks", "2", "--backend", "in_process", "--results", results]
+            for command in (measured, [MOE, "--help"], [MOE, "--plan", "text", *SMALL], [info], [info, "--json"], [info, "--help"]):
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 74, command)
+                self.assertIn("standard output cannot be written: No space left on device", done.stderr)
+            self.assertEqual([line["kind"] for line in lines(results)], ["launch", "cell", "end"])
+            self.assertEqual(lines(results)[-1]["status"], "ok")
+
+    def test_results_on_standard_output_stand_between_the_rows(self):
+        done = run([MOE, *SMALL, "--ranks", "2", "--backend", "in_process", "--results", "-"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kinds = [json.loads(line)["kind"] for line in done.stdout.splitlines() if line.startswith("{")]
+        self.assertEqual(kinds, ["launch", "cell", "end"])
+        self.assertIn("DLMB_RESULT: PASS", done.stdout)
+
+    def test_what_is_named_twice_is_measured_once(self):
+        done = run([MOE, *small(tokens="64,64"), "--ranks", "2", "--backend", "in_process,in_process", "--method", "default,default", "--memory", "host,host"])
+        self.assertIn("# cells: 1 ok", done.stdout, done.stdout + done.stderr)
+
+    def test_messages_hold_no_raw_bytes_and_have_an_end(self):
+        for wrong in (b"\x1b[31m\xff\n", b"x" * 100_000):
+            done = subprocess.run([MOE.encode(), b"--preset", wrong, b"--plan", b"text"], capture_output=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 64)
+            message = done.stderr.decode("ascii")
+            self.assertEqual((message.count("\n"), "\x1b" in message), (1, False), message[:200])
+            self.assertLess(len(message), 1100)
 
     def test_help_version_and_presets_say_what_they_should(self):
         shown = run([MOE, "--help"])

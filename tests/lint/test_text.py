@@ -34,6 +34,11 @@ class TextTest(unittest.TestCase):
         self.assertEqual(self.count("a.cpp", LICENCE + "int a; \n"), 1)
         self.assertEqual(self.count("a.cpp", LICENCE + "int a;"), 1)
 
+    def test_a_program_that_opens_its_own_output_is_found(self) -> None:
+        self.assertEqual(self.count("common/a.cpp", LICENCE + f"std::{'ofstream'} file(path);\n"), 1)
+        self.assertEqual(self.count("launch/dlmb_launch/a.py", f"# {text.SPDX}\npath.{'write_text'}(x)\n"), 1)
+        self.assertEqual(self.count("tests/a.cpp", LICENCE + f"std::{'ofstream'} file(path);\n"), 0)
+
     def test_edits_of_the_module_path_are_found(self) -> None:
         for edit in (".insert(0, x)", "[:0] = x", ".append(x)", " += x"):
             self.assertEqual(self.count("a.md", f"sys.{'path'}{edit}\n"), 1, edit)

@@ -17,6 +17,9 @@ import repository
 MACHINE_PATH = re.compile(r"(?<![\w./<>$}{*-])/(work|home|root|tmp|mnt|scratch|users|Users)/[\w.]")
 # Packages are installed, or found by PYTHONPATH: launch/run-python for users, dlmb_add_python_test for tests.
 PATH_EDIT = re.compile(r"\bsys\.path\s*(\[|\+?=|\.(append|insert|extend)\b)")
+# Whoever opens a file to write it destroys a link or a device, or leaves a part of it after a kill.
+OWN_WRITING = re.compile(r"\bstd::ofstream\b|\.write_(text|bytes)\(")
+PRODUCT = ("common/", "patterns/", "benchmarks/", "launch/dlmb_launch/", "plotting/dlmb_plotting/", "results-schema/dlmb_")
 SOURCES = repository.CPP | {".py", ".sh"}
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 GENERATED_OR_DATA = {".json", ".jsonl", ".svg", ".csv", ".txt"}
@@ -41,6 +44,8 @@ def check(path: Path, text: str) -> list[str]:
             findings.append(f"{path}:{number}: a tab")
         if PATH_EDIT.search(line):
             findings.append(f"{path}:{number}: edits sys.path")
+        if OWN_WRITING.search(line) and str(path).startswith(PRODUCT):
+            findings.append(f"{path}:{number}: writes a file of its own accord; call write_output (common/base/output_file.hpp, dlmb_results/output.py)")
     return findings
 
 

@@ -79,6 +79,7 @@ class Mistakes(unittest.TestCase):
         WHOLE.replace('name = "after"', 'name = "../after"'): "used in file names",
         "[[world]]\nranks = 2\n": "there is no [[program]]",
         "launches = \n": "not TOML",
+        "launches = " + 3000 * "[": "not TOML",
     }
 
     def test_one_line_says_what_and_where(self):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -80,6 +81,25 @@ class Foreign(unittest.TestCase):
         self.assertIn("foreign evidence (pico)", self.refusal("gain", self.table, "--measured", self.results))
         self.assertIn("--confirm and --next-* are for launches of DLMB", self.refusal("build", self.results, "-o", self.table, "--next-confirm", self.folder / "next.toml"))
         self.assertIn(":1: converted from the output of another program", self.refusal("build", self.results, "-o", self.table, "--confirm", self.results))
+
+    def test_a_table_is_written_whole_through_links_and_devices_and_to_standard_output_alone(self) -> None:
+        target, link, fifo = (self.folder / name for name in ("target.json", "link.json", "fifo"))
+        link.symlink_to(target.name)
+        self.ok("build", self.results, "-o", link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(json.loads(target.read_text())["schema"], "dlmb.tuning-table/1.0")
+        os.mkfifo(fifo)
+        with subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE) as reader:
+            self.ok("build", self.results, "-o", fifo)
+            self.assertIn(b"dlmb.tuning-table/1.0", reader.communicate()[0])
+        self.assertTrue(fifo.is_fifo())
+        self.assertEqual(json.loads(self.ok("build", self.results, "-o", "-"))["schema"], "dlmb.tuning-table/1.0")
+        log = self.folder / "log"
+        log.write_text("before\n")
+        with log.open("a") as file:
+            subprocess.run([TUNE, "build", self.results, "-o", "/dev/stdout"], stdout=file, check=True, timeout=60)
+        self.assertTrue(log.read_text().startswith("before\n{"), "what was in the file of standard output stays")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["fifo", "link.json", "log", "pico.csv", "pico.jsonl", "table.json", "target.json"])
 
     def test_backend_tuned_does_not_run_by_it(self) -> None:
         program = pathlib.Path(TUNE).with_name("dlmb_collective")

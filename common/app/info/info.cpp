@@ -7,8 +7,11 @@
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/in_process/run_ranks.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 #include "common/record/environment.hpp"
 #include "common/record/machine.hpp"
 
@@ -222,25 +225,33 @@ std::string info_text(InfoJson const& info) {
 
 namespace {
 
-int print(Bootstrap& bootstrap, bool json) {
-    InfoJson const info = collect_info(bootstrap);
-    if (bootstrap.rank() == 0) {
-        fmt::print("{}", json ? info.dump(2) + "\n" : info_text(info));
-    }
-    return exit_ok;
+int complain(std::string_view what, int code) {
+    fmt::print(stderr, "dlmb_info: error: {}\n", one_line(what));
+    return code;
 }
 
-void print_noise(NoiseFloor const& floor, bool json) {
+int print(std::string const& text) {
+    try {
+        write_output("-", text);
+        return exit_ok;
+    } catch (OutputError const& error) {
+        return complain(error.what(), exit_output);
+    }
+}
+
+int print(Bootstrap& bootstrap, bool json) {
+    InfoJson const info = collect_info(bootstrap);
+    return from_rank(bootstrap, bootstrap.rank() == 0 ? print(json ? info.dump(2) + "\n" : info_text(info)) : exit_ok);
+}
+
+int print_noise(NoiseFloor const& floor, bool json) {
     InfoJson const noise = noise_json(floor);
-    fmt::print("{}", json ? noise.dump(2) + "\n" : noise_text(noise));
+    return print(json ? noise.dump(2) + "\n" : noise_text(noise));
 }
 
 int calibrate(Bootstrap& bootstrap, bool json) {
     NoiseFloor const floor = measure_noise_floor(bootstrap);
-    if (bootstrap.rank() == 0) {
-        print_noise(floor, json);
-    }
-    return exit_ok;
+    return from_rank(bootstrap, bootstrap.rank() == 0 ? print_noise(floor, json) : exit_ok);
 }
 
 }  // namespace
@@ -260,16 +271,13 @@ int run_info(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (CLI::CallForHelp const&) {
-        fmt::print("{}", app.help());
-        return exit_ok;
+        return print(app.help());
     } catch (CLI::ParseError const& error) {
-        fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
-        return exit_usage;
+        return complain(error.what(), exit_usage);
     }
     try {
         if (!from.empty()) {
-            print_noise(read_noise_floor(from), json);
-            return exit_ok;
+            return print_noise(read_noise_floor(from), json);
         }
         if (mpi_in_this_build()) {
             return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap) {
@@ -281,12 +289,12 @@ int run_info(int argc, char** argv) {
         if (probe) {
             throw UsageError("--probe-mpi-device: this build has no MPI; configure with -DDLMB_WITH_MPI=ON");
         }
+        int code = exit_ok;
         in_process::run_ranks(
-            1, [&](Bootstrap& bootstrap) { (void)(noise ? calibrate(bootstrap, json) : print(bootstrap, json)); });
-        return exit_ok;
+            1, [&](Bootstrap& bootstrap) { code = noise ? calibrate(bootstrap, json) : print(bootstrap, json); });
+        return code;
     } catch (UsageError const& error) {
-        fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
-        return exit_usage;
+        return complain(error.what(), exit_usage);
     } catch (std::exception const& error) {
         fmt::print(stderr, "dlmb_info: error: {}\n", error.what());
         return exit_cell_failed;

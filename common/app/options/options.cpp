@@ -4,7 +4,7 @@
 // The options of the programs that measure, a function per group of --help.
 #include "common/app/options/options.hpp"
 
-#include "common/app/options/whole_number_check.hpp"
+#include "common/app/options/number_checks.hpp"
 #include "common/app/printouts.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
@@ -100,7 +100,7 @@ public:
             value = static_cast<Nanoseconds>(seconds * nanoseconds_per_second);
         };
         given<double>(name, take, help)
-            ->check(CLI::Range(1e-6, 1e9))
+            ->check(number_check(1e-6, 1e9))
             ->default_str(fmt::format("{}", static_cast<double>(value) / nanoseconds_per_second));
     }
 
@@ -188,7 +188,7 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         .with_default("--drop-slower", texts.drop_slower,
                       "--method all: what is this many times slower than its backend's best gets no more rounds; 0: "
                       "all do")
-        ->check(CLI::Range(0.0, most_times));
+        ->check(number_check(0, most_times));
     group.choice("--rounds-over", options.rounds_over_sweep, {{"point", false}, {"sweep", true}},
                  "point: the cells of a point take turns; sweep: those of as many points as fit in memory (rows come "
                  "late and in no order)");

@@ -3,6 +3,7 @@
 #include "common/app/tune/measurements.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 namespace dlmb::app::tune {
@@ -96,32 +96,33 @@ std::vector<tuning::Input> read_results(std::vector<std::string> const& argument
     return inputs;
 }
 
-void print_refused(tuning::Observations const& observations) {
-    fmt::print("cells     {} of {} used\n", observations.kept().size(), observations.cells());
+std::FILE* report_beside(std::initializer_list<std::string> outputs) {
+    return std::none_of(outputs.begin(), outputs.end(), is_standard_output) ? stdout : stderr;
+}
+
+void print_refused(tuning::Observations const& observations, std::FILE* report) {
+    fmt::print(report, "cells     {} of {} used\n", observations.kept().size(), observations.cells());
     for (auto const& [reason, count] : observations.refused()) {
-        fmt::print("  {} not: {}\n", count, reason);
+        fmt::print(report, "  {} not: {}\n", count, reason);
     }
     if (std::uint64_t const alone = tuning::without_default(observations.kept()); alone > 0) {
-        fmt::print("  {} of those decide nothing: the default of the same launch, backend and size is missing\n",
+        fmt::print(report,
+                   "  {} of those decide nothing: the default of the same launch, backend and size is missing\n",
                    alone);
     }
 }
 
-void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how) {
+void write_sweep(std::string const& path, std::vector<tuning::NextJob> const& jobs, tuning::NextLaunches const& how,
+                 std::FILE* report) {
     if (path.empty()) {
         return;
     }
     if (jobs.empty()) {
-        fmt::print("{}: nothing is left to measure; not written\n", path);
+        fmt::print(report, "{}: nothing is left to measure; not written\n", path);
         return;
     }
-    std::ofstream file(path);
-    file << sweep_file(sweep_name(path), jobs, how);
-    file.close();
-    if (!file) {
-        throw OutputError(fmt::format("{}: cannot be written", path));
-    }
-    fmt::print("next      launch/dlmb_sweep {}\n", path);
+    write_output(path, sweep_file(sweep_name(path), jobs, how));
+    fmt::print(report, "next      launch/dlmb_sweep {}\n", path);
 }
 
 }  // namespace dlmb::app::tune

@@ -5,17 +5,19 @@
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
 
 #include <fmt/core.h>
 
 #include <cstdio>
+#include <iostream>
 
 namespace dlmb::app {
 namespace {
 
 int complain(std::string_view what, int code) {
-    fmt::print(stderr, "dlmb_tune: error: {}\n", what);
+    fmt::print(stderr, "dlmb_tune: error: {}\n", one_line(what));
     return code;
 }
 
@@ -32,9 +34,11 @@ int run_tune(int argc, char** argv) {
     }
     try {
         parser.parse(argc, argv);
-        return std::fflush(stdout) == 0 ? exit_code : complain("standard output cannot be written", exit_output);
+        flush_standard_output();
+        return exit_code;
     } catch (CLI::Success const& request) {  // --help, --version
-        return parser.exit(request);
+        int const code = parser.exit(request);
+        return std::cout.flush() ? code : complain("standard output cannot be written", exit_output);
     } catch (CLI::ParseError const& error) {
         return complain(fmt::format("{}; see dlmb_tune --help", error.what()), exit_usage);
     } catch (UsageError const& error) {
@@ -42,7 +46,9 @@ int run_tune(int argc, char** argv) {
     } catch (OutputError const& error) {
         return complain(error.what(), exit_output);
     } catch (std::exception const& error) {
-        return complain(error.what(), exit_cell_failed);
+        bool const lost = std::ferror(stdout) != 0;  // what fmt::print threw
+        return complain(lost ? "standard output cannot be written" : error.what(),
+                        lost ? exit_output : exit_cell_failed);
     }
 }
 

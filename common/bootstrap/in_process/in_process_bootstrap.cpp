@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -33,6 +34,16 @@ std::string host_name() {
 /// Error's text ends with its position, which the new Error adds again.
 std::string without_position(std::string_view text) {
     return std::string(text.substr(0, text.rfind("\n  at ")));
+}
+
+std::string text_of(std::exception_ptr const& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (std::exception const& error) {
+        return without_position(error.what());
+    } catch (...) {
+        return "an unknown exception";
+    }
 }
 
 }  // namespace
@@ -121,12 +132,13 @@ public:
         std::lock_guard const lock(mutex_);
         if (first_failure_ == nullptr) {
             first_failure_ = std::move(reason);
+            why_ = text_of(first_failure_);
             failed_rank_.store(rank, std::memory_order_release);
         }
     }
     void leave_if_failed() const {
         if (Rank const failed = failed_rank_.load(std::memory_order_acquire); failed >= 0) {
-            throw PeerFailed(fmt::format("rank {} failed, this rank leaves", failed));
+            throw PeerFailed(fmt::format("rank {} failed, this rank leaves: {}", failed, why_));
         }
     }
     void rethrow_first_failure() const;  // only when all ranks have ended
@@ -141,6 +153,7 @@ private:
     std::vector<Inbox> inboxes_;
     mutable std::mutex mutex_;
     std::exception_ptr first_failure_;
+    std::string why_;  // before failed_rank_ says that there is one
     std::atomic<Rank> failed_rank_{-1};
 };
 
@@ -342,8 +355,12 @@ void run_ranks(int ranks, int ranks_per_node, RankBody const& body) {
                     world.fail(rank, std::current_exception());
                 }
             });
-        } catch (...) {  // no more threads: those that run must not wait for this rank
-            world.fail(rank, std::current_exception());
+        } catch (std::system_error const& error) {  // those that run must not wait for this rank
+            std::string const why = fmt::format(
+                "its thread cannot be started: {}; give fewer --ranks, or raise the limits of processes and of memory "
+                "(ulimit -u, ulimit -v)",
+                error.what());
+            world.fail(rank, std::make_exception_ptr(Error(why)));
             break;
         }
     }

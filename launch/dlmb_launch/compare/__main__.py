@@ -4,13 +4,12 @@
 
 import sys
 
-EXIT_UNAVAILABLE = 69
+from dlmb_results.program import start
 
-try:
-    from dlmb_launch.compare.command import main
-except ModuleNotFoundError as error:
-    hint = "launch/install-dependencies compare installs it"
-    print(f"dlmb_compare: error: {error.name} is not installed for {sys.executable}: {hint}", file=sys.stderr)
-    sys.exit(EXIT_UNAVAILABLE)
 
-sys.exit(main())
+def main() -> int:
+    return start("dlmb_compare", "dlmb_launch.compare.command", "launch/install-dependencies compare installs it")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,7 +18,10 @@ from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.options import parse
 from dlmb_launch.compare.reading import read_campaign
 from dlmb_launch.history import command as history
+from dlmb_results import program
 from dlmb_results.lines import ResultError, each_kind_once
+from dlmb_results.output import OutputError, is_standard_output, write_output
+from dlmb_results.program import say
 
 PROGRAM = "dlmb_compare"
 
@@ -43,7 +46,7 @@ def baseline_from_history(options: argparse.Namespace, candidate: Campaign, metr
 
 
 def complain(kind: str, text: object) -> None:
-    print(f"{PROGRAM}: {kind}: {text}", file=sys.stderr)
+    say(PROGRAM, kind, text)
 
 
 def compared(options: argparse.Namespace) -> Comparison:
@@ -75,13 +78,18 @@ def write(options: argparse.Namespace, comparison: Comparison, code: int) -> boo
     outputs = [(lambda path, writer=FORMATS[name]: writer(comparison, code, path), Path(file)) for name, file in options.export]
     if options.rerun:
         rerun = dumps(confirmation.rerun(comparison))
-        outputs.append((lambda path: path.write_text(rerun, encoding="utf-8"), options.rerun))
+        outputs.append((lambda path: write_output(path, rerun), options.rerun))
     written = True
     for put, path in outputs:
         try:
             put(path)
-        except OSError as error:
-            complain("error", f"{path}: {error.strerror}; give a path that can be written")
+        except OutputError as error:
+            complain("error", error)
+            written = False
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # of a step's summary
+            complain("error", f"{error.filename or path}: {error.strerror}; give a path that can be written")
             written = False
     return written
 
@@ -103,21 +111,13 @@ def run(arguments: list[str] | None) -> int:
     comparison = compared(options)
     found = exit_codes.causes(comparison, options.strict)
     code = exit_codes.exit_code(found, options.warn_only)
-    print(shown(options, comparison, code), end="", flush=True)
+    beside = any(is_standard_output(path) for path in [*(Path(file) for _, file in options.export), *filter(None, [options.rerun])])
+    print(shown(options, comparison, code), end="", flush=True, file=sys.stderr if beside else sys.stdout)
     if not write(options, comparison, code):
         found.add(exit_codes.NOT_WRITTEN)
     return exit_codes.exit_code(found, options.warn_only)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    try:
-        return run(arguments)
-    except (ResultError, UsageError) as error:
-        complain("error", error)
-        return exit_codes.USAGE
-    except NoBaselineError as error:
-        complain("error", error)
-        return exit_codes.NOT_COMPARABLE
-    except BrokenPipeError:
-        sys.stderr.close()
-        return exit_codes.NOT_WRITTEN
+    codes = {ResultError: exit_codes.USAGE, UsageError: exit_codes.USAGE, NoBaselineError: exit_codes.NOT_COMPARABLE}
+    return program.run(PROGRAM, lambda: run(arguments), codes)

@@ -8,11 +8,11 @@ the first look are refused: to measure until it passes, and to count the good on
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dlmb_results.fields import load_json
 from dlmb_results.lines import ResultError
 
 from dlmb_launch.compare.campaign import Campaign
@@ -59,7 +59,7 @@ class Request:
 
 def read_request(path: Path) -> Request:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = load_json(path.read_text(encoding="utf-8"))
         if not value["schema"].startswith(SCHEMA.split(".0")[0]):
             raise ResultError(f"{path}: schema '{value['schema']}', this program reads {SCHEMA}")
         return Request(value["metric"], frozenset(value["launches"]), frozenset(cell["cell_id"] for cell in value["cells"]))

@@ -4,26 +4,40 @@
 
 from __future__ import annotations
 
+import re
+
 from dlmb_launch.compare import wording
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State, Verdict
 
 CUT = "\n\n*cut: the whole table does not fit here*\n"
+MEANS_SOMETHING = re.compile(r"([\\`*\[\]<>|~])")
+BACKTICKS = re.compile("`+")
 
 
 def escaped(text: str) -> str:
-    return text.replace("|", "\\|")
+    """As plain text of one line, whatever it holds."""
+    return MEANS_SOMETHING.sub(r"\\\1", " ".join(text.split()))
+
+
+def code(text: str) -> str:
+    """A code span ends at as many backticks as it begins with, so it begins with more than the text has in a row. In a table a bar
+    would end the column also there."""
+    text = " ".join(text.split()).replace("|", "\\|")
+    fence = "`" * (1 + max(map(len, BACKTICKS.findall(text)), default=0))
+    blank = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{blank}{text}{blank}{fence}"
 
 
 def row(verdict: Verdict, comparison: Comparison) -> str:
     evidence = verdict.evidence
     state = verdict.state.value + (f": {escaped(wording.reason(verdict))}" if verdict.reason else "")
     if evidence is None:
-        return f"| {state} | | | | | `{escaped(verdict.cell.id)}` |"
+        return f"| {state} | | | | | {code(verdict.cell.id)} |"
     return (
         f"| {state} | {wording.ratio_with_interval(evidence)} | {wording.percent(evidence.margin)} "
         f"| {wording.quantity(evidence.baseline, comparison.metric)} | {wording.quantity(evidence.candidate, comparison.metric)} "
-        f"| `{escaped(verdict.cell.id)}` |"
+        f"| {code(verdict.cell.id)} |"
     )
 
 
@@ -33,7 +47,7 @@ def text(comparison: Comparison, largest_bytes: int | None = None) -> str:
     if missing := wording.too_few_launches(comparison):
         lines += [missing, ""]
     lines += [
-        f"{p.pattern}: {p.ratio:.3f} [{p.low:.3f}, {p.high:.3f}] times worse over {wording.cells(p.cells)}\n"
+        f"{escaped(p.pattern)}: {p.ratio:.3f} [{p.low:.3f}, {p.high:.3f}] times worse over {wording.cells(p.cells)}\n"
         for p in comparison.patterns
     ]
     different = [verdict for verdict in comparison.verdicts if verdict.state != State.SAME]

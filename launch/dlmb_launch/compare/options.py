@@ -8,9 +8,9 @@ import argparse
 from pathlib import Path
 
 from dlmb_launch.compare.checks import UsageError
-from dlmb_launch.compare.exit_codes import USAGE
-from dlmb_launch.compare.exports.formats import FORMATS
+from dlmb_launch.compare.exports.formats import FORMATS, SEVERAL_FILES
 from dlmb_launch.compare.metrics import METRICS
+from dlmb_results.arguments import Parser
 
 USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
        dlmb_compare [OPTION...] --history FOLDER CANDIDATE
@@ -23,13 +23,8 @@ folders of them; each side takes 8 launches or more, measured in turns. With a h
 environment in it are the baseline. How it decides, and what it writes: docs/comparing.md."""
 
 EXIT_CODES = """exit codes: 0 no regression, 1 regression, 2 inconclusive (only with --strict), 3 not comparable or too few
-launches, 4 the candidate failed validation, 64 bad usage or input, 74 an output could not be written; of several that apply
+launches, 4 the candidate failed validation, 64 bad usage or input, 70 a fault of the program, 130 Ctrl-C, 74 an output could not be written; of several that apply
 the first of 74, 4, 1, 3, 2"""
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.exit(USAGE, f"dlmb_compare: error: {message}; --help shows the usage\n")
 
 
 def percentage(text: str) -> float:
@@ -48,7 +43,7 @@ def count(text: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="dlmb_compare", usage=USAGE_LINES, description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
+    parser = Parser(UsageError, prog="dlmb_compare", usage=USAGE_LINES, description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False)
     parser.add_argument("campaigns", type=Path, nargs="*", metavar="CAMPAIGN")
     what = parser.add_argument_group("what is compared")
     what.add_argument("--metric", choices=METRICS, default="time", help="default: time")
@@ -101,6 +96,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     for name, _ in options.export:
         if name not in FORMATS:
             raise UsageError(f"--export: no format '{name}'; known: {', '.join(FORMATS)}")
+    for name, file in options.export:
+        if name in SEVERAL_FILES and file == "-":
+            raise UsageError(f"--export {name} -: writes several files; name the first of them")
     if options.confirm and options.rerun:
         raise UsageError("--rerun with --confirm: a confirmation is final")
     name_campaigns(options)

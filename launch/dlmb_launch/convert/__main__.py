@@ -4,6 +4,12 @@
 
 import sys
 
-from dlmb_launch.convert.command import main
+from dlmb_results.program import start
 
-sys.exit(main())
+
+def main() -> int:
+    return start("dlmb_convert", "dlmb_launch.convert.command")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,24 +6,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dlmb_launch.convert import formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
+from dlmb_results import program
+from dlmb_results.arguments import Parser
+from dlmb_results.output import is_standard_output, write_output
 
 PROGRAM = "dlmb_convert"
-OK, USAGE, CANNOT_WRITE = 0, 64, 74
+OK = 0
 
 DESCRIPTION = """Converts results of other programs to lines of result files, for dlmb_plot, dlmb_compare and dlmb_tune build. What a line may claim
 and what each definition means: docs/converting.md."""
-EPILOG = "exit codes: 0 converted, 64 bad usage or input, 74 cannot write"
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
-        raise ConvertError(f"{message}; --help shows the usage")
+EPILOG = "exit codes: 0 converted, 64 bad usage or input, 70 a fault of the program, 74 cannot write, 130 Ctrl-C"
 
 
 def count(text: str) -> int:
@@ -40,9 +37,9 @@ def condition(text: str) -> tuple[str, str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = Parser(prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    made = Parser(ConvertError, prog=PROGRAM, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of another program, whole; " + ", ".join(form.what for form in formats.FORMATS.values()))
-    made.add_argument("-o", "--output", type=Path, metavar="RESULTS.jsonl", help="default: standard output")
+    made.add_argument("-o", "--output", type=Path, default=Path("-"), metavar="RESULTS.jsonl", help="default: -, standard output")
     made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
     made.add_argument("--campaign", default="", metavar="NAME", help="of all launches; default: that of the table (pico), else one for each")
     said = made.add_argument_group("what the files do not say")
@@ -87,25 +84,12 @@ def run(arguments: list[str] | None) -> int:
     given = Given(options.ranks, options.ranks_per_node, options.operation, options.system, options.ucc_count, dict(options.only))
     found = list(converted(options.files, options, given))  # nothing is written unless everything can be read
     text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in found)
-    if options.output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return OK
-    options.output.write_text(text, encoding="utf-8")
-    kinds = [line["kind"] for line in found]
-    print(f"{options.output}: {kinds.count('launch')} launches, {kinds.count('cell')} cells")
+    write_output(options.output, text)
+    if not is_standard_output(options.output):
+        kinds = [line["kind"] for line in found]
+        print(f"{options.output}: {kinds.count('launch')} launches, {kinds.count('cell')} cells", flush=True)
     return OK
 
 
 def main(arguments: list[str] | None = None) -> int:
-    try:
-        return run(arguments)
-    except ConvertError as error:
-        print(f"{PROGRAM}: error: {error}", file=sys.stderr)
-        return USAGE
-    except BrokenPipeError:
-        sys.stderr.close()
-        return CANNOT_WRITE
-    except OSError as error:
-        print(f"{PROGRAM}: error: {error.filename or 'standard output'}: {error.strerror}; give a path that can be written", file=sys.stderr)
-        return CANNOT_WRITE
+    return program.run(PROGRAM, lambda: run(arguments), {ConvertError: program.USAGE})

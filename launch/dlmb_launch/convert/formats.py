@@ -35,7 +35,10 @@ def read(path: Path, text: str, name: str, given: Given) -> list[Table]:
             raise refuse(path, 1, "is a result file already; it needs no conversion")
         known = ", ".join(form.what for form in FORMATS.values())
         raise ConvertError(f"{path}: none of the known formats ({known}); give the whole output, or name its format by --from")
-    tables = FORMATS[name].read(path, text, given)
+    try:
+        tables = FORMATS[name].read(path, text, given)
+    except (ArithmeticError, LookupError, ValueError) as error:
+        raise ConvertError(f"{path}: not {FORMATS[name].what}: {error}; is it damaged?") from None
     if given.only and name != "pico":
         raise ConvertError(f"{path}: --only chooses lines of a table with named columns, which {name} is not; convert it without")
     return tables

@@ -14,6 +14,8 @@ from typing import Union
 
 NS_PER_US = 1e3
 MB_PER_GB = 1e3
+LARGEST = 2**64  # sizes, counts and times have 64 bits
+DIGITS = 20  # of it
 
 Number = Union[int, float]
 
@@ -94,7 +96,7 @@ def number(path: Path, line: int, column: str, text: str) -> float:
         value = float(text)
     except ValueError:
         raise refuse(path, line, f"'{text}' in column '{column}' is no number; is the line cut off or mixed with another program's?") from None
-    if not 0 <= value < float("inf"):
+    if not 0 <= value < LARGEST:
         raise refuse(path, line, f"{text} in column '{column}' cannot be; leave the line out")
     return value
 
@@ -102,6 +104,8 @@ def number(path: Path, line: int, column: str, text: str) -> float:
 def whole(path: Path, line: int, column: str, text: str) -> int:
     if not text.isdecimal():
         raise refuse(path, line, f"'{text}' in column '{column}' is no whole number; is the line cut off or mixed with another program's?")
+    if len(text) > DIGITS or int(text) >= LARGEST:
+        raise refuse(path, line, f"{text} in column '{column}' is beyond 2^64; leave the line out")
     return int(text)
 
 

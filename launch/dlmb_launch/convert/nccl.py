@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from dlmb_launch.convert.measured import Given, Row, Table, element, ns, number, refuse, whole
 from dlmb_launch.convert.traffic import block_of
+from dlmb_results.fields import load_json
 
 SUITE = "nccl"
 OPERATIONS = {
@@ -203,19 +203,19 @@ class TextReader:
         if "i_p99" in values:
             time["percentiles"] = {"99": ns(value("i_p99"))}
         wrong = values.get("#wrong", values.get("error", "N/A"))
-        checked = "" if "#wrong" not in values or wrong == "N/A" else "passed" if float(wrong) == 0 else "failed"
+        checked = "" if "#wrong" not in values or wrong == "N/A" else "passed" if value("#wrong") == 0 else "failed"
         return {"time_ns": time, "validation": checked,
                 "bandwidth": {"algbw_GBps": value("algbw"), "busbw_GBps": value("busbw"), "aggregate_GBps": None}}
 
 
 def read_json(path: Path, text: str, given: Given) -> Table:
     try:
-        document = json.loads(text)
+        document = load_json(text)
     except ValueError as error:
         raise refuse(path, getattr(error, "lineno", 0), f"not a whole JSON document ({error}); was the program killed? Convert its text output instead") from None
     try:
         return of_document(path, document, given)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise refuse(path, 0, f"not the JSON of nccl-tests -J: {type(error).__name__} {error}; convert its text output instead") from None
 
 

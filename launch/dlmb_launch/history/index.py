@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from dlmb_results.fields import load_json
 from dlmb_results.lines import ResultError
 
 SCHEMA = "dlmb.history/1.0"
@@ -58,7 +59,7 @@ def entries_in(path: Path, text: bytes) -> list[StoredCampaign]:
         if not line.endswith(b"\n"):
             break
         try:
-            value = json.loads(line)
+            value = load_json(line)
             if not value.pop("schema").startswith(READABLE):
                 raise ValueError("another schema")
             if value.pop("kind") == "pruned":

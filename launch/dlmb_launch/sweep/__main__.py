@@ -4,6 +4,12 @@
 
 import sys
 
-from dlmb_launch.sweep.command import main
+from dlmb_results.program import start
 
-sys.exit(main())
+
+def main() -> int:
+    return start("dlmb_sweep", "dlmb_launch.sweep.command")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,12 +8,12 @@ occur in the list, with the backends, memories and presets that do. dlmb_compare
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dlmb_launch.sweep.faults import UsageError
 from dlmb_launch.sweep.sweep_file import Program, Sweep, World
+from dlmb_results.fields import load_json
 
 SCHEMA = "dlmb.rerun/1."
 NARROWED = ("backend", "memory", "preset")  # options that are parts of a cell_id under the same name
@@ -42,7 +42,7 @@ def only(sweep: Sweep, path: Path) -> Sweep:
 
 def read(path: Path) -> list[Wanted]:
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = load_json(path.read_text(encoding="utf-8"))
         if not value["schema"].startswith(SCHEMA):
             raise UsageError(f"{path}: schema '{value['schema']}', this program reads {SCHEMA}x")
         return [Wanted(cell["pattern"], parts_of(cell["cell_id"])) for cell in value["cells"]]

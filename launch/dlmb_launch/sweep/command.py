@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +12,8 @@ from pathlib import Path
 from dlmb_launch.sweep import again, faults, launchers, sweep_file
 from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.state import Folder
+from dlmb_results import program
+from dlmb_results.arguments import Parser
 
 _EXITS = {
     faults.UsageError: faults.USAGE,
@@ -21,16 +22,12 @@ _EXITS = {
 }
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
-        raise faults.UsageError(f"{message}; see --help")
-
-
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = _Parser(
+    parser = Parser(
+        faults.UsageError,
         prog="dlmb_sweep",
         description="Runs the launches of a sweep file, interleaved, and goes on where an earlier run stopped.",
-        epilog="exit codes: 0 all launches done, 1 some failed, 64 bad usage, 69 no launcher, 74 cannot write, "
+        epilog="exit codes: 0 all launches done, 1 some failed, 64 bad usage, 69 no launcher, 70 a fault of the program, 74 cannot write, "
         "128+N stopped by signal N",
     )
     parser.add_argument("sweep", type=Path, help="TOML file that says what to measure (docs/sweeping.md)")
@@ -52,23 +49,23 @@ def _show(driver: Driver) -> int:
         driver.dry_run()
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        program.forget_output()
     return faults.OK
 
 
+def _run(arguments: list[str] | None) -> int:
+    options = _parse(arguments)
+    sweep = sweep_file.read(options.sweep)
+    default_folder = Path("results") / (f"{sweep.name}.again" if options.again else sweep.name)
+    if options.again:
+        sweep = again.only(sweep, options.again)
+    folder = Folder(options.output or default_folder)
+    machine = launchers.read_machine(options.machine)
+    driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
+    if options.dry_run:
+        return _show(driver)
+    return driver.run()
+
+
 def main(arguments: list[str] | None = None) -> int:
-    try:
-        options = _parse(arguments)
-        sweep = sweep_file.read(options.sweep)
-        default_folder = Path("results") / (f"{sweep.name}.again" if options.again else sweep.name)
-        if options.again:
-            sweep = again.only(sweep, options.again)
-        folder = Folder(options.output or default_folder)
-        machine = launchers.read_machine(options.machine)
-        driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))
-        if options.dry_run:
-            return _show(driver)
-        return driver.run()
-    except tuple(_EXITS) as error:
-        print(f"dlmb_sweep: error: {error}", file=sys.stderr)
-        return _EXITS[type(error)]
+    return program.run("dlmb_sweep", lambda: _run(arguments), _EXITS)

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exit codes of dlmb_sweep, and the faults that lead to them."""
 
+from dlmb_results.output import OutputError  # noqa: F401: the state of the sweep cannot be written
+
 OK = 0
 LAUNCH_FAILED = 1
 USAGE = 64
@@ -17,7 +19,3 @@ class UsageError(Exception):
 
 class UnavailableError(Exception):
     """A program or launcher that is not here."""
-
-
-class OutputError(Exception):
-    """The state of the sweep cannot be written."""

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dlmb_launch.sweep.faults import OutputError, UsageError
 from dlmb_launch.sweep.sweep_file import Launch, Sweep
+from dlmb_results.fields import load_json
+from dlmb_results.output import write_output
 
 DONE = "done"  # every cell is in the result file
 NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
@@ -38,11 +39,14 @@ class Folder:
 
     def status(self, launch: Launch) -> dict[str, Any]:
         try:
-            return json.loads(self._status_file(launch).read_text(encoding="utf-8"))
+            status = load_json(self._status_file(launch).read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
             raise UsageError(f"{self._status_file(launch)}: cannot be read: {error}") from None
+        if not isinstance(status, dict) or not isinstance(status.get("process", {}), dict) or not isinstance(status.get("attempt", 0), int):
+            raise UsageError(f"{self._status_file(launch)}: is not a launch's state; remove it, and the launch is done again")
+        return status
 
     def set_status(self, launch: Launch, status: dict[str, Any]) -> None:
         write_whole(self._status_file(launch), json.dumps(status, indent=1) + "\n")
@@ -59,7 +63,7 @@ class Folder:
             write_whole(file, json.dumps(mine, indent=1) + "\n")
             return False
         try:
-            before = json.loads(file.read_text(encoding="utf-8"))["digest"]
+            before = load_json(file.read_text(encoding="utf-8"))["digest"]
         except (OSError, ValueError, KeyError, TypeError):
             raise UsageError(f"{file}: is not a sweep's; name another folder") from None
         if before != mine["digest"]:
@@ -71,16 +75,11 @@ class Folder:
 
 
 def write_whole(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
     except OSError as error:
         raise OutputError(f"{path}: {error.strerror}") from None
+    write_output(path, text)
 
 
 def settle(results: Path) -> None:
@@ -109,7 +108,7 @@ def _stays(line: str) -> bool:
     if not line.endswith("\n"):
         return False
     try:
-        entry = json.loads(line)
+        entry = load_json(line)
     except ValueError:
         return False
     return not isinstance(entry, dict) or entry.get("kind") != "cell" or entry.get("status") in ("ok", "skipped")

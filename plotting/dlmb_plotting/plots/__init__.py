@@ -36,7 +36,7 @@ def plots(inputs: Inputs, machine: Machine, limits: Limits, only: str | None = N
 def made(name: str, inputs: Inputs, machine: Machine, limits: Limits) -> list[Plot]:
     try:
         return MAKERS[name][1](inputs, machine, limits)
-    except (KeyError, TypeError, IndexError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         if name not in OF_DOCUMENTS:
             raise
         raise ResultError(f"a *.json file for '{name}' is not as its schema says: {type(error).__name__} {error}") from error

@@ -13,19 +13,24 @@ from statistics import mean
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
 from dlmb_plotting.groups import Group, grouped, setting
-from dlmb_plotting.results import Cell, Results
+from dlmb_plotting.results import Cell, Results, interval_caption
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
 SKEW_PARAMETERS = ("skew", "placement", "sharding")  # those that distribute the same traffic differently
-SIZE_CAPTION = "Whiskers: 95 % interval of the median. Size: payload given to the library per rank and iteration, mean over ranks, self included."
+INTERVALS = "Whiskers: 95 % interval of the median."
+SIZE_CAPTION = "Size: payload given to the library per rank and iteration, mean over ranks, self included."
 IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the same amount of traffic is distributed. Imbalance: bytes of the "
-                     "busiest rank over the mean of ranks, the larger of sent and received. Whiskers: 95 % interval of the median.")
+                     "busiest rank over the mean of ranks, the larger of sent and received.")
 
 
 def groups_that_vary(cells: list[Cell], without: Collection[str], number: Callable[[Cell], float]) -> list[Group]:
     """Groups in which at least two cells that ran differ in the number."""
     groups = grouped([cell for cell in cells if cell.ok], without)
     return [group for group in groups if len({number(cell) for cell in group.cells}) > 1]
+
+
+def cells_of(groups: list[Group]) -> list[Cell]:
+    return [cell for group in groups for cell in group.cells]
 
 
 def chart(group: Group, x: Axis, y: Axis, limits: Limits, point: Callable[[Cell], Point], joined: bool) -> Points:
@@ -66,9 +71,10 @@ def size_plots(results: Results, limits: Limits) -> list[Plot]:
         groups = groups_that_vary(moving, SIZE_PARAMETERS, per_rank)
         if groups:
             shown = evenly(groups, limits.charts)
+            caption = f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}"
             missing = left_out(len(shown), len(groups), "settings")
-            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", SIZE_CAPTION, [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing))
-            found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", SIZE_CAPTION,
+            found.append(Plot(f"{pattern}.sizes", f"{pattern}: time by size", caption, [time_chart(group, limits) for group in shown if any(cell.timed for cell in group.cells)], missing))
+            found.append(Plot(f"{pattern}.size_bandwidth", f"{pattern}: bus bandwidth by size", caption,
                               [chart for chart in (bandwidth_chart(group, limits) for group in shown) if chart.series], missing))
     return [plot for plot in found if plot.charts]
 
@@ -112,7 +118,8 @@ def imbalance_plots(results: Results, limits: Limits) -> list[Plot]:
         groups = groups_that_vary([cell for cell in cells if cell.timed], SKEW_PARAMETERS, imbalance)
         if groups:
             shown = evenly(groups, limits.charts)
-            found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", IMBALANCE_CAPTION,
+            caption = f"{IMBALANCE_CAPTION} {interval_caption(cells_of(shown), INTERVALS)}"
+            found.append(Plot(f"{pattern}.imbalance", f"{pattern}: imbalance against time", caption,
                               [imbalance_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings")))
     return found
 

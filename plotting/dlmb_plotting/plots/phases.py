@@ -8,11 +8,11 @@ from __future__ import annotations
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
 from dlmb_plotting.groups import Group, grouped
-from dlmb_plotting.results import Cell, Results
+from dlmb_plotting.results import Cell, Results, interval_caption
 
 FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"
-PHASES = ("The fastest on top. Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
+PHASES = ("Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
           "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median. A whisker that ends at the edge is longer.")
 CONVERTED = "whole iteration as another program printed it, without an interval"
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
@@ -29,7 +29,8 @@ def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
         group.cells.sort(key=lambda cell: (not cell.timed, cell.median_ns))
     shown = evenly(groups, limits.charts)
     missing = left_out(len(shown), len(groups), "settings")
-    found = [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", PHASES,
+    caption = f"The fastest on top. {interval_caption((cell for group in shown for cell in group.cells), PHASES)}"
+    found = [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", caption,
                   [phase_chart(group, limits) for group in shown], missing)]
     if any(cell.bus_bandwidth is not None for cell in cells):
         found.append(Plot(f"{pattern}.bandwidth", f"{pattern}: bus bandwidth", BANDWIDTH,

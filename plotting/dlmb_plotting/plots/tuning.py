@@ -13,7 +13,7 @@ DEFAULT_STAYS = "the default stays (measured: no gain, or a tie)"
 OPEN_END = 4  # how far beyond the largest size of the table a rule without an upper end is drawn
 MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. Outside the bars the default is used. A rule without an upper end is drawn up to "
                f"{OPEN_END} times the largest size of the table, one without a lower end from 1 byte on. At the end of a row, in the order of its bars: share of the default's time that is saved, where measured.")
-GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval; 0: no difference. Rules without evidence are not drawn."
+GAIN_CAPTION = "Share of the default's median time that the choice saves, with its interval where there is one; 0: no difference. Rules without evidence are not drawn."
 
 
 def plots(tables: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:

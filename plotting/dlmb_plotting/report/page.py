@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_results.lines import ResultError
+from dlmb_results.output import write_output
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Chart, Limits, Plot, Points, Rows
@@ -117,5 +118,5 @@ def html(inputs: Inputs, machine: Machine) -> str:
 def write(inputs: Inputs, machine: Machine, path: Path) -> Path:
     text = html(inputs, machine)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    write_output(path, text)
     return path

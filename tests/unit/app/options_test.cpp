@@ -84,6 +84,17 @@ TEST(Options, ANumberOutOfRangeIsRefusedInOneShortLine) {
     }
 }
 
+TEST(Options, EveryNumberIsFinite) {
+    for (char const* const option : {"--timeout", "--time-limit", "--drop-slower"}) {
+        for (char const* const wrong : {"nan", "NaN", "-nan", "inf", "-inf", "infinity", "1e999", "0x10", "nan(1)"}) {
+            EXPECT_NE(parse_refusal({option, wrong}).find(std::string("Value ") + wrong + " not in range"),
+                      std::string::npos)
+                << option << ' ' << wrong;
+        }
+    }
+    EXPECT_EQ(parse({"--timeout", "1.5e1"}).runner.timeout_ns, 15'000'000'000);
+}
+
 TEST(Options, ASeedIsAWholeNumberOf64Bits) {
     EXPECT_EQ(parse({"--seed", "18446744073709551615"}).seed, std::numeric_limits<std::uint64_t>::max());
     EXPECT_EQ(parse({"--order-seed", "0"}).order_seed, 0U);

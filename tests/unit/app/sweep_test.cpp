@@ -29,6 +29,17 @@ TEST(Sweep, IsEveryPresetWithEveryCombination) {
     EXPECT_EQ(points[11].preset_values.at("hidden"), "7168");
 }
 
+TEST(Sweep, APointThatIsNamedTwiceIsThereOnce) {
+    Options options;
+    options.presets = {"mixtral-8x7b", "mixtral-8x7b"};
+    options.parameters = {{"tokens", {"2", "1", "2"}}};
+    options.memory = {MemoryKind::host, MemoryKind::pinned, MemoryKind::host};
+    std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), options);
+    ASSERT_EQ(points.size(), 2U * 2U);
+    EXPECT_EQ(points[0].title, "mixtral-8x7b tokens=2");
+    EXPECT_EQ(points[2].title, "mixtral-8x7b tokens=1");
+}
+
 std::vector<std::string> titles(std::map<std::string, std::vector<std::string>, std::less<>> const& parameters) {
     Options options;
     options.parameters = parameters;

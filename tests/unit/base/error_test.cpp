@@ -27,6 +27,28 @@ TEST(Error, SaysWhatAndWhere) {
     }
 }
 
+TEST(OneLine, ShowsWhatNoTerminalShould) {
+    EXPECT_EQ(one_line("a\tb\n\x1b[31m\x7f"), "a\\x09b\\x0a\\x1b[31m\\x7f");
+    EXPECT_EQ(one_line("gr\xc3\xb6\xc3\x9f"
+                       "e \xe2\x82\xac \xf0\x9f\x98\x80"),
+              "gr\xc3\xb6\xc3\x9f"
+              "e \xe2\x82\xac \xf0\x9f\x98\x80");
+    // Cut off, overlong, C1 control, half of UTF-16, beyond Unicode, byte that is in no UTF-8.
+    EXPECT_EQ(one_line("\xc3"), "\\xc3");
+    EXPECT_EQ(one_line("\xc0\xaf"), "\\xc0\\xaf");
+    EXPECT_EQ(one_line("\xc2\x9b"), "\\xc2\\x9b");
+    EXPECT_EQ(one_line("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+    EXPECT_EQ(one_line("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+    EXPECT_EQ(one_line("\xff"), "\\xff");
+}
+
+TEST(OneLine, KeepsBeginAndEndOfALongMessage) {
+    std::string const text = one_line("--preset '" + std::string(200'000, 'x') + "': give a known one");
+    EXPECT_LT(text.size(), 1000U);
+    EXPECT_EQ(text.rfind("--preset 'xxx", 0), 0U);
+    EXPECT_TRUE(text.ends_with("': give a known one"));
+}
+
 TEST(Error, NamesTheCallerOfACheckNotTheCheck) {
     int const line = __LINE__ + 2;
     try {

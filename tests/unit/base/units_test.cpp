@@ -48,6 +48,13 @@ TEST(ParseBytes, RefusesWhatIsNoNumber) {
     }
 }
 
+TEST(ParseWhole, TakesOnlyFiniteNumbers) {
+    EXPECT_EQ(parse_whole<double>("1.5e3"), 1500);
+    for (char const* text : {"nan", "-nan", "NAN", "inf", "-Infinity", "1e999", "1.5x", ""}) {
+        EXPECT_FALSE(parse_whole<double>(text)) << text;
+    }
+}
+
 TEST(HumanBytes, KeepsSmallNumbersExactAndRoundsLargeOnes) {
     EXPECT_EQ(human_bytes(0), "0 B");
     EXPECT_EQ(human_bytes(1023), "1023 B");

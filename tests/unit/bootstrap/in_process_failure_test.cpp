@@ -36,6 +36,7 @@ TEST(InProcessFailure, AThrowingRankReleasesTheOthersAndItsNumberIsInTheMessage)
             bootstrap.barrier();
         } catch (PeerFailed const& peer) {
             EXPECT_TRUE(contains(peer.what(), "rank 2 failed"));
+            EXPECT_TRUE(contains(peer.what(), "out of widgets")) << peer.what();
             ++left;
             throw;
         }

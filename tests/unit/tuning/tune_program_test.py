@@ -42,6 +42,11 @@ class Show(unittest.TestCase):
             self.assertEqual(tune("show", TABLE, stdout=full).returncode, 74)
 
 
+    def test_help_that_cannot_be_written_is_no_success(self) -> None:
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            self.assertEqual(tune("--help", stdout=full).returncode, 74)
+
+
 class Lookup(unittest.TestCase):
     def test_gives_the_choice_up_to_the_last_byte_of_its_range(self) -> None:
         for size in ("64K", "512K"):
@@ -90,6 +95,9 @@ class BadUsage(unittest.TestCase):
         self.assertIn("nearest: allreduce", self.refusal("lookup", TABLE, "--operation", "alreduce", "--bytes", "1"))
         self.assertIn("64K", self.refusal("lookup", TABLE, *RING, "1MB"))
         self.assertIn("nearest: host", self.refusal("lookup", TABLE, "--operation", "exchange", "--bytes", "1", "--memory", "hots"))
+        self.assertIn("Value inf not in range", self.refusal("lookup", TABLE, *RING, "64K", "--imbalance", "inf"))
+        self.assertIn("Value nan not in range", self.refusal("build", "none.jsonl", "-o", "none.json", "--min-gain", "nan"))
+        self.assertIn("'-1' is no whole number", self.refusal("verify", "--to", "openmpi", TABLE, "--ranks", "-1"))
         self.assertIn("none.json", self.refusal("show", "none.json"))
         self.assertIn("--traffic", self.refusal("gain", TABLE))
         self.assertIn("none.json", self.refusal("gain", TABLE, "--traffic", "none.json"))

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
-#include "common/app/options/whole_number_check.hpp"
+#include "common/app/options/number_checks.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/measurements.hpp"
@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 
 namespace dlmb::app::tune {
@@ -27,13 +28,14 @@ public:
                         "result files or folders of dlmb_collective, launched several times; or of dlmb_convert, whose "
                         "evidence is foreign: nothing of it is confirmed")
             ->required();
-        parser.add_option("-o,--output", table_path_, "the table to write")->required();
+        parser.add_option("-o,--output", table_path_, "the table to write; - is standard output")->required();
         parser.add_option("--confirm", confirm_, "results of fresh launches, which decide whether a winner is one");
         parser.add_option("--launches", policy_.launches, "launches that a winner and the default need")
             ->check(whole_number_check)
             ->capture_default_str();
         accept_.add_to(parser);
-        parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen");
+        parser.add_option("--min-gain", min_gain_, "share of the default's time below which nothing is chosen")
+            ->check(number_check(0, 1));
         parser.add_option("--baseline", baseline_, "backend that runs what has no rule")->capture_default_str();
         parser.add_option("--next-confirm", confirm_sweep_, "write a sweep file that measures the winners again");
         parser.add_option("--next-repeat", repeat_sweep_,
@@ -43,6 +45,7 @@ public:
 
     [[nodiscard]] int run() {
         tuning::Accepted const accepted = accept_.checked();
+        report_ = report_beside({table_path_, confirm_sweep_, repeat_sweep_, refine_sweep_});
         tuning::Observations search(accepted);
         tuning::Observations confirm(accepted);
         tuning::TuningTable table;
@@ -70,11 +73,11 @@ public:
         }
         tuning::Built const built = build_rules(search.kept(), confirm.kept(), policy_, accept_.has("unconfirmed"));
         fill_in(table, search, built);
-        print_refused(search);
+        print_refused(search, report_);
         print_summary(built);
         if (!table.rules.empty()) {
             write_table(table_path_, table);
-            fmt::print("table     {}\n", table_path_);
+            fmt::print(report_, "table     {}\n", table_path_);
         }
         write_next(built, table.policy.cache);
         if (table.rules.empty()) {
@@ -115,17 +118,17 @@ private:
         table.rules = built.rules;
     }
 
-    static void print_undecided(tuning::Series const& series, tuning::Point const& point) {
+    void print_undecided(tuning::Series const& series, tuning::Point const& point) const {
         if (point.decision.outcome != tuning::Outcome::undecided) {
             return;
         }
         tuning::Evidence const& evidence = *point.decision.evidence;
-        fmt::print("undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
+        fmt::print(report_, "undecided {} {} of {} bytes, {} ranks: {} by {:.1f} % in {} launches\n", series.scope,
                    name_of(series.conditions.operation), point.bytes, series.conditions.ranks,
                    point.decision.winner->method, 100 * evidence.gain, evidence.launches);
     }
 
-    static void print_summary(tuning::Built const& built) {
+    void print_summary(tuning::Built const& built) const {
         std::map<tuning::Outcome, std::size_t> count;
         for (tuning::Series const& series : built.series) {
             for (tuning::Point const& point : series.points) {
@@ -134,6 +137,7 @@ private:
             }
         }
         fmt::print(
+            report_,
             "sizes     {} better than the default, {} await confirmation, {} undecided, {} ties, {} where the default "
             "is best\n",
             count[tuning::Outcome::chosen], count[tuning::Outcome::unconfirmed], count[tuning::Outcome::undecided],
@@ -142,18 +146,19 @@ private:
             return rule.status == tuning::RuleStatus::chosen;
         });
         if (count[tuning::Outcome::foreign] > 0) {
-            fmt::print("          {} where foreign numbers are better than the default's, which nothing confirms\n",
+            fmt::print(report_,
+                       "          {} where foreign numbers are better than the default's, which nothing confirms\n",
                        count[tuning::Outcome::foreign]);
         }
-        fmt::print("rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
+        fmt::print(report_, "rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
     }
 
     void write_next(tuning::Built const& built, std::string const& cache) const {
         tuning::NextLaunches const how{policy_.launches, accept_.timing, cache};
         write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed),
-                    {policy_.confirm_launches, accept_.timing, cache});
-        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how);
-        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how);
+                    {policy_.confirm_launches, accept_.timing, cache}, report_);
+        write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how, report_);
+        write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how, report_);
     }
 
     std::vector<std::string> results_;
@@ -166,6 +171,7 @@ private:
     std::string baseline_ = "mpi";
     tuning::Policy policy_;
     double min_gain_ = -1;
+    std::FILE* report_ = stdout;
 };
 
 }  // namespace

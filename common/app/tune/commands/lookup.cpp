@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune lookup TABLE --operation OPERATION ...: what a reader would be told.
-#include "common/app/options/whole_number_check.hpp"
+#include "common/app/options/number_checks.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/table_text.hpp"
@@ -35,6 +35,8 @@ void require_word(std::string const& word, std::string_view option, Words const&
     }
 }
 
+constexpr double most_imbalance = 1e9;
+
 class Lookup {
 public:
     void add_options(CLI::App& parser) {
@@ -54,8 +56,10 @@ public:
         parser.add_option("--memory", memory_, "host, pinned, cuda, managed, nccl, rocm");
         parser.add_option("--element", element_, "element type: " + std::string{element_names});
         parser.add_option("--reduction", reduction_, "sum, prod, min, max, user");
-        parser.add_option("--imbalance", query_.imbalance,
-                          "exchange: largest total that a rank sends or receives / mean over ranks");
+        parser
+            .add_option("--imbalance", query_.imbalance,
+                        "exchange: largest total that a rank sends or receives / mean over ranks")
+            ->check(number_check(0, most_imbalance));
         parser.add_option("--uniform", query_.uniform, "exchange, all blocks are equal: true, false");
         parser.add_option("--in-place", query_.in_place, "true, false");
         parser.footer("What is not given is unknown, and matches only rules that do not ask for it.");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
+#include "common/app/options/number_checks.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
@@ -54,9 +55,10 @@ public:
     void add_options(CLI::App& parser) {
         request_.add_to(parser);
         parser.add_option("--files", files_, "folder of an export to verify; default: a fresh one");
-        parser.add_option("--ranks", ranks_, "only rules for this number of ranks");
+        parser.add_option("--ranks", ranks_, "only rules for this number of ranks")->check(whole_number_check);
         parser.add_option("--mpiexec", mpiexec_, "launcher of the MPI library of this build")->capture_default_str();
         parser.add_option("--rounds", rounds_, "runs that are timed, with and without in turns; 0: none")
+            ->check(whole_number_check)
             ->capture_default_str();
     }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/consumers.hpp"
 
+#include "common/app/options/number_checks.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
 #include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +13,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <sstream>
 
 namespace dlmb::app::tune {
@@ -78,15 +79,6 @@ Consumer const& consumer_named(std::string const& name) {
 
 std::filesystem::path own_folder() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path();
-}
-
-void write(std::filesystem::path const& path, std::string const& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-        throw OutputError(fmt::format("{}: cannot be written", path.string()));
-    }
 }
 
 std::string shell_word(std::string_view text) {
@@ -194,9 +186,11 @@ std::filesystem::path sibling_library(std::string const& name) {
 void ExportRequest::add_to(CLI::App& parser) {
     parser.add_option("table", table, "tuning table (JSON)")->required()->option_text("TABLE");
     parser.add_option("--to", consumer, fmt::format("one of {}", fmt::join(consumer_names(), ", ")))->required();
-    parser.add_option_function<std::uint64_t>(
-        "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
-        "rules for this number of nodes, where the format has no key for it");
+    parser
+        .add_option_function<std::uint64_t>(
+            "--nodes", [this](std::uint64_t nodes) { slice.nodes = nodes == 0 ? std::nullopt : std::optional(nodes); },
+            "rules for this number of nodes, where the format has no key for it")
+        ->check(whole_number_check);
     parser.add_option("--memory", slice.memory, "rules for this memory, likewise");
     parser.add_option("--element", slice.dtype, "rules for this element, likewise");
     parser.add_option("--reduction", slice.reduction, "rules for this reduction, likewise");
@@ -227,12 +221,12 @@ void write_export(std::filesystem::path const& folder, ExportRequest const& requ
         throw OutputError(fmt::format("{}: {}", folder.string(), error.message()));
     }
     for (tuning::File const& file : made.files) {
-        write(folder / file.name, file.text);
+        write_output(folder / file.name, file.text);
     }
-    write(folder / "env.sh", environment_script(made, folder));
-    write(folder / "lost.json", to_json(made.lost));
+    write_output(folder / "env.sh", environment_script(made, folder));
+    write_output(folder / "lost.json", to_json(made.lost));
     tuning::write_table(folder / "table.json", table);
-    write(folder / "verify.sh", verify_script(request));
+    write_output(folder / "verify.sh", verify_script(request));
     using std::filesystem::perms;
     std::filesystem::permissions(folder / "verify.sh", perms::owner_exec | perms::group_exec | perms::others_exec,
                                  std::filesystem::perm_options::add);

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Launch
 from dlmb_launch.compare.metrics import Metric
+from dlmb_results.output import write_output
 
 ATTRIBUTES = ("commit", "version")
 
@@ -58,14 +60,15 @@ def without_gaps(name: str, series: Series) -> dict[str, list[str]]:
 
 
 def write_csv(path: Path, series: Series, cells: list[str]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["time", *ATTRIBUTES, *cells])
-        for campaign, launch in sorted(series.rows.items(), key=lambda row: row[1].time):
-            if campaign in series.values[cells[0]]:
-                facts = [launch.facts.get("git_revision", "unknown"), launch.facts.get("version", "unknown")]
-                values = [f"{np.median(series.values[cell][campaign]):.3f}" for cell in cells]
-                writer.writerow([launch.time.replace("Z", "+00:00"), *facts, *values])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", *ATTRIBUTES, *cells])
+    for campaign, launch in sorted(series.rows.items(), key=lambda row: row[1].time):
+        if campaign in series.values[cells[0]]:
+            facts = [launch.facts.get("git_revision", "unknown"), launch.facts.get("version", "unknown")]
+            values = [f"{np.median(series.values[cell][campaign]):.3f}" for cell in cells]
+            writer.writerow([launch.time.replace("Z", "+00:00"), *facts, *values])
+    write_output(path, text.getvalue())
 
 
 def test_definition(name: str, file: str, cells: list[str], metric: Metric) -> list[str]:
@@ -90,4 +93,4 @@ def write(campaigns: Iterable[Campaign], metric: Metric, path: Path) -> None:
             file = path.with_name(f"{test}.csv")
             write_csv(file, series, cells)
             lines += test_definition(test, file.name, cells, metric)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_output(path, "\n".join(lines) + "\n")

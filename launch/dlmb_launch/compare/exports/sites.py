@@ -22,6 +22,7 @@ from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.metrics import METRICS, Metric
 from dlmb_launch.compare.document import decimal, dumps
 from dlmb_launch.compare.statistics.rank_sum import smallest_rank
+from dlmb_results.output import write_output
 
 MEASURES = {"latency": METRICS["time"], "bus-bandwidth": METRICS["busbw"]}
 DIRECTIONS = (("smaller", METRICS["time"], "us", 1e3), ("bigger", METRICS["busbw"], "GB/s", 1.0))  # unit, and how many of our units it is
@@ -85,4 +86,4 @@ def write_github_action_benchmark(candidate: Campaign, path: Path) -> None:
     for direction, metric, unit, scale in DIRECTIONS:
         entries = [benchmark_entry(point, unit, scale) for point in points(candidate, metric)]
         if entries:
-            base.with_name(f"{base.name}.{direction}.json").write_text(dumps(entries), encoding="utf-8")
+            write_output(base.with_name(f"{base.name}.{direction}.json"), dumps(entries))

@@ -1,0 +1,92 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the Python programs begin and end, and what they say then: one line and an exit code, whatever happens.
+
+Imports little: Ctrl-C must end a program quietly also while the rest is being loaded.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+
+USAGE = 64
+UNAVAILABLE = 69
+INTERNAL = 70  # a fault of the program itself; 1 has a meaning of its own in dlmb_compare
+CANNOT_WRITE = 74
+INTERRUPTED = 128 + signal.SIGINT
+
+LONGEST_BEGIN, LONGEST_END = 600, 300  # characters of a message
+
+
+def start(program: str, module: str, hint: str = "") -> int:
+    """Loads `module` and calls its main(). hint: how to install what is missing."""
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not under nohup and the like
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # launch/run-python blocks it while Python itself is being loaded
+    try:
+        main = importlib.import_module(module).main
+    except ModuleNotFoundError as error:
+        say(program, "error", f"{error.name} is not installed for {sys.executable}{': ' if hint else ''}{hint}")
+        return UNAVAILABLE
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return main()
+
+
+def run(program: str, body: Callable[[], int], codes: Mapping[type[Exception], int]) -> int:
+    """The exit code of `body`, of what it raises by `codes`, or that of the output that cannot be written."""
+    from dlmb_results.output import OutputError
+
+    try:
+        try:
+            code = body()
+        except SystemExit as stop:  # argparse: --help
+            code = stop.code if isinstance(stop.code, int) else 0
+        sys.stdout.flush()
+        return code
+    except tuple(codes) as error:
+        say(program, "error", error)
+        return next(code for kind, code in codes.items() if isinstance(error, kind))
+    except KeyboardInterrupt:
+        say(program, "error", "interrupted")
+        return INTERRUPTED
+    except OutputError as error:
+        say(program, "error", error)
+    except BrokenPipeError:  # the reader has seen enough
+        pass
+    except OSError as error:
+        say(program, "error", f"{error.filename or 'standard output'} cannot be written: {error.strerror}")
+    except Exception:  # noqa: BLE001
+        import traceback
+
+        traceback.print_exc()
+        say(program, "error", "internal error; please report it with the lines above")
+        return INTERNAL
+    forget_output()
+    return CANNOT_WRITE
+
+
+def forget_output() -> None:
+    """What is left to be printed cannot be, and Python would try that again at its end."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass  # it is no file
+
+
+def say(program: str, kind: str, text: object) -> None:
+    print(f"{program}: {kind}: {one_line(str(text))}", file=sys.stderr)
+
+
+def one_line(text: str) -> str:
+    """For one line of a terminal; common/base/error.cpp does it the same way."""
+    shown = [letter if letter.isprintable() else "".join(f"\\x{byte:02x}" for byte in letter.encode(errors="surrogatepass")) for letter in text]
+    if len(shown) > LONGEST_BEGIN + LONGEST_END:
+        left_out = len(shown) - LONGEST_BEGIN - LONGEST_END
+        shown[LONGEST_BEGIN:-LONGEST_END] = [f" ... ({left_out} characters) ... "]
+    return "".join(shown)

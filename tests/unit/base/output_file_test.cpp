@@ -1,0 +1,101 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fcntl.h>
+#include <future>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace dlmb {
+namespace {
+
+namespace fs = std::filesystem;
+using record::read_file;
+
+std::string message_of(fs::path const& path) {
+    try {
+        write_output(path, "text");
+    } catch (OutputError const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::size_t files_beside(fs::path const& path) {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path.parent_path()), {}));
+}
+
+TEST(WriteOutput, ReplacesARegularFileByANewOneWithItsPermissions) {
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "table.json", "old");
+    fs::permissions(folder / "table.json", fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+    int const reader = open((folder / "table.json").c_str(), O_RDONLY | O_CLOEXEC);
+    write_output(folder / "table.json", "new");
+    std::array<char, 8> held{};
+    EXPECT_EQ(read(reader, held.data(), held.size()), 3);
+    close(reader);
+    EXPECT_EQ(std::string(held.data()), "old") << "who has it open keeps the whole old text";
+    EXPECT_EQ(read_file(folder / "table.json"), "new");
+    EXPECT_EQ(fs::status(folder / "table.json").permissions(),
+              fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+    EXPECT_EQ(files_beside(folder / "table.json"), 1U);
+}
+
+TEST(WriteOutput, FollowsLinksToTheirTargetAlsoWhereThatIsNotThereYet) {
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "deep/target", "old");
+    fs::create_symlink("deep/target", folder / "second");
+    fs::create_symlink("second", folder / "first");
+    fs::create_symlink("deep/missing", folder / "dangling");
+    write_output(folder / "first", "new");
+    write_output(folder / "dangling", "made");
+    EXPECT_TRUE(fs::is_symlink(folder / "first") && fs::is_symlink(folder / "second"));
+    EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
+    EXPECT_EQ(read_file(folder / "deep/target"), "new");
+    EXPECT_EQ(read_file(folder / "deep/missing"), "made");
+}
+
+TEST(WriteOutput, WritesThroughAFifoAndADeviceWhichStay) {
+    record::TemporaryFolder const folder;
+    fs::path const fifo = folder / "fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+    auto const read = std::async(std::launch::async, [&] { return read_file(fifo); });
+    write_output(fifo, "text");
+    read.wait();
+    EXPECT_TRUE(fs::is_fifo(fifo));
+    fs::create_symlink("/dev/null", folder / "null");
+    write_output(folder / "null", "text");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_EQ(files_beside(fifo), 2U);
+}
+
+TEST(WriteOutput, AppendsToTheFileOfADescriptorInsteadOfReplacingIt) {
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "log", "before ");
+    int const file = open((folder / "log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+    write_output("/proc/self/fd/" + std::to_string(file), "text");
+    EXPECT_EQ(write(file, " after", 6), 6);
+    close(file);
+    EXPECT_EQ(read_file(folder / "log"), "before text after");
+}
+
+TEST(WriteOutput, SaysWhyAFileCannotBeWrittenAndLeavesNothing) {
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "file", "old");
+    EXPECT_NE(message_of(folder / "missing/file").find("missing/file: cannot be written: No such file"),
+              std::string::npos);
+    EXPECT_NE(message_of((folder / "file").parent_path()).find("Is a directory"), std::string::npos);
+    if (fs::exists("/dev/full")) {
+        EXPECT_NE(message_of("/dev/full").find("No space left on device"), std::string::npos);
+    }
+    EXPECT_EQ(files_beside(folder / "file"), 1U);
+}
+
+}  // namespace
+}  // namespace dlmb
