@@ -15,8 +15,9 @@ set(DLMB_SANITIZE "" CACHE STRING "Comma-separated sanitizers: address,undefined
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # Paths below the base become relative, so that another clone of the same sources hits the same cache. What is not in
-    # the cache is not preprocessed twice: the compiler says what it included.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
+    # the cache is not preprocessed twice: the compiler says what it included. Precompiled headers have no macro of the
+    # command line and no __TIME__ in them, which ccache wants to be told before it keeps what uses them.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE_PROGRAM})
     set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
     file(RELATIVE_PATH source_prefix ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/)
 else()

@@ -8,8 +8,52 @@ set(DLMB_MPI_TEST_ENVIRONMENT
     OMPI_MCA_btl_vader_single_copy_mechanism=cma
     ASAN_OPTIONS=detect_leaks=0) # Open MPI alone leaks thousands of blocks per rank
 
-# Tests of an optimised build test optimised libraries; optimising the tests themselves would only cost time.
-set(DLMB_TEST_COMPILE_OPTIONS -O0)
+# The headers that most tests include, compiled once where sources are compiled in batches: they are half of a small
+# test. An executable, because its flags must be those of the tests.
+if(CMAKE_UNITY_BUILD)
+    file(WRITE ${PROJECT_BINARY_DIR}/generated/test_headers.cpp "int main() {}\n")
+    add_executable(dlmb_test_headers ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
+    target_link_libraries(dlmb_test_headers PRIVATE dlmb_build_flags fmt::fmt GTest::gmock)
+    # Without its time clang takes it from ccache, too.
+    target_compile_options(dlmb_test_headers PRIVATE $<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>)
+    target_precompile_headers(
+        dlmb_test_headers
+        PRIVATE
+        <algorithm>
+        <array>
+        <atomic>
+        <chrono>
+        <filesystem>
+        <fstream>
+        <functional>
+        <map>
+        <memory>
+        <mutex>
+        <numeric>
+        <optional>
+        <random>
+        <set>
+        <span>
+        <sstream>
+        <string>
+        <thread>
+        <unordered_map>
+        <utility>
+        <variant>
+        <vector>
+        <fmt/format.h>
+        <gmock/gmock.h>
+        <gtest/gtest.h>)
+endif()
+
+# dlmb_compile_test(<name> <targets to link>): what the executables of all tests have in common.
+function(dlmb_compile_test name)
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE dlmb_build_flags ${ARGN} fmt::fmt)
+    if(TARGET dlmb_test_headers)
+        target_precompile_headers(${name} REUSE_FROM dlmb_test_headers)
+    endif()
+endfunction()
 
 # What a run of label mpi needs, so that a second MPI library costs no build of the unit tests.
 add_custom_target(dlmb_mpi_tests)
@@ -85,9 +129,7 @@ function(dlmb_add_test name)
         set(arg_TIMEOUT 120)
     endif()
     add_executable(${name} ${arg_SOURCES})
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(${name} PRIVATE ${DLMB_TEST_COMPILE_OPTIONS})
-    target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} GTest::gtest_main)
+    dlmb_compile_test(${name} ${arg_LINK} GTest::gtest_main)
     if(arg_SEPARATE)
         set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
     endif()
@@ -111,9 +153,7 @@ function(dlmb_add_mpi_test name)
         set(arg_TIMEOUT 180)
     endif()
     add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/main/mpi_main.cpp)
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(${name} PRIVATE ${DLMB_TEST_COMPILE_OPTIONS})
-    target_link_libraries(${name} PRIVATE dlmb_build_flags ${arg_LINK} MPI::MPI_CXX GTest::gtest)
+    dlmb_compile_test(${name} ${arg_LINK} MPI::MPI_CXX GTest::gtest)
     add_dependencies(dlmb_mpi_tests ${name})
     dlmb_stages_of(stages ${name})
     foreach(ranks IN LISTS arg_RANKS)
