@@ -182,10 +182,10 @@ public:
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
         lines_.back().comment = overlap_line(cell) + throttled_line(cell);
-        for (measure::PhaseResult const& phase : cell.result.phases) {
-            for (record::PhaseTraffic const& traffic : cell.phases) {
-                if (traffic.label == phase.label && cell.result.phases.size() > 1) {
-                    add_line(cell, title, phase.label, phase.time, traffic.traffic);
+        for (measure::PhaseResult const& timed : cell.result.phases) {
+            for (record::PhaseTraffic const& moved : cell.phases) {
+                if (moved.label == timed.label && cell.result.phases.size() > 1) {
+                    add_line(cell, title, timed.label, timed.time, moved.traffic);
                 }
             }
         }
