@@ -16,7 +16,7 @@ BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSe
     if (plans.empty() || setup.slots == 0) {
         throw Error("a point without plans or without buffers");
     }
-    BufferPool pool(memory, buffer_sizes(plans), setup.slots);
+    BufferPool pool(memory, buffer_sizes(plans), setup.slots, buffer_leads(plans.front()));
     fill_slots(memory, pool.slots(), plans, setup.fill);
     return pool;
 }
