@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/base/philox.hpp"
+#include "common/plan/osu_program.hpp"
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 
@@ -57,6 +58,9 @@ public:
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
     [[nodiscard]] virtual bool draws_differ() const { return false; }
+    /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
+    /// collective of long messages.
+    [[nodiscard]] virtual OsuProgram osu_program() const { return {}; }
 };
 
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.

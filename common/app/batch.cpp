@@ -255,6 +255,7 @@ Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<M
     measure::PointSetup setup{choice.use.slots, launch_.options.fill};
     setup.flushed_cache = choice.use.flush_bytes > 0 ? choice.use.cache_bytes : 0;
     setup.gpu = has_device_pages(point.memory) ? machine_.throttling : nullptr;
+    setup.osu = traffic.osu;
     ReadyPoint ready{&point, std::move(space), std::move(traffic), choice.use, nullptr, std::nullopt};
     ready.prepared = std::make_unique<measure::PreparedPoint>(launch_.bootstrap, *ready.space,
                                                               std::move(ready.traffic.plans), setup);

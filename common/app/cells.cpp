@@ -70,7 +70,7 @@ measure::Cell make_cell(CellSource const& source, SweepPoint const& point, std::
     identity.backend = backend;
     identity.method = to_string(method);
     identity.memory = name_of(point.memory);
-    identity.mode = source.options.runner.mode == measure::Mode::stream ? "stream" : "isolated";
+    identity.mode = name_of(source.options.runner.mode);
     identity.world = source.world;
     identity.seed = source.options.seed;
     identity.draws = draws;

@@ -79,6 +79,9 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
         for (SweepPoint const& point : points) {
             (void)type.make(point.parameters, world);
         }
+        if (options.also_in_place) {
+            points = with_points_in_place(type, points, world);
+        }
     } catch (UsageError const& error) {
         problem = error.what();
     }
@@ -188,7 +191,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     }
     reporter = make_reporter(bootstrap, type, options, description);
     speaking = reporter.get();
-    reporter->expect_titles(points);
+    reporter->expect_points(points);
     for (auto const& [reason, count] : left_out) {
         reporter->comment(fmt::format("left out: {} {}", count, reason));
     }

@@ -172,9 +172,9 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
     say(table_->header(launch_, type.name));
 }
 
-void Reporter::expect_titles(std::span<SweepPoint const> points) {
+void Reporter::expect_points(std::span<SweepPoint const> points) {
     for (SweepPoint const& point : points) {
-        table_->expect(point.title);
+        table_->expect(point);
     }
 }
 

@@ -76,7 +76,7 @@ public:
     /// So many cells need no measuring: the results file holds them.
     void resumed(std::uint64_t cells) { resumed_ += cells; }
     /// The titles that cells will have.
-    void expect_titles(std::span<SweepPoint const> points);
+    void expect_points(std::span<SweepPoint const> points);
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.
     void point(std::size_t number, std::size_t points, std::string_view title);
     void doing(std::string_view what);

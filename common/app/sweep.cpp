@@ -204,4 +204,21 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
     return points;
 }
 
+std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,
+                                             WorldShape const& world) {
+    std::vector<SweepPoint> both;
+    for (SweepPoint const& point : points) {
+        both.push_back(point);
+        SweepPoint in_place = point;
+        in_place.parameters["in-place"] = "on";
+        try {
+            (void)type.make(in_place.parameters, world);
+            both.push_back(std::move(in_place));
+        } catch (UsageError const&) {
+            continue;  // this operation has no such form
+        }
+    }
+    return both;
+}
+
 }  // namespace dlmb::app

@@ -10,6 +10,7 @@
 #include "patterns/pattern.hpp"
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,9 @@ struct SweepPoint {
 /// measure with that many ranks; what it leaves out is counted in `left_out`, by the reason.
 [[nodiscard]] std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks = 1,
                                                    std::map<std::string, std::size_t>* left_out = nullptr);
+
+/// Behind each point the same one in place, where its operation has that form.
+[[nodiscard]] std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,
+                                                           WorldShape const& world);
 
 }  // namespace dlmb::app

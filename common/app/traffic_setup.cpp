@@ -105,6 +105,7 @@ Nanoseconds computed_ns(Plan const& plan) {
 Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<std::string_view const> phases,
                         std::uint64_t seed, std::uint32_t draws) {
     Traffic traffic;
+    traffic.osu = pattern.osu_program();
     for (std::uint32_t index = 0; index < draws; ++index) {
         Draw const draw{seed, index};
         RankSetup const own = pattern.setup_of(bootstrap.rank(), draw);

@@ -19,6 +19,7 @@ struct Traffic {
     TrafficSummary total;     // over all ranks, mean over draws
     std::vector<record::PhaseTraffic> phases;
     std::map<std::string, double> statistics;  // realised skew, mean over draws
+    OsuProgram osu;
 };
 
 /// Collective. Memory stays O(ranks).

@@ -104,6 +104,9 @@ public:
     /// needs and others do not. All ranks do so at the same point. Outside the timed region, but for plans of several
     /// parts (backends/tuned). False: nothing had to be done.
     virtual bool activate() { return false; }
+    /// Whether launch() may be called again before finish(), which then waits for all that was launched: a device runs
+    /// them in turn.
+    [[nodiscard]] virtual bool queues_iterations() const { return false; }
     /// Facts of this plan, beside those of its backend.
     [[nodiscard]] virtual Provenance provenance() const { return {}; }
 
@@ -199,6 +202,8 @@ public:
     compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
     /// Collective. Afterwards nothing of this backend is in flight and another library may communicate.
     virtual void quiesce() = 0;
+    /// Collective, with no iteration in flight: the barrier that a program written for this library would call.
+    virtual void barrier(Bootstrap& bootstrap) { bootstrap.barrier(); }
 };
 
 /// What the user asked of single backends, by backend and option: {"mpi", {{"device", "yes"}}}. A backend reads its own

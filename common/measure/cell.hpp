@@ -9,6 +9,7 @@
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/validation/payload_check.hpp"
 #include "common/memory/throttling.hpp"
+#include "common/plan/osu_program.hpp"
 #include "common/plan/world.hpp"
 
 #include <map>
@@ -28,7 +29,7 @@ struct CellIdentity {
     std::string backend;
     std::string method;
     std::string memory;
-    std::string mode;  // isolated, stream
+    std::string mode;  // name_of(Mode)
     WorldShape world;
     std::uint64_t seed = 1;
     std::uint32_t draws = 1;
@@ -42,6 +43,7 @@ struct PointSetup {
     Fill fill = Fill::random;
     Bytes flushed_cache = 0;          // swept before each sample; 0: nothing is
     Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
+    OsuProgram osu = {};              // for Mode::osu
 };
 
 /// What the cells of one point share: the plans of this rank, and filled buffers for them.
@@ -60,6 +62,7 @@ public:
     [[nodiscard]] std::span<Allocation const> allocations() const { return pool_.allocations(); }
     [[nodiscard]] MemoryKind memory() const { return pool_.slots().front().kind; }
     [[nodiscard]] Throttling const* gpu() const { return gpu_; }
+    [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
     [[nodiscard]] PayloadCheck& check() { return check_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
@@ -76,6 +79,7 @@ private:
     BufferPool pool_;
     std::optional<CacheFlush> flush_;
     Throttling const* gpu_;
+    OsuProgram osu_;
     PhaseMap phases_;
     PayloadCheck check_;
 };

@@ -89,6 +89,13 @@ struct RankTimes {
     std::vector<double> spread_ns;  // interquartile range of (done - enter), per iteration
 };
 
+/// Each rank's mean over its calls, over the ranks that take times: OSU's Avg, Min and Max. Nanoseconds.
+struct RankMeans {
+    double mean = 0;
+    double min = 0;
+    double max = 0;
+};
+
 /// A rank that holds up the others, beside which it stands out (diagnosis/rank_log.hpp).
 struct Suspect {
     enum class Kind : std::uint8_t { delayed, jittery };
@@ -136,6 +143,7 @@ struct CellResult {
     std::optional<bool> throttled;       // clocks of a GPU were held down behind some samples; absent: not known
     std::vector<std::string> flags;      // drift, step, bimodal: what makes the median a poor description
     std::vector<double> rank_median_ns;  // per rank: median of its own durations
+    std::optional<RankMeans> rank_means;  // where the definition averages over ranks
     RankTimes ranks;
     Arrival arrival;
     Sync sync;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 
 namespace dlmb::measure {
@@ -29,6 +30,27 @@ std::uint64_t whole_passes(std::uint64_t iterations, std::uint64_t draws) {
     return (iterations + draws - 1) / draws * draws;
 }
 
+constexpr std::uint64_t samples_for_rounds = 6;
+
+/// Iterations of one of the equal samples that `count` of them are divided into: `wanted` or more, but six samples
+/// where each still has 16; whole passes where the count is.
+std::uint64_t equal_share(std::uint64_t count, std::uint64_t wanted, std::uint64_t draws) {
+    std::uint64_t const least = std::min(wanted, std::max(stream_iterations_least, count / samples_for_rounds));
+    std::uint64_t best = count;
+    auto const consider = [&](std::uint64_t divisor) {
+        if (divisor >= least && divisor < best && (divisor % draws == 0 || count % draws != 0)) {
+            best = divisor;
+        }
+    };
+    for (std::uint64_t divisor = 1; divisor <= count / divisor; ++divisor) {
+        if (count % divisor == 0) {
+            consider(divisor);
+            consider(count / divisor);
+        }
+    }
+    return best;
+}
+
 // Whole passes over the draws, so that all samples have the same mix; fewer iterations where the time limit would
 // otherwise not hold three samples.
 std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draws, double iteration_ns) {
@@ -36,7 +58,7 @@ std::uint64_t stream_iterations(RunnerOptions const& options, std::uint64_t draw
     std::uint64_t const wanted = std::max(stream_iterations_least, long_enough);
     std::uint64_t const whole = whole_passes(wanted, draws);
     if (options.iterations) {
-        return whole;
+        return equal_share(*options.iterations, whole, draws);
     }
     auto const fits =
         static_cast<std::uint64_t>(static_cast<double>(options.time_limit_ns) / samples_to_fit / iteration_ns);
@@ -51,18 +73,36 @@ SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, doub
     SampleShape shape;
     if (options.cache == CacheMode::flush) {
         shape.iterations = 1;  // a second one would find the caches as the first left them
-    } else if (options.mode == Mode::stream) {
+    } else if (options.mode == Mode::nccl && options.iterations) {
+        shape.iterations = *options.iterations;
+    } else if (options.mode == Mode::stream || options.mode == Mode::nccl) {
         shape.iterations = stream_iterations(options, draws, iteration);
-    } else if (device_driven && iteration < device_alone_ns) {
+    } else if (options.mode == Mode::isolated && device_driven && iteration < device_alone_ns) {
         shape.iterations = whole_passes(static_cast<std::uint64_t>(std::ceil(device_sample_ns / iteration)), draws);
+        if (options.iterations) {
+            shape.iterations = equal_share(*options.iterations, shape.iterations, draws);
+        }
     }
     auto const affordable =
         static_cast<std::uint64_t>(unrecorded_share * static_cast<double>(options.time_limit_ns) / iteration);
     shape.unrecorded = std::min({unrecorded_most, affordable, options.warmup.value_or(unrecorded_most)});
+    if (is_foreign(options.mode) && options.iterations) {
+        shape.unrecorded = 0;
+    }
     return shape;
 }
 
+std::string osu_definition(OsuProgram const& program) {
+    return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
+                       program.barrier ? "a barrier" : "nothing", program.pairs ? "the first ranks of pairs" : "ranks",
+                       program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
+}
+
 std::string definition_of(Mode mode, Sampler const& sampler) {
+    if (mode == Mode::nccl) {
+        return fmt::format("nccl: calls back to back behind a barrier, {}, mean over ranks of (done - enter) / calls",
+                           sampler.queues() ? "waited for together" : "each waited for");
+    }
     std::uint64_t const iterations = sampler.iterations_per_sample();
     std::string_view const begin = sampler.start().plan().method == StartMethod::window
                                        ? "begun at one time on all ranks"
@@ -80,7 +120,7 @@ std::string definition_of(Mode mode, Sampler const& sampler) {
 }
 
 CellRun::CellRun(LaunchShared const& launch, Cell const& cell)
-    : launch_(launch), cell_(cell), options_(launch.options),
+    : launch_(launch), cell_(cell), options_(with_counts(launch.options, cell.point->osu())),
       sampler_(launch.bootstrap, launch.start.clock(), launch.watchdog, cell.positions, cell.point->plans(),
                cell.point->phases()),
       gpu_clocks_(cell.point->gpu()) {
@@ -91,7 +131,7 @@ bool CellRun::decides() const {
     return launch_.bootstrap.rank() == deciding_rank;
 }
 Nanoseconds CellRun::clock() const {
-    return decides() ? options_.limit_clock() : 0;
+    return decides() ? launch_.options.limit_clock() : 0;
 }
 
 void CellRun::activate() {
@@ -135,7 +175,15 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
     cell_.point->check().conclude(result_.validation);
 }
 
+// OSU's programs warm up in the loop that they time, so their warm-up is a part of the first chunk.
 void CellRun::warm_up() {
+    if (options_.mode == Mode::osu) {
+        lead_ = *options_.warmup;
+        result_.warmup_iterations = lead_;
+        sampler_.set_osu({cell_.backend, cell_.point->osu()});
+        set_up_sampling(static_cast<double>(result_.first_iteration_ns));
+        return;
+    }
     WarmUpRule rule(options_.warmup, cell_.positions.size(), result_.first_iteration_ns, options_.time_limit_ns);
     while (std::uint64_t const batch = from_rank(launch_.bootstrap, rule.next())) {
         Nanoseconds const begin = clock();
@@ -156,13 +204,21 @@ void CellRun::set_up_sampling(double iteration_ns) {
     }
     unrecorded_ = shape.unrecorded;
     set_up_start(iteration_ns);
-    result_.definition = definition_of(options_.mode, sampler_);
+    if (options_.mode == Mode::nccl) {
+        sampler_.set_mean();
+    }
+    result_.definition =
+        options_.mode == Mode::osu ? osu_definition(cell_.point->osu()) : definition_of(options_.mode, sampler_);
     result_.iterations_per_sample = shape.iterations;
     if (decides()) {
         StoppingLimits limits;
-        limits.fixed_samples = options_.iterations;
+        if (options_.iterations) {
+            limits.fixed_samples = *options_.iterations / shape.iterations;
+        }
+        limits.at_once = options_.mode == Mode::osu;
         limits.time_ns = options_.time_limit_ns;
-        limits.precision = options_.mode == Mode::stream ? stream_precision : latency_precision;
+        limits.precision =
+            options_.mode == Mode::stream || options_.mode == Mode::nccl ? stream_precision : latency_precision;
         limits.pass = shape.iterations == 1 ? draws : 1;  // longer samples mix the draws themselves
         rule_.emplace(limits, static_cast<Nanoseconds>(iteration_ns * static_cast<double>(shape.iterations)));
     }
@@ -173,14 +229,15 @@ void CellRun::set_up_sampling(double iteration_ns) {
 // begin when its peers are done with it: then no rank's own duration has both in it.
 void CellRun::set_up_start(double iteration_ns) {
     std::uint64_t const iterations = sampler_.iterations_per_sample();
+    bool const foreign = is_foreign(options_.mode);
     bool const streams = options_.mode == Mode::stream && options_.cache != CacheMode::flush;
     StartPlan plan = launch_.start.plan(iteration_ns * static_cast<double>(iterations));
-    if (streams || iterations > 1) {
+    if (streams || foreign || iterations > 1) {
         plan.method = StartMethod::barrier;
         plan.margin_ns = 0;
     }
     sampler_.set_start({launch_.bootstrap, launch_.start.clock(), plan, launch_.start.oversubscribed()});
-    sampler_.set_span(plan.clock_is_good && (streams || plan.method == StartMethod::window));
+    sampler_.set_span(plan.clock_is_good && !foreign && (streams || plan.method == StartMethod::window));
     result_.sync.method = name_of(plan.method);
     result_.sync.is_span = sampler_.spans();
 }
@@ -202,8 +259,11 @@ void CellRun::round(std::uint64_t number) {
             return;
         }
         Nanoseconds const begin = clock();
-        sampler_.run_unrecorded(samples_, unrecorded_);
-        Chunk const& chunk = sampler_.run(samples_, decision.samples);
+        if (options_.mode != Mode::osu) {
+            sampler_.run_unrecorded(samples_, unrecorded_);
+        }
+        Chunk const& chunk = sampler_.run(samples_, decision.samples, lead_);
+        lead_ = unrecorded_;
         gpu_clocks_.look();
         if (rule_) {
             rule_->add(chunk.headline, clock() - begin);
@@ -264,7 +324,21 @@ void CellRun::conclude(Stop stop) {
     bool const launch_blocks = std::any_of(cell_.positions.begin(), cell_.positions.end(),
                                            [](auto const& compiled) { return compiled->launch_blocks(); });
     ranks_.summarize(launch_.bootstrap, cell_.point->plans(), launch_blocks, result_);
+    if (is_foreign(options_.mode)) {
+        result_.rank_means = rank_means();
+    }
     over_ = true;
+}
+
+RankMeans CellRun::rank_means() const {
+    OsuProgram const program = options_.mode == Mode::osu ? cell_.point->osu() : OsuProgram{};
+    auto const parts = static_cast<double>(sampler_.iterations_per_sample()) * program.divisor;
+    std::vector<double> const all = from_every_rank(launch_.bootstrap, ranks_.mean_ns() / parts);
+    auto const count =
+        std::min(all.size(), static_cast<std::size_t>(std::max(1, program.ranks_with_times(launch_.bootstrap.size()))));
+    auto const end = all.begin() + static_cast<std::ptrdiff_t>(count);
+    auto const [least, most] = std::minmax_element(all.begin(), end);
+    return {std::accumulate(all.begin(), end, 0.0) / static_cast<double>(count), *least, *most};
 }
 
 void CellRun::summarize_samples() {

@@ -24,13 +24,16 @@ struct SampleShape {
     std::uint64_t unrecorded = 0;  // iterations before each chunk, to leave what the pause between chunks did
 };
 
-/// Samples of several iterations: in stream mode, and where a device's clock ticks too coarsely for one iteration.
+/// Samples of several iterations: in modes that run them back to back, and where a device's clock ticks too coarsely
+/// for one iteration. A fixed count is what all samples together have, so it is divided into equal ones.
 /// `iteration_ns`: the warm iteration. `device_driven`: the plan needs no host while it runs.
 [[nodiscard]] SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns,
                                        bool device_driven = false);
 
 /// Of the samples that `sampler` takes from now on.
 [[nodiscard]] std::string definition_of(Mode mode, Sampler const& sampler);
+/// Of Mode::osu. `program`: of the cell's operation.
+[[nodiscard]] std::string osu_definition(OsuProgram const& program);
 
 class CellRun {
 public:
@@ -59,16 +62,18 @@ private:
     void conclude(Stop stop);
     void summarize_samples();
     void set_up_start(double iteration_ns);
+    [[nodiscard]] RankMeans rank_means() const;
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;
 
     LaunchShared const& launch_;
     Cell const& cell_;
-    RunnerOptions const& options_;
+    RunnerOptions const options_;  // of this cell: with the counts of its mode
     Sampler sampler_;
     std::optional<DeviceGate> gate_;
     std::optional<StoppingRule> rule_;  // on the deciding rank
     std::uint64_t unrecorded_ = 0;      // iterations before each chunk
+    std::uint64_t lead_ = 0;            // of OSU's programs: calls before the next chunk, in one run with it
     bool device_driven_ = false;
     std::uint64_t samples_ = 0;
     RankLog ranks_;

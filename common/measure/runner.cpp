@@ -91,6 +91,20 @@ std::uint64_t scrambled(std::uint64_t x) {
 
 }  // namespace
 
+// nccl-tests 2.1x, src/common.cu: -n 20 -w 5.
+RunnerOptions with_counts(RunnerOptions options, OsuProgram const& osu) {
+    constexpr std::uint64_t nccl_iterations = 20;
+    constexpr std::uint64_t nccl_warmup = 5;
+    if (is_foreign(options.mode)) {
+        bool const by_osu = options.mode == Mode::osu;
+        if (!options.iterations && !options.time_limited) {
+            options.iterations = by_osu ? osu.iterations : nccl_iterations;
+        }
+        options.warmup = options.warmup.value_or(by_osu ? osu.warmup : nccl_warmup);
+    }
+    return options;
+}
+
 std::vector<std::size_t> round_order(std::size_t count, std::uint64_t seed, std::uint64_t round) {
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});

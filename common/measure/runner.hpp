@@ -10,21 +10,35 @@
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/start/common_start.hpp"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::measure {
 
-enum class Mode { isolated, stream };
+/// What a sample is. isolated: one iteration that the ranks begin together. stream: iterations back to back. osu: as
+/// the program of OSU Micro-Benchmarks for this operation. nccl: as nccl-tests. docs/definitions.md.
+enum class Mode { isolated, stream, osu, nccl };
+inline constexpr std::array every_mode{Mode::isolated, Mode::stream, Mode::osu, Mode::nccl};
+[[nodiscard]] constexpr std::string_view name_of(Mode mode) {
+    constexpr std::array<std::string_view, every_mode.size()> names{"isolated", "stream", "osu", "nccl"};
+    return names.at(static_cast<std::size_t>(mode));
+}
+/// Defined by another suite: so many calls as it makes by default, and times averaged over ranks.
+[[nodiscard]] constexpr bool is_foreign(Mode mode) {
+    return mode == Mode::osu || mode == Mode::nccl;
+}
 
 struct RunnerOptions {
     Mode mode = Mode::isolated;
-    std::optional<std::uint64_t> iterations = std::nullopt;  // fixed count of samples; otherwise adaptive
+    std::optional<std::uint64_t> iterations = std::nullopt;  // fixed count, in samples together; otherwise adaptive
     std::optional<std::uint64_t> warmup = std::nullopt;      // fixed; otherwise adaptive
     Nanoseconds time_limit_ns = 10'000'000'000;              // what a cell may spend in its rounds
-    Nanoseconds timeout_ns = 60'000'000'000;                 // watchdog: longest time between two signs of progress
+    bool time_limited = false;                // the limit was asked for: a mode of another suite is adaptive, too
+    Nanoseconds timeout_ns = 60'000'000'000;  // watchdog: longest time between two signs of progress
     bool validate = true;
     StartRequest start = StartRequest::automatic;
     CacheMode cache = CacheMode::rotate;
@@ -42,6 +56,9 @@ struct LaunchShared {
     Watchdog& watchdog;
     RunnerOptions const& options;
 };
+
+/// The counts of a cell: what a mode of another suite leaves open is what its program takes by default.
+[[nodiscard]] RunnerOptions with_counts(RunnerOptions options, OsuProgram const& osu);
 
 /// Collective. Measures cells whose plans are compiled. `finished` is called on every rank, in the same order, as soon
 /// as a cell is done. Status, reason and validation are equal on all ranks, samples and summaries are filled on rank 0

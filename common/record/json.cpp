@@ -84,9 +84,16 @@ void fields(auto& io, Of<measure::TimeSummary> auto& time) {
 }
 
 /// With what percentiles are taken over.
-void time_fields(auto& io, Of<measure::TimeSummary> auto& time) {
+void time_fields(auto& io, Of<measure::TimeSummary> auto& time, bool mean_over_ranks = false) {
     fields(io, time);
-    io.derived("axis", [] { return "max over ranks per iteration"; });
+    io.derived("axis",
+               [&] { return mean_over_ranks ? "mean over ranks per iteration" : "max over ranks per iteration"; });
+}
+
+void fields(auto& io, Of<measure::RankMeans> auto& means) {
+    io("mean", means.mean);
+    io("min", means.min);
+    io("max", means.max);
 }
 
 void fields(auto& io, Of<measure::Straggler> auto& straggler) {
@@ -215,7 +222,7 @@ void measured_fields(auto& io, Of<Record> auto& cell) {
     auto& result = cell.result;
     bool const ok = result.status == Status::ok;
     io.object(
-        "time_ns", [&](auto& inner) { time_fields(inner, result.time); }, ok);
+        "time_ns", [&](auto& inner) { time_fields(inner, result.time, result.rank_means.has_value()); }, ok);
     io.where(ok, "samples_ns", result.samples_ns, Json::array());
     io.derived("bandwidth", [&] { return bandwidth_json(cell.traffic, ok ? result.time.median : 0); });
     io.where(ok, "setup_ns", result.setup_ns);
@@ -255,6 +262,7 @@ void fields(auto& io, Of<Record> auto& cell) {
     io("below_floor", result.below_floor);
     io("flags", result.flags);
     io("rank_medians_ns", result.rank_median_ns);
+    io.if_known("rank_means_ns", result.rank_means);
     io("warmup_iterations", result.warmup_iterations);
     io("stop_reason", result.stop_reason);
     io.if_known("throttled", result.throttled);

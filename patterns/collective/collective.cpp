@@ -207,6 +207,11 @@ public:
 
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
 
+    [[nodiscard]] OsuProgram osu_program() const override {
+        bool const latency = params_.kind == Kind::sendrecv && params_.route == Route::ping_pong;
+        return latency ? osu_latency(params_.message_bytes) : osu_collective(params_.message_bytes);
+    }
+
 private:
     Params params_;
     WorldShape world_;

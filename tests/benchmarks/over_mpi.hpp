@@ -1,12 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// main() of a benchmark that mpirun starts.
+// main() of a benchmark that mpirun starts. It starts MPI as a plain program does, by MPI_Init, so that loops written
+// by hand are what a user's program would see. What DLMB's own start-up costs its calls shows beside a program of its
+// own (tests/benchmarks/osu_definition).
 #pragma once
 
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 
 #include <fmt/core.h>
+#include <mpi.h>
 
 #include <cstdio>
 #include <exception>
@@ -18,19 +21,17 @@ namespace dlmb::benchmark {
 /// Calls run(bootstrap, words). An exception on any rank ends the launch with one line that names program and rank.
 template <class Run>
 int over_mpi(std::string_view program, int argc, char** argv, Run const& run) {
+    MPI_Init(&argc, &argv);
     try {
-        MpiSession const session(argc, argv, "single");
         auto const bootstrap = make_mpi_bootstrap();
-        try {
-            run(*bootstrap, std::span<char*>(argv, static_cast<std::size_t>(argc)));
-        } catch (std::exception const& error) {
-            fmt::print(stderr, "{}: error: rank {}: {}\n", program, bootstrap->rank(), error.what());
-            bootstrap->abort(1);
-        }
+        run(*bootstrap, std::span<char*>(argv, static_cast<std::size_t>(argc)));
     } catch (std::exception const& error) {
-        fmt::print(stderr, "{}: error: {}\n", program, error.what());
-        return 1;
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        fmt::print(stderr, "{}: error: rank {}: {}\n", program, rank, error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    MPI_Finalize();
     return 0;
 }
 

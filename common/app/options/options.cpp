@@ -179,11 +179,16 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
     constexpr double most_times = 1e6;
     measure::RunnerOptions& runner = options.runner;
     OptionGroup group(app, "Measuring");
-    group.add("-i,--iterations", runner.iterations, "timed iterations per cell [adaptive]")
+    group
+        .add("-i,--iterations", runner.iterations,
+             "timed iterations (calls) per cell, whatever the timing [adaptive; osu, nccl: as many as they make]")
         ->check(CLI::Range(std::uint64_t{1}, most_iterations));
-    group.add("-x,--warmup", runner.warmup, "warm-up iterations per cell [adaptive]")
+    group
+        .add("-x,--warmup", runner.warmup,
+             "warm-up iterations (calls) per cell [adaptive; osu, nccl: as many as they make]")
         ->check(CLI::Range(std::uint64_t{0}, most_iterations));
-    group.seconds("--time-limit", runner.time_limit_ns, "seconds of timed iterations per cell");
+    group.seconds("--time-limit", runner.time_limit_ns,
+                  "seconds of timed iterations per cell where their count is not fixed");
     group
         .with_default("--drop-slower", texts.drop_slower,
                       "--method all: what is this many times slower than its backend's best gets no more rounds; 0: "
@@ -196,8 +201,9 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         .add("--order-seed", options.order_seed,
              "seed of the order in which rounds visit the cells [another one in each launch, recorded]")
         ->check(whole_number_check);
-    group.choice("--timing", runner.mode, {{"isolated", Mode::isolated}, {"stream", Mode::stream}},
-                 "isolated: synchronised start per iteration; stream: back to back");
+    group.named("--timing", runner.mode, measure::every_mode,
+                "isolated: synchronised start per iteration; stream: back to back; osu, nccl: as OSU Micro-Benchmarks "
+                "and nccl-tests time the operation (docs/definitions.md), the default of --layout osu and nccl");
     group.choice(
         "--start", runner.start,
         {{"auto", StartRequest::automatic}, {"window", StartRequest::window}, {"barrier", StartRequest::barrier}},
@@ -207,7 +213,7 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
                  "check every byte before and after timing: on or off");
     group.named("--cache", runner.cache, measure::every_cache_mode,
                 "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
-                "set; flush: one set, caches swept before each iteration");
+                "set, as osu has it; flush: one set, caches swept before each iteration");
     group.named("--fill", runner.fill, measure::every_fill,
                 "random: what is timed moves coded payload; zeros: zeros, for curiosity only");
     group.choice("--gpu-gate", runner.gate, {{"none", false}, {"spin", true}},
@@ -287,18 +293,35 @@ void take(Texts const& texts, Options& options) {
         options.all_methods = options.all_methods || method == "all";
         options.methods.push_back(parse_method(method));
     }
-    if (options.runner.cache == measure::CacheMode::flush && options.runner.mode == measure::Mode::stream) {
-        throw UsageError("--cache flush needs --timing isolated: in a stream only the first iteration would find the "
-                         "caches swept");
+    if (options.runner.cache == measure::CacheMode::flush && options.runner.mode != measure::Mode::isolated) {
+        throw UsageError(fmt::format("--cache flush needs --timing isolated: of {} only the first iteration would find "
+                                     "the caches swept",
+                                     measure::name_of(options.runner.mode)));
     }
     if (!texts.buffer_limit.empty()) {
         options.buffer_limit = std::min(options.buffer_limit, parse_bytes(texts.buffer_limit, "--buffer-limit"));
     }
     // Who fixes a count gets it, and who names methods gets them measured alike.
-    options.runner.drop_slower = options.all_methods && !options.runner.iterations ? texts.drop_slower : 0;
+    bool const fixed = options.runner.iterations || (is_foreign(options.runner.mode) && !options.runner.time_limited);
+    options.runner.drop_slower = options.all_methods && !fixed ? texts.drop_slower : 0;
     if (options.resume && !options.results) {
         throw UsageError("--resume: needs --results FILE, the file whose finished cells are skipped");
     }
+}
+
+/// A suite's command line or layout brings its definition of a time, and OSU's one set of buffers; what is asked for
+/// wins. The command line of nccl-tests measures in place, too.
+void take_definition(CLI::App const& app, Options& options) {
+    measure::RunnerOptions& runner = options.runner;
+    if (app.count("--timing") == 0 && (options.suite || options.layout != Layout::dlmb)) {
+        bool const osu = options.suite ? options.suite == Suite::osu : options.layout == Layout::osu;
+        runner.mode = osu ? measure::Mode::osu : measure::Mode::nccl;
+    }
+    if (app.count("--cache") == 0 && runner.mode == measure::Mode::osu) {
+        runner.cache = measure::CacheMode::warm;
+    }
+    runner.time_limited = app.count("--time-limit") > 0;
+    options.also_in_place = options.suite == Suite::nccl && options.parameters.count("in-place") == 0;
 }
 
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {
@@ -346,6 +369,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     }
     options.suite = command.suite;
     take_suite_defaults(type, command, options.parameters);
+    take_definition(app, options);
     take(texts, options);
     return options;
 }

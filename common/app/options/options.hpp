@@ -51,6 +51,7 @@ struct Options {
     int ranks = 4;                                                  // only without a launcher
     std::optional<int> ranks_per_node;                              // what-if; otherwise from the hosts
     Bytes buffer_limit = std::numeric_limits<std::int64_t>::max();  // per rank and point
+    bool also_in_place = false;  // every point that can is measured in place, too, right after
     Layout layout = Layout::dlmb;
     Columns columns = Columns::fitting;
     std::vector<std::uint64_t> percentiles;  // further columns of Layout::osu

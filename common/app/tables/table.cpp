@@ -63,16 +63,17 @@ public:
             title.remove_suffix(exact_size(*size).size());
             title = title.substr(0, title.find_last_not_of(' ') + 1);
         }
-        last_title_ = title;
-        std::string heading = fmt::format("# {}{}{}/{} {}\n", title, title.empty() ? "" : " ", cell.identity.backend,
-                                          cell.identity.method, cell.identity.memory);
+        last_title_ = name_of_series(title);
+        std::string heading =
+            fmt::format("# {}{}{}/{} {}{}\n", last_title_, last_title_.empty() ? "" : " ", cell.identity.backend,
+                        cell.identity.method, cell.identity.memory, definition(cell));
         auto found =
             std::find_if(series_.begin(), series_.end(), [&](Series const& each) { return each.heading == heading; });
         if (found == series_.end()) {
             found = series_.insert(found, {last_title_, std::move(heading), {}, ""});
         }
         if (cell.result.status == measure::Status::ok) {
-            found->rows.emplace(size.value_or(0), row(cell));
+            take(found->rows, size.value_or(0), row(cell));
         } else {
             found->notes += note(cell, title, size);
             failed(cell);
@@ -85,7 +86,7 @@ public:
         for (Series& each : series_) {
             bool const goes_on = each.title == last_title_;
             if (!goes_on || first) {
-                text += print(each);
+                text += print(each, goes_on);
             }
             first = first && !goes_on;
         }
@@ -94,36 +95,66 @@ public:
     [[nodiscard]] std::string footer() final {
         std::string text;
         for (Series& each : series_) {
-            text += print(each);
+            text += print(each, false);
         }
         return text + totals();
     }
 
 protected:
+    /// Out of place and in place are one row of nccl-tests; rows of OSU are words alone.
+    struct Row {
+        std::string words;
+        std::string figures = {};
+        std::string in_place = {};
+        bool waits = false;  // for its other half
+    };
+
     [[nodiscard]] virtual std::string columns() const = 0;
     /// Of a cell that is ok.
-    [[nodiscard]] virtual std::string row(record::Record const& cell) = 0;
+    [[nodiscard]] virtual Row row(record::Record const& cell) = 0;
+    [[nodiscard]] virtual std::string line(Row const& row) const { return row.words + '\n'; }
+    [[nodiscard]] virtual std::string name_of_series(std::string_view title) const { return std::string(title); }
+    /// Behind the heading: what the times of the series are.
+    [[nodiscard]] virtual std::string definition(record::Record const& /*cell*/) const { return ""; }
     virtual void failed(record::Record const& /*cell*/) {}
     [[nodiscard]] virtual std::string totals() const { return ""; }
 
 private:
+    using Rows = std::multimap<Bytes, Row>;
     struct Series {
         std::string title;  // without size
         std::string heading;
-        std::multimap<Bytes, std::string> rows;  // that are not printed yet
+        Rows rows;  // that are not printed yet
         std::string notes;
     };
 
-    std::string print(Series& series) {
+    static void take(Rows& rows, Bytes size, Row half) {
+        auto const [begin, end] = rows.equal_range(size);
+        auto const other = std::find_if(begin, end, [&](Rows::value_type const& entry) {
+            return entry.second.words == half.words && entry.second.figures.empty() != half.figures.empty();
+        });
+        if (other == end) {
+            rows.emplace(size, std::move(half));
+            return;
+        }
+        other->second.figures += half.figures;
+        other->second.in_place += half.in_place;
+        other->second.waits = false;
+    }
+
+    std::string print(Series& series, bool goes_on) {
         std::string text = std::exchange(series.notes, "");
-        if (!series.rows.empty() && open_ != series.heading) {
+        std::string lines;
+        for (auto at = series.rows.begin(); at != series.rows.end();) {
+            bool const stays = goes_on && at->second.waits;
+            lines += stays ? "" : line(at->second);
+            at = stays ? std::next(at) : series.rows.erase(at);
+        }
+        if (!lines.empty() && open_ != series.heading) {
             open_ = series.heading;
             text += series.heading + columns();
         }
-        for (auto const& [size, line] : std::exchange(series.rows, {})) {
-            text += line;
-        }
-        return text;
+        return text + lines;
     }
 
     std::vector<Series> series_;  // in the order in which they began
@@ -142,7 +173,7 @@ public:
                "# time: over all ranks per iteration, median with its 95 % interval; bandwidth in 10^9 B/s\n";
     }
 
-    void expect(std::string_view title) override { widths_[traffic] = std::max(widths_[traffic], title.size()); }
+    void expect(SweepPoint const& point) override { widths_[traffic] = std::max(widths_[traffic], point.title.size()); }
 
     void add(record::Record const& cell, std::string_view title) override {
         if (cell.result.status != measure::Status::ok) {
@@ -315,8 +346,8 @@ private:
 };
 
 /// The columns of OSU Micro-Benchmarks 7 with full statistics (-f): size left in 10, times right in 20 with two
-/// decimals, iterations in 12; then percentiles. Average and extremes are over iterations, each over all ranks (OSU
-/// averages ranks).
+/// decimals, iterations in 12; then percentiles. With --timing osu and nccl average and extremes are over ranks, of
+/// each rank's mean, as there; else over samples, each over all ranks.
 class OsuTable final : public TableOfSeries {
 public:
     explicit OsuTable(std::vector<std::uint64_t> percentiles) : percentiles_(std::move(percentiles)) {}
@@ -332,12 +363,13 @@ private:
     }
 
     /// The size is the message size; of traffic that has none, the busiest rank's bytes.
-    [[nodiscard]] std::string row(record::Record const& cell) override {
+    [[nodiscard]] Row row(record::Record const& cell) override {
         measure::TimeSummary const& time = cell.result.time;
+        auto const shown = cell.result.rank_means.value_or(measure::RankMeans{time.mean, time.min, time.max});
         auto const us = [](double nanoseconds) { return nanoseconds / nanoseconds_per_microsecond; };
         std::string text = fmt::format("{:<10}{:>20.2f}{:>20.2f}{:>20.2f}{:>12}",
-                                       message_size(cell).value_or(cell.traffic.busiest_rank_bytes), us(time.mean),
-                                       us(time.min), us(time.max), time.samples);
+                                       message_size(cell).value_or(cell.traffic.busiest_rank_bytes), us(shown.mean),
+                                       us(shown.min), us(shown.max), time.samples * cell.result.iterations_per_sample);
         std::vector<Nanoseconds> sorted = cell.result.samples_ns;
         std::sort(sorted.begin(), sorted.end());
         for (std::uint64_t const percentile : percentiles_) {
@@ -345,7 +377,11 @@ private:
                         ? fmt::format("{:>20}", "N/A")
                         : fmt::format("{:>20.2f}", us(static_cast<double>(measure::nearest_rank(sorted, percentile))));
         }
-        return text + '\n';
+        return {text};
+    }
+    [[nodiscard]] std::string definition(record::Record const& cell) const override {
+        return fmt::format(", --timing {}: over {}", cell.identity.mode,
+                           cell.result.rank_means ? "ranks" : "samples of all ranks");
     }
 
     std::vector<std::uint64_t> percentiles_;
@@ -371,9 +407,34 @@ std::string count_text(record::Record const& cell, std::string_view operation) {
 }
 
 /// The columns of nccl-tests 2.19 (src/common.cu): size and count of the buffer, type, redop, root, then time, algbw,
-/// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the median. Then the two
-/// lines that scripts look for.
+/// busbw and #wrong out of place and in place; N/A in the half that was not measured. Time is the mean over ranks with
+/// --timing nccl and osu, else the median. Then the two lines that scripts look for.
 class NcclTable final : public TableOfSeries {
+public:
+    void expect(SweepPoint const& point) override {
+        std::size_t const forms = ++forms_[form_of(point.parameters, name_of(point.memory))];
+        joins_ = joins_ || forms > 1;
+    }
+
+private:
+    /// What both forms of a row have in common.
+    static std::string form_of(auto parameters, std::string_view memory) {
+        parameters.erase("in-place");
+        std::string text(memory);
+        for (auto const& [name, value] : parameters) {
+            text += fmt::format(" {}={}", name, value);
+        }
+        return text;
+    }
+    [[nodiscard]] std::string name_of_series(std::string_view title) const override {
+        std::string name(title);
+        for (std::string_view const word : {"in-place=on ", "in-place=off "}) {
+            if (std::size_t const at = name.find(word); joins_ && at != name.npos) {
+                name.erase(at, word.size());
+            }
+        }
+        return name;
+    }
     [[nodiscard]] std::string columns() const override {
         constexpr char const* names = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  "
                                       "{:>6} {:>6}\n";
@@ -388,40 +449,51 @@ class NcclTable final : public TableOfSeries {
         invalid_ += cell.result.status == measure::Status::invalid ? 1 : 0;
     }
 
-    [[nodiscard]] std::string row(record::Record const& cell) override {
-        ++rows_;
-        busbw_sum_GBps_ += bandwidth(cell.traffic, cell.result.time.median).busbw_GBps;
+    [[nodiscard]] Row row(record::Record const& cell) override {
+        ++halves_;
+        busbw_sum_GBps_ += bandwidth(cell.traffic, time_of(cell)).busbw_GBps;
         std::string const operation = parameter(cell, "operation").value_or("");
         bool const reduces = operation == "allreduce" || operation.starts_with("reduce");
         bool const rooted = operation == "broadcast" || operation == "reduce" || operation.starts_with("gather") ||
                             operation.starts_with("scatter");
         bool const in_place = parameter(cell, "in-place").value_or("off") == "on";
-        std::string const figures = half(cell);
+        auto const forms = forms_.find(form_of(cell.identity.parameters, cell.identity.memory));
+        Row row{fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", cell.traffic.largest_total_bytes,
+                            count_text(cell, operation), parameter(cell, "element").value_or("byte"),
+                            reduces ? parameter(cell, "reduction").value_or("none") : "none",
+                            rooted ? parameter(cell, "root").value_or("-1") : "-1")};
+        (in_place ? row.in_place : row.figures) = half(cell);
+        row.waits = forms != forms_.end() && forms->second > 1;
+        return row;
+    }
+
+    [[nodiscard]] std::string line(Row const& row) const override {
         std::string const none = fmt::format("  {:>7}  {:>6}  {:>6} {:>6}", "N/A", "N/A", "N/A", "N/A");
-        return fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}{}{}\n", cell.traffic.largest_total_bytes,
-                           count_text(cell, operation), parameter(cell, "element").value_or("byte"),
-                           reduces ? parameter(cell, "reduction").value_or("none") : "none",
-                           rooted ? parameter(cell, "root").value_or("-1") : "-1", in_place ? none : figures,
-                           in_place ? figures : none);
+        return row.words + (row.figures.empty() ? none : row.figures) + (row.in_place.empty() ? none : row.in_place) +
+               '\n';
     }
 
     [[nodiscard]] std::string totals() const override {
-        if (rows_ + invalid_ == 0) {
+        if (halves_ + invalid_ == 0) {
             return "";
         }
         return fmt::format("# Out of bounds values : {} {}\n# Avg bus bandwidth    : {:g}\n#\n", invalid_,
-                           invalid_ == 0 ? "OK" : "FAILED", rows_ == 0 ? 0 : busbw_sum_GBps_ / rows_);
+                           invalid_ == 0 ? "OK" : "FAILED", halves_ == 0 ? 0 : busbw_sum_GBps_ / halves_);
     }
 
+    static double time_of(record::Record const& cell) {
+        return cell.result.rank_means ? cell.result.rank_means->mean : cell.result.time.median;
+    }
     static std::string half(record::Record const& cell) {
-        Bandwidth const rate = bandwidth(cell.traffic, cell.result.time.median);
+        Bandwidth const rate = bandwidth(cell.traffic, time_of(cell));
         char const* const wrong = cell.result.validation.verdict == measure::Verdict::passed ? "0" : "N/A";
-        return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f} {:>6}",
-                           time_text(cell.result.time.median / nanoseconds_per_microsecond), rate.algbw_GBps,
-                           rate.busbw_GBps, wrong);
+        return fmt::format("  {:>7}  {:>6.2f}  {:>6.2f} {:>6}", time_text(time_of(cell) / nanoseconds_per_microsecond),
+                           rate.algbw_GBps, rate.busbw_GBps, wrong);
     }
 
-    int rows_ = 0;
+    std::map<std::string, std::size_t> forms_;  // 2: out of place and in place are measured
+    bool joins_ = false;
+    int halves_ = 0;
     int invalid_ = 0;  // cells whose payload was wrong
     double busbw_sum_GBps_ = 0;
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/app/options/options.hpp"
+#include "common/app/sweep.hpp"
 #include "common/record/record.hpp"
 
 #include <memory>
@@ -17,8 +18,8 @@ class Table {
 public:
     virtual ~Table() = default;
     [[nodiscard]] virtual std::string header(record::Launch const& launch, std::string_view pattern) const = 0;
-    /// A title that will come: so that columns keep their width.
-    virtual void expect(std::string_view /*title*/) {}
+    /// A point whose cells will come: so that columns keep their width, and a row knows that another half comes.
+    virtual void expect(SweepPoint const& /*point*/) {}
     virtual void add(record::Record const& cell, std::string_view title) = 0;
     /// What can be printed of the cells so far; asked for when those that take turns are done. Widths follow from them.
     [[nodiscard]] virtual std::string ready() = 0;

@@ -127,6 +127,8 @@ public:
         algorithms_.release();
     }
 
+    void barrier(Bootstrap& /*bootstrap*/) override { check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
+
 private:
     /// Why this rank cannot run its plan, besides what its calls refuse; empty: it can. `images`: allocated for
     /// `staged`.

@@ -60,6 +60,7 @@ public:
     void launch() override;
     void finish() override;
     [[nodiscard]] bool launch_behind(DeviceGate& gate) override;
+    [[nodiscard]] bool queues_iterations() const override { return true; }
     [[nodiscard]] std::optional<Nanoseconds> device_ns() override { return ended_.since(started_); }
     [[nodiscard]] Provenance provenance() const override;
 

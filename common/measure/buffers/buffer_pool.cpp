@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/buffers/buffer_pool.hpp"
 
+#include "common/backend_kit/payload_layout.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
 
@@ -70,12 +71,27 @@ std::vector<Bytes> buffer_sizes(std::span<Plan const> plans) {
     return sizes;
 }
 
-BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::uint64_t slots)
+std::vector<Bytes> buffer_leads(Plan const& plan) {
+    std::vector<Bytes> leads(plan.buffers.size());
+    PayloadLayout const layout = payload_layout(plan);
+    for (Gap const& gap : layout.gaps) {
+        if (gap.offset == 0 && gap.behind != nullptr) {
+            leads[gap.buffer] = gap.bytes;
+        }
+    }
+    return leads;
+}
+
+BufferPool::BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::uint64_t slots,
+                       std::span<Bytes const> leads)
     : slots_(slots, {memory.kind(), {}}) {
-    for (Bytes const size : sizes) {
+    for (std::size_t id = 0; id < sizes.size(); ++id) {
+        Bytes const size = sizes[id];
+        Bytes const lead = id < leads.size() && memory.kind() == MemoryKind::host ? leads[id] % slot_alignment : 0;
+        Bytes const first = size == 0 || lead == 0 ? 0 : slot_alignment - lead;
         // One slot takes what it needs: rounding up would only move the end of what a faulty transport may overrun.
-        Bytes const bytes = slots == 1 ? size : slots * slot_stride(size);
-        std::byte* base = allocations_.emplace_back(memory.allocate(bytes)).data();
+        Bytes const bytes = first + (slots == 1 ? size : slots * slot_stride(size));
+        std::byte* base = allocations_.emplace_back(memory.allocate(bytes)).data() + first;
         for (Buffers& slot : slots_) {
             slot.base.push_back(base);
             base += size == 0 ? 0 : slot_stride(size);

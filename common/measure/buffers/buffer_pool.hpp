@@ -85,10 +85,16 @@ inline constexpr Bytes slot_alignment = 4096;
 /// Bytes of each buffer, the largest over the draws.
 [[nodiscard]] std::vector<Bytes> buffer_sizes(std::span<Plan const> plans);
 
+/// Bytes of each buffer before the first that a step may write; 0 where nothing is delivered.
+[[nodiscard]] std::vector<Bytes> buffer_leads(Plan const& plan);
+
 class BufferPool {
 public:
-    /// Throws Error when there is not enough memory. `sizes`: bytes of each buffer.
-    BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::uint64_t slots);
+    /// Throws Error when there is not enough memory. `sizes`: bytes of each buffer. `leads`: of these the untouched
+    /// ones before its first region; none given: 0. On the host that region begins on a page instead of the buffer, as
+    /// a program's own would: a message that the kernel copies costs more for each page that it touches.
+    BufferPool(MemorySpace& memory, std::span<Bytes const> sizes, std::uint64_t slots,
+               std::span<Bytes const> leads = {});
 
     [[nodiscard]] std::span<Buffers const> slots() const { return slots_; }
     [[nodiscard]] std::span<Allocation const> allocations() const { return allocations_; }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 
 namespace dlmb::measure {
 namespace {
@@ -172,6 +173,13 @@ void RankLog::keep(Chunk const& chunk) {
         last_arrival_.push_back(all.last_arrival);
         imbalance_time_.push_back(all.imbalance_time);
     }
+}
+
+double RankLog::mean_ns() const {
+    double const sum = std::accumulate(done_.begin(), done_.end(), 0.0, [](double before, Nanoseconds time) {
+        return before + static_cast<double>(time);
+    });
+    return done_.empty() ? 0 : sum / static_cast<double>(done_.size());
 }
 
 void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks,

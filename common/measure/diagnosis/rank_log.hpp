@@ -46,6 +46,8 @@ struct RankConduct {
 class RankLog {
 public:
     void keep(Chunk const& chunk);
+    /// Of this rank's (done - enter), over samples.
+    [[nodiscard]] double mean_ns() const;
     /// Collective. `result` is filled in on the deciding rank; its headline is in place there. `draws`: this rank's
     /// plans. `launch_blocks`: of this rank's.
     void summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool launch_blocks, CellResult& result) const;

@@ -222,7 +222,11 @@ void Watchdog::iteration(CompiledPlan const* running, Plan const* plan) noexcept
 }
 
 void Watchdog::touch() noexcept {
-    state_->touched.store(now_ns(), std::memory_order_relaxed);
+    touch(now_ns());
+}
+
+void Watchdog::touch(Nanoseconds now) noexcept {
+    state_->touched.store(now, std::memory_order_relaxed);
 }
 
 void Watchdog::expire() {

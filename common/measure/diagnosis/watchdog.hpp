@@ -67,7 +67,8 @@ public:
     void activity(std::string what);  // also a touch
     /// Whose steps_done() to name; both live until disarm() or the next call. nullptr: none.
     void iteration(CompiledPlan const* running, Plan const* plan) noexcept;
-    void touch() noexcept;  // one relaxed store of a clock read
+    void touch() noexcept;                 // one relaxed store of a clock read
+    void touch(Nanoseconds now) noexcept;  // as read just now
     /// As if the deadline had passed now: for transports that notice by themselves that an iteration does not end.
     void expire();
     /// No deadline, and the last iteration is not looked at any more.

@@ -40,10 +40,9 @@ Sampler::Sampler(Bootstrap& bootstrap, CommonClock const& clock, Watchdog& watch
 }
 
 void Sampler::run_unrecorded(std::uint64_t next, std::uint64_t iterations) {
-    std::uint64_t const positions = positions_.size();
-    std::uint64_t const first = next * per_sample_ % positions + (positions - iterations % positions);
+    std::uint64_t const first = position_before(next, iterations);
     for (std::uint64_t i = 0; i < iterations; ++i) {
-        std::size_t const position = (first + i) % positions;
+        std::size_t const position = (first + i) % positions_.size();
         CompiledPlan& compiled = *positions_[position];
         watchdog_.iteration(&compiled, plan_at_[position]);
         bootstrap_.barrier();
@@ -53,8 +52,22 @@ void Sampler::run_unrecorded(std::uint64_t next, std::uint64_t iterations) {
     }
 }
 
-Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count) {
+std::uint64_t Sampler::position_before(std::uint64_t sample, std::uint64_t iterations) const {
+    std::uint64_t const positions = positions_.size();
+    return (sample * per_sample_ % positions + (positions - iterations % positions)) % positions;
+}
+
+OsuProgram Sampler::program() const {
+    return osu_ ? osu_->program : OsuProgram{};
+}
+
+Chunk const& Sampler::run(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
     reserve(count);
+    if (osu_) {
+        make_calls(first, count, lead);
+        reduce();
+        return chunk_;
+    }
     for (std::uint64_t i = 0; i < count; ++i) {
         take(first + i, i);
     }
@@ -85,6 +98,30 @@ void Sampler::take_late_ones_again(std::uint64_t first) {
     }
 }
 
+void Sampler::make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead) {
+    std::size_t position = position_before(first, lead);
+    osu_->backend->barrier(bootstrap_);
+    for (std::uint64_t call = 0; call < lead + count; ++call) {
+        CompiledPlan& compiled = *positions_[position];
+        watchdog_.iteration(&compiled, plan_at_[position]);
+        Nanoseconds const enter = now_ns();
+        compiled.launch();
+        compiled.finish();
+        Nanoseconds const done = now_ns();
+        if (osu_->program.barrier) {
+            osu_->backend->barrier(bootstrap_);
+        }
+        watchdog_.touch(done);
+        if (call >= lead) {
+            chunk_.own[call - lead] = {enter, enter, done};
+        }
+        position = position + 1 == positions_.size() ? 0 : position + 1;
+    }
+    for (RankMarks& marks : chunk_.own) {
+        marks = {clock_.common(marks.enter), clock_.common(marks.posted), clock_.common(marks.done)};
+    }
+}
+
 // The timed region is between the first and the last clock read: per iteration two virtual calls, and one more read.
 // Everything the sample leaves behind is stored after it, before the next synchronised start.
 void Sampler::take(std::uint64_t sample, std::size_t slot) {
@@ -96,6 +133,7 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
         flush_->sweep();
     }
     bool const gated = gate_ != nullptr && compiled->launch_behind(*gate_);
+    bool const queued = queues();
     start_.wait();
 
     Nanoseconds const t_enter = now_ns();
@@ -105,14 +143,16 @@ void Sampler::take(std::uint64_t sample, std::size_t slot) {
         compiled->launch();
     }
     Nanoseconds const t_posted = now_ns();
-    compiled->finish();
     for (std::uint64_t left = per_sample_ - 1; left > 0; --left) {
+        if (!queued) {
+            compiled->finish();
+        }
         position = position + 1 == positions ? 0 : position + 1;
         compiled = positions_[position].get();
         watchdog_.iteration(compiled, plan_at_[position]);
         compiled->launch();
-        compiled->finish();
     }
+    compiled->finish();
     Nanoseconds const t_done = now_ns();
 
     chunk_.own[slot] = {clock_.common(t_enter), clock_.common(t_posted), clock_.common(t_done)};
@@ -143,10 +183,12 @@ void Sampler::reserve(std::uint64_t count) {
 // Two reductions per chunk: one per sample would perturb the next one.
 void Sampler::reduce() {
     std::size_t const count = chunk_.own.size();
+    bool const takes_times = program().takes_times(bootstrap_.rank(), bootstrap_.size());
+    int const with_times = program().ranks_with_times(bootstrap_.size());
     for (std::size_t i = 0; i < count; ++i) {
         LargestWords const words = largest_words(chunk_.own[i], bootstrap_.rank());
         largest_.insert(largest_.end(), words.begin(), words.end());
-        sums_[i] = chunk_.own[i].done - chunk_.own[i].enter;
+        sums_[i] = takes_times ? chunk_.own[i].done - chunk_.own[i].enter : 0;
     }
     largest_.insert(largest_.end(), chunk_.device.begin(), chunk_.device.end());
     largest_.insert(largest_.end(), chunk_.phases.begin(), chunk_.phases.end());
@@ -156,8 +198,8 @@ void Sampler::reduce() {
     constexpr std::size_t words = std::tuple_size_v<LargestWords>;
     std::span<std::int64_t const> const largest(largest_);
     for (std::size_t i = 0; i < count; ++i) {
-        chunk_.samples[i] = sample_times(largest.subspan(i * words).first<words>(), sums_[i], bootstrap_.size());
-        chunk_.headline[i] = headline(chunk_.samples[i]);
+        chunk_.samples[i] = sample_times(largest.subspan(i * words).first<words>(), sums_[i], with_times);
+        chunk_.headline[i] = headline(chunk_.samples[i], sums_[i]);
     }
     auto const device = largest.subspan(count * words, count);
     std::copy(device.begin(), device.end(), chunk_.device.begin());
@@ -165,8 +207,12 @@ void Sampler::reduce() {
     std::copy(phases.begin(), phases.end(), chunk_.phases.begin());
 }
 
-Nanoseconds Sampler::headline(SampleTimes const& times) const {
+Nanoseconds Sampler::headline(SampleTimes const& times, Nanoseconds sum) const {
     auto const iterations = static_cast<Nanoseconds>(per_sample_);
+    if (is_mean_ || osu_) {
+        Nanoseconds const parts = iterations * program().divisor * program().ranks_with_times(bootstrap_.size());
+        return (sum + parts / 2) / std::max<Nanoseconds>(1, parts);
+    }
     return ((spans() ? times.span : times.max_rank) + iterations / 2) / iterations;
 }
 

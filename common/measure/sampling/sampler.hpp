@@ -12,10 +12,12 @@
 #include "common/measure/diagnosis/watchdog.hpp"
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/start/common_start.hpp"
+#include "common/plan/osu_program.hpp"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -70,10 +72,16 @@ using LargestWords = std::array<std::int64_t, 4>;
 inline constexpr Nanoseconds no_device_time = -1;
 
 /// Per sample. `own` is this rank's; the others are over all ranks and equal on all ranks.
+/// Calls as a program of OSU Micro-Benchmarks makes them.
+struct OsuCalls {
+    Backend* backend = nullptr;  // whose barrier stands between two calls
+    OsuProgram program;
+};
+
 struct Chunk {
     std::vector<RankMarks> own;
     std::vector<SampleTimes> samples;
-    std::vector<Nanoseconds> headline;  // span or max_rank; per iteration where a sample has several
+    std::vector<Nanoseconds> headline;  // span, max_rank or mean; per iteration where a sample has several
     std::vector<Nanoseconds> device;    // largest over ranks, on the devices' clocks; no_device_time where hosts drive
     std::vector<Nanoseconds> phases;    // [sample * labels + label], largest over ranks; empty when not measured
     std::uint64_t late = 0;             // starts that a rank missed, and so samples taken again
@@ -101,6 +109,14 @@ public:
     void set_span(bool is_span) { is_span_ = is_span; }
     [[nodiscard]] bool spans() const { return is_span_; }
 
+    /// From the next sample on the headline is the mean over ranks of (done - enter).
+    void set_mean() { is_mean_ = true; }
+    /// A device runs the iterations of a sample in turn, and the host waits for the last: where the mean is taken.
+    [[nodiscard]] bool queues() const { return is_mean_ && positions_.front()->queues_iterations(); }
+    /// From the next sample on each sample is a call as that program times it, and the headline the mean over the ranks
+    /// that take times. Nothing but the barrier is between two calls of a run; phases are not measured.
+    void set_osu(OsuCalls const& calls) { osu_ = calls; }
+
     /// From the next sample on the device is held back until all ranks have queued their iteration; nullptr: no more.
     /// Without effect on plans that need the host while they run.
     void set_gate(DeviceGate* gate) { gate_ = gate; }
@@ -114,15 +130,19 @@ public:
     /// `next`: they warm no buffer that it uses, where there are others.
     void run_unrecorded(std::uint64_t next, std::uint64_t iterations);
     /// Collective. Samples number first .. first + count - 1 of the cell. Valid until the next call.
-    [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count);
+    /// `lead`: calls right before them of which nothing is kept; of OSU's programs only.
+    [[nodiscard]] Chunk const& run(std::uint64_t first, std::uint64_t count, std::uint64_t lead = 0);
 
 private:
     void take(std::uint64_t sample, std::size_t slot);
+    void make_calls(std::uint64_t first, std::uint64_t count, std::uint64_t lead);
+    [[nodiscard]] std::uint64_t position_before(std::uint64_t sample, std::uint64_t iterations) const;
+    [[nodiscard]] OsuProgram program() const;
     void take_late_ones_again(std::uint64_t first);
     void reserve(std::uint64_t count);
     void reduce();
-    [[nodiscard]] Nanoseconds headline(SampleTimes const& times) const;
-    [[nodiscard]] bool with_phases() const { return per_sample_ == 1; }
+    [[nodiscard]] Nanoseconds headline(SampleTimes const& times, Nanoseconds sum) const;
+    [[nodiscard]] bool with_phases() const { return per_sample_ == 1 && !osu_; }
 
     Bootstrap& bootstrap_;
     CommonClock const& clock_;
@@ -133,6 +153,8 @@ private:
     PhaseMap const& phases_;
     std::uint64_t per_sample_ = 1;
     bool is_span_ = false;
+    bool is_mean_ = false;
+    std::optional<OsuCalls> osu_;
     DeviceGate* gate_ = nullptr;
     bool was_gated_ = false;
     SampleStart start_;

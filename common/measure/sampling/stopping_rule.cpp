@@ -71,6 +71,7 @@ constexpr Nanoseconds round_ns_most = 1'000'000'000;
 constexpr Nanoseconds limit_per_round = 8;  // a short time limit, too, has rounds_enough rounds and some to spare
 constexpr std::size_t rounds_enough = 6;    // fewer have no 95 % interval
 constexpr std::size_t rounds_most = 30;
+constexpr std::uint64_t chunk_at_once = 16384;
 constexpr std::uint64_t samples_least = 3;  // a cell slower than its limit may take up to twice the limit for these
 
 std::uint64_t divided_up(std::uint64_t value, std::uint64_t by) {
@@ -103,6 +104,9 @@ void StoppingRule::begin_round() {
 // Fixed counts: the passes left, spread over the rounds left.
 std::uint64_t StoppingRule::share_of_next_round() const {
     std::uint64_t const samples_left = *limits_.fixed_samples - std::min(samples_, *limits_.fixed_samples);
+    if (limits_.at_once) {
+        return samples_left;
+    }
     std::uint64_t const passes_left = divided_up(samples_left, limits_.pass);
     std::uint64_t const rounds_left = rounds_enough - std::min(round_medians_.size(), rounds_enough - 1);
     return std::min(samples_left, divided_up(passes_left, rounds_left) * limits_.pass);
@@ -153,7 +157,8 @@ Decision StoppingRule::next_fixed() const {
         return {0, Stop::fixed};
     }
     std::uint64_t const left = fixed_share_ - std::min<std::uint64_t>(fixed_share_, round_samples_.size());
-    return {std::min(left, round_up(round_samples_most, limits_.pass)), Stop::not_yet};
+    std::uint64_t const most = limits_.at_once ? chunk_at_once : round_up(round_samples_most, limits_.pass);
+    return {std::min(left, most), Stop::not_yet};
 }
 
 bool StoppingRule::round_over() const {

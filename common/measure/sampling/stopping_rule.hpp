@@ -72,6 +72,7 @@ struct StoppingLimits {
     Nanoseconds time_ns = 10'000'000'000;  // what a cell may spend in its rounds
     std::uint64_t pass = 1;                // samples of one pass over the draws
     double precision = latency_precision;
+    bool at_once = false;  // fixed samples are one round, in chunks of 16384
 };
 
 class StoppingRule {

@@ -138,6 +138,27 @@ TEST(Options, CachesAreFlushedBeforeSingleIterationsOnly) {
     EXPECT_NE(parse_refusal({"--cache", "flush", "--timing", "stream"}).find("isolated"), std::string::npos);
 }
 
+TEST(Options, ASuitesLayoutAndWordsBringItsDefinitionOfATime) {
+    using measure::Mode;
+    EXPECT_EQ(parse({}).runner.mode, Mode::isolated);
+    EXPECT_EQ(parse({"--layout", "osu"}).runner.mode, Mode::osu);
+    EXPECT_EQ(parse({"--layout", "osu"}).runner.cache, measure::CacheMode::warm);
+    EXPECT_EQ(parse({"--layout", "osu", "--cache", "rotate"}).runner.cache, measure::CacheMode::rotate);
+    EXPECT_EQ(parse({"--layout", "nccl"}).runner.mode, Mode::nccl);
+    EXPECT_EQ(parse({"--cli", "nccl"}).runner.mode, Mode::nccl);
+    EXPECT_EQ(parse({"--layout", "osu", "--timing", "isolated"}).runner.mode, Mode::isolated);
+    EXPECT_EQ(parse({"--cli", "nccl", "--timing", "stream"}).runner.mode, Mode::stream);
+    EXPECT_FALSE(parse({"--layout", "osu"}).runner.time_limited);
+    EXPECT_TRUE(parse({"--layout", "osu", "--time-limit", "1"}).runner.time_limited);
+    EXPECT_NE(parse_refusal({"--cache", "flush", "--layout", "osu"}).find("--timing isolated"), std::string::npos);
+}
+
+// Their counts are fixed unless a time limit is given, and who gets a fixed count has no cell dropped.
+TEST(Options, AllMethodsGetTheCountsOfASuite) {
+    EXPECT_EQ(parse({"--method", "all", "--timing", "osu"}).runner.drop_slower, 0);
+    EXPECT_GT(parse({"--method", "all", "--timing", "osu", "--time-limit", "1"}).runner.drop_slower, 0);
+}
+
 TEST(Options, MethodsCarryTheirKnobs) {
     Options const options = parse({"--method", "alltoallv,pairwise:max_outstanding=4"});
     ASSERT_EQ(options.methods.size(), 2U);

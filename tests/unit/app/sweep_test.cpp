@@ -58,6 +58,19 @@ TEST(Sweep, SizesRunFastestAndStandAtTheEnd) {
                       "operation=alltoall 512 B", "operation=alltoall 1 K", "operation=alltoall 2 K"}));
 }
 
+TEST(Sweep, WhatCanBeInPlaceFollowsInPlace) {
+    Options options;
+    options.parameters = {{"message-size", {"512:1K"}}, {"operation", {"allgather", "alltoall"}}};
+    std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
+    std::vector<std::string> words;
+    for (SweepPoint const& point : with_points_in_place(collective::type(), points, {2, 2})) {
+        words.push_back(point.title + " " + point.parameters.at("in-place"));
+    }
+    EXPECT_EQ(words,
+              (Titles{"operation=allgather 512 B off", "operation=allgather 512 B on", "operation=allgather 1 K off",
+                      "operation=allgather 1 K on", "operation=alltoall 512 B off", "operation=alltoall 1 K off"}));
+}
+
 TEST(Sweep, ADefaultRangeIsExpandedToo) {
     Titles const all = titles({});
     EXPECT_EQ(all.size(), 18U);  // 2^3 to 2^20

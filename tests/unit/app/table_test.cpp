@@ -110,7 +110,7 @@ TEST(Table, OwnLayoutShowsAllColumnsOnRequest) {
 
 TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
     auto const table = make_table({});
-    table->expect("operation=allreduce 1024 K");
+    table->expect({"", {}, {}, "operation=allreduce 1024 K"});
     table->add(gather("8"), "operation=allreduce 8 B");
     EXPECT_EQ(lines_of(table->ready()).size(), 2U);
     table->add(gather("1048576"), "operation=allreduce 1024 K");
@@ -126,8 +126,23 @@ constexpr char const* osu_names =
 // OSU 7: "%-10s%*s%*s%*s%*s" with 20, 20, 20 and 12; values with two decimals.
 TEST(Table, OsuLayoutHasTheColumnsOfOsu) {
     EXPECT_EQ(shown(Layout::osu, gather("1048576"), "operation=allgather 1 M"),
-              std::string("# operation=allgather mpi/alltoallv host\n") + osu_names +
-                  "1048576                2500.00                0.00                0.00         100\n");
+              std::string("# operation=allgather mpi/alltoallv host, --timing : over samples of all ranks\n") +
+                  osu_names + "1048576                2500.00                0.00                0.00         100\n");
+}
+
+TEST(Table, OsuLayoutShowsTheMeansOfRanksWhereTheDefinitionAveragesThem) {
+    record::Record cell = gather("1048576");
+    cell.identity.mode = "osu";
+    cell.result.rank_means = measure::RankMeans{1500, 1000, 2000};
+    EXPECT_EQ(shown(Layout::osu, cell, ""),
+              std::string("# mpi/alltoallv host, --timing osu: over ranks\n") + osu_names +
+                  "1048576                   1.50                1.00                2.00         100\n");
+}
+
+TEST(Table, OsuLayoutCountsCallsAndNotSamples) {
+    record::Record cell = gather("1048576");
+    cell.result.iterations_per_sample = 20;
+    EXPECT_TRUE(shown(Layout::osu, cell, "").ends_with("        2000\n"));
 }
 
 TEST(Table, OsuLayoutAddsPercentiles) {
@@ -185,6 +200,27 @@ TEST(Table, NcclLayoutFillsTheHalfThatWasMeasured) {
     EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).back(), size + figures + nothing);
     EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576", "on"), "")).back(), size + nothing + figures);
     EXPECT_EQ(lines_of(shown(Layout::nccl, gather("1048576"), "")).size(), 5U) << "what it is, three of names, figures";
+}
+
+TEST(Table, NcclLayoutJoinsBothHalvesWhereBothAreMeasured) {
+    auto const table = make_table(of_layout(Layout::nccl));
+    auto const cell = [](char const* size, char const* in_place) { return gather(size, in_place); };
+    for (char const* const size : {"1048576", "2097152"}) {
+        for (char const* const in_place : {"off", "on"}) {
+            auto const& parameters = cell(size, in_place).identity.parameters;
+            table->expect({"", {parameters.begin(), parameters.end()}, {}, ""});
+        }
+    }
+    table->add(cell("1048576", "off"), "in-place=off operation=allgather 1 M");
+    table->add(cell("2097152", "off"), "in-place=off operation=allgather 2 M");
+    EXPECT_EQ(table->ready(), "") << "rows wait for their other half";
+    table->add(cell("1048576", "on"), "in-place=on operation=allgather 1 M");
+    std::string const figures = "   2000.0    2.10    1.57      0";
+    std::vector<std::string> const lines = lines_of(table->ready());
+    EXPECT_EQ(lines.front(), "# operation=allgather mpi/alltoallv host");
+    EXPECT_EQ(lines.back(), "     4194304        262144     float    none      -1" + figures + figures);
+    EXPECT_NE(table->footer().find(figures + "      N/A     N/A     N/A    N/A\n"), std::string::npos)
+        << "2 MiB in place never came";
 }
 
 TEST(Table, NcclLayoutNamesReductionAndRootWhereTheyCount) {

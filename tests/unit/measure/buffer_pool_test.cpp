@@ -26,6 +26,28 @@ TEST(BufferPool, SlotsLieBehindEachOtherOnPagesAndDoNotOverlap) {
     }
 }
 
+TEST(BufferPool, OnTheHostWhatIsDeliveredBeginsOnAPage) {
+    HostSpace memory;
+    std::vector<Bytes> const sizes{5000, 5000};
+    std::vector<Bytes> const leads{0, 64};
+    for (std::uint64_t const slots : {1U, 3U}) {
+        BufferPool const pool(memory, sizes, slots, leads);
+        for (Buffers const& slot : pool.slots()) {
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slot.base[0]) % slot_alignment, 0U);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(slot.base[1] + 64) % slot_alignment, 0U);
+        }
+        pool.slots().back().base[1][4999] = std::byte{7};  // the last byte is there
+    }
+}
+
+TEST(BufferPool, TheLeadOfABufferIsWhatLiesBeforeItsFirstDelivery) {
+    Plan plan;
+    plan.groups.push_back({{0, 1}});
+    plan.buffers = {{"send", 8}, {"recv", 192}};
+    plan.steps.push_back({Exchange{0, 0, 1, {{1, 0, 8}}, {{1, 64, 8}}}, {}, "exchange"});
+    EXPECT_EQ(buffer_leads(plan), (std::vector<Bytes>{0, 64}));
+}
+
 TEST(BufferPool, OneSlotTakesNoMoreThanItsBuffers) {
     HostSpace memory;
     std::vector<Bytes> const sizes{5000, 0};

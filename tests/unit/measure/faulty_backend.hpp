@@ -32,6 +32,7 @@ struct Fault {
     std::function<void(Iteration const&)> before = [](Iteration const&) {};
     std::function<void(Iteration const&)> after = [](Iteration const&) {};
     std::function<void()> on_quiesce = [] {};
+    std::function<void()> on_barrier = [] {};
     bool launch_blocks = false;  // what compiled plans say of themselves
 };
 
@@ -55,6 +56,10 @@ public:
     void quiesce() override {
         fault_.on_quiesce();
         inner_.quiesce();
+    }
+    void barrier(Bootstrap& bootstrap) override {
+        fault_.on_barrier();
+        inner_.barrier(bootstrap);
     }
 
 private:

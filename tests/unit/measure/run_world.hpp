@@ -43,6 +43,7 @@ struct RunSpec {
     std::size_t points = 1;    // of equal traffic, in buffers of their own, among which the cells are split
     std::function<RunnerOptions(RunnerOptions, Rank)> adjust = [](RunnerOptions same, Rank) { return same; };
     Throttling const* gpu = nullptr;  // of every rank
+    OsuProgram osu = {};
     std::function<void(HangReport const&)> hang = [](HangReport const&) {};
 };
 
@@ -75,7 +76,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
     for (auto const& fault : spec.cells) {
         if (cells.size() * spec.points == points.size() * spec.cells.size()) {
             points.emplace_back(bootstrap, *memory, plans,
-                                PointSetup{spec.slots, spec.options.fill, spec.flushed_cache, spec.gpu});
+                                PointSetup{spec.slots, spec.options.fill, spec.flushed_cache, spec.gpu, spec.osu});
         }
         backends.push_back(std::make_unique<FaultyBackend>(*made.value(), fault(me)));
         Cell cell;

@@ -201,7 +201,7 @@ TEST(Runner, AnAdaptiveCellWarmsUpSamplesAndStops) {
     EXPECT_FALSE(result.round_medians_ns.empty());
 }
 
-TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
+TEST(Runner, AStreamHasAsManyIterationsAsAreAskedForInSamplesOfWholePasses) {
     std::uint64_t launches = 0;
     auto const count = [&launches](Rank me) {
         Fault fault;
@@ -213,17 +213,92 @@ TEST(Runner, AStreamSampleIsAPassOrMoreDividedByItsIterations) {
     RunSpec spec{.draws = 3, .options = brief(), .cells = {count}};
     spec.options.mode = Mode::stream;
     spec.options.validate = false;
+    spec.options.iterations = 240;
     CellResult const result = on_rank_0(run(spec));
-    EXPECT_EQ(result.samples_ns.size(), 6U);
     EXPECT_TRUE(result.phases.empty());
-    std::uint64_t const in_samples = launches - 1;  // the first iteration is apart
-    EXPECT_GE(in_samples, 6U * 16);
-    EXPECT_EQ(in_samples % 18, 0U);  // six samples of whole passes over three draws
-    EXPECT_EQ(result.iterations_per_sample, in_samples / 6);
+    EXPECT_EQ(launches, 240U + 1);                    // the first iteration is apart
+    EXPECT_EQ(result.iterations_per_sample % 3, 0U);  // whole passes over three draws
+    EXPECT_GE(result.iterations_per_sample, 16U);
+    EXPECT_EQ(result.samples_ns.size() * result.iterations_per_sample, 240U);
     EXPECT_EQ(result.definition,
               "stream: iterations back to back behind a dissemination barrier, (last done - first enter) / iterations");
     EXPECT_EQ(result.sync.method, "barrier");
     EXPECT_TRUE(result.sync.is_span);
+}
+
+/// Rank 2 takes `late` longer in every call.
+RunSpec osu_spec(Mode mode, std::chrono::milliseconds late) {
+    RunSpec spec{.options = brief(), .cells = {with(delayed_rank(2, late))}};
+    spec.options.mode = mode;
+    spec.options.warmup = 2;
+    spec.options.validate = false;
+    return spec;
+}
+
+TEST(Runner, AnOsuSampleIsTheMeanOverRanksOfEachRanksOwnCall) {
+    CellResult const result = on_rank_0(run(osu_spec(Mode::osu, std::chrono::milliseconds(5))));
+    EXPECT_EQ(result.samples_ns.size(), 6U);
+    EXPECT_EQ(result.round_medians_ns.size(), 1U);  // calls follow each other at once
+    EXPECT_EQ(result.iterations_per_sample, 1U);
+    EXPECT_EQ(result.warmup_iterations, 2U);
+    EXPECT_EQ(result.definition,
+              "osu: each call timed by itself, a barrier between calls, mean over ranks of (done - enter)");
+    ASSERT_TRUE(result.rank_means.has_value());
+    EXPECT_NEAR(result.rank_means->mean, result.time.mean, 1);  // samples are whole nanoseconds
+    EXPECT_LE(result.rank_means->min, result.rank_means->mean);
+    EXPECT_GE(result.rank_means->max, 5e6);  // a sleep of 5 ms is never shorter
+    EXPECT_FALSE(result.sync.is_span);
+    EXPECT_TRUE(result.phases.empty());
+}
+
+TEST(Runner, OfPairsTheRanksThatBeginTakeTheTimeAndHalveIt) {
+    RunSpec spec = osu_spec(Mode::osu, std::chrono::milliseconds(0));
+    spec.osu = osu_latency(8);
+    std::uint64_t barriers = 0;
+    spec.cells = {[&barriers](Rank me) {
+        Fault fault;
+        if (me == 0) {
+            fault.on_barrier = [&barriers] { ++barriers; };
+        }
+        if (me == 3) {
+            fault.after = [](Iteration const&) { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+        }
+        return fault;
+    }};
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(barriers, 1U);  // before all calls, and none between them
+    ASSERT_TRUE(result.rank_means.has_value());
+    EXPECT_GE(result.rank_median_ns.at(3), 5e6);
+    EXPECT_NEAR(result.rank_means->mean, result.time.mean, 1);
+    EXPECT_NE(result.definition.find("nothing between calls, mean over the first ranks of pairs of (done - enter) / 2"),
+              std::string::npos)
+        << result.definition;
+}
+
+TEST(Runner, BetweenTwoOsuCallsOfACollectiveStandsTheBarrierOfItsBackend) {
+    RunSpec spec = osu_spec(Mode::osu, std::chrono::milliseconds(0));
+    std::uint64_t barriers = 0;
+    spec.cells = {[&barriers](Rank me) {
+        Fault fault;
+        if (me == 0) {
+            fault.on_barrier = [&barriers] { ++barriers; };
+        }
+        return fault;
+    }};
+    (void)run(spec);
+    EXPECT_EQ(barriers, 1U + 2 + 6);  // before the loop, behind each warm-up call and each timed one
+}
+
+TEST(Runner, AnNcclSampleIsAllCallsBackToBackAveragedOverRanks) {
+    RunSpec spec = osu_spec(Mode::nccl, std::chrono::milliseconds(1));
+    CellResult const result = on_rank_0(run(spec));
+    EXPECT_EQ(result.samples_ns.size(), 1U);
+    EXPECT_EQ(result.iterations_per_sample, 6U);
+    EXPECT_EQ(result.definition,
+              "nccl: calls back to back behind a barrier, each waited for, mean over ranks of (done - enter) / calls");
+    ASSERT_TRUE(result.rank_means.has_value());
+    EXPECT_NEAR(result.rank_means->mean, result.time.mean, 1);
+    EXPECT_GE(result.rank_means->max, 1e6);
 }
 
 TEST(Runner, ABackendIsQuiescentBeforeAnotherOneCommunicates) {

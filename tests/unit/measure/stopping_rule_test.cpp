@@ -177,6 +177,8 @@ TEST(StoppingRule, AFixedCountIsExactAndSpreadOverRoundsOfWholePasses) {
         EXPECT_EQ(run.stop, Stop::fixed);
         EXPECT_EQ(run.chunks.size(), std::min<std::size_t>(6, count)) << count;
     }
+    Played const at_once = play({.fixed_samples = 40'000U, .at_once = true}, 1 * us);
+    EXPECT_EQ(at_once.chunks, (std::vector<std::vector<std::uint64_t>>{{16'384, 16'384, 7232}}));
     Played const passes = play({.fixed_samples = 100U, .pass = 4}, 1 * us);
     // 25 passes of 4 over six rounds
     EXPECT_EQ(passes.chunks, (std::vector<std::vector<std::uint64_t>>{{20}, {16}, {16}, {16}, {16}, {16}}));

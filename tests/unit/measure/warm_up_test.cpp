@@ -94,6 +94,35 @@ TEST(SampleShape, AStreamSampleIsSixteenIterationsAndTenMillisecondsInWholePasse
     EXPECT_EQ(sample_shape({.mode = Mode::stream}, 1, 5e6).iterations, 16U);
 }
 
+// The count is of iterations: the samples together have exactly so many.
+TEST(SampleShape, AFixedCountIsDividedIntoEqualSamplesOfAStream) {
+    auto const shape = [](std::uint64_t count, std::uint64_t draws, double iteration_ns) {
+        return sample_shape({.mode = Mode::stream, .iterations = count}, draws, iteration_ns).iterations;
+    };
+    EXPECT_EQ(shape(1000, 1, 10e3), 200U);      // six samples would have 166: the next divisor of 1000
+    EXPECT_EQ(shape(1000, 1, 5e6), 20U);        // 16 are long enough: the next divisor
+    EXPECT_EQ(shape(100'000, 1, 10e3), 1000U);  // 10 ms
+    EXPECT_EQ(shape(6, 3, 10e3), 6U);
+    EXPECT_EQ(shape(997, 1, 10e3), 997U);  // a prime
+    EXPECT_EQ(shape(960, 4, 5e6) % 4, 0U);
+    EXPECT_EQ(shape(1, 4, 5e6), 1U);
+}
+
+TEST(SampleShape, ModesOfOtherSuitesTakeTheirOwnCounts) {
+    OsuProgram const program = osu_collective(8);
+    RunnerOptions const osu = with_counts({.mode = Mode::osu}, program);
+    EXPECT_EQ(osu.iterations, 1000U);
+    EXPECT_EQ(osu.warmup, 100U);
+    EXPECT_EQ(with_counts({.mode = Mode::osu}, osu_collective(8193)).iterations, 100U);
+    EXPECT_EQ(with_counts({.mode = Mode::osu}, osu_latency(8192)).iterations, 10'000U);
+    EXPECT_EQ(with_counts({.mode = Mode::osu, .iterations = 7U}, program).iterations, 7U);
+    EXPECT_EQ(with_counts({.mode = Mode::osu, .time_limited = true}, program).iterations, std::nullopt);
+    RunnerOptions const nccl = with_counts({.mode = Mode::nccl}, program);
+    EXPECT_EQ(nccl.warmup, 5U);
+    EXPECT_EQ(sample_shape(nccl, 1, 10e3).iterations, 20U);
+    EXPECT_EQ(with_counts({}, program).iterations, std::nullopt);
+}
+
 // measurement page, section 6: below 10 us a device's iterations are batched to 100 us.
 TEST(SampleShape, ShortIterationsOfADeviceAreAggregated) {
     EXPECT_EQ(sample_shape({}, 1, 5e3, true).iterations, 20U);

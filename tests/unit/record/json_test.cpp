@@ -76,6 +76,15 @@ TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {
     EXPECT_EQ(record_from(parsed(to_json_line("id", cell))).result.dropped, 3.125);
 }
 
+TEST(Json, ACellWhoseTimesAreMeansOverRanksSaysSo) {
+    Record cell = sample_cell();
+    EXPECT_EQ(parsed(to_json_line("id", cell))["time_ns"]["axis"], "max over ranks per iteration");
+    cell.result.rank_means = measure::RankMeans{1500, 1000, 2000.5};
+    Json const line = parsed(to_json_line("id", cell));
+    EXPECT_EQ(line["time_ns"]["axis"], "mean over ranks per iteration");
+    EXPECT_EQ(record_from(line).result.rank_means->max, 2000.5);
+}
+
 TEST(Json, ACellSaysThatClocksWereHeldDownWhereThatIsKnown) {
     Record cell = sample_cell();
     EXPECT_FALSE(parsed(to_json_line("id", cell)).contains("throttled"));

@@ -1,0 +1,185 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// osu_loop OPERATION MIN MAX [ITERATIONS]
+//
+// Times one operation over sizes that double, as the description of OSU Micro-Benchmarks says: each rank times each of
+// its calls, a barrier follows outside the time, and what counts is the mean over ranks of each rank's mean. It uses
+// nothing of DLMB and starts MPI as a plain program does. One line per size: bytes, then in microseconds mean, least
+// and largest rank, and the median over calls of the mean over ranks, which on a busy machine says more.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t large_message = 8192;
+constexpr double us_per_s = 1e6;
+
+struct Freed {
+    void operator()(void* memory) const { std::free(memory); }
+};
+
+/// Page-aligned, and touched by its rank.
+class Memory {
+public:
+    explicit Memory(std::size_t bytes)
+        : data_(std::aligned_alloc(page_bytes,
+                                   (std::max<std::size_t>(bytes, 1) + page_bytes - 1) / page_bytes * page_bytes)) {
+        std::fill_n(static_cast<float*>(data_.get()), bytes / sizeof(float), 1.0F);
+    }
+    [[nodiscard]] void* get() const { return data_.get(); }
+
+private:
+    std::unique_ptr<void, Freed> data_;
+};
+
+struct World {
+    int rank = 0;
+    int ranks = 0;
+};
+
+/// All that a call needs, with room for the largest size.
+struct Calls {
+    Calls(World world, std::size_t largest)
+        : send(largest * static_cast<std::size_t>(world.ranks)), recv(largest * static_cast<std::size_t>(world.ranks)),
+          counts(static_cast<std::size_t>(world.ranks)), offsets(static_cast<std::size_t>(world.ranks)) {}
+    Memory send;
+    Memory recv;
+    std::vector<int> counts;
+    std::vector<int> offsets;
+};
+
+using Call = std::function<void()>;
+
+Call call_of(std::string_view operation, World world, std::size_t bytes, Calls& calls) {
+    void* const send = calls.send.get();
+    void* const recv = calls.recv.get();
+    int const size = static_cast<int>(bytes);
+    int const floats = static_cast<int>(bytes / sizeof(float));
+    if (operation == "allreduce") {
+        return [=] { MPI_Allreduce(send, recv, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+    }
+    if (operation == "reduce_scatter_block") {
+        int const part = floats / world.ranks;
+        return [=] { MPI_Reduce_scatter_block(send, recv, part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+    }
+    if (operation == "bcast") {
+        return [=] { MPI_Bcast(send, size, MPI_CHAR, 0, MPI_COMM_WORLD); };
+    }
+    if (operation == "allgather") {
+        return [=] { MPI_Allgather(send, size, MPI_CHAR, recv, size, MPI_CHAR, MPI_COMM_WORLD); };
+    }
+    if (operation == "alltoall") {
+        return [=] { MPI_Alltoall(send, size, MPI_CHAR, recv, size, MPI_CHAR, MPI_COMM_WORLD); };
+    }
+    if (operation == "alltoallv") {
+        for (int peer = 0; peer < world.ranks; ++peer) {
+            calls.counts[static_cast<std::size_t>(peer)] = size;
+            calls.offsets[static_cast<std::size_t>(peer)] = peer * size;
+        }
+        int const* const counts = calls.counts.data();
+        int const* const offsets = calls.offsets.data();
+        return [=] { MPI_Alltoallv(send, counts, offsets, MPI_CHAR, recv, counts, offsets, MPI_CHAR, MPI_COMM_WORLD); };
+    }
+    if (operation == "latency") {
+        int const half = world.ranks / 2;
+        bool const begins = world.rank < half;
+        int const peer = begins ? world.rank + half : world.rank - half;
+        if (begins) {
+            return [=] {
+                MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+                MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            };
+        }
+        return [=] {
+            MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+        };
+    }
+    return {};
+}
+
+/// Seconds of each call on this rank.
+std::vector<double> time_calls(Call const& call, int warmup, int iterations, bool barrier) {
+    std::vector<double> times(static_cast<std::size_t>(iterations));
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = -warmup; i < iterations; ++i) {
+        double const start = MPI_Wtime();
+        call();
+        double const stop = MPI_Wtime();
+        if (barrier) {
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        if (i >= 0) {
+            times[static_cast<std::size_t>(i)] = stop - start;
+        }
+    }
+    return times;
+}
+
+/// Reorders them.
+double median(std::vector<double>& values) {
+    auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void run(std::string_view operation, World world, std::size_t least, std::size_t largest, int asked) {
+    bool const pairs = operation == "latency";
+    bool const counts = !pairs || world.rank < world.ranks / 2;
+    int const many = pairs ? 10000 : 1000;
+    Calls calls(world, largest);
+    for (std::size_t bytes = least; bytes <= largest; bytes *= 2) {
+        bool const large = bytes > large_message;
+        int const iterations = asked > 0 ? asked : large ? many / 10 : many;
+        Call const call = call_of(operation, world, bytes, calls);
+        std::vector<double> times = time_calls(call, large ? 10 : 100, iterations, !pairs);
+        for (double& time : times) {
+            time *= counts ? us_per_s / (pairs ? 2 : 1) : 0;
+        }
+        double const own = std::accumulate(times.begin(), times.end(), 0.0) / iterations;
+        double const given[2] = {counts ? own : -1e30, counts ? -own : -1e30};
+        double extremes[2] = {0, 0};
+        std::vector<double> sums(times.size());
+        MPI_Reduce(times.data(), sums.data(), iterations, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Reduce(given, extremes, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (world.rank == 0) {
+            double const with_times = pairs ? world.ranks / 2 : world.ranks;
+            double const mean = std::accumulate(sums.begin(), sums.end(), 0.0) / iterations / with_times;
+            std::printf("%zu %.4f %.4f %.4f %.4f\n", bytes, mean, -extremes[1], extremes[0], median(sums) / with_times);
+            std::fflush(stdout);
+        }
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    World world;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
+    bool const usable = argc >= 4 && world.ranks >= 2 && std::strtoull(argv[2], nullptr, 10) > 0;
+    bool known = false;
+    if (usable) {
+        Calls none(world, 0);
+        known = static_cast<bool>(call_of(argv[1], world, 0, none));
+    }
+    if (known) {
+        run(argv[1], world, std::strtoull(argv[2], nullptr, 10), std::strtoull(argv[3], nullptr, 10),
+            argc > 4 ? std::atoi(argv[4]) : 0);
+    } else if (world.rank == 0) {
+        std::fprintf(stderr, "osu_loop OPERATION MIN MAX [ITERATIONS], with two ranks or more\n");
+    }
+    MPI_Finalize();
+    return known ? 0 : 64;
+}
