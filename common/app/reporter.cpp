@@ -36,7 +36,13 @@ void LaunchSummary::add(record::Record const& cell) {
     for (std::string const& flag : cell.result.flags) {
         ++flagged_[flag];
     }
-    ok_cells_ += cell.result.status == measure::Status::ok ? 1U : 0U;
+    if (cell.result.status == measure::Status::ok) {
+        ++ok_cells_;
+        bool const checked = cell.result.validation.verdict == measure::Verdict::passed;
+        unchecked_ += checked ? 0U : 1U;
+        timed_ += checked ? cell.result.time.samples * cell.result.iterations_per_sample : 0U;
+        timed_checked_ += cell.result.validation.timed_checked.value_or(0);
+    }
     for (measure::Suspect const& suspect : cell.result.suspects) {
         ++suspected_[fmt::format("rank {} is {}", suspect.rank, name_of(suspect.kind))];
     }
@@ -59,6 +65,13 @@ std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
 
 std::string LaunchSummary::text() const {
     std::string text;
+    if (ok_cells_ > unchecked_) {
+        text += fmt::format("# every byte checked in the first and last iterations, and in {} of {} timed ones\n",
+                            timed_checked_, timed_);
+    }
+    if (unchecked_ > 0) {
+        text += fmt::format("# no byte checked: {} cells\n", unchecked_);
+    }
     if (auto const compared = self_comparison()) {
         text +=
             fmt::format("# compared with themselves (odd against even rounds), {} cells differ by {:.1f} %, at most "
@@ -322,9 +335,9 @@ int Reporter::finish() {
         if (resumed_ > 0) {
             summary += fmt::format(", {} already in the results file", resumed_);
         }
+        std::string_view const verdict = !passed ? "FAIL" : summary_.all_checked() ? "PASS" : "UNCHECKED";
         say(fmt::format("{}{}# cells: {}\n{}DLMB_RESULT: {}\n", table_->footer(), summary_.text(),
-                        summary.empty() ? "none" : summary.substr(2), figures_,
-                        exit_code() == exit_ok ? "PASS" : "FAIL"));
+                        summary.empty() ? "none" : summary.substr(2), figures_, verdict));
     }
     return lost_table_ ? static_cast<int>(exit_output) : exit_code();
 }

@@ -31,12 +31,17 @@ public:
     [[nodiscard]] std::optional<record::SelfComparison> self_comparison() const;
     /// Lines that begin with '#'; empty when there is nothing to say.
     [[nodiscard]] std::string text() const;
+    /// False: some cell has times, and nobody looked at its bytes.
+    [[nodiscard]] bool all_checked() const { return unchecked_ == 0; }
 
 private:
     std::vector<std::pair<double, std::string>> deviations_;  // |aa_ratio - 1| and whose
     std::map<std::string, std::uint64_t> flagged_;            // cells by flag
     std::map<std::string, std::uint64_t> suspected_;          // cells by "rank 2 is delayed"
     std::uint64_t ok_cells_ = 0;
+    std::uint64_t unchecked_ = 0;  // cells with times
+    std::uint64_t timed_ = 0;      // iterations of checked cells
+    std::uint64_t timed_checked_ = 0;
     std::uint64_t below_floor_ = 0;
     std::uint64_t throttled_ = 0;
     std::uint64_t memory_elsewhere_ = 0;  // cells

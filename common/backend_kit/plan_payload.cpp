@@ -16,6 +16,8 @@ constexpr Bytes guard_window = 4096;
 
 /// Generated, and copied or compared, at a time. A multiple of every element size.
 constexpr Bytes reduction_chunk_bytes = Bytes{64} << 10;
+/// Of a device's memory, where a kernel could compare and none does.
+constexpr Bytes copied_most_bytes = Bytes{1} << 20;
 
 bool is_reduction(Piece const& piece) {
     return piece.source == every_rank;
@@ -170,17 +172,34 @@ std::optional<Bytes> ReductionBuffers::first_wrong(std::byte const* data, Bytes 
         check_ = check_ == nullptr ? std::make_unique<DeviceReductionCheck>() : std::move(check_);
         return check_->first_wrong(data, elements, payload, key, first);
     }
+    return first_difference(
+        data, elements, size_of(payload.element()),
+        [&](std::uint64_t element, std::span<std::byte> expected) { payload.result(key, first + element, expected); });
+}
+
+std::optional<Bytes> ReductionBuffers::first_changed(std::byte const* data, Bytes elements,
+                                                     ReductionPayload const& payload, PayloadKey key, int member,
+                                                     std::uint64_t first) {
     Bytes const size = size_of(payload.element());
-    Bytes const all = elements * size;
-    std::vector<std::byte> expected(std::min(reduction_chunk_bytes, all));
-    std::vector<std::byte> found(expected.size());
-    for (Bytes done = 0; done < all; done += expected.size()) {
-        auto const part = std::span(expected).first(std::min<Bytes>(expected.size(), all - done));
-        payload.result(key, first + done / size, part);
+    Bytes const compared = on_device(memory_.kind()) ? std::min(elements, copied_most_bytes / size) : elements;
+    return first_difference(data, compared, size, [&](std::uint64_t element, std::span<std::byte> expected) {
+        payload.input(key, member, first + element, expected);
+    });
+}
+
+std::optional<Bytes>
+ReductionBuffers::first_difference(std::byte const* data, Bytes elements, Bytes element_size,
+                                   std::function<void(std::uint64_t, std::span<std::byte>)> const& expected) {
+    Bytes const all = elements * element_size;
+    std::vector<std::byte> right(std::min(reduction_chunk_bytes, all));
+    std::vector<std::byte> found(right.size());
+    for (Bytes done = 0; done < all; done += right.size()) {
+        auto const part = std::span(right).first(std::min<Bytes>(right.size(), all - done));
+        expected(done / element_size, part);
         memory_.copy_out(found.data(), data + done, part.size());
         auto const difference = std::mismatch(part.begin(), part.end(), found.begin()).first;
         if (difference != part.end()) {
-            return (done + static_cast<Bytes>(difference - part.begin())) / size;
+            return (done + static_cast<Bytes>(difference - part.begin())) / element_size;
         }
     }
     return std::nullopt;
@@ -211,25 +230,42 @@ void PlanPayload::prepare(std::uint32_t iteration) {
 void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iteration) {
     ReductionPayload const payload = reduction_payload(plan_, piece.step);
     PayloadKey const key = payload_key(every_rank, every_rank, layout_.step_numbers[piece.step], iteration);
-    std::vector<Rank> const& members = group_of(plan_, piece.step)->members;
-    auto const member = static_cast<int>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
-    reductions_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key, member,
-                     piece.first_element);
+    reductions_.fill(at(piece.buffer, piece.offset), piece.bytes / size_of(payload.element()), payload, key,
+                     own_member(piece), piece.first_element);
 }
 
-std::vector<std::string> PlanPayload::verify(std::uint32_t iteration) {
+int PlanPayload::own_member(Piece const& piece) const {
+    std::vector<Rank> const& members = group_of(plan_, piece.step)->members;
+    return static_cast<int>(std::find(members.begin(), members.end(), plan_.me) - members.begin());
+}
+
+bool PlanPayload::in_place(Piece const& piece) const {
+    return std::find(layout_.guarded.begin(), layout_.guarded.end(), piece.buffer) != layout_.guarded.end();
+}
+
+std::vector<std::string> PlanPayload::verify(std::uint32_t iteration, PayloadAge age) {
     std::vector<std::string> problems;
     auto const note = [&problems](std::string problem) {
         if (!problem.empty() && problems.size() < problem_limit) {
             problems.push_back(std::move(problem));
         }
     };
+    auto const summed_in_place = [this](Piece const& delivered) {
+        return is_reduction(delivered) && std::any_of(layout_.sent.begin(), layout_.sent.end(), [&](Piece const& sent) {
+                   return sent.step == delivered.step && sent.buffer == delivered.buffer;
+               });
+    };
     for (Piece const& piece : layout_.delivered) {
-        note(is_reduction(piece) ? problem_of_reduction(piece, iteration) : problem_of(piece, iteration));
-        ++blocks_checked_;
+        if (!age.repeated || !summed_in_place(piece)) {
+            note(is_reduction(piece) ? problem_of_reduction(piece, iteration) : problem_of(piece, iteration));
+            ++blocks_checked_;
+        }
     }
     for (Gap const& gap : layout_.gaps) {
-        note(problem_of(gap));
+        note(age.other_plans ? "" : problem_of(gap));
+    }
+    for (Piece const& piece : layout_.sent) {
+        note(in_place(piece) ? "" : problem_of_sent(piece, iteration));
     }
     return problems;
 }
@@ -245,6 +281,22 @@ std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration)
     return with_hint(fmt::format("{}: {}: byte {} of {} is {:#04x}, expected {:#04x}", where(plan_, piece.step),
                                  origin(piece), wrong->offset, piece.bytes, wrong->found, wrong->expected),
                      recognise(plan_, layout_, piece, wrong->offset, found, iteration));
+}
+
+std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t iteration) {
+    PayloadKey const key = payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration);
+    std::byte const* const data = at(piece.buffer, piece.offset);
+    std::string const what = fmt::format("{}: what this rank sends", where(plan_, piece.step));
+    if (is_reduction(piece)) {
+        ReductionPayload const payload = reduction_payload(plan_, piece.step);
+        auto const element = reductions_.first_changed(data, piece.bytes / size_of(payload.element()), payload, key,
+                                                       own_member(piece), piece.first_element);
+        return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
+    }
+    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key);
+    return wrong ? fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what, wrong->offset,
+                               piece.bytes, wrong->found, wrong->expected)
+                 : "";
 }
 
 std::string PlanPayload::problem_of_reduction(Piece const& piece, std::uint32_t iteration) {

@@ -10,8 +10,10 @@
 #include "common/backend_kit/payload_layout.hpp"
 #include "common/backend_kit/reduction_payload.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,11 +36,28 @@ public:
                                                    ReductionPayload const& payload, PayloadKey key,
                                                    std::uint64_t first);
 
+    /// The first of `elements` elements at `data` that is no longer what fill() with the same arguments wrote. Of a
+    /// device's memory a mebibyte is copied and compared.
+    [[nodiscard]] std::optional<Bytes> first_changed(std::byte const* data, Bytes elements,
+                                                     ReductionPayload const& payload, PayloadKey key, int member,
+                                                     std::uint64_t first);
+
 private:
+    /// The first element in which `elements` at `data` differ from what `expected(element, bytes to fill)` says.
+    [[nodiscard]] std::optional<Bytes>
+    first_difference(std::byte const* data, Bytes elements, Bytes element_size,
+                     std::function<void(std::uint64_t, std::span<std::byte>)> const& expected);
+
     MemorySpace& memory_;
     // Made when first needed, for memory that only the device can address.
     std::unique_ptr<DeviceQueue> queue_;
     std::unique_ptr<DeviceReductionCheck> check_;
+};
+
+/// What iterations that used the buffers since prepare() may have changed, and verify() cannot expect.
+struct PayloadAge {
+    bool repeated = false;     // the plan ran more than once: sums in place have been summed up again
+    bool other_plans = false;  // plans with other places for their blocks ran, too: what lies between blocks is theirs
 };
 
 class PlanPayload {
@@ -56,10 +75,11 @@ public:
     /// payload.
     void prepare(std::uint32_t iteration);
 
-    /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be. For example
+    /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be, of what was
+    /// delivered, around it, and of what was sent. For example
     ///   step 1 "dispatch": block from rank 3: byte 4096 of 14336 is 0x1f, expected 0xa2; it is the payload of
     ///   iteration 4 step 1 "dispatch": 8 bytes behind the block from rank 3 were overwritten
-    [[nodiscard]] std::vector<std::string> verify(std::uint32_t iteration);
+    [[nodiscard]] std::vector<std::string> verify(std::uint32_t iteration, PayloadAge age = {});
     static constexpr std::size_t problem_limit = 4;
 
     /// Delivered blocks that verify() compared so far.
@@ -67,6 +87,9 @@ public:
 
 private:
     void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
+    [[nodiscard]] int own_member(Piece const& piece) const;
+    [[nodiscard]] bool in_place(Piece const& piece) const;
+    [[nodiscard]] std::string problem_of_sent(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of_reduction(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of(Gap const& gap);

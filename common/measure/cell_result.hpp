@@ -116,10 +116,11 @@ enum class Verdict { passed, failed, off };
 
 struct Validation {
     Verdict verdict = Verdict::off;
-    std::uint64_t blocks_checked = 0;          // over all ranks, before and after timing
-    std::vector<std::uint32_t> draws_checked;  // draw indices that were run and checked
-    std::vector<std::uint32_t> slots_checked;  // of the sets of buffers (buffer_pool.hpp)
-    std::string first_mismatch;                // names step, source, destination, offset; empty when passed
+    std::uint64_t blocks_checked = 0;                           // over all ranks
+    std::optional<std::uint64_t> timed_checked = std::nullopt;  // timed iterations of these, each on all ranks
+    std::vector<std::uint32_t> draws_checked;                   // draw indices that were run and checked
+    std::vector<std::uint32_t> slots_checked;                   // of the sets of buffers (buffer_pool.hpp)
+    std::string first_mismatch;  // names step, source, destination, offset; empty when passed
 };
 
 /// How a cell was run that a device drives by itself.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/cell_run.hpp"
 
+#include "common/base/philox.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/measure/statistics/series.hpp"
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace dlmb::measure {
 namespace {
@@ -23,7 +25,8 @@ constexpr double samples_to_fit = 3;
 constexpr double device_alone_ns = 10'000;
 constexpr double device_sample_ns = 100'000;
 constexpr std::uint64_t unrecorded_most = 3;
-constexpr double unrecorded_share = 0.02;  // of the time limit, per chunk
+constexpr double unrecorded_share = 0.02;   // of the time limit, per chunk
+constexpr std::uint32_t looks_purpose = 1;  // of the order seed's random numbers
 
 /// The least number of whole passes over the draws with so many iterations.
 std::uint64_t whole_passes(std::uint64_t iterations, std::uint64_t draws) {
@@ -165,14 +168,18 @@ void CellRun::check(std::vector<std::uint64_t> const& positions, char const* whe
             result_.first_iteration_ns = took;
         }
         if (result_.validation.verdict == Verdict::failed) {
-            result_.status = Status::invalid;
-            result_.reason = fmt::format("wrong payload {}: {}", when, result_.validation.first_mismatch);
-            result_.first_iteration_ns = 0;
-            over_ = true;
+            give_up(when);
             break;
         }
     }
     cell_.point->check().conclude(result_.validation);
+}
+
+void CellRun::give_up(std::string_view when) {
+    result_.status = Status::invalid;
+    result_.reason = fmt::format("wrong payload {}: {}", when, result_.validation.first_mismatch);
+    result_.first_iteration_ns = 0;
+    over_ = true;
 }
 
 // OSU's programs warm up in the loop that they time, so their warm-up is a part of the first chunk.
@@ -249,6 +256,7 @@ void CellRun::round(std::uint64_t number) {
     if (rule_) {
         rule_->begin_round();
     }
+    bool to_be_looked_at = options_.validate;  // one chunk of the visit
     while (true) {
         Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
@@ -258,6 +266,8 @@ void CellRun::round(std::uint64_t number) {
             }
             return;
         }
+        std::optional<TimedLook> const look =
+            std::exchange(to_be_looked_at, false) ? lay(number, decision.samples) : std::nullopt;
         Nanoseconds const begin = clock();
         if (options_.mode != Mode::osu) {
             sampler_.run_unrecorded(samples_, unrecorded_);
@@ -272,7 +282,29 @@ void CellRun::round(std::uint64_t number) {
         if (gate_ && gate_->ran_out()) {
             sampler_.set_gate(nullptr);
         }
+        if (look && !found_right(*look, chunk.late > 0, number)) {
+            return;
+        }
     }
+}
+
+std::optional<TimedLook> CellRun::lay(std::uint64_t round, std::uint64_t samples) {
+    std::uint64_t const each = sampler_.iterations_per_sample();
+    auto const word = static_cast<std::uint32_t>(round);
+    std::uint32_t const random =
+        philox({word, static_cast<std::uint32_t>(samples_), 0, looks_purpose}, options_.order_seed).front();
+    launch_.watchdog.touch();
+    std::uint64_t const unrecorded = options_.mode == Mode::osu ? lead_ : unrecorded_;
+    return cell_.point->check().lay(random, {samples_ * each, samples * each, unrecorded});
+}
+
+bool CellRun::found_right(TimedLook const& look, bool again, std::uint64_t round) {
+    cell_.point->check().look(look, again, result_.validation);
+    launch_.watchdog.touch();
+    if (result_.validation.verdict == Verdict::failed) {
+        give_up(fmt::format("while timing, in round {}", round));
+    }
+    return !over_;
 }
 
 void CellRun::drop(double times_slower) {

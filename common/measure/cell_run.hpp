@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::measure {
@@ -56,6 +57,10 @@ public:
 private:
     void activate();
     void check(std::vector<std::uint64_t> const& positions, char const* when);
+    [[nodiscard]] std::optional<TimedLook> lay(std::uint64_t round, std::uint64_t samples);
+    /// False: the cell is over.
+    [[nodiscard]] bool found_right(TimedLook const& look, bool again, std::uint64_t round);
+    void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);
     void keep(Chunk const& chunk);

@@ -151,6 +151,7 @@ void fields(auto& io, Of<measure::SampleSeries> auto& series) {
 void fields(auto& io, Of<measure::Validation> auto& validation) {
     io("verdict", validation.verdict);
     io("blocks_checked", validation.blocks_checked);
+    io.if_known("timed_checked", validation.timed_checked);
     io("draws_checked", validation.draws_checked);
     io("slots_checked", validation.slots_checked);
     io("first_mismatch", validation.first_mismatch);

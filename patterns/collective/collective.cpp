@@ -208,8 +208,12 @@ public:
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
 
     [[nodiscard]] OsuProgram osu_program() const override {
-        bool const latency = params_.kind == Kind::sendrecv && params_.route == Route::ping_pong;
-        return latency ? osu_latency(params_.message_bytes) : osu_collective(params_.message_bytes);
+        if (params_.kind == Kind::sendrecv && params_.route == Route::ping_pong) {
+            return osu_latency(params_.message_bytes);
+        }
+        OsuProgram program = osu_collective(params_.message_bytes);
+        program.barrier = params_.kind != Kind::barrier;
+        return program;
     }
 
 private:

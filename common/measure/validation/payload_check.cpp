@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/validation/payload_check.hpp"
 
-#include "common/backend_kit/plan_payload.hpp"
+#include "common/base/philox.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/plan/traffic.hpp"
@@ -87,6 +87,47 @@ Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Va
     own_blocks_ += payload.blocks_checked();
     note(validation.draws_checked, position % plans_.size());
     note(validation.slots_checked, position % slots_.size());
+    return agree(position, mismatches, duration, validation);
+}
+
+TimedLook choose_look(std::uint32_t random, TimedIterations const& iterations, std::uint64_t draws,
+                      std::uint64_t slots) {
+    auto const last_in_slots = static_cast<std::uint32_t>(std::min(iterations.count, slots));
+    std::uint64_t const before = iterations.count - 1 - below(random, last_in_slots) + iterations.unrecorded;
+    std::uint64_t const positions = positions_of(draws, slots);
+    TimedLook look{.position = (iterations.first + before - iterations.unrecorded) % positions, .age = {}};
+    look.age.repeated = before >= slots;
+    look.age.other_plans = look.age.repeated && slots % draws != 0;
+    return look;
+}
+
+std::optional<TimedLook> PayloadCheck::lay(std::uint32_t random, TimedIterations const& iterations) {
+    if (timed_ != Fill::random) {
+        return std::nullopt;
+    }
+    laid_ = iteration_++;
+    TimedLook const look = choose_look(random, iterations, plans_.size(), slots_.size());
+    PlanPayload(memory_, slots_[look.position % slots_.size()], plans_[look.position % plans_.size()]).prepare(laid_);
+    bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
+    return look;
+}
+
+void PayloadCheck::look(TimedLook const& look, bool again, Validation& validation) {
+    bool const several_draws = slots_.size() % plans_.size() != 0;
+    if (again && several_draws) {
+        return;  // another draw may have been the last one in this slot
+    }
+    PlanPayload payload(memory_, slots_[look.position % slots_.size()], plans_[look.position % plans_.size()]);
+    PayloadAge age = look.age;
+    age.repeated = age.repeated || again;
+    std::vector<std::string> const mismatches = payload.verify(laid_, age);
+    own_blocks_ += payload.blocks_checked();
+    validation.timed_checked = validation.timed_checked.value_or(0) + 1;
+    (void)agree(look.position, mismatches, 0, validation);
+}
+
+Nanoseconds PayloadCheck::agree(std::uint64_t position, std::vector<std::string> const& mismatches,
+                                Nanoseconds duration, Validation& validation) {
     // The lowest rank with a mismatch is the largest of what is left to the number of ranks.
     int const ranks = bootstrap_.size();
     std::array<std::int64_t, 2> most{mismatches.empty() ? 0 : ranks - bootstrap_.rank(), duration};

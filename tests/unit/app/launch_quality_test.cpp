@@ -12,6 +12,7 @@ namespace dlmb::app {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 measure::Calibration calibration(std::vector<double> p99_over_min) {
     measure::Calibration result;
@@ -97,6 +98,24 @@ TEST(LaunchSummary, FlagsAreCounted) {
     EXPECT_THAT(summary.text(), HasSubstr("clocks of a GPU were held down: 1 cells"));
 }
 
+TEST(LaunchSummary, WhatWasCheckedIsSaid) {
+    LaunchSummary summary;
+    EXPECT_TRUE(summary.all_checked());
+    record::Record checked = cell("a", std::nullopt);
+    checked.result.validation.verdict = measure::Verdict::passed;
+    checked.result.validation.timed_checked = 6;
+    checked.result.time.samples = 100;
+    checked.result.iterations_per_sample = 16;
+    summary.add(checked);
+    EXPECT_EQ(summary.text(), "# every byte checked in the first and last iterations, and in 6 of 1600 timed ones\n");
+    EXPECT_TRUE(summary.all_checked());
+    record::Record unchecked = cell("b", std::nullopt);
+    unchecked.result.validation.verdict = measure::Verdict::off;
+    summary.add(unchecked);
+    EXPECT_THAT(summary.text(), HasSubstr("# no byte checked: 1 cells\n"));
+    EXPECT_FALSE(summary.all_checked());
+}
+
 TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
     auto const summarized = [](int cells) {
         LaunchSummary summary;
@@ -109,8 +128,8 @@ TEST(LaunchSummary, RanksAreNamedThatAreSuspectsInATenthOfTheCells) {
         }
         return summary.text();
     };
-    EXPECT_EQ(summarized(10), "# rank 3 is delayed: 1 of 10 cells\n");
-    EXPECT_EQ(summarized(11), "");
+    EXPECT_THAT(summarized(10), HasSubstr("# rank 3 is delayed: 1 of 10 cells\n"));
+    EXPECT_THAT(summarized(11), Not(HasSubstr("rank 3")));
 }
 
 TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
@@ -121,9 +140,9 @@ TEST(LaunchSummary, BuffersAreNamedOfWhichATenthLiesOnAnotherNumaNode) {
         summary.add(each);
         return summary.text();
     };
-    EXPECT_EQ(summarized(4), "# buffers on another NUMA node than their rank: 1 cells\n");
-    EXPECT_EQ(summarized(3), "");
-    EXPECT_EQ(summarized(0), "") << "no page was looked at";
+    EXPECT_THAT(summarized(4), HasSubstr("# buffers on another NUMA node than their rank: 1 cells\n"));
+    EXPECT_THAT(summarized(3), Not(HasSubstr("NUMA")));
+    EXPECT_THAT(summarized(0), Not(HasSubstr("NUMA"))) << "no page was looked at";
 }
 
 }  // namespace

@@ -48,10 +48,90 @@ TEST(Faults, AShortMessageIsCaughtAndNamed) {
                    {"before timing", "draw 0", "rank 2:", "\"dispatch\"", "block from rank 0", "byte 240"});
 }
 
-// Iterations 0 and 1 are the checks before timing, 2 .. 7 the samples, 8 and 9 the checks after.
+// Iterations 0 and 1 are the checks before timing, 2 .. 7 the samples, two in each round, 8 and 9 the checks after.
 TEST(Faults, ABackendThatStartsToFailWhileTimedHasNoTimes) {
     expect_invalid(run({.options = brief(), .cells = {with(corrupted_byte(0, "dispatch", 3, 5))}}),
-                   {"after timing", "draw 0", "rank 0:", "block from rank 3"});
+                   {"while timing, in round 2", "draw 1", "rank 0:", "block from rank 3"});
+}
+
+/// 120 samples in six rounds of 20, of which 20 .. 59, the second and the third, are struck.
+std::vector<std::vector<Told>> two_struck_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
+                                                 std::uint64_t slots) {
+    constexpr std::uint64_t checks_before = 1;
+    RunnerOptions options = brief();
+    options.iterations = 120;
+    return run({.draws = 1,
+                .slots = slots,
+                .options = options,
+                .cells = {with(fault(1, checks_before + 20, checks_before + 59))}});
+}
+
+std::function<Fault(Rank, std::uint64_t, std::uint64_t)> strike(std::function<void(Iteration const&)> const& what) {
+    return [what](Rank victim, std::uint64_t first, std::uint64_t last) { return struck(victim, first, last, what); };
+}
+
+// None of these is seen by the checks before and after timing.
+TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
+    auto const flip = strike([](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; });
+    auto const swap = strike([](Iteration const& iteration) {
+        std::span<std::byte> const a = received(iteration, "dispatch", 0);
+        std::swap_ranges(a.begin(), a.end(), received(iteration, "dispatch", 2).begin());
+    });
+    auto const overrun = strike([](Iteration const& iteration) {
+        std::span<std::byte> const last = received(iteration, "combine.node", 3);
+        last.data()[last.size()] ^= std::byte{1};
+    });
+    auto const underrun =
+        strike([](Iteration const& iteration) { *(received(iteration, "dispatch", 0).data() - 1) ^= std::byte{1}; });
+    auto const own_data = strike([](Iteration const& iteration) {
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] ^= std::byte{1};
+    });
+    for (std::uint64_t const slots : {1U, 4U}) {
+        expect_invalid(two_struck_rounds(flip, slots), {"while timing, in round 2", "rank 1:", "byte 9"});
+        expect_invalid(two_struck_rounds(swap, slots), {"while timing, in round 2", "rank 1:", "block from rank 0"});
+        expect_invalid(two_struck_rounds(overrun, slots), {"while timing, in round 2", "1 byte behind the block"});
+        expect_invalid(two_struck_rounds(underrun, slots), {"while timing, in round 2", "in front of the block"});
+        expect_invalid(two_struck_rounds(nothing_delivered, slots),
+                       {"while timing, in round 2", "nothing was written"});
+        expect_invalid(two_struck_rounds(own_data, slots),
+                       {"while timing, in round 2", "what this rank sends was changed"});
+    }
+}
+
+TEST(FaultsWhileTimed, AreLookedForInOneIterationOfARound) {
+    auto const told = two_struck_rounds(strike([](Iteration const&) {}), 4);
+    EXPECT_EQ(told[0][0].result.status, Status::ok);
+    EXPECT_EQ(told[0][0].result.validation.timed_checked, 6U);
+}
+
+TEST(FaultsWhileTimed, OfBuffersThatSeveralDrawsShareAreCaughtInWhatArrives) {
+    RunnerOptions options = brief();
+    options.iterations = 120;
+    auto const flip = [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; };
+    expect_invalid(run({.draws = 4, .options = options, .cells = {with(struck(1, 4 + 20, 4 + 59, flip))}}),
+                   {"while timing, in round 2", "rank 1:", "byte 9"});
+}
+
+TEST(FaultsWhileTimed, ALibraryThatChangesWhatItSendsIsCaughtBeforeTiming) {
+    auto const fault = strike([](Iteration const& iteration) {
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] ^= std::byte{1};
+    })(1, 0, 1000);
+    expect_invalid(run({.options = brief(), .cells = {with(fault)}}),
+                   {"before timing", "rank 1:", "what this rank sends was changed: byte 5"});
+}
+
+TEST(ChooseLook, TakesOneOfTheLastIterationsInTheirSlots) {
+    constexpr std::uint32_t highest = 0xFFFFFFFF;
+    EXPECT_EQ(choose_look(0, {.first = 0, .count = 16}, 1, 4).position, 3U);        // iteration 15
+    EXPECT_EQ(choose_look(highest, {.first = 0, .count = 16}, 1, 4).position, 0U);  // iteration 12
+    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 16}, 1, 4).age.repeated);
+    EXPECT_FALSE(choose_look(0, {.first = 0, .count = 4}, 1, 4).age.repeated);
+    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 4, .unrecorded = 1}, 1, 4).age.repeated);
+    EXPECT_FALSE(choose_look(0, {.first = 0, .count = 16}, 1, 4).age.other_plans);
+    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 16}, 8, 4).age.other_plans);
+    EXPECT_EQ(choose_look(0, {.first = 5, .count = 16}, 8, 1).position, 4U);  // iteration 20 runs draw 4
 }
 
 TEST(Faults, TheOtherCellsKeepTheirTimes) {

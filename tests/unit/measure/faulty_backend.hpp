@@ -156,6 +156,33 @@ inline Fault short_message(Rank victim, std::string const& label, Rank peer) {
     return fault;
 }
 
+/// What a library may do to iterations `first` .. `last` of `victim`.
+inline Fault struck(Rank victim, std::uint64_t first, std::uint64_t last,
+                    std::function<void(Iteration const&)> const& strike) {
+    Fault fault;
+    fault.after = [=](Iteration const& iteration) {
+        if (iteration.plan.me == victim && iteration.number >= first && iteration.number <= last) {
+            strike(iteration);
+        }
+    };
+    return fault;
+}
+
+/// Nothing arrives in iterations `first` .. `last` of `victim`: what was in its buffers is there again.
+inline Fault nothing_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
+    auto const kept = std::make_shared<std::vector<std::byte>>();
+    Fault fault = struck(victim, first, last, [kept](Iteration const& iteration) {
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        std::copy(kept->begin(), kept->end(), iteration.buffers.base[exchange.recv_buffer]);
+    });
+    fault.before = [=](Iteration const& iteration) {
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        std::byte const* const begin = iteration.buffers.base[exchange.recv_buffer];
+        kept->assign(begin, begin + iteration.plan.buffers[exchange.recv_buffer].bytes);
+    };
+    return fault;
+}
+
 /// `victim` is done later than the others by `delay`, which nobody waits for.
 inline Fault delayed_rank(Rank victim, std::chrono::milliseconds delay) {
     Fault fault;

@@ -101,7 +101,8 @@ TEST(Runner, EveryDrawIsCheckedBeforeAndAfterTiming) {
         Validation const& validation = rank.at(0).result.validation;
         EXPECT_EQ(validation.verdict, Verdict::passed);
         EXPECT_EQ(validation.draws_checked, (std::vector<std::uint32_t>{0, 1, 2}));
-        EXPECT_EQ(validation.blocks_checked, 2U * 3 * 2 * 4 * 4);  // twice, draws, phases, receivers, senders
+        EXPECT_EQ(validation.timed_checked, 2U);                         // rounds of one pass over the draws
+        EXPECT_EQ(validation.blocks_checked, (2U * 3 + 2) * 2 * 4 * 4);  // twice, draws, phases, receivers, senders
     }
 }
 
