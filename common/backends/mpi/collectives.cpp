@@ -144,7 +144,11 @@ struct ArgumentsOf {
         call.send = is_root ? call.send : nullptr;
         return {std::move(call)};
     }
-    Calls operator()(Barrier const& /*step*/) const { return {{.call = CollectiveCall::barrier}}; }
+    Calls operator()(Barrier const& /*step*/) const {
+        CollectiveArguments call;  // g++ 12 ends with an internal error where this is an initializer list
+        call.call = CollectiveCall::barrier;
+        return {std::move(call)};
+    }
     template <class Other>
     Calls operator()(Other const& /*step*/) const {
         throw Error("mpi: arguments of a collective for another step");
