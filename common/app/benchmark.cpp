@@ -30,11 +30,7 @@ Request read_request(PatternType const& type, std::vector<std::string> const& ar
         if (auto* printout = std::get_if<Printout>(&parsed)) {
             return std::move(*printout);
         }
-        auto& options = std::get<Options>(parsed);
-        if (options.plan) {
-            return Printout{plan_printout(type, options)};
-        }
-        return std::move(options);
+        return std::move(std::get<Options>(parsed));
     } catch (UsageError const& error) {
         return UsageProblem{error.what()};
     }
@@ -50,18 +46,28 @@ public:
             complain(problem->text);
             return exit_usage;
         }
-        if (auto const* printout = std::get_if<Printout>(&request_)) {
-            bool const written =
-                std::fwrite(printout->text.data(), 1, printout->text.size(), stdout) == printout->text.size();
-            return written && std::fflush(stdout) == 0 ? exit_ok : exit_output;
+        try {
+            if (auto const* printout = std::get_if<Printout>(&request_)) {
+                print(printout->text);
+            } else if (auto const& options = std::get<Options>(request_); options.plan) {
+                print_plans(type_, options, print);
+            } else {
+                return -1;
+            }
+            return std::fflush(stdout) == 0 ? exit_ok : exit_output;
+        } catch (UsageError const& error) {
+            complain(error.what());
+            return exit_usage;
+        } catch (OutputError const& error) {
+            complain(error.what());
+            return exit_output;
         }
-        return -1;
     }
 
     /// One rank of a launch.
     [[nodiscard]] int run(Bootstrap& bootstrap) const {
         bool const first = bootstrap.rank() == 0;
-        if (!std::holds_alternative<Options>(request_)) {
+        if (!measures()) {
             return from_rank(bootstrap, first ? speak() : 0);
         }
         try {
@@ -73,9 +79,18 @@ public:
         }
     }
 
+    [[nodiscard]] bool measures() const {
+        auto const* options = std::get_if<Options>(&request_);
+        return options != nullptr && !options->plan;
+    }
     void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
 
 private:
+    static void print(std::string_view text) {
+        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+            throw OutputError("standard output cannot be written");
+        }
+    }
     /// Said once, by the first rank.
     [[nodiscard]] int refuse(bool first, std::exception const& error, int code) const {
         if (first) {

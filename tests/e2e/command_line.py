@@ -3,9 +3,11 @@
 """Options, printouts and plans: everything that needs neither MPI nor a GPU."""
 
 import json
+import os
+import subprocess
 import unittest
 
-from programs import MOE, SMALL, run
+from programs import BIN, MOE, SMALL, run
 
 
 def plan(*arguments):
@@ -99,6 +101,17 @@ class PlanAsJson(unittest.TestCase):
     def test_text_and_goal_are_printed_too(self):
         self.assertIn("dispatch", run([MOE, "--plan", "text", *SMALL, "--ranks", "4"]).stdout)
         self.assertTrue(run([MOE, "--plan", "goal", *SMALL, "--ranks", "4"]).stdout.startswith("num_ranks 4"))
+
+    def test_plans_of_many_ranks_are_printed_in_the_memory_of_one(self):
+        # All plans at once are 16384 groups of 16384 members of 4 B: 1 GiB. A sanitizer holds some 256 MiB of its own.
+        command = [str(BIN / "dlmb_collective"), "--operation", "allreduce", "-m", "8:8", "--ranks", "16384", "--plan", "text"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+            text = program.stdout.read()
+            _, status, usage = os.wait4(program.pid, 0)
+            program.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(program.returncode, 0)
+        self.assertIn("ranks 0 to 16383", text)
+        self.assertLess(usage.ru_maxrss, 700_000)  # KiB
 
 
 if __name__ == "__main__":
