@@ -12,6 +12,7 @@ from typing import Any
 from dlmb_results.lines import ResultError
 
 from dlmb_plotting.results import Results, read
+from dlmb_results.inputs import read_document
 
 DOCUMENTS = {"dlmb.plan": "plans", "dlmb.tuning-table": "tables", "dlmb.comparison": "comparisons"}
 MAJOR = "1"
@@ -51,7 +52,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
 def take_document(path: Path, inputs: Inputs, found: bool) -> None:
     """A file that was merely found in a folder may be something else; one that was named may not."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_document(path))
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
     except ValueError as error:

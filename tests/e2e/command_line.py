@@ -40,6 +40,8 @@ class CommandLine(unittest.TestCase):
         self.refused(["--skew", "lognormal:2", "--plan", "json"], "lognormal")
         self.refused(["--skew", "file:nowhere.txt", "--plan", "json"], "nowhere.txt")
         self.refused(["--plan", "yaml"], "yaml", "json")
+        self.refused(["--skew", "file:/dev/zero", "--plan", "json"], "/dev/zero", "larger than 256 MiB")
+        self.refused([*SMALL, "--ranks", "1", "--backend", "in_process", "--results", "/dev/zero", "--resume"], "/dev/zero:1: a line is longer")
         self.refused(["--resume"], "--results")
         self.refused(["--backend", "in_process", "--ranks", "2", "--method", "alltoalw"], "alltoalw")
         self.refused(["--plan", "json", "--tokens", "1,2"], "one point")

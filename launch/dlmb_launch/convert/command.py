@@ -12,6 +12,7 @@ from pathlib import Path
 
 from dlmb_launch.convert import formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
+from dlmb_results.inputs import read_document
 
 PROGRAM = "dlmb_convert"
 OK, USAGE, CANNOT_WRITE = 0, 64, 74
@@ -57,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
 
 def tables_of(path: Path, format_name: str, given: Given) -> tuple[bytes, list[Table]]:
     try:
-        content = path.read_bytes()
+        content = read_document(path)
     except OSError as error:
         raise ConvertError(f"{path}: {error.strerror}; name a file that can be read") from None
     try:
