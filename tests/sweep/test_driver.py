@@ -157,6 +157,10 @@ class Driver(unittest.TestCase):
         self.sweep.write_text(begin + setting % 3, encoding="utf-8")
         self.assertIn("results of another sweep", self.run_sweep().stderr)
 
+    def test_a_campaign_may_have_another_name_than_the_sweep(self):
+        shown = self.run_sweep("", "--campaign", "night.2026-01-31", "--dry-run").stdout
+        self.assertEqual(shown.count("--campaign night.2026-01-31.results "), 2, shown)
+
     def test_usage_errors(self):
         for more, code, says in (
             (["--frobnicate"], 64, "--frobnicate"),
