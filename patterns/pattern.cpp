@@ -141,20 +141,25 @@ Parameters resolve(PatternType const& type, std::string_view preset, Parameters 
     return values;
 }
 
-std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw) {
-    std::vector<RankSetup> own;
-    std::vector<std::vector<SetupCounts>> received(static_cast<std::size_t>(world.ranks));
+PlanSource plans_of(Pattern const& pattern, WorldShape const& world, Draw draw) {
+    auto received = std::make_shared<std::vector<std::vector<SetupCounts>>>(static_cast<std::size_t>(world.ranks));
     for (Rank source = 0; source < world.ranks; ++source) {
-        own.push_back(pattern.setup_of(source, draw));
-        for (SetupCounts const& counts : own.back().counts_to_send) {
-            received.at(static_cast<std::size_t>(counts.to)).push_back(counts);  // sources ascend, so this stays sorted
+        RankSetup setup = pattern.setup_of(source, draw);
+        for (SetupCounts& counts : setup.counts_to_send) {
+            // Sources ascend, so this stays sorted.
+            received->at(static_cast<std::size_t>(counts.to)).push_back(std::move(counts));
         }
     }
+    return {received->size(), [&pattern, draw, received](Rank me) {
+                return pattern.build(me, draw, pattern.setup_of(me, draw), received->at(static_cast<std::size_t>(me)));
+            }};
+}
+
+std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw) {
     std::vector<Plan> plans;
-    plans.reserve(own.size());
+    PlanSource const source = plans_of(pattern, world, draw);
     for (Rank me = 0; me < world.ranks; ++me) {
-        auto const index = static_cast<std::size_t>(me);
-        plans.push_back(pattern.build(me, draw, own[index], received[index]));
+        plans.push_back(source.of(me));
     }
     return plans;
 }

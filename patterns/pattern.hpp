@@ -9,6 +9,7 @@
 #include "common/base/philox.hpp"
 #include "common/plan/osu_program.hpp"
 #include "common/plan/plan.hpp"
+#include "common/plan/plan_source.hpp"
 #include "common/plan/world.hpp"
 
 #include <cstdint>
@@ -84,7 +85,11 @@ private:
     std::function<Plan(Rank)> plan_of_;
 };
 
-/// All ranks' plans, all counts computed here. O(ranks^2) memory in the worst case: for plans and tests.
+/// All ranks' plans, one after the other; the pattern must stay. Of all ranks at once it keeps only the counts that
+/// ranks exchange at set-up.
+[[nodiscard]] PlanSource plans_of(Pattern const& pattern, WorldShape const& world, Draw draw);
+
+/// The same at once. O(ranks^2) memory where groups or exchanges span the world: for tests and small worlds.
 [[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
 
 using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly

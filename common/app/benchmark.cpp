@@ -29,11 +29,7 @@ Request read_request(PatternType const& type, std::vector<std::string> const& ar
         if (auto* printout = std::get_if<Printout>(&parsed)) {
             return std::move(*printout);
         }
-        auto& options = std::get<Options>(parsed);
-        if (options.plan) {
-            return Printout{plan_printout(type, options)};
-        }
-        return std::move(options);
+        return std::move(std::get<Options>(parsed));
     } catch (UsageError const& error) {
         return UsageProblem{error.what()};
     }
@@ -49,22 +45,28 @@ public:
             complain(one_line(problem->text));
             return exit_usage;
         }
-        if (auto const* printout = std::get_if<Printout>(&request_)) {
-            try {
+        try {
+            if (auto const* printout = std::get_if<Printout>(&request_)) {
                 write_output("-", printout->text);
-                return exit_ok;
-            } catch (OutputError const& error) {
-                complain(error.what());
-                return exit_output;
+            } else if (auto const& options = std::get<Options>(request_); options.plan) {
+                print_plans(type_, options, [](std::string_view text) { write_output("-", text); });
+            } else {
+                return -1;
             }
+            return exit_ok;
+        } catch (UsageError const& error) {
+            complain(one_line(error.what()));
+            return exit_usage;
+        } catch (OutputError const& error) {
+            complain(error.what());
+            return exit_output;
         }
-        return -1;
     }
 
     /// One rank of a launch.
     [[nodiscard]] int run(Bootstrap& bootstrap) const {
         bool const first = bootstrap.rank() == 0;
-        if (!std::holds_alternative<Options>(request_)) {
+        if (!measures()) {
             return from_rank(bootstrap, first ? speak() : 0);
         }
         try {
@@ -76,6 +78,10 @@ public:
         }
     }
 
+    [[nodiscard]] bool measures() const {
+        auto const* options = std::get_if<Options>(&request_);
+        return options != nullptr && !options->plan;
+    }
     void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
 
 private:

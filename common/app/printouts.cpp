@@ -59,18 +59,45 @@ std::map<std::string, double> statistics_over_ranks(Pattern const& pattern, Worl
     return values;
 }
 
-std::string text_of(SweepPoint const& point, std::map<std::string, double> const& statistics,
-                    std::vector<Plan> const& plans) {
-    std::string text = fmt::format("{}\n", point.title);
-    for (auto const& [name, value] : statistics) {
-        text += fmt::format("  {:<24} {:.4g}\n", name, value);
+/// What the plan of one rank holds: members of groups, blocks and steps.
+std::size_t entries_of(Plan const& plan) {
+    std::size_t entries = plan.steps.size();
+    for (Group const& group : plan.groups) {
+        entries += group.members.size();
     }
-    return text + "\n" + to_text(plans);
+    for (Step const& step : plan.steps) {
+        entries += sent_blocks(step.operation).size() + received_blocks(step.operation).size();
+    }
+    return entries;
+}
+
+constexpr std::size_t most_entries_at_once = std::size_t{1} << 24;  // of 4 to 40 B: some hundred MB of plans
+
+void require_consistent(std::string const& what, std::vector<Problem> const& problems) {
+    if (!problems.empty()) {
+        throw Error(fmt::format("{}: inconsistent plans: {}", what, problems.front().text));
+    }
+}
+
+/// Where the plans of all ranks fit into memory, they are checked against each other; elsewhere each on its own, when
+/// it is asked for. Rank 0 speaks for the sizes of the others.
+PlanSource checked(std::string const& what, PlanSource const& plans) {
+    if (plans.ranks() > 0 && entries_of(plans.of(0)) > most_entries_at_once / plans.ranks()) {
+        return {plans.ranks(), [what, plans](Rank rank) {
+                    Plan plan = plans.of(rank);
+                    require_consistent(what, validate_rank(plan));
+                    return plan;
+                }};
+    }
+    auto const all = std::make_shared<std::vector<Plan>>();
+    plans.each([&](Plan const& plan) { all->push_back(plan); });
+    require_consistent(what, validate(*all));
+    return {all->size(), [all](Rank rank) { return (*all)[static_cast<std::size_t>(rank)]; }};
 }
 
 }  // namespace
 
-std::string plan_printout(PatternType const& type, Options const& options) {
+void print_plans(PatternType const& type, Options const& options, TextSink const& sink) {
     Options in_any_memory = options;
     in_any_memory.memory = {MemoryKind::host};
     std::vector<SweepPoint> const points = expand_sweep(type, in_any_memory, options.ranks);
@@ -84,25 +111,25 @@ std::string plan_printout(PatternType const& type, Options const& options) {
     WorldShape const world = world_of(options);
     Draw const draw{options.seed, 0};
     std::unique_ptr<Pattern> const pattern = type.make(point.parameters, world);
-    std::vector<Plan> const plans = build_all(*pattern, world, draw);
-    std::vector<Problem> const problems = validate(plans);
-    if (!problems.empty()) {
-        throw Error(fmt::format("{} {}: inconsistent plans: {}", type.name, point.title, problems.front().text));
-    }
+    PlanSource const plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
     if (*options.plan == PlanFormat::goal) {
-        return to_goal(plans);
+        write_goal(plans, sink);
+        return;
     }
     std::map<std::string, double> const statistics = statistics_over_ranks(*pattern, world, draw);
-    if (*options.plan == PlanFormat::text) {
-        return text_of(point, statistics, plans);
+    if (*options.plan == PlanFormat::json) {
+        Parameters const& parameters = point.parameters;
+        record::write_plan_document(
+            {std::string(type.name), point.preset, {parameters.begin(), parameters.end()}, world, draw, statistics},
+            plans, sink);
+        return;
     }
-    return record::plan_document({std::string(type.name),
-                                  point.preset,
-                                  {point.parameters.begin(), point.parameters.end()},
-                                  world,
-                                  draw,
-                                  statistics},
-                                 plans);
+    sink(fmt::format("{}\n", point.title));
+    for (auto const& [name, value] : statistics) {
+        sink(fmt::format("  {:<24} {:.4g}\n", name, value));
+    }
+    sink("\n");
+    sink(to_text(plans));
 }
 
 }  // namespace dlmb::app

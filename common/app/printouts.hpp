@@ -16,7 +16,8 @@ namespace dlmb::app {
 [[nodiscard]] std::string version_text(std::string_view program);
 [[nodiscard]] std::string preset_table(PatternType const& type);
 
-/// Throws UsageError when the options name more than one point.
-[[nodiscard]] std::string plan_printout(PatternType const& type, Options const& options);
+/// Writes the plans rank by rank. Throws UsageError when the options name more than one point, before anything is
+/// written.
+void print_plans(PatternType const& type, Options const& options, TextSink const& sink);
 
 }  // namespace dlmb::app

@@ -218,6 +218,7 @@ void Reporter::cell(record::Record const& cell, std::string_view title) {
     }
     summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
+    saved_ok_ += writer_ && cell.result.status == measure::Status::ok ? 1 : 0;
     table_->add(cell, title);
     if (prints_figures_) {
         figures_ += figure_of_merit(cell);
@@ -269,8 +270,8 @@ void Reporter::hang(measure::HangReport const& report, Rank rank, std::string_vi
                 std::for_each(line.begin(), line.end(), [](std::string_view piece) { put(STDOUT_FILENO, piece); });
             }
         }
-        said.add("{}: {} finished cells are in the results file; --resume runs the others\n", launch_.program,
-                 written_);
+        said.add("{}: {} cells of the results file are finished; --resume runs the others\n", launch_.program,
+                 resumed_ + saved_ok_);
     }
     put(STDERR_FILENO, said.view());
 }
@@ -292,7 +293,6 @@ void Reporter::write(std::string const& line) {
     if (writer_) {
         try {
             writer_->append(line);
-            ++written_;
             return;
         } catch (OutputError const& error) {
             fmt::print(stderr,

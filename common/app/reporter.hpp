@@ -113,7 +113,7 @@ private:
     std::map<std::string, std::uint64_t> counts_;
     LaunchSummary summary_;
     std::uint64_t resumed_ = 0;
-    std::uint64_t written_ = 0;
+    std::uint64_t saved_ok_ = 0;  // --resume does not run these again
     bool lost_output_ = false;
     bool lost_table_ = false;
     bool prints_figures_;

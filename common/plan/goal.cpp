@@ -19,37 +19,54 @@ using Tag = std::uint64_t;
 /// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else.
 class Tags {
 public:
-    explicit Tags(std::span<Plan const> plans) {
-        for (Plan const& plan : plans) {
+    explicit Tags(PlanSource const& plans) {
+        std::vector<std::pair<Tag*, std::size_t>> groups;  // their first tag, and how many tags each needs
+        Tag next = 0;
+        plans.each([&](Plan const& plan) {
+            std::vector<std::size_t> counts(plan.groups.size(), 0);
             for (Step const& step : plan.steps) {
                 if (auto const* send = std::get_if<Send>(&step.operation)) {
-                    next_ = std::max(next_, static_cast<Tag>(send->channel) + 1);
+                    next = std::max(next, static_cast<Tag>(send->channel) + 1);
+                }
+                if (auto const group = collective_group(step.operation)) {
+                    ++counts.at(*group);
                 }
             }
-        }
-        GroupIndex const index(plans);
-        for (SharedGroup const& shared : index.groups()) {
-            for (std::size_t i = 0; i < shared.steps.size(); ++i) {
-                std::vector<StepId> const& steps = shared.steps[i].value();
-                for (std::size_t k = 0; k < steps.size(); ++k) {
-                    tags_[{shared.group->members[i], steps[k]}] = next_ + k;
+            for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+                auto const [place, added] = first_.try_emplace(plan.groups[group].members, 0);
+                if (added) {
+                    groups.emplace_back(&place->second, counts[group]);
                 }
             }
-            next_ += shared.steps.front()->size();
+        });
+        for (auto const& [first, count] : groups) {
+            *first = std::exchange(next, next + count);
         }
     }
-    [[nodiscard]] Tag of(Rank rank, StepId step) const { return tags_.at({rank, step}); }
+    /// By step of the plan; 0 where it is no collective.
+    [[nodiscard]] std::vector<Tag> of(Plan const& plan) const {
+        std::vector<Tag> next;
+        for (Group const& group : plan.groups) {
+            next.push_back(first_.at(group.members));
+        }
+        std::vector<Tag> tags;
+        for (Step const& step : plan.steps) {
+            auto const group = collective_group(step.operation);
+            tags.push_back(group ? next.at(*group)++ : 0);
+        }
+        return tags;
+    }
 
 private:
-    std::map<std::pair<Rank, StepId>, Tag> tags_;
-    Tag next_ = 0;
+    std::map<std::vector<Rank>, Tag> first_;  // by members
 };
 
 /// Writes one rank's block. A step begins after one label and ends in one label, so that dependencies between steps
 /// with many messages stay linear; the calc of 0 that joins several messages costs nothing.
 class RankWriter {
 public:
-    RankWriter(Plan const& plan, Tags const& tags, std::string& text) : plan_(plan), tags_(tags), text_(text) {}
+    RankWriter(Plan const& plan, Tags const& tags, std::string& text)
+        : plan_(plan), tags_(tags.of(plan)), text_(text) {}
 
     void write() {
         add("rank {} {{\n", plan_.me);
@@ -67,7 +84,7 @@ public:
     }
 
     void operator()(Exchange const& step) {
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         for (Block const& block : step.recv) {
             recv(block.bytes, world(step.group, block.peer), tag);
         }
@@ -84,7 +101,7 @@ public:
     void operator()(AllGather const& step) {
         std::vector<Rank> const& members = plan_.groups[step.group].members;
         Shares const shares = shares_of(plan_, step);
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         for (std::size_t place = 0; place < members.size(); ++place) {
             recv(shares.of(static_cast<Rank>(place)), members[place], tag);
         }
@@ -108,7 +125,7 @@ public:
     void operator()(Barrier const& step) {
         std::vector<Rank> const& members = plan_.groups[step.group].members;
         auto const me = static_cast<std::size_t>(my_place(step.group));
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         for (std::size_t distance = 1; distance < members.size(); distance *= 2) {
             begin_round();
             recv(1, members[(me + members.size() - distance) % members.size()], tag);
@@ -141,7 +158,7 @@ private:
     /// One message from every rank to the root; `bytes_of` their group rank.
     template <class Step, class BytesOf>
     void to_root(Step const& step, BytesOf bytes_of) {
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         Rank const root = world(step.group, step.root);
         if (root != plan_.me) {
             send(bytes_of(my_place(step.group)), root, tag);
@@ -155,7 +172,7 @@ private:
     /// The same the other way round.
     template <class Step, class BytesOf>
     void from_root(Step const& step, BytesOf bytes_of) {
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         Rank const root = world(step.group, step.root);
         if (root != plan_.me) {
             recv(bytes_of(my_place(step.group)), root, tag);
@@ -174,7 +191,7 @@ private:
         std::vector<Rank> const& members = plan_.groups[group].members;
         std::size_t const ranks = members.size();
         auto const me = static_cast<std::size_t>(my_place(group));
-        Tag const tag = tags_.of(plan_.me, step_);
+        Tag const tag = tags_[step_];
         for (std::size_t round = 0; round + 1 < ranks; ++round) {
             begin_round();
             std::size_t const sent = me + 2 * ranks - first_behind - round;
@@ -238,7 +255,7 @@ private:
     }
 
     Plan const& plan_;
-    Tags const& tags_;
+    std::vector<Tag> tags_;  // by StepId
     std::string& text_;
     StepId step_ = 0;
     Label next_ = 1;
@@ -249,13 +266,19 @@ private:
 
 }  // namespace
 
-std::string to_goal(std::span<Plan const> all_ranks) {
-    Tags const tags(all_ranks);
-    std::string text = fmt::format("num_ranks {}\n", all_ranks.size());
-    for (Plan const& plan : all_ranks) {
-        text += "\n";
+void write_goal(PlanSource const& plans, TextSink const& sink) {
+    Tags const tags(plans);
+    sink(fmt::format("num_ranks {}\n", plans.ranks()));
+    plans.each([&](Plan const& plan) {
+        std::string text = "\n";
         RankWriter(plan, tags, text).write();
-    }
+        sink(text);
+    });
+}
+
+std::string to_goal(PlanSource const& plans) {
+    std::string text;
+    write_goal(plans, [&](std::string_view piece) { text += piece; });
     return text;
 }
 

@@ -10,6 +10,7 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace dlmb {
 namespace {
@@ -44,19 +45,6 @@ Volume& volume_of(std::vector<Volume>& found, std::string_view phase, OperationK
 
 constexpr std::size_t ranks_printed_by_cell = 32;
 
-std::vector<std::string> phases_of(std::span<Plan const> all_ranks) {
-    std::vector<std::string> phases;
-    for (Plan const& plan : all_ranks) {
-        for (Step const& step : plan.steps) {
-            std::string_view const phase = phase_of(step.label);
-            if (std::find(phases.begin(), phases.end(), phase) == phases.end()) {
-                phases.emplace_back(phase);
-            }
-        }
-    }
-    return phases;
-}
-
 std::string steps_table(Plan const& plan) {
     std::string text;
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
@@ -69,113 +57,176 @@ std::string steps_table(Plan const& plan) {
     return text;
 }
 
-/// Neighbouring ranks with the same table are printed once.
-void add_steps(std::string& text, std::span<Plan const> all_ranks) {
-    text += fmt::format("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}  {}\n", "step", "operation", "label",
-                        "payload (B)", "wire out (B)", "wire in (B)", "messages", "after");
-    std::vector<std::string> tables;
-    tables.reserve(all_ranks.size());
-    for (Plan const& plan : all_ranks) {
-        tables.push_back(steps_table(plan));
-    }
-    for (std::size_t first = 0; first < tables.size();) {
-        std::size_t last = first;
-        while (last + 1 < tables.size() && tables[last + 1] == tables[first]) {
-            ++last;
+/// The tables of all ranks; neighbouring ranks with the same one have it once.
+class StepsText {
+public:
+    void add(Plan const& plan) {
+        std::string table = steps_table(plan);
+        if (ranks_ == 0 || table != table_) {
+            close();
+            table_ = std::move(table);
+            first_ = ranks_;
         }
-        text += fmt::format("{}\n",
-                            first == last ? fmt::format("rank {}", first) : fmt::format("ranks {} to {}", first, last));
-        text += fmt::format("{}", tables[first].empty() ? "        no steps\n" : tables[first]);
-        first = last + 1;
+        ++ranks_;
     }
+    [[nodiscard]] std::string take() {
+        close();
+        return fmt::format("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}  {}\n", "step", "operation", "label",
+                           "payload (B)", "wire out (B)", "wire in (B)", "messages", "after") +
+               text_;
+    }
+
+private:
+    void close() {
+        if (ranks_ > first_) {
+            text_ += first_ + 1 == ranks_ ? fmt::format("rank {}\n", first_)
+                                          : fmt::format("ranks {} to {}\n", first_, ranks_ - 1);
+            text_ += table_.empty() ? "        no steps\n" : table_;
+        }
+    }
+
+    std::string text_;
+    std::string table_;  // of the ranks from first_ on
+    std::size_t first_ = 0;
+    std::size_t ranks_ = 0;
+};
+
+/// A row: what a rank sends to every rank, or, of many ranks, a summary of that.
+std::string matrix_row(std::size_t rank, std::span<Bytes const> row) {
+    Bytes const sum = std::accumulate(row.begin(), row.end(), Bytes{0});
+    if (row.size() <= ranks_printed_by_cell) {
+        std::string text = fmt::format("{:>8}", rank);
+        for (Bytes const bytes : row) {
+            text += fmt::format("  {:>13}", bytes);
+        }
+        return text + fmt::format("  {:>15}\n", sum);
+    }
+    auto const [min, max] = std::minmax_element(row.begin(), row.end());
+    double const mean = static_cast<double>(sum) / static_cast<double>(row.size());
+    return fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8.3f}\n", rank, sum, *max, *min,
+                       sum == 0 ? 1.0 : static_cast<double>(*max) / mean);
 }
 
-void add_totals(std::string& text, std::span<Plan const> all_ranks, std::string_view phase) {
-    std::vector<RankTraffic> traffic;
-    for (Plan const& plan : all_ranks) {
-        traffic.push_back(traffic_of(plan, phase));
+std::string matrix_head(std::size_t ranks) {
+    std::string text = "  bytes from each rank to each rank, self included\n";
+    if (ranks > ranks_printed_by_cell) {
+        return text + fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8}\n", "from", "sum (B)", "max (B)", "min (B)",
+                                  "max/mean");
     }
+    text += fmt::format("{:>8}", "from\\to");
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        text += fmt::format("  {:>13}", rank);
+    }
+    return text + fmt::format("  {:>15}\n", "sum");
+}
+
+std::string totals(std::vector<RankTraffic> const& traffic) {
     TrafficSummary const summary = summarize(traffic);
-    text += fmt::format("  payload {} B, of which {} B to self; wire {} B\n", summary.payload_bytes, summary.self_bytes,
-                        summary.wire_bytes);
-    text += fmt::format("  busiest rank {} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
-                        summary.busiest_rank_bytes, summary.balanced_rank_bytes, summary.imbalance_send,
-                        summary.imbalance_recv);
+    return fmt::format("  payload {} B, of which {} B to self; wire {} B\n", summary.payload_bytes, summary.self_bytes,
+                       summary.wire_bytes) +
+           fmt::format("  busiest rank {} B, balanced {:.1f} B; imbalance (max/mean) send {:.3f}, recv {:.3f}\n",
+                       summary.busiest_rank_bytes, summary.balanced_rank_bytes, summary.imbalance_send,
+                       summary.imbalance_recv);
 }
 
-/// A row per rank: what it sends to every rank, or, of many ranks, a summary of that; itself and silent ones included.
-void add_matrix(std::string& text, std::span<Plan const> all_ranks, std::string_view phase) {
-    bool const by_cell = all_ranks.size() <= ranks_printed_by_cell;
-    if (by_cell) {
-        text += fmt::format("{:>8}", "from\\to");
-        for (Plan const& plan : all_ranks) {
-            text += fmt::format("  {:>13}", plan.me);
-        }
-        text += fmt::format("  {:>15}\n", "sum");
-    } else {
-        text +=
-            fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8}\n", "from", "sum (B)", "max (B)", "min (B)", "max/mean");
-    }
-    for (Plan const& plan : all_ranks) {
-        std::vector<Bytes> row(all_ranks.size());
-        add_sent_bytes(plan, phase, row);
-        Bytes const sum = std::accumulate(row.begin(), row.end(), Bytes{0});
-        if (by_cell) {
-            text += fmt::format("{:>8}", plan.me);
-            for (Bytes const bytes : row) {
-                text += fmt::format("  {:>13}", bytes);
-            }
-            text += fmt::format("  {:>15}\n", sum);
-        } else {
-            auto const [min, max] = std::minmax_element(row.begin(), row.end());
-            double const mean = static_cast<double>(sum) / static_cast<double>(row.size());
-            text += fmt::format("{:>8}  {:>16}  {:>13}  {:>13}  {:>8.3f}\n", plan.me, sum, *max, *min,
-                                sum == 0 ? 1.0 : static_cast<double>(*max) / mean);
-        }
-    }
-}
+/// What is printed of one phase: totals over ranks, and the matrix where ranks name their peers.
+class PhaseText {
+public:
+    PhaseText(std::string_view name, std::size_t ranks) : name_(name), row_(ranks), traffic_(ranks) {}
 
-bool has_peer_bytes(std::span<Plan const> all_ranks, std::string_view phase) {
-    return std::any_of(all_ranks.begin(), all_ranks.end(), [&](Plan const& plan) {
+    [[nodiscard]] std::string const& name() const { return name_; }
+
+    void add(Plan const& plan) {
+        std::size_t const rank = next_++;
+        traffic_[rank] = traffic_of(plan, name_);
+        if (names_peers(plan)) {
+            fill(rank);
+            std::fill(row_.begin(), row_.end(), Bytes{0});
+            add_sent_bytes(plan, name_, row_);
+            rows_ += matrix_row(rank, row_);
+            next_row_ = rank + 1;
+        }
+    }
+    /// Ranks before this one, of which nothing was known, are silent.
+    void begin_at(std::size_t rank) { next_ = rank; }
+
+    [[nodiscard]] std::string take() {
+        std::string text = fmt::format("\nphase {}\n{}", name_, totals(traffic_));
+        if (next_row_ > 0) {
+            fill(row_.size());
+            text += matrix_head(row_.size()) + rows_;
+        }
+        return text;
+    }
+
+private:
+    [[nodiscard]] bool names_peers(Plan const& plan) const {
         return std::any_of(plan.steps.begin(), plan.steps.end(), [&](Step const& step) {
             OperationKind const kind = kind_of(step.operation);
-            return (kind == OperationKind::exchange || kind == OperationKind::send) && phase_of(step.label) == phase;
+            return (kind == OperationKind::exchange || kind == OperationKind::send) && phase_of(step.label) == name_;
         });
-    });
+    }
+    /// Silent ranks have rows too.
+    void fill(std::size_t end) {
+        std::fill(row_.begin(), row_.end(), Bytes{0});
+        for (; next_row_ < end; ++next_row_) {
+            rows_ += matrix_row(next_row_, row_);
+        }
+    }
+
+    std::string name_;
+    std::vector<Bytes> row_;
+    std::vector<RankTraffic> traffic_;  // by rank
+    std::string rows_;
+    std::size_t next_ = 0;
+    std::size_t next_row_ = 0;
+};
+
+/// In order of first appearance.
+void add_phases(std::vector<PhaseText>& phases, Plan const& plan, std::size_t rank, std::size_t ranks) {
+    for (Step const& step : plan.steps) {
+        std::string_view const name = phase_of(step.label);
+        auto const has_name = [&](PhaseText const& phase) { return phase.name() == name; };
+        if (std::none_of(phases.begin(), phases.end(), has_name)) {
+            phases.emplace_back(name, ranks).begin_at(rank);
+        }
+    }
+}
+
+void add_volumes(std::vector<Volume>& found, Plan const& plan) {
+    for (StepId id = 0; id < plan.steps.size(); ++id) {
+        Step const& step = plan.steps[id];
+        OperationKind const kind = kind_of(step.operation);
+        if (kind == OperationKind::compute || kind == OperationKind::recv) {
+            continue;
+        }
+        std::vector<Bytes> const sizes = message_sizes(plan, step.operation);
+        RankTraffic const traffic = traffic_of_step(plan, id);
+        std::size_t const group_ranks = plan.groups.at(*group_of(step.operation)).members.size();
+        Volume& volume = volume_of(found, phase_of(step.label), kind, group_ranks);
+        ++volume.steps;
+        volume.messages += sizes.size();
+        volume.payload_bytes += traffic.payload;
+        volume.wire_bytes += traffic.out;
+        for (Bytes const bytes : sizes) {
+            ++volume.sizes[std::bit_floor(bytes)];
+        }
+    }
 }
 
 }  // namespace
 
-std::vector<Volume> volumes(std::span<Plan const> all_ranks) {
+std::vector<Volume> volumes(PlanSource const& plans) {
     std::vector<Volume> found;
-    for (Plan const& plan : all_ranks) {
-        for (StepId id = 0; id < plan.steps.size(); ++id) {
-            Step const& step = plan.steps[id];
-            OperationKind const kind = kind_of(step.operation);
-            if (kind == OperationKind::compute || kind == OperationKind::recv) {
-                continue;
-            }
-            std::vector<Bytes> const sizes = message_sizes(plan, step.operation);
-            RankTraffic const traffic = traffic_of_step(plan, id);
-            std::size_t const group_ranks = plan.groups.at(*group_of(step.operation)).members.size();
-            Volume& volume = volume_of(found, phase_of(step.label), kind, group_ranks);
-            ++volume.steps;
-            volume.messages += sizes.size();
-            volume.payload_bytes += traffic.payload;
-            volume.wire_bytes += traffic.out;
-            for (Bytes const bytes : sizes) {
-                ++volume.sizes[std::bit_floor(bytes)];
-            }
-        }
-    }
+    plans.each([&](Plan const& plan) { add_volumes(found, plan); });
     return found;
 }
 
-std::string volume_table(std::span<Plan const> all_ranks) {
+std::string volume_table(std::vector<Volume> const& volumes) {
     std::string text = "volume over all ranks; sizes: messages by size, in bins that begin at a power of two\n";
     text += fmt::format("  {:<16}  {:<14}  {:>6}  {:>10}  {:>12}  {:>20}  {:>20}  {}\n", "phase", "operation", "group",
                         "steps", "messages", "payload (B)", "wire (B)", "sizes");
-    for (Volume const& volume : volumes(all_ranks)) {
+    for (Volume const& volume : volumes) {
         std::vector<std::string> bins;
         for (auto const& [least, count] : volume.sizes) {
             bins.push_back(fmt::format("{}:{}", human_bytes(least), count));
@@ -187,24 +238,32 @@ std::string volume_table(std::span<Plan const> all_ranks) {
     return text;
 }
 
-std::string to_text(std::span<Plan const> all_ranks) {
-    std::vector<std::string> const phases = phases_of(all_ranks);
-    std::string text;
-    text += fmt::format("{} ranks, phases: {}. Wire bytes leave or enter a rank; payload includes blocks to self.\n\n",
-                        all_ranks.size(), fmt::join(phases, ", "));
-    add_steps(text, all_ranks);
-    for (std::string const& phase : phases) {
-        text += fmt::format("\nphase {}\n", phase);
-        add_totals(text, all_ranks, phase);
-        if (has_peer_bytes(all_ranks, phase)) {
-            text += "  bytes from each rank to each rank, self included\n";
-            add_matrix(text, all_ranks, phase);
+std::string to_text(PlanSource const& plans) {
+    StepsText steps;
+    std::vector<PhaseText> phases;
+    std::vector<RankTraffic> traffic;
+    std::vector<Volume> found;
+    plans.each([&](Plan const& plan) {
+        steps.add(plan);
+        add_phases(phases, plan, traffic.size(), plans.ranks());
+        for (PhaseText& phase : phases) {
+            phase.add(plan);
         }
+        traffic.push_back(traffic_of(plan));
+        add_volumes(found, plan);
+    });
+    std::vector<std::string_view> names;
+    for (PhaseText const& phase : phases) {
+        names.push_back(phase.name());
     }
-    text += "\nall phases\n";
-    add_totals(text, all_ranks, "");
-    text += fmt::format("\n{}", volume_table(all_ranks));
-    return text;
+    std::string text =
+        fmt::format("{} ranks, phases: {}. Wire bytes leave or enter a rank; payload includes blocks to self.\n\n",
+                    plans.ranks(), fmt::join(names, ", "));
+    text += steps.take();
+    for (PhaseText& phase : phases) {
+        text += phase.take();
+    }
+    return text + fmt::format("\nall phases\n{}\n{}", totals(traffic), volume_table(found));
 }
 
 }  // namespace dlmb

@@ -7,10 +7,9 @@
 // of network simulators (LogGOPSim).
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/plan/plan_source.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -30,14 +29,15 @@ struct Volume {
 };
 
 /// In order of first appearance. Compute and Recv (the other end of Send) are left out.
-[[nodiscard]] std::vector<Volume> volumes(std::span<Plan const> all_ranks);
+[[nodiscard]] std::vector<Volume> volumes(PlanSource const& plans);
 
 /// A table for `--plan text`: one line per Volume, then its size histogram.
-[[nodiscard]] std::string volume_table(std::span<Plan const> all_ranks);
+[[nodiscard]] std::string volume_table(std::vector<Volume> const& volumes);
 
 /// A table for `--plan text`: every rank's steps (operation, label, payload and wire bytes, messages), then one matrix
-/// per phase. Above 32 ranks rows are summarised (total, max, min, imbalance) instead of printed cell by cell.
-[[nodiscard]] std::string to_text(std::span<Plan const> all_ranks);
+/// per phase. Above 32 ranks rows are summarised (total, max, min, imbalance) instead of printed cell by cell. Asks for
+/// each plan once; keeps of it what is printed.
+[[nodiscard]] std::string to_text(PlanSource const& plans);
 
 /// GOAL, for plans that validate() accepts. Bytes to self are left out. Collectives are lowered to one plain algorithm
 /// each; what a library would really do is not modelled:
@@ -48,7 +48,9 @@ struct Volume {
 ///   all_reduce                ring reduce-scatter, then ring all-gather
 ///   barrier                   dissemination: in round k a byte to the rank 2^k further on
 ///   compute                   calc, in ns; arithmetic of reductions costs nothing
-/// Sends and receives keep their channel as tag; every collective has a tag of its own above all channels.
-[[nodiscard]] std::string to_goal(std::span<Plan const> all_ranks);
+/// Sends and receives keep their channel as tag; every collective has a tag of its own above all channels. Asks for
+/// each plan twice, and writes rank by rank.
+void write_goal(PlanSource const& plans, TextSink const& sink);
+[[nodiscard]] std::string to_goal(PlanSource const& plans);
 
 }  // namespace dlmb

@@ -7,12 +7,11 @@
 #include "common/record/json.hpp"
 #include "common/record/machine.hpp"
 #include "common/record/placement.hpp"
+#include "common/record/variables.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <iterator>
 
 namespace dlmb::record {
 namespace {
@@ -87,66 +86,7 @@ Facts informational_of(Bootstrap const& bootstrap, Placement const& placement, D
     return facts;
 }
 
-constexpr std::string_view allowed_prefixes[]{"NCCL_", "UCX_",  "UCC_",   "OMPI_MCA_", "MPICH_",
-                                              "MPIR_", "FI_",   "I_MPI_", "PMIX_MCA_", "CUDA_",
-                                              "OMP_",  "GOMP_", "HCOLL_", "SHARP_"};
-
-// Facts about the size and layout of the job; no user, account, path or host.
-constexpr std::string_view allowed_names[]{"LD_PRELOAD",           "SLURM_JOB_ID",        "SLURM_JOB_NUM_NODES",
-                                           "SLURM_NNODES",         "SLURM_NTASKS",        "SLURM_NTASKS_PER_NODE",
-                                           "SLURM_TASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_CPU_BIND",
-                                           "SLURM_DISTRIBUTION",   "SLURM_MPI_TYPE"};
-
-// Open MPI's launcher passes its own state (job ids, contact addresses, session folders) under the prefix of its
-// options.
-constexpr std::string_view refused_prefixes[]{"OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess_",
-                                              "OMPI_MCA_initial_wdir"};
-constexpr std::string_view refused_parts[]{"URI", "JOBID"};
-
-constexpr std::string_view secret_parts[]{"TOKEN", "KEY", "PASS", "SECRET", "CRED"};
-
-std::string upper(std::string_view text) {
-    std::string result{text};
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char character) { return static_cast<char>(std::toupper(character)); });
-    return result;
-}
-
-bool has_prefix(std::string_view name, auto const& prefixes) {
-    return std::any_of(std::begin(prefixes), std::end(prefixes),
-                       [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-/// Whatever the case of its letters.
-bool has_part(std::string_view name, auto const& parts) {
-    return std::any_of(std::begin(parts), std::end(parts),
-                       [name = upper(name)](std::string_view part) { return name.find(part) != std::string::npos; });
-}
-
-/// "scheme://user:password@host".
-bool carries_login(std::string_view value) {
-    std::size_t const scheme = value.find("://");
-    return scheme != std::string_view::npos && value.find('@', scheme) != std::string_view::npos;
-}
-
-/// Whether it tunes a measured library; false for job ids, addresses and everything unknown.
-bool is_recorded(std::string_view name) {
-    return std::find(std::begin(allowed_names), std::end(allowed_names), name) != std::end(allowed_names) ||
-           (has_prefix(name, allowed_prefixes) && !has_prefix(name, refused_prefixes) &&
-            !has_part(name, refused_parts));
-}
-
 }  // namespace
-
-std::map<std::string, std::string> recorded_variables(std::map<std::string, std::string, std::less<>> const& all) {
-    std::map<std::string, std::string> recorded;
-    for (auto const& [name, value] : all) {
-        if (is_recorded(name)) {
-            recorded[name] = has_part(name, secret_parts) || carries_login(value) ? "<redacted>" : value;
-        }
-    }
-    return recorded;
-}
 
 std::string environment_key(Facts const& identity) {
     std::string text;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // On what a launch ran: enough to say whether two launches may be compared, and nothing that should not be in a file
-// that is passed on. Variables are recorded by an allow-list, and secrets are redacted.
+// that is passed on (variables.hpp).
 #pragma once
 
 #include "common/base/units.hpp"
@@ -60,11 +60,6 @@ struct Environment {
 /// Collective, O(ranks). Equal on all ranks: facts of the machine are those of rank 0's node, and a node that differs
 /// is named in the warnings.
 [[nodiscard]] Environment capture_environment(Bootstrap& bootstrap, DeviceUse const& device = {});
-
-/// Of `all` those that steer a communication library, by allow-list; "<redacted>" where the name or the value looks
-/// like it carries a secret.
-[[nodiscard]] std::map<std::string, std::string>
-recorded_variables(std::map<std::string, std::string, std::less<>> const& all);
 
 /// The names of devices of a test double of the CUDA runtime begin so. It takes host memory for device memory: the
 /// logic is the same, and times mean nothing.

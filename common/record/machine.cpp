@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -75,6 +75,27 @@ std::string cpu_model(fs::path const& root) {
     return implementer && part ? fmt::format("implementer {} part {}", *implementer, *part) : "unknown";
 }
 
+namespace {
+
+/// "mlx5_0 (MT4129, 28.39.1002, 400 Gb/sec (4X NDR))": type, firmware and rate of port 1, as far as the system says.
+std::string network_cards(fs::path const& root) {
+    std::vector<std::string> cards;
+    std::error_code none;
+    for (auto const& card : fs::directory_iterator(root / "sys/class/infiniband", none)) {
+        std::vector<std::string> known;
+        for (char const* file : {"hca_type", "fw_ver", "ports/1/rate"}) {
+            if (std::string line = first_line(card.path() / file); !line.empty()) {
+                known.push_back(std::move(line));
+            }
+        }
+        cards.push_back(fmt::format("{} ({})", card.path().filename().string(), fmt::join(known, ", ")));
+    }
+    std::sort(cards.begin(), cards.end());
+    return fmt::format("{}", fmt::join(cards, "; "));
+}
+
+}  // namespace
+
 std::map<std::string, std::string> machine_facts(fs::path const& root) {
     constexpr std::pair<char const*, char const*> sources[]{
         {"kernel", "proc/sys/kernel/osrelease"},
@@ -91,6 +112,9 @@ std::map<std::string, std::string> machine_facts(fs::path const& root) {
         if (std::string line = first_line(root / file); !line.empty()) {
             facts.emplace(fact, std::move(line));
         }
+    }
+    if (std::string network = network_cards(root); !network.empty()) {
+        facts.emplace("network", std::move(network));
     }
     if (auto memory = field(root / "proc/meminfo", "MemTotal")) {
         facts.emplace("memory", std::move(*memory));

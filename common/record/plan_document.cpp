@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <utility>
 
 namespace dlmb::record {
 namespace {
@@ -122,7 +123,7 @@ void add_plan(Text& text, Plan const& plan) {
 
 }  // namespace
 
-std::string plan_document(PlanHeader const& header, std::span<Plan const> plans) {
+void write_plan_document(PlanHeader const& header, PlanSource const& plans, TextSink const& sink) {
     Json const head{{"schema", plan_schema},
                     {"pattern", header.pattern},
                     {"preset", header.preset},
@@ -131,12 +132,22 @@ std::string plan_document(PlanHeader const& header, std::span<Plan const> plans)
                     {"draw", {{"seed", header.draw.seed}, {"index", header.draw.index}}},
                     {"statistics", statistics_json(header.statistics)}};
     std::string const front = compact(head);
-    Text text;
-    add(text, std::string_view{front}.substr(0, front.size() - 1));  // the closing brace comes after the plans
-    add(text, R"(,"plans":)");
-    add_list(text, plans, [&](Plan const& plan) { add_plan(text, plan); });
-    add(text, "\n}\n");
-    return fmt::to_string(text);
+    sink(std::string_view{front}.substr(0, front.size() - 1));  // the closing brace comes after the plans
+    sink(R"(,"plans":[)");
+    bool first = true;
+    plans.each([&](Plan const& plan) {
+        Text text;
+        add(text, std::exchange(first, false) ? "" : ",");
+        add_plan(text, plan);
+        sink({text.data(), text.size()});
+    });
+    sink("]\n}\n");
+}
+
+std::string plan_document(PlanHeader const& header, PlanSource const& plans) {
+    std::string text;
+    write_plan_document(header, plans, [&](std::string_view piece) { text += piece; });
+    return text;
 }
 
 }  // namespace dlmb::record

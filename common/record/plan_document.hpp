@@ -6,11 +6,10 @@
 #pragma once
 
 #include "common/base/philox.hpp"
-#include "common/plan/plan.hpp"
+#include "common/plan/plan_source.hpp"
 #include "common/plan/world.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 
 namespace dlmb::record {
@@ -26,7 +25,8 @@ struct PlanHeader {
     std::map<std::string, double> statistics;
 };
 
-/// One line per plan, so that the text can also be read by eye and compared by line.
-[[nodiscard]] std::string plan_document(PlanHeader const& header, std::span<Plan const> plans);
+/// One line per plan, so that the text can also be read by eye and compared by line. Written plan by plan.
+void write_plan_document(PlanHeader const& header, PlanSource const& plans, TextSink const& sink);
+[[nodiscard]] std::string plan_document(PlanHeader const& header, PlanSource const& plans);
 
 }  // namespace dlmb::record

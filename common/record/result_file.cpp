@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/record/result_file.hpp"
 
+#include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/record/json.hpp"
 
@@ -225,8 +226,16 @@ std::uint64_t for_each_line(fs::path const& path, std::function<void(Line const&
         throw UsageError(fmt::format("{}: cannot be read", path.string()));
     }
     std::uint64_t number = 0;
-    for (std::string text; std::getline(file, text);) {
+    std::string text;
+    auto const next = [&] {
         ++number;
+        try {
+            return read_line(file, text);
+        } catch (UsageError const& error) {
+            refuse(path, number, error.what());
+        }
+    };
+    while (next()) {
         Json object = Json::parse(text, nullptr, false);
         if (!object.is_object()) {
             if (file.eof()) {

@@ -4,14 +4,15 @@
 
 #include "common/base/error.hpp"
 #include "common/base/exact_math.hpp"
+#include "common/base/input_file.hpp"
 #include "common/base/units.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numeric>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -197,11 +198,14 @@ CountsTable read_counts(std::istream& text, std::string const& name, CountsShape
 }
 
 CountsTable read_counts_file(std::string const& path, CountsShape shape) {
-    std::ifstream file(path);
-    if (!file) {
-        throw UsageError(fmt::format("--skew file:{}: cannot be opened", path));
+    std::string text;
+    try {
+        text = read_document(path);
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("--skew file:{}", error.what()));
     }
-    return read_counts(file, path, shape);
+    std::istringstream lines(std::move(text));
+    return read_counts(lines, path, shape);
 }
 
 Weights::Weights(Skew skew, Bins bins) : skew_(std::move(skew)), bins_(std::move(bins)) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/tuning/table_file.hpp"
 
+#include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
 
@@ -492,17 +493,11 @@ TuningTable parse_table(std::string_view text, std::string_view source) {
 }
 
 TuningTable read_table(std::filesystem::path const& path) {
-    std::ifstream file(path, std::ios::binary);
-    bool whole = file.is_open();
     std::string text;
     try {
-        text.assign(std::istreambuf_iterator<char>(file), {});
-    } catch (std::ios_base::failure const&) {  // a folder opens, but cannot be read
-        whole = false;
-    }
-    if (!whole) {
-        throw TableError(TableFault::io,
-                         fmt::format("{}: cannot be read; give the path of a tuning table", path.string()));
+        text = read_document(path);
+    } catch (UsageError const& error) {
+        throw TableError(TableFault::io, fmt::format("{}; give the path of a tuning table", error.what()));
     }
     return parse_table(text, path.string());
 }

@@ -15,6 +15,7 @@ from dlmb_results.fields import Signed, checker, load_json
 from dlmb_results.lines import ResultError
 
 from dlmb_plotting.results import Results, read
+from dlmb_results.inputs import read_document
 
 
 class Block(TypedDict):
@@ -177,7 +178,7 @@ def read_inputs(paths: list[Path]) -> Inputs:
 def take_document(path: Path, inputs: Inputs, found: bool) -> None:
     """A file that was merely found in a folder may be something else; one that was named may not."""
     try:
-        document = load_json(path.read_text(encoding="utf-8"))
+        document = load_json(read_document(path))
     except OSError as error:
         raise ResultError(f"{path}: {error.strerror}") from error
     except ValueError as error:

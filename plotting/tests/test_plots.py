@@ -94,6 +94,16 @@ class TrendTest(WithFolder):
         self.assertEqual([text for _, text in chart.x.ticks], ["2026-01-01 early", "2026-02-02 late"])
         self.assertEqual([point.y for point in chart.series["mpi message-size=8 skew=balanced"]], [1.0, 1.5])
 
+    def test_a_launch_that_stalled_does_not_flatten_the_others(self) -> None:
+        written = []
+        for index, time in enumerate((20, 20, 20, 21, 22, 200_000)):
+            name = f"late{index}" if index > 2 else f"early{index}"
+            campaign = "late" if index > 2 else "early"
+            written += [launch_line(name, f"2026-01-0{2 if index > 2 else 1}T00:00:00Z") | {"campaign_id": campaign}, cell_line(8, time, launch=name)]
+        points = trend.plots(read([self.file(lines(*written))]), LIMITS)[0].charts[0].series["mpi message-size=8 skew=balanced"]
+        self.assertEqual([point.y for point in points], [1.0, 1.1])
+        self.assertAlmostEqual(points[1].high, 1.25 * 1.1)
+
     def test_one_campaign_is_no_trend(self) -> None:
         self.assertEqual(trend.plots(read([self.file(lines(launch_line(), cell_line(8, 20)))]), LIMITS), [])
 

@@ -15,6 +15,7 @@ from typing import Any, Optional, TypedDict
 
 from dlmb_results.converted import for_readers
 from dlmb_results.fields import checker, load_json
+from dlmb_results.inputs import bounded_lines
 
 try:
     import msgspec
@@ -130,10 +131,10 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -
     decode = decoder(None if cell_fields is CellFields else cell_fields)
     try:
         with path.open("rb", buffering=READ_BYTES) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(bounded_lines(file), 1):
                 value, checked = decode(line)
                 if value is None:
-                    if file.readline():
+                    if file.read(1):
                         raise ResultError(f"{path}:{number}: not a line of a result file")
                     remarks.append(f"{path}:{number}: the last line is cut off; left out")
                     break

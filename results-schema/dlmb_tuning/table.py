@@ -13,6 +13,7 @@ from .fields import IO, SYSTEM, Fields, TableError, as_text, parse, schema_error
 from .rules import OPERATIONS, Rule, conflicts, problems_of, rule_from
 
 OUR_MINOR = 0
+MOST_BYTES = 256 << 20  # a device or a FIFO may have no end
 KEYS = ("ranks", "nodes", "memory", "dtype", "reduction", "imbalance", "in_place", "uniform")
 
 
@@ -75,9 +76,11 @@ def open_table(path: Union[str, os.PathLike], system_key: Optional[str] = None) 
     """Raises TableError with the path of the file. Without a system_key the table may be one of another system."""
     try:
         with open(path, "rb") as file:
-            content = file.read()
+            content = file.read(MOST_BYTES + 1)
     except OSError:
         raise TableError(IO, f"{path}: cannot be read; give the path of a tuning table") from None
+    if len(content) > MOST_BYTES:
+        raise TableError(IO, f"{path}: larger than {MOST_BYTES >> 20} MiB; give the path of a tuning table")
     try:
         table = table_from(parse(content))
     except TableError as error:

@@ -10,7 +10,7 @@ import unittest
 from dlmb_results.lines import ResultError
 from made import CELL, WithFolder, cell, fault, launch, side
 
-from dlmb_launch.compare.checks import Declared, UsageError
+from dlmb_launch.compare.checks import Declared, UsageError, facts_that_differ
 from dlmb_launch.compare.comparison import Rules
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
@@ -29,6 +29,21 @@ class EnvironmentTest(WithFolder):
     def test_another_machine_is_not_compared_and_the_difference_is_named(self) -> None:
         other = side("cand", {CELL: US}, identity={"cpu_model": "Other CPU"})
         self.assertEqual(self.reason(other), "cpu_model differs: 'Made CPU' in the baseline, 'Other CPU' in the candidate")
+
+    def test_facts_of_the_machine_that_differ_are_named_and_forbid_nothing(self) -> None:
+        other = side("cand", {CELL: US})
+        for line in other:
+            if line["kind"] == "launch":
+                line["environment"]["informational"] |= {"kernel": "6.2", "governor": "performance"}
+        self.assertEqual(self.reason(other), "")
+        campaigns = [read_campaign(name, self.file(name, lines), METRICS["time"]) for name, lines in (("baseline", BASE), ("candidate", other))]
+        self.assertEqual(
+            facts_that_differ(*campaigns),
+            [
+                "kernel differs, which may explain a change: 'unknown' in the baseline, '6.2' in the candidate",
+                "governor differs, which may explain a change: 'unknown' in the baseline, 'performance' in the candidate",
+            ],
+        )
 
     def test_an_allowed_difference_and_a_factor_are(self) -> None:
         other = side("cand", {CELL: US}, variables={"NCCL_ALGO": "Tree"})

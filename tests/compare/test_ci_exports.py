@@ -24,7 +24,17 @@ class JunitTest(WithComparison):
         for suite in root:
             for attribute, tag in (("tests", "testcase"), ("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
                 self.assertEqual(int(suite.get(attribute, "")), len(list(suite.iter(tag))))
-        self.assertEqual([root.get(name) for name in ("tests", "failures", "errors")], ["8", "1", "1"])
+        self.assertEqual([root.get(name) for name in ("tests", "failures", "errors")], ["8", "2", "1"])
+
+    def test_a_comparison_that_judges_nothing_has_a_failure(self) -> None:
+        self.after = self.file("after", side("cand", {CELL: US[:2]}))
+        self.assertEqual(run(self.before, self.after, "--export", "junit", self.folder / "junit.xml")[0], 3)
+        root = ElementTree.parse(self.folder / "junit.xml").getroot()
+        self.assertGreater(int(root.get("failures", "0")), 0)
+        self.before = self.file("before", side("base", {CELL: US[:2]}))
+        self.assertEqual(run(self.before, self.after, "--export", "junit", self.folder / "junit.xml")[0], 3)
+        root = ElementTree.parse(self.folder / "junit.xml").getroot()
+        self.assertEqual([case.get("name") for case in root.iter("testcase") if case.find("failure") is not None], ["some cell could be judged"])
 
     def test_times_are_plain_decimals(self) -> None:
         root = ElementTree.parse(self.export("junit", "junit.xml")).getroot()
@@ -35,8 +45,8 @@ class JunitTest(WithComparison):
         odd = fault("cand-0", "failed") | {"reason": "\x1b[31m <died> & \x00"}
         self.after = self.file("after", [*side("cand", {CELL: US}), odd])
         run(self.before, self.after, "--export", "junit", self.folder / "junit.xml")
-        skipped = next(ElementTree.parse(self.folder / "junit.xml").getroot().iter("skipped"))
-        self.assertIn("?[31m <died> & ?", skipped.get("message", ""))
+        failure = next(ElementTree.parse(self.folder / "junit.xml").getroot().iter("failure"))
+        self.assertIn("?[31m <died> & ?", failure.get("message", ""))
 
     def test_a_reader_of_others_agrees(self) -> None:
         try:
@@ -45,7 +55,7 @@ class JunitTest(WithComparison):
             self.skipTest("junitparser is not installed")
         read = JUnitXml.fromfile(str(self.export("junit", "junit.xml")))
         results = [result for suite in read for case in suite for result in case.result]
-        self.assertEqual([sum(isinstance(result, kind) for result in results) for kind in (Failure, Error)], [1, 1])
+        self.assertEqual([sum(isinstance(result, kind) for result in results) for kind in (Failure, Error)], [2, 1])
 
 
 class MarkdownTest(WithComparison):

@@ -47,6 +47,14 @@ class StateTest(WithFolder):
         found = self.verdict([80, 90, 100, 110, 120, 130, 140, 150], [85, 95, 105, 115, 125, 135, 145, 155])
         self.assertEqual((found.state, found.reason), (State.INCONCLUSIVE, "wide"))
 
+    def test_an_interval_that_holds_1_is_no_regression_and_no_improvement(self) -> None:
+        one = [94, 120, 89, 113, 104, 127, 80, 122]
+        other = [139, 145, 116, 116, 114, 140, 92, 136]  # slower by a one-sided test with p = 0.039
+        for found in (self.verdict(one, other), self.verdict(other, one)):
+            self.assertLess(min(found.evidence.p_worse, found.evidence.p_better), 0.05)
+            self.assertTrue(found.evidence.low < 1 < found.evidence.high)
+            self.assertEqual((found.state, found.reason), (State.INCONCLUSIVE, "wide"))
+
     def test_fewer_than_8_launches_only_raise_suspicion(self) -> None:
         found = self.verdict(US[:5], times(1.2, US[:5]))
         self.assertEqual((found.state, found.reason), (State.SUSPECT, "few_launches"))

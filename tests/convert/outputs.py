@@ -95,7 +95,7 @@ NCCL_ALLGATHER = (NCCL_HEAD + NCCL_COLUMNS + """        2048           128     f
 
 NCCL_DOCUMENT = {
     "version": 2, "start_time": "2026-01-31 12:00:00", "args": ["./build/alltoall_perf", "-b", "4096", "-J", "out.json"],
-    "env": ["NCCL_ALGO=Ring", "AWS_SECRET_ACCESS_KEY=hidden", "HOME=nowhere"], "nccl_version": 22809,
+    "env": ["NCCL_ALGO=Ring", "NCCL_AUTH=hidden", "AWS_SECRET_ACCESS_KEY=hidden", "HOME=nowhere"], "nccl_version": 22809,
     "config": {
         "nthreads": 1, "ngpus": 2, "minimum_bytes": 4096, "maximum_bytes": 4096, "step_factor": 2, "warmup_iters": 1, "iterations": 20,
         "aggregated_iterations": 1, "validation": 1, "graph": 0, "blocking_collectives": "false", "parallel_init": "false",

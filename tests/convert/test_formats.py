@@ -88,7 +88,7 @@ class NcclTest(WithFolder):
         lines = self.lines(json.dumps(outputs.NCCL_DOCUMENT), name="out.json")
         launch, first, second = lines[0], lines[1], lines[2]
         self.assertEqual(launch["world"], {"ranks": 4, "ranks_per_node": 2})
-        self.assertEqual(launch["environment"]["variables"], {"NCCL_ALGO": "Ring"})
+        self.assertEqual(launch["environment"]["variables"], {"NCCL_ALGO": "Ring", "NCCL_AUTH": "<redacted>"})
         self.assertEqual((launch["time"], launch["origin"]["time"]), (None, "2026-01-31 12:00:00"))
         self.assertNotIn("hidden", json.dumps(lines))
         self.assertEqual(first["parameters"]["message-size"], 1024)

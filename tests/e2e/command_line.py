@@ -3,6 +3,7 @@
 """Options, printouts and plans: everything that needs neither MPI nor a GPU."""
 
 import json
+import os
 import subprocess
 import tempfile
 import unittest
@@ -40,6 +41,8 @@ class CommandLine(unittest.TestCase):
         self.refused(["--skew", "lognormal:2", "--plan", "json"], "lognormal")
         self.refused(["--skew", "file:nowhere.txt", "--plan", "json"], "nowhere.txt")
         self.refused(["--plan", "yaml"], "yaml", "json")
+        self.refused(["--skew", "file:/dev/zero", "--plan", "json"], "/dev/zero", "larger than 256 MiB")
+        self.refused([*SMALL, "--ranks", "1", "--backend", "in_process", "--results", "/dev/zero", "--resume"], "/dev/zero:1: a line is longer")
         self.refused(["--resume"], "--results")
         self.refused(["--backend", "in_process", "--ranks", "2", "--method", "alltoalw"], "alltoalw")
         self.refused(["--plan", "json", "--tokens", "1,2"], "one point")
@@ -132,6 +135,17 @@ class PlanAsJson(unittest.TestCase):
     def test_text_and_goal_are_printed_too(self):
         self.assertIn("dispatch", run([MOE, "--plan", "text", *SMALL, "--ranks", "4"]).stdout)
         self.assertTrue(run([MOE, "--plan", "goal", *SMALL, "--ranks", "4"]).stdout.startswith("num_ranks 4"))
+
+    def test_plans_of_many_ranks_are_printed_in_the_memory_of_one(self):
+        # All plans at once are 16384 groups of 16384 members of 4 B: 1 GiB. A sanitizer holds some 256 MiB of its own.
+        command = [str(BIN / "dlmb_collective"), "--operation", "allreduce", "-m", "8:8", "--ranks", "16384", "--plan", "text"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+            text = program.stdout.read()
+            _, status, usage = os.wait4(program.pid, 0)
+            program.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(program.returncode, 0)
+        self.assertIn("ranks 0 to 16383", text)
+        self.assertLess(usage.ru_maxrss, 700_000)  # KiB
 
 
 if __name__ == "__main__":

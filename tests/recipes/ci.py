@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import unittest
@@ -106,6 +107,12 @@ class NightlyTest(WithDoubles):
         self.assertEqual((self.night("two"), self.kept()), (0, 2))
         self.assertEqual((self.night("three", SLOW="/three/"), self.kept()), (1, 2))
         self.assertTrue((self.folder / "two" / "otava.yaml").exists())
+        names = [(self.folder / night / "campaign").read_text().strip() for night in ("one", "two", "three")]
+        self.assertRegex(names[0], r"\Asweep\.\d{4}-\d\d-\d\dT\d{6}\Z")
+        states = [json.loads(file.read_text()) for file in (self.folder / "two" / "results" / "state").rglob("*.json")]
+        self.assertEqual({state["command"][state["command"].index("--campaign") + 1] for state in states}, {f"{names[1]}.results"})
+        self.assertEqual(self.night("three", SLOW="/three/"), 1)  # goes on, under the same name
+        self.assertEqual((self.folder / "three" / "campaign").read_text().strip(), names[2])
 
 
 class CopiedFilesTest(unittest.TestCase):

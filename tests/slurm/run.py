@@ -109,6 +109,22 @@ class Sweeps(unittest.TestCase):
         self.assertIn("going on with", self.log())
         self.assert_every_cell_once(launches=6, cells_per_launch=LONG_CELLS)
 
+    def test_a_night_as_a_job(self):
+        sweep = self.folder / "night.toml"
+        sweep.write_text(LONG.replace("launches = 6", "launches = 5").replace("iterations = 300", "iterations = 20"), encoding="utf-8")
+        history = self.folder / "history"
+        for night in ("one", "two"):
+            arguments = [str(sweep), str(self.folder / night), str(history), "--machine", str(self.machine), "--build", BIN]
+            export = f"--export=ALL,DLMB_NIGHTLY={ROOT / 'launch' / 'ci' / 'nightly'},PYTHONDONTWRITEBYTECODE=1"
+            command = ["sbatch", "--parsable", "-n", "2", "-o", str(self.folder / "job.log"), "--open-mode=append", export]
+            submitted = self.slurm.run([*command, str(ROOT / "launch" / "ci" / "nightly.sbatch"), *arguments])
+            self.assertEqual(submitted.returncode, 0, submitted.stderr)
+            self.wait_until(lambda: not self.in_queue(submitted.stdout.strip()))
+        # Two nights on a busy machine may differ; that the second one was compared is what counts.
+        self.assertTrue((self.folder / "two" / "report.xml").exists(), self.log())
+        campaigns = [(self.folder / night / "campaign").read_text(encoding="utf-8") for night in ("one", "two")]
+        self.assertEqual(len(set(campaigns)), 2)
+
     def wait_until(self, true):
         end = time.monotonic() + 240
         while not true():

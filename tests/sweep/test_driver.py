@@ -145,6 +145,22 @@ class Driver(unittest.TestCase):
         self.assertIn("results of another sweep", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_no_secret_is_written_and_a_changed_value_is_another_sweep(self):
+        setting = '[[environment]]\nname = "hub"\nset = { HF_TOKEN = "hunter2", PROXY = "http://me:hunter2@proxy", MODE = "hunter%d", UCX_TLS = "tcp" }\n'
+        begin = self.sweep.read_text(encoding="utf-8")
+        self.sweep.write_text(begin + setting % 2, encoding="utf-8")
+        self.assertEqual(self.run_sweep().returncode, 0)
+        for file in self.output.rglob("*"):
+            self.assertNotIn("hunter", file.read_text(encoding="utf-8") if file.is_file() else "", file)
+        self.assertIn('"UCX_TLS": "tcp"', (self.output / "sweep.json").read_text(encoding="utf-8"))
+        self.assertEqual(self.run_sweep().returncode, 0)
+        self.sweep.write_text(begin + setting % 3, encoding="utf-8")
+        self.assertIn("results of another sweep", self.run_sweep().stderr)
+
+    def test_a_campaign_may_have_another_name_than_the_sweep(self):
+        shown = self.run_sweep("", "--campaign", "night.2026-01-31", "--dry-run").stdout
+        self.assertEqual(shown.count("--campaign night.2026-01-31.results "), 2, shown)
+
     def test_usage_errors(self):
         for more, code, says in (
             (["--frobnicate"], 64, "--frobnicate"),

@@ -79,8 +79,17 @@ class Mistakes(unittest.TestCase):
         WHOLE.replace('name = "after"', 'name = "../after"'): "used in file names",
         "[[world]]\nranks = 2\n": "there is no [[program]]",
         "launches = \n": "not TOML",
-        "launches = " + 3000 * "[": "not TOML",
+        "launches = 1000000000000\n" + WHOLE.replace("launches = 3", ""): "launches must be at most 100000, not 1000000000000",
+        "launches = 99999\n" + WHOLE.replace("launches = 3", ""): "199998 launches in all, at most 100000",
+        WHOLE.replace("ranks = 2", "ranks = 3000000000"): "ranks must be at most",
+        "launches = " + "9" * 5000 + "\n": "not TOML",
+        "launches = " + "[" * 5000 + "\n": "not TOML",
     }
+
+    def test_a_file_without_end_is_refused(self):
+        with self.assertRaises(UsageError) as caught:
+            sweep_file.read(Path("/dev/zero"))
+        self.assertEqual(str(caught.exception), "/dev/zero: larger than 1 MiB")
 
     def test_one_line_says_what_and_where(self):
         for text, says in self.CASES.items():

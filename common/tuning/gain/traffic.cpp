@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
 #include "common/tuning/gain/gain.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -131,11 +131,7 @@ Traffic parse_traffic(std::string const& text, std::string const& source) {
 }
 
 Traffic read_traffic(std::filesystem::path const& plan) {
-    std::ifstream file(plan, std::ios::binary);
-    if (!file) {
-        throw UsageError(fmt::format("{}: cannot be read", plan.string()));
-    }
-    return parse_traffic({std::istreambuf_iterator<char>(file), {}}, plan.string());
+    return parse_traffic(read_document(plan), plan.string());
 }
 
 }  // namespace dlmb::tuning

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from dlmb_launch.compare.campaign import Campaign, Launch
 
 DIFFERS_ALWAYS = frozenset({"SLURM_JOB_ID"})  # differs between any two launches and has no effect
+EXPLAINING = ("kernel", "governor", "transparent_huge_pages", "numa_balancing", "network", "cuda_driver", "cuda_runtime")  # facts
 VALUE_WIDTH = 60  # characters of a setting's value in a reason
 
 
@@ -67,6 +68,16 @@ def environments_differ(baseline: list[Launch], candidate: list[Launch], declare
         if one != other and key not in declared.factors:
             return f"{key} differs: {shown(one)} in the baseline, {shown(other)} in the candidate"
     return ""
+
+
+def facts_that_differ(baseline: Campaign, candidate: Campaign) -> list[str]:
+    """Facts of the machine that forbid no comparison, but may be why something changed."""
+    found = []
+    for fact in EXPLAINING:
+        one, other = ({launch.facts.get(fact, "unknown") for launch in campaign.launches} for campaign in (baseline, candidate))
+        if one != other and one and other:
+            found.append(f"{fact} differs, which may explain a change: {shown(one)} in the baseline, {shown(other)} in the candidate")
+    return found
 
 
 def shown(values: set[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dlmb_launch.compare import confirmation, exit_codes, markdown, terminal
 from dlmb_launch.compare.campaign import Campaign
-from dlmb_launch.compare.checks import Declared, UsageError
+from dlmb_launch.compare.checks import Declared, UsageError, facts_that_differ
 from dlmb_launch.compare.comparison import Comparison, Rules, compare
 from dlmb_launch.compare.document import document, dumps
 from dlmb_launch.compare.exports.formats import FORMATS
@@ -57,6 +57,8 @@ def compared(options: argparse.Namespace) -> Comparison:
             complain("note", remark)
         for warning, _ in each_kind_once((text, text) for text in campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
+    for difference in facts_that_differ(baseline, candidate):
+        complain("note", difference)
     declared = Declared(frozenset(options.factor), frozenset(options.allow_env_diff))
     only = None
     if options.confirm:

@@ -19,6 +19,7 @@ from dlmb_launch.compare.campaign import Campaign
 from dlmb_launch.compare.checks import UsageError
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.verdict import State
+from dlmb_results.inputs import read_document
 
 SCHEMA = "dlmb.rerun/1.0"
 DOUBTFUL = (State.REGRESSED, State.SUSPECT)
@@ -59,7 +60,7 @@ class Request:
 
 def read_request(path: Path) -> Request:
     try:
-        value = load_json(path.read_text(encoding="utf-8"))
+        value = load_json(read_document(path))
         if not value["schema"].startswith(SCHEMA.split(".0")[0]):
             raise ResultError(f"{path}: schema '{value['schema']}', this program reads {SCHEMA}")
         return Request(value["metric"], frozenset(value["launches"]), frozenset(cell["cell_id"] for cell in value["cells"]))

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From numbers to states. A regression has to be significant among all cells, and to matter.
+"""From numbers to states. A regression has to be significant among all cells, to have an interval that does not hold 1, and to matter.
 
 Which of many cells are significant follows Benjamini and Hochberg (1995). scipy.stats.false_discovery_control does the same from scipy
 1.11 on; Debian 12 has 1.10.
@@ -58,6 +58,8 @@ def judge(table: EvidenceTable, index: int, launches: int, is_worse: bool, is_be
     )
     if table.below_floor[index]:
         return State.INCONCLUSIVE, BELOW_FLOOR
+    # The tests are one-sided at 5 %, the interval leaves 2.5 % on each side: the stricter of both is what the reader sees.
+    is_worse, is_better = is_worse and low > 1, is_better and high < 1
     if is_worse and ratio >= 1 + margin:
         return State.REGRESSED, ""
     if is_better and ratio <= 1 / (1 + margin):

@@ -13,6 +13,7 @@ from dlmb_launch.convert import formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
 from dlmb_results import program
 from dlmb_results.arguments import Parser
+from dlmb_results.inputs import read_document
 from dlmb_results.output import is_standard_output, write_output
 
 PROGRAM = "dlmb_convert"
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
 def tables_of(path: Path, format_name: str, given: Given) -> tuple[bytes, list[Table]]:
     try:
-        content = path.read_bytes()
+        content = read_document(path)
     except OSError as error:
         raise ConvertError(f"{path}: {error.strerror}; name a file that can be read") from None
     try:

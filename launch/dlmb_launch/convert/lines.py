@@ -11,6 +11,7 @@ from typing import Any
 
 from dlmb_launch.convert import traffic
 from dlmb_launch.convert.measured import Given, Number, Row, Table
+from dlmb_results.variables import recorded, stable_hash
 
 SCHEMA = "dlmb.result/1.0"
 PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -22,14 +23,6 @@ Line = dict[str, Any]
 def escaped(value: str) -> str:
     """As common/record/identifiers.cpp does it."""
     return "".join(letter if letter in PLAIN else "".join(f"+{byte:02X}" for byte in letter.encode()) for letter in value)
-
-
-def stable_hash(text: str) -> str:
-    """FNV-1a of 64 bits, as common/record/identifiers.cpp does it."""
-    value = 0xCBF29CE484222325
-    for byte in text.encode():
-        value = ((value ^ byte) * 0x100000001B3) % 2**64
-    return f"{value:016x}"
 
 
 def cell_id(parts: Mapping[str, str]) -> str:
@@ -92,7 +85,7 @@ def launch_line(table: Table, file: str, identifier: str, campaign: str, given: 
             "env_key": stable_hash("\n".join(f"{key}={value}" for key, value in sorted(identity.items()))),
             "identity": dict(sorted(identity.items())),
             "informational": {},
-            "variables": table.variables,
+            "variables": recorded(table.variables),
             "ranks": [],
             "largest_cache_bytes": 0,
             "warnings": [f"converted from {program}, not measured by DLMB: bytes were not checked, there is no interval"],

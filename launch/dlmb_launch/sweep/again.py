@@ -14,6 +14,7 @@ from pathlib import Path
 from dlmb_launch.sweep.faults import UsageError
 from dlmb_launch.sweep.sweep_file import Program, Sweep, World
 from dlmb_results.fields import load_json
+from dlmb_results.inputs import read_document
 
 SCHEMA = "dlmb.rerun/1."
 NARROWED = ("backend", "memory", "preset")  # options that are parts of a cell_id under the same name
@@ -42,7 +43,7 @@ def only(sweep: Sweep, path: Path) -> Sweep:
 
 def read(path: Path) -> list[Wanted]:
     try:
-        value = load_json(path.read_text(encoding="utf-8"))
+        value = load_json(read_document(path))
         if not value["schema"].startswith(SCHEMA):
             raise UsageError(f"{path}: schema '{value['schema']}', this program reads {SCHEMA}x")
         return [Wanted(cell["pattern"], parts_of(cell["cell_id"])) for cell in value["cells"]]

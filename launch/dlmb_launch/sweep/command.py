@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from dlmb_launch.sweep import again, faults, launchers, sweep_file
@@ -32,6 +33,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("sweep", type=Path, help="TOML file that says what to measure (docs/sweeping.md)")
     parser.add_argument("-o", "--output", type=Path, help="folder for results and state; default: results/NAME, with --again results/NAME.again")
+    parser.add_argument("--campaign", metavar="NAME", help="begin of the campaigns' names in the results; default: the sweep's name")
     parser.add_argument("--again", type=Path, metavar="RERUN.json", help="only launches of the cells that dlmb_compare --rerun listed")
     parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
     parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
@@ -59,6 +61,8 @@ def _run(arguments: list[str] | None) -> int:
     default_folder = Path("results") / (f"{sweep.name}.again" if options.again else sweep.name)
     if options.again:
         sweep = again.only(sweep, options.again)
+    if options.campaign:
+        sweep = replace(sweep, name=options.campaign)
     folder = Folder(options.output or default_folder)
     machine = launchers.read_machine(options.machine)
     driver = Driver(sweep, machine, folder, Path(options.build or machine.build or _default_build()))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a sweep's folder holds, so that it can go on after a kill, a reboot or a time limit.
 
-    FOLDER/sweep.json            the sweep and its order, written once
+    FOLDER/sweep.json            the sweep, written once, without values of variables that may be secrets
     FOLDER/SIDE/JOB.NNN.jsonl    results of one launch
     FOLDER/state/SIDE/JOB.NNN.json   what became of it: running, done, failed, timeout, interrupted
     FOLDER/logs/SIDE/JOB.NNN.log     what it printed
@@ -22,6 +22,7 @@ from dlmb_launch.sweep.faults import OutputError, UsageError
 from dlmb_launch.sweep.sweep_file import Launch, Sweep
 from dlmb_results.fields import load_json
 from dlmb_results.output import write_output
+from dlmb_results.variables import recorded
 
 DONE = "done"  # every cell is in the result file
 NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried again
@@ -56,7 +57,10 @@ class Folder:
 
     def open(self, sweep: Sweep) -> bool:
         """True where the folder already holds a part of this sweep."""
-        text = json.dumps(asdict(sweep), sort_keys=True)
+        described = asdict(sweep)
+        for entry in (*described["environments"], *described["sides"]):
+            entry["variables"] = recorded(dict(entry["variables"]))
+        text = json.dumps(described, sort_keys=True)
         mine = {"sweep": json.loads(text), "digest": hashlib.sha256(text.encode()).hexdigest()}
         file = self.root / "sweep.json"
         if not file.exists():

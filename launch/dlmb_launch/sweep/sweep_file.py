@@ -18,6 +18,7 @@ from dlmb_launch.sweep import toml_file
 from dlmb_launch.sweep.faults import UsageError
 from dlmb_launch.sweep.toml_file import Table
 
+MOST_LAUNCHES = 100_000  # a week without pause at six seconds each
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 # What the sweep itself passes on; a file that set them would break resuming.
 _OWN_OPTIONS = ("results", "resume", "campaign", "plan", "ranks")
@@ -76,7 +77,7 @@ def read(path: Path) -> Sweep:
     common = top.take("options", dict, {})
     sweep = Sweep(
         name=_name(top, top.take("name", str, path.stem)),
-        launches=top.positive("launches", 1),
+        launches=top.positive("launches", 1, MOST_LAUNCHES),
         seed=top.take("seed", int, 1),
         launch_timeout_s=top.positive("launch-timeout", 1800),
         programs=tuple(_program(entry, common) for entry in top.tables("program")),
@@ -98,6 +99,9 @@ def _require_whole(sweep: Sweep, path: Path) -> None:
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(f"{path}: '{name}' occurs twice; give each entry a name of its own with name = \"...\"")
+    total = sweep.launches * len(sweep.programs) * len(sweep.worlds) * len(sweep.environments) * len(sweep.sides)
+    if total > MOST_LAUNCHES:
+        raise UsageError(f"{path}: {total} launches in all, at most {MOST_LAUNCHES} can be made; use fewer, or several sweeps")
 
 
 def _name(table: Table, text: str) -> str:

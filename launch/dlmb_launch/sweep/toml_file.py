@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dlmb_launch.sweep.faults import UnavailableError, UsageError
+from dlmb_results.inputs import MOST_SETTINGS_BYTES, read_document
 
 try:
     import tomllib
@@ -24,10 +25,10 @@ def read(path: Path) -> dict[str, Any]:
     if tomllib is None:
         raise UnavailableError("reading TOML needs Python 3.11, or the Python package tomli")
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_document(path, MOST_SETTINGS_BYTES).decode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # of tomllib, of an integer of thousands of digits, of deep brackets
         raise UsageError(f"{path}: not TOML: {error}") from None
 
 
@@ -48,10 +49,12 @@ class Table:
             raise UsageError(f"{self.place}: {key} must be {_NAMES[kind]}, not {value!r}")
         return value
 
-    def positive(self, key: str, default: int | None = None) -> int:
+    def positive(self, key: str, default: int | None = None, most: int = 2**31 - 1) -> int:
         value = self.take(key, int, default)
         if value < 1:
             raise UsageError(f"{self.place}: {key} must be at least 1, not {value}")
+        if value > most:
+            raise UsageError(f"{self.place}: {key} must be at most {most}, not {value}")
         return value
 
     def texts(self, key: str) -> dict[str, str]:

@@ -12,10 +12,11 @@ from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points
 from dlmb_plotting.groups import short_names
 from dlmb_plotting.results import Cell, Results
 
-CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch. "
+CAPTION = ("Median over the launches of a campaign, divided by that of the first campaign that has the cell; above 1 is slower. Whiskers: smallest and largest launch, cut a quarter above the highest median. "
            "A line per cell, those that changed most; 'all cells' is the geometric mean of the cells that every campaign here has. Campaigns in order of time; "
            "dlmb_compare, not this picture, says whether a change is one.")
 ALL = "all cells"
+LONGEST_WHISKER = 1.25  # over the highest median of the picture
 
 
 def plots(results: Results, limits: Limits) -> list[Plot]:
@@ -65,6 +66,9 @@ def chart(times: dict[str, dict[str, list[float]]], shown: list[str], used: list
         series[names[identifier]] = [
             Point(float(index), median(here) / base, min(here) / base, max(here) / base, f"{names[identifier]}: {style.number(median(here) / base)}")
             for index, campaign in enumerate(used) if (here := campaigns.get(campaign)) and base > 0]
+    # A launch that stalled may be thousands of times slower: its whisker must not flatten every line.
+    end = LONGEST_WHISKER * max(point.y for points in series.values() for point in points)
+    series = {name: [point._replace(high=min(point.high, end)) for point in points] for name, points in series.items()}
     y = Axis("time / first time (above 1 is slower)", reference=1.0)
     return Points(f"{len(times)} cells in {len(used)} campaigns", Axis("campaign (date and revision)", ticks=ticks), y,
                   {name: points for name, points in series.items() if points})

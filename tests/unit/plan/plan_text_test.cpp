@@ -81,5 +81,30 @@ TEST(PlanText, OfARankWithoutStepsSaysSo) {
     EXPECT_NE(to_text(std::vector<Plan>(1)).find("no steps"), std::string::npos);
 }
 
+TEST(PlanText, AsksForEachPlanOnceAndInOrder) {
+    std::vector<Plan> const plans = test::mixed_plans();
+    std::vector<Rank> asked;
+    std::string const text = to_text(PlanSource(plans.size(), [&](Rank rank) {
+        asked.push_back(rank);
+        return plans[static_cast<std::size_t>(rank)];
+    }));
+    EXPECT_EQ(text, to_text(plans));
+    EXPECT_EQ(asked, (std::vector<Rank>{0, 1, 2, 3}));
+}
+
+TEST(PlanText, GivesARankARowOfZerosThoughItsPhaseBeginsOnALaterOne) {
+    std::vector<Plan> plans = test::exchange_plans(3, [](Rank, Rank) { return Bytes{8}; });
+    plans[0] = Plan{};
+    std::string const text = words(to_text(plans));
+    EXPECT_NE(text.find("\n0 0 0 0 0\n1 8 8 8 24\n"), std::string::npos) << text;
+}
+
+TEST(PlanText, OfGoalIsWrittenRankByRank) {
+    std::vector<Plan> const plans = test::mixed_plans();
+    std::size_t pieces = 0;
+    write_goal(plans, [&](std::string_view) { ++pieces; });
+    EXPECT_EQ(pieces, plans.size() + 1);
+}
+
 }  // namespace
 }  // namespace dlmb

@@ -53,7 +53,7 @@ TEST(Volume, CountsMessagesBytesAndSizesByPhaseAndOperation) {
 }
 
 TEST(Volume, ATableLineSaysItAll) {
-    std::string const table = volume_table(two_ranks());
+    std::string const table = volume_table(volumes(two_ranks()));
     EXPECT_NE(table.find("gradients         allreduce            2           2             2"), std::string::npos)
         << table;
     EXPECT_NE(table.find("0 B:1 2 K:1"), std::string::npos) << table;

@@ -48,6 +48,17 @@ TEST(Machine, LeavesOutFactsThatThisKernelDoesNotTell) {
     EXPECT_EQ(facts.count("governor"), 0U);
 }
 
+TEST(Machine, NamesNetworkCardsWithTheirFirmwareAndRate) {
+    TemporaryFolder const root;
+    write_file(root / "sys/class/infiniband/mlx5_1/hca_type", "MT4129\n");
+    write_file(root / "sys/class/infiniband/mlx5_1/fw_ver", "28.39.1002\n");
+    write_file(root / "sys/class/infiniband/mlx5_1/ports/1/rate", "400 Gb/sec (4X NDR)\n");
+    write_file(root / "sys/class/infiniband/mlx5_0/fw_ver", "28.39.1002\n");
+    auto const facts = machine_facts(root / "");
+    EXPECT_EQ(facts.at("network"), "mlx5_0 (28.39.1002); mlx5_1 (MT4129, 28.39.1002, 400 Gb/sec (4X NDR))");
+    EXPECT_EQ(machine_facts(root / "none").count("network"), 0U);
+}
+
 TEST(Machine, NamesTheNumaNodesOfTheUnitsThatMayBeUsed) {
     TemporaryFolder const root;
     std::string const mine = cpu_list(read_affinity().units);

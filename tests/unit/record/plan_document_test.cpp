@@ -91,7 +91,7 @@ TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
 }
 
 TEST(PlanDocument, NoPlansGiveAnEmptyList) {
-    EXPECT_EQ(Json::parse(plan_document(sample_plan_header(), {})).at("plans"), Json::array());
+    EXPECT_EQ(Json::parse(plan_document(sample_plan_header(), std::vector<Plan>{})).at("plans"), Json::array());
 }
 
 TEST(PlanDocument, AnEmptyExchangeKeepsItsEmptyLists) {
@@ -99,7 +99,7 @@ TEST(PlanDocument, AnEmptyExchangeKeepsItsEmptyLists) {
     plan.me = 0;
     plan.groups = {{{0}}};
     plan.steps = {{Exchange{}, {}, "dispatch"}};
-    Json const read = Json::parse(plan_document(sample_plan_header(), std::span(&plan, 1)));
+    Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
     EXPECT_EQ(read.at("plans").at(0).at("steps").at(0).at("send"), Json::array());
     EXPECT_EQ(read.at("plans").at(0).at("steps").at(0).at("recv"), Json::array());
 }

@@ -17,11 +17,12 @@ from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.document import decimal
 from dlmb_launch.compare.verdict import State, Verdict
 
+NOTHING = "dlmb_compare"  # the suite of a comparison that judged nothing
 OUTCOMES = {
     State.REGRESSED: "failure",
     State.INVALID: "error",
     State.SUSPECT: "skipped",
-    State.NOT_COMPARABLE: "skipped",
+    State.NOT_COMPARABLE: "failure",  # a skipped case would show green beside the exit code 3
     State.INCONCLUSIVE: "skipped",
 }
 NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # a library's error text may hold any
@@ -63,6 +64,10 @@ def text(comparison: Comparison) -> str:
         if name not in suites:
             suites[name] = ElementTree.SubElement(root, "testsuite", name=name)
         test_case(suites[name], verdict, comparison)
+    if comparison.judged == 0:
+        suites[NOTHING] = ElementTree.SubElement(root, "testsuite", name=NOTHING)
+        case = ElementTree.SubElement(suites[NOTHING], "testcase", name="some cell could be judged", classname=NOTHING)
+        ElementTree.SubElement(case, "failure", type=State.NOT_COMPARABLE.value, message="no cell has enough comparable launches on both sides")
     for element in (root, *suites.values()):
         count(element)
     ElementTree.indent(root)

@@ -1,0 +1,45 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/reporter.hpp"
+#include "patterns/collective/collective.hpp"
+#include "tests/unit/record/sample_records.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <unistd.h>
+
+namespace dlmb::app {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
+    auto const folder = std::filesystem::temp_directory_path() / ("dlmb_reporter_test." + std::to_string(getpid()));
+    std::filesystem::create_directory(folder);
+    Options options;
+    options.results = folder / "results.jsonl";
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    {
+        Reporter reporter(options, collective::type(), record::sample_launch(), true);
+        reporter.resumed(3);
+        record::Record failed = record::sample_cell();
+        failed.cell_id = "of another";
+        failed.result.status = measure::Status::failed;
+        reporter.cell(record::sample_cell(), "");
+        reporter.cell(failed, "");
+        reporter.cell(record::sample_skipped_cell(), "");
+        measure::HangReport report{"a cell", "round 1", ""};
+        report.signal = SIGTERM;
+        reporter.hang(report, 0, "node");
+    }
+    (void)testing::internal::GetCapturedStdout();
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(" 4 cells of the results file are finished"));
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace dlmb::app

@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace dlmb {
+namespace {
+
+std::string complaint(std::filesystem::path const& path) {
+    try {
+        (void)read_document(path, Bytes{1} << 20);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ReadDocument, RefusesWhatHasNoEnd) {
+    EXPECT_EQ(complaint("/dev/zero"), "/dev/zero: larger than 1 MiB");
+}
+
+TEST(ReadDocument, RefusesWhatIsNoFile) {
+    EXPECT_EQ(complaint("/nowhere"), "/nowhere: cannot be read");
+    EXPECT_EQ(complaint("/"), "/: cannot be read");
+}
+
+TEST(ReadDocument, GivesEveryByte) {
+    auto const path = std::filesystem::temp_directory_path() / ("dlmb_input_file_test." + std::to_string(getpid()));
+    std::string const text = std::string(100000, 'x') + std::string(1, '\0') + "\r\nend";
+    std::ofstream(path, std::ios::binary) << text;
+    EXPECT_EQ(read_document(path), text);
+    std::filesystem::remove(path);
+    EXPECT_EQ(read_document("/dev/null"), "");
+}
+
+TEST(ReadLine, ReadsAsGetlineDoes) {
+    for (char const* text : {"", "\n", "a", "a\n", "a\nb", "\n\n", "a\n\nbc\n"}) {
+        std::istringstream ours{text};
+        std::istringstream theirs{text};
+        std::string line;
+        std::string expected;
+        while (std::getline(theirs, expected)) {
+            ASSERT_TRUE(read_line(ours, line)) << text;
+            EXPECT_EQ(line, expected) << text;
+            EXPECT_EQ(ours.eof(), theirs.eof()) << text;
+        }
+        EXPECT_FALSE(read_line(ours, line)) << text;
+    }
+}
+
+TEST(ReadLine, RefusesALineThatHasNoEnd) {
+    std::ifstream zeros("/dev/zero", std::ios::binary);
+    std::string line;
+    EXPECT_THROW((void)read_line(zeros, line, Bytes{1} << 20), UsageError);
+}
+
+}  // namespace
+}  // namespace dlmb
