@@ -43,6 +43,10 @@ struct Statistic {
     double value = 0;
 };
 
+/// The statistic of traffic whose messages are counted: in one iteration over all ranks, answers left out. Such cells
+/// get message_rate_per_s.
+inline constexpr char const* window_messages = "window_messages";
+
 class Pattern {
 public:
     virtual ~Pattern() = default;

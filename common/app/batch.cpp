@@ -155,6 +155,15 @@ bool is_below_floor(measure::CellResult const& result, double timer_ns) {
                                    result.sync.is_span ? static_cast<double>(result.sync.clock_error_ns) : 0);
 }
 
+/// Of traffic whose messages are counted: how many of them all ranks together send per second.
+void add_message_rate(record::Record& cell) {
+    constexpr double nanoseconds_per_second = 1e9;
+    auto const messages = cell.statistics.find(window_messages);
+    if (messages != cell.statistics.end() && cell.result.time.median > 0) {
+        cell.statistics["message_rate_per_s"] = messages->second / cell.result.time.median * nanoseconds_per_second;
+    }
+}
+
 }  // namespace
 
 bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes host_free_now) {
@@ -305,6 +314,7 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
         record.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }
     overlap_.add(record);
+    add_message_rate(record);
     reporter_.cell(record, ready->point->title);
 }
 

@@ -172,16 +172,16 @@ StepId PlanBuilder::barrier(GroupId group, std::string label, std::vector<StepId
 }
 
 StepId PlanBuilder::send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
-                         std::vector<StepId> after) {
-    Region const data = region(label + ".send", bytes, Role::sent);
-    return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch}, std::move(after),
+                         std::vector<StepId> after, Window window) {
+    Region const data = region(label + ".send", window.span(bytes), Role::sent);
+    return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch, window}, std::move(after),
                     std::move(label));
 }
 
 StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
-                         std::vector<StepId> after) {
-    Region const data = region(label + ".recv", bytes, Role::delivered);
-    return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch}, std::move(after),
+                         std::vector<StepId> after, Window window) {
+    Region const data = region(label + ".recv", window.span(bytes), Role::delivered);
+    return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch, window}, std::move(after),
                     std::move(label));
 }
 

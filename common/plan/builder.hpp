@@ -60,10 +60,11 @@ public:
     StepId broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
                      std::vector<StepId> after = {});
     StepId barrier(GroupId group, std::string label, std::vector<StepId> after = {});
+    /// `bytes`: of each message of the window.
     StepId send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
-                std::vector<StepId> after = {});
+                std::vector<StepId> after = {}, Window window = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
-                std::vector<StepId> after = {});
+                std::vector<StepId> after = {}, Window window = {});
     StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
                    std::optional<ProductShape> product = std::nullopt);
 

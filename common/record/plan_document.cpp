@@ -45,12 +45,12 @@ public:
     }
     void operator()(Send const& step) const {
         group(step.group);
-        blocks("send", step.group, std::span(&step.to, 1));
+        blocks("send", step.group, std::vector<Block>(step.window.messages, step.to));
         stream(step.channel, step.batch);
     }
     void operator()(Recv const& step) const {
         group(step.group);
-        blocks("recv", step.group, std::span(&step.from, 1));
+        blocks("recv", step.group, std::vector<Block>(step.window.messages, step.from));
         stream(step.channel, step.batch);
     }
     void operator()(Barrier const& step) const { group(step.group); }
