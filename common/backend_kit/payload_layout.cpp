@@ -111,7 +111,7 @@ private:
         keep(layout_.delivered, {region.buffer, region.offset, bytes, step_, source, destination, first_element});
     }
     /// Messages of a window without a stride have one place, and one payload.
-    static void for_each_place(Window const& window, auto const& use) {
+    static void for_each_place(MessageWindow const& window, auto const& use) {
         Bytes const places = window.stride == 0 ? 1 : window.messages;
         for (Bytes place = 0; place < places; ++place) {
             use(place * window.stride);

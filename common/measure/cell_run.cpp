@@ -97,7 +97,10 @@ SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, doub
 
 std::string osu_definition(OsuProgram const& program) {
     return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
-                       program.barrier ? "a barrier" : "nothing", program.pairs ? "the first ranks of pairs" : "ranks",
+                       program.barrier ? "a barrier" : "nothing",
+                       program.first_rank ? "rank 0"
+                       : program.pairs    ? "the first ranks of pairs"
+                                          : "ranks",
                        program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
 }
 

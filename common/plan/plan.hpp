@@ -72,10 +72,10 @@ struct Exchange {
 /// Several messages of one Send or Recv, all in flight together: each has the bytes of the step's block and lies
 /// `stride` bytes behind the one before. Stride 0: all are sent from one region and delivered to one region, and carry
 /// the same payload. Otherwise the stride is a multiple of 8, at least the bytes of a message. Both ends say the same.
-struct Window {
+struct MessageWindow {
     Bytes messages = 1;
     Bytes stride = 0;
-    bool operator==(Window const&) const = default;
+    bool operator==(MessageWindow const&) const = default;
     /// Bytes from the first message's first to the last message's last, of messages of `bytes`.
     [[nodiscard]] Bytes span(Bytes bytes) const { return (messages - 1) * stride + bytes; }
 };
@@ -88,7 +88,7 @@ struct Send {
     Block to;
     int channel = 0;
     int batch = -1;
-    Window window = {};
+    MessageWindow window = {};
     bool operator==(Send const&) const = default;
 };
 struct Recv {
@@ -97,7 +97,7 @@ struct Recv {
     Block from;
     int channel = 0;
     int batch = -1;
-    Window window = {};
+    MessageWindow window = {};
     bool operator==(Recv const&) const = default;
 };
 
@@ -181,10 +181,12 @@ struct ProductShape {
 };
 
 /// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
-/// Without it the host watches the clock and the transport, as it does while a GPU computes.
+/// Without it the host watches the clock. In between it serves the transport, as it does while a GPU computes;
+/// `uninterrupted`: not before the time is over.
 struct Compute {
     Nanoseconds busy_ns = 0;
     std::optional<ProductShape> product = std::nullopt;
+    bool uninterrupted = false;
     bool operator==(Compute const&) const = default;
 };
 

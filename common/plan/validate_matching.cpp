@@ -96,7 +96,7 @@ struct Message {
     Rank destination = 0;
     int channel = 0;
     Bytes bytes = 0;
-    Window window;
+    MessageWindow window;
     SharedGroupId group = 0;
     RankStep rank_step;
     [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }

@@ -203,7 +203,7 @@ private:
     }
 
     /// Messages of a window lie apart from each other or all in one place.
-    bool check_window(Window const& window, Bytes bytes, std::string_view side) {
+    bool check_window(MessageWindow const& window, Bytes bytes, std::string_view side) {
         constexpr Bytes payload_word_bytes = 8;
         Bytes const stride = window.stride;
         Bytes const most = (std::numeric_limits<Bytes>::max() - bytes) / std::max<Bytes>(stride, 1);

@@ -61,6 +61,9 @@ public:
             format(R"(,"product":{{"rows":{},"columns":{},"inner":{}}})", step.product->rows, step.product->columns,
                    step.product->inner);
         }
+        if (step.uninterrupted) {
+            format(R"(,"uninterrupted":true)");
+        }
     }
 
 private:

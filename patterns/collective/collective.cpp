@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 #include <tuple>
 
@@ -42,6 +43,14 @@ constexpr ParameterInfo infos[] = {
      "pages of its own)",
      "single"},
     {"pairs", "of these: all, or how many ranks r of the first half send to rank r + ranks / 2", "all"},
+    {"compute",
+     "beside the operation, which is non-blocking then: none, busy (the host watches the clock) or gemm (it multiplies "
+     "matrices)",
+     "none"},
+    {"compute-us",
+     "how long, or auto: as long as the same cell took without computing in this launch (--compute none,busy)", "auto"},
+    {"compute-progress",
+     "on: the host looks after the operation while it computes; off: before and after only, as OSU does", "off"},
     {"skew",
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
      "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
@@ -106,6 +115,15 @@ Windows read_windows(Parameters const& parameters, Params const& params, int ran
     return windows;
 }
 
+ComputeBeside read_compute(Parameters const& parameters) {
+    constexpr double longest_us = 1e9;
+    std::size_t const kind = read_choice(parameters, "compute", {"none", "busy", "gemm"});
+    bool const known = parameters.find("compute-us")->second != "auto";
+    double const us = known ? read_real(parameters, "compute-us", 0, longest_us) : 0;
+    return {kind > 0, std::llround(us * nanoseconds_per_microsecond), kind == 2,
+            !read_switch(parameters, "compute-progress")};
+}
+
 /// The buffer of a reduce_scatter_block is rounded up to whole elements for each rank; every other size must be whole.
 Bytes read_message_bytes(Parameters const& parameters, Params const& params, int ranks) {
     Bytes const bytes = read_bytes(parameters, "message-size", 0, max_message_bytes);
@@ -155,8 +173,8 @@ void add_windows(PlanBuilder& builder, GroupId all, Params const& params, int ra
     }
     Rank const peer = sends ? me + half : me - half;
     Bytes const bytes = params.message_bytes;
-    Window const window{static_cast<Bytes>(params.windows.messages),
-                        params.windows.one_buffer ? 0 : (bytes + page_bytes - 1) / page_bytes * page_bytes};
+    MessageWindow const window{static_cast<Bytes>(params.windows.messages),
+                               params.windows.one_buffer ? 0 : (bytes + page_bytes - 1) / page_bytes * page_bytes};
     std::string const label(info_of(params.kind).name);
     if (params.kind == Kind::bibandwidth) {
         builder.recv(all, peer, bytes, channel, 0, label, {}, window);
@@ -254,6 +272,13 @@ public:
             add_windows(builder, all, params_, world_.ranks, me);
             break;
         }
+        if (ComputeBeside const& compute = params_.compute; compute.computes) {
+            // A device multiplies matrices of this shape, the host its own tiles.
+            constexpr std::uint64_t edge = 1024;
+            builder.compute(compute.busy_ns, label + ".compute", {},
+                            compute.multiplies ? std::optional(ProductShape{edge, edge, edge}) : std::nullopt,
+                            compute.uninterrupted);
+        }
         return std::move(builder).finish();
     }
 
@@ -272,6 +297,9 @@ public:
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
 
     [[nodiscard]] OsuProgram osu_program() const override {
+        if (info_of(params_.kind).windows) {
+            return osu_windows(params_.message_bytes, params_.kind == Kind::message_rate);
+        }
         if (params_.kind == Kind::sendrecv && params_.route == Route::ping_pong) {
             return osu_latency(params_.message_bytes);
         }
@@ -290,6 +318,13 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     return std::make_unique<Collective>(read_params(parameters, world), world);
 }
 
+constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};
+
+std::string_view set_by_communication(Parameters const& parameters) {
+    bool const is_set = parameters.find("compute")->second != "none" && parameters.find("compute-us")->second == "auto";
+    return is_set ? compute_parameters[1] : std::string_view();
+}
+
 bool has_sizes(Parameters const& parameters) {
     return parameters.find("operation")->second != info_of(Kind::barrier).name;
 }
@@ -306,6 +341,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
     params.route = read_route(parameters, params.kind, world.ranks);
     params.windows = read_windows(parameters, params, world.ranks);
+    params.compute = read_compute(parameters);
     params.skew = read_shares(parameters, params.kind, world);
     return params;
 }
@@ -318,6 +354,8 @@ PatternType const& type() {
         .phases = kind_names,
         .presets_json = presets_json,
         .make = make,
+        .compute_parameters = compute_parameters,
+        .set_by_communication = set_by_communication,
         .has_sizes = has_sizes};
     return collective;
 }

@@ -97,6 +97,14 @@ struct Windows {
     int pairs = 0;
 };
 
+/// What --compute, --compute-us and --compute-progress say of the computation beside the operation.
+struct ComputeBeside {
+    bool computes = false;
+    Nanoseconds busy_ns = 0;
+    bool multiplies = false;
+    bool uninterrupted = true;
+};
+
 struct Params {
     Kind kind = Kind::allreduce;
     Bytes message_bytes = 0;  // whole elements; what it counts by kind: README.md
@@ -106,6 +114,7 @@ struct Params {
     Rank root = 0;
     Route route = Route::ring;
     Windows windows;
+    ComputeBeside compute;
     Skew skew;
 };
 

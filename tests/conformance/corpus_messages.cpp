@@ -66,7 +66,7 @@ CorpusEntry crossing(int ranks) {
 
 /// Windows from the first half to the second, answered by one message, or both ways at once; with an odd number of
 /// ranks the last one has nothing to do.
-CorpusEntry windows(int ranks, Bytes bytes, Window const& window, bool both_ways) {
+CorpusEntry windows(int ranks, Bytes bytes, MessageWindow const& window, bool both_ways) {
     CorpusEntry entry{fmt::format("windows of {} messages of {} B, {} B apart{}", window.messages, bytes, window.stride,
                                   both_ways ? ", both ways" : ""),
                       {}};

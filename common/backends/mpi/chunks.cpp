@@ -69,7 +69,7 @@ std::vector<Chunk> pieces(Bytes bytes, Bytes chunk, Make make) {
 
 /// The same for every message of a window, one after the other.
 template <class Make>
-std::vector<Chunk> pieces_of_window(Window const& window, Bytes bytes, Bytes chunk, Make make) {
+std::vector<Chunk> pieces_of_window(MessageWindow const& window, Bytes bytes, Bytes chunk, Make make) {
     std::vector<Chunk> chunks;
     for (Bytes message = 0; message < window.messages; ++message) {
         Bytes const begin = message * window.stride;

@@ -56,7 +56,7 @@ struct Sides {
     std::byte* local = nullptr;       // this rank's memory for its accesses
     std::vector<Block> targets = {};  // and the part of it for each peer
     std::vector<MemoryCopy> self = {};
-    dlmb::Window messages = {};  // of each part
+    MessageWindow messages = {};  // of each part
 };
 
 /// Exposes what `blocks` cover.
@@ -116,8 +116,8 @@ struct SidesOf {
     }
 
 private:
-    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv,
-                           std::vector<Block> received, dlmb::Window const& messages = {}) const {
+    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv, std::vector<Block> received,
+                           MessageWindow const& messages = {}) const {
         Sides sides;
         sides.messages = messages;
         bool const reads = verb == Verb::get;

@@ -211,7 +211,7 @@ TEST(PlanPayload, ChecksTheSmallestBlocksAndTheGapsBetweenThem) {
 }
 
 /// Delivers what rank 0 sends to rank 1, message by message from the last on.
-void deliver_window(Ranks& ranks, Window const& window, Bytes bytes) {
+void deliver_window(Ranks& ranks, MessageWindow const& window, Bytes bytes) {
     auto const& send = std::get<Send>(ranks.plan(0).steps[0].operation);
     auto const& recv = std::get<Recv>(ranks.plan(1).steps[0].operation);
     for (Bytes message = window.messages; message-- > 0;) {
@@ -220,7 +220,7 @@ void deliver_window(Ranks& ranks, Window const& window, Bytes bytes) {
     }
 }
 
-Ranks window_of(Window const& window, Bytes bytes) {
+Ranks window_of(MessageWindow const& window, Bytes bytes) {
     std::vector<Plan> plans;
     for (Rank me = 0; me < 2; ++me) {
         PlanBuilder builder(me);
@@ -242,7 +242,7 @@ TEST(PlanPayload, MessagesOfAWindowInOnePlaceCarryOnePayload) {
 }
 
 TEST(PlanPayload, MessagesOfAWindowInPlacesOfTheirOwnHavePayloadsOfTheirOwn) {
-    Window const window{5, 24};
+    MessageWindow const window{5, 24};
     Ranks ranks = window_of(window, 21);
     ranks.prepare(3);
     deliver_window(ranks, window, 21);

@@ -169,7 +169,7 @@ TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
         auto const& send = std::get<Send>(plans[1].steps.at(0).operation);
         EXPECT_EQ(send.to.peer, 3);
         EXPECT_EQ(send.to.bytes, 1024U);
-        EXPECT_EQ(send.window, (Window{64, 0}));
+        EXPECT_EQ(send.window, (MessageWindow{64, 0}));
         EXPECT_EQ(plans[1].steps.at(1).after, std::vector<StepId>{0});
         EXPECT_EQ(std::get<Recv>(plans[3].steps.at(0).operation).window, send.window);
         EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.bytes, 4U);
@@ -214,6 +214,27 @@ TEST(CollectivePlan, AsManyPairsAsAreAskedForSend) {
     EXPECT_EQ(messages({{"operation", "message_rate"}, {"pairs", "2"}}), 2 * 64);
     EXPECT_EQ(messages({{"operation", "bandwidth"}, {"window", "10"}}), 4 * 10);
     EXPECT_EQ(messages({{"operation", "bibandwidth"}}), 2 * 4 * 64);
+}
+
+// osu_iallreduce.c: the call, then the computation, during which MPI is not called, then the wait.
+TEST(CollectivePlan, AComputationBesideTheOperationWaitsForNothing) {
+    auto const steps = [](Parameters parameters) {
+        parameters["compute"] = "gemm";
+        return plans_of(parameters, {2, 2})[0].steps;
+    };
+    Step const last = steps({{"compute-us", "12.5"}}).at(1);
+    auto const& compute = std::get<Compute>(last.operation);
+    EXPECT_EQ(compute.busy_ns, 12500);
+    EXPECT_TRUE(compute.product.has_value());
+    EXPECT_TRUE(compute.uninterrupted);
+    EXPECT_TRUE(last.after.empty());
+    EXPECT_FALSE(std::get<Compute>(steps({{"compute-progress", "on"}}).at(1).operation).uninterrupted);
+    EXPECT_EQ(std::get<Compute>(steps({{"operation", "bandwidth"}}).at(2).operation).busy_ns, 0)
+        << "auto, before a launch has measured the operation";
+    auto const automatic = type().set_by_communication;
+    EXPECT_EQ(automatic(resolve(type(), "", {{"compute", "busy"}})), "compute-us");
+    EXPECT_EQ(automatic(resolve(type(), "", {{"compute", "busy"}, {"compute-us", "5"}})), "");
+    EXPECT_EQ(automatic(resolve(type(), "", {})), "");
 }
 
 TEST(CollectivePlan, LabelsAreTheOperationsName) {

@@ -64,7 +64,7 @@ TEST(MpiChunks, BothEndsOfAMessageCutItAlike) {
 }
 
 TEST(MpiChunks, AWindowIsItsMessagesOneByOne) {
-    Window const window{3, 2 * chunk};
+    MessageWindow const window{3, 2 * chunk};
     std::vector<Chunk> const sent = chunks_of(Send{0, 0, {1, 64, chunk + 1}, 5, -1, window}, {chunk, 1, 0, 2});
     std::vector<Chunk> const received = chunks_of(Recv{0, 0, {0, 0, chunk + 1}, 5, -1, window}, {chunk, 1, 1, 2});
     ASSERT_EQ(sent.size(), 6U);

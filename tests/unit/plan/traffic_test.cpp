@@ -230,7 +230,7 @@ TEST(Traffic, APhaseTakesTheStepsWithASuffix) {
 
 TEST(Traffic, OfAWindowIsThatOfItsMessages) {
     constexpr Bytes bytes = Bytes{3} << 30;
-    for (Window const& window : {Window{64, 0}, Window{64, bytes}}) {
+    for (MessageWindow const& window : {MessageWindow{64, 0}, MessageWindow{64, bytes}}) {
         PlanBuilder builder(0);
         builder.send(builder.group({{0, 1}}), 1, bytes, 0, -1, "w", {}, window);
         Plan const plan = std::move(builder).finish();

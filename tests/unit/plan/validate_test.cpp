@@ -145,7 +145,7 @@ TEST(Validate, MessagesOfOneChannelMeetInOrder) {
 }
 
 TEST(Validate, WindowsOfBothEndsAreAlikeAndTheirMessagesLieApart) {
-    auto const plans_with = [](Window const& sent, Window const& received) {
+    auto const plans_with = [](MessageWindow const& sent, MessageWindow const& received) {
         std::vector<Plan> plans;
         for (Rank me = 0; me < 2; ++me) {
             PlanBuilder builder(me);
