@@ -297,8 +297,8 @@ std::optional<TimedLook> CellRun::lay(std::uint64_t round, std::uint64_t samples
     std::uint32_t const random =
         philox({word, static_cast<std::uint32_t>(samples_), 0, looks_purpose}, options_.order_seed).front();
     launch_.watchdog.touch();
-    std::uint64_t const unrecorded = options_.mode == Mode::osu ? lead_ : unrecorded_;
-    return cell_.point->check().lay(random, {samples_ * each, samples * each, unrecorded});
+    std::uint64_t const before_samples = options_.mode == Mode::osu ? lead_ : unrecorded_;
+    return cell_.point->check().lay(random, {samples_ * each, samples * each, before_samples});
 }
 
 bool CellRun::found_right(TimedLook const& look, bool again, std::uint64_t round) {
