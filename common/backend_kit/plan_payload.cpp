@@ -295,7 +295,7 @@ std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t itera
                                                        own_member(piece), piece.first_element);
         return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
     }
-    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key);
+    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key, piece.first_byte / 8);
     return wrong ? fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what, wrong->offset,
                                piece.bytes, wrong->found, wrong->expected)
                  : "";
