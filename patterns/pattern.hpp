@@ -44,6 +44,10 @@ struct Statistic {
     double value = 0;
 };
 
+/// The statistic of traffic whose messages are counted: in one iteration over all ranks, answers left out. Such cells
+/// get message_rate_per_s.
+inline constexpr char const* window_messages = "window_messages";
+
 class Pattern {
 public:
     virtual ~Pattern() = default;
@@ -127,6 +131,9 @@ struct PatternType {
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.
     std::span<std::string_view const> compute_parameters{};
+    /// The parameter that is given the time that the same cell took without compute steps in this launch, in us;
+    /// empty: none is, with these parameters. nullptr: with none. Without that time it is "auto", and computes for 0.
+    std::string_view (*set_by_communication)(Parameters const&) = nullptr;
     /// False: traffic with these parameters has no size (a barrier), and every parameter of sizes is 0. nullptr: all
     /// has.
     bool (*has_sizes)(Parameters const&) = nullptr;

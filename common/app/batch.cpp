@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -155,6 +156,15 @@ bool is_below_floor(measure::CellResult const& result, double timer_ns) {
                                    result.sync.is_span ? static_cast<double>(result.sync.clock_error_ns) : 0);
 }
 
+/// Of traffic whose messages are counted: how many of them all ranks together send per second.
+void add_message_rate(record::Record& cell) {
+    constexpr double nanoseconds_per_second = 1e9;
+    auto const messages = cell.statistics.find(window_messages);
+    if (messages != cell.statistics.end() && cell.result.time.median > 0) {
+        cell.statistics["message_rate_per_s"] = messages->second / cell.result.time.median * nanoseconds_per_second;
+    }
+}
+
 }  // namespace
 
 bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes host_free_now) {
@@ -175,11 +185,36 @@ void Batch::add(SweepPoint const& point) {
         skip(point, skipped.cell, skipped.reason);
     }
     reporter_.resumed(cells.finished);
-    if (!cells.open.empty()) {
+    std::string_view const compute_time =
+        source_.type.set_by_communication == nullptr ? "" : source_.type.set_by_communication(point.parameters);
+    if (!compute_time.empty()) {
+        prepare_beside(point, compute_time, std::move(cells.open));
+    } else if (!cells.open.empty()) {
         prepare(point, *pattern, std::move(cells.open));
     }
     if (alone) {
         run();
+    }
+}
+
+void Batch::prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells) {
+    for (measure::Cell& cell : cells) {
+        auto const mine = overlap_.communication_us(record_of(cell)) * nanoseconds_per_microsecond;
+        std::int64_t const alone_ns = reduce_over_ranks(launch_.bootstrap, std::llround(mine), Fold::max);
+        if (alone_ns == 0) {
+            skip(
+                point, cell,
+                fmt::format("--{} auto: this launch has not measured the same cell without computing; give both, as in "
+                            "--compute none,busy, or a time",
+                            compute_time));
+            continue;
+        }
+        Parameters parameters = point.parameters;
+        parameters[std::string(compute_time)] =
+            fmt::format("{:.3f}", static_cast<double>(alone_ns) / nanoseconds_per_microsecond);
+        std::vector<measure::Cell> one;
+        one.push_back(std::move(cell));
+        prepare(point, *source_.type.make(parameters, source_.world), std::move(one));
     }
 }
 
@@ -305,6 +340,7 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
         record.result.below_floor = is_below_floor(result, calibration->timer.cost_ns);
     }
     overlap_.add(record);
+    add_message_rate(record);
     reporter_.cell(record, ready->point->title);
 }
 

@@ -78,6 +78,8 @@ private:
         std::optional<record::HostPages> pages;
     };
 
+    /// With compute steps as long as each of the cells took without them.
+    void prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells);
     void prepare(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell> cells);
     [[nodiscard]] ReadyPoint fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
                                           BufferChoice const& choice);

@@ -48,6 +48,11 @@ void Overlap::add(record::Record& cell) {
     }
 }
 
+double Overlap::communication_us(record::Record const& cell) const {
+    auto const alone = communication_us_.find(communication_of(type_, cell));
+    return alone == communication_us_.end() ? 0 : alone->second;
+}
+
 std::string overlap_line(record::Record const& cell) {
     if (cell.statistics.count("exposed_us") == 0) {
         return "";

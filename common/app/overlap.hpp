@@ -27,6 +27,9 @@ public:
     /// 1: the communication costs no time, 0: as much as alone, below 0: computing slows it down.
     void add(record::Record& cell);
 
+    /// What the same cell took without compute steps, on rank 0; 0: that was not measured, or this is another rank.
+    [[nodiscard]] double communication_us(record::Record const& cell) const;
+
 private:
     PatternType const& type_;
     std::map<std::string, double> communication_us_;  // by what is the same with and without compute steps

@@ -176,10 +176,6 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
             bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));
             if (!has_sizes) {
                 set_sizes(axes, "0", chosen);
-                if (chosen == last) {
-                    continue;
-                }
-                last = chosen;
             }
             if (has_sizes && options.suite) {
                 Parameters const resolved = resolve(type, preset, chosen);

@@ -22,14 +22,17 @@ public:
     explicit HostCompute(Compute const& step);
 
     void start() { end_ns_ = now_ns() + busy_ns_; }
-    /// Does a piece of work (a matrix product of `tile_edge`^3 multiplications, whatever the step's shape, or nothing);
-    /// true: the time is over.
+    /// Does a piece of work (a matrix product of `tile_edge`^3 multiplications, whatever the step's shape, or nothing),
+    /// or all of a step that is uninterrupted; true: the time is over.
     [[nodiscard]] bool test();
 
 private:
     static constexpr std::size_t tile_edge = 48;  // a few microseconds
 
+    void multiply();
+
     Nanoseconds busy_ns_;
+    bool uninterrupted_;
     Nanoseconds end_ns_ = 0;
     std::vector<float> tiles_;  // two factors and the sum of products; empty: only the clock is watched
 };

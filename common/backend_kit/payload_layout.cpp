@@ -41,12 +41,17 @@ private:
         }
     }
     void add(Send const& operation) {
-        send({operation.buffer, operation.to.offset}, operation.to.bytes, plan_.me,
-             world(operation.group, operation.to.peer));
+        for_each_place(operation.window, [&](Bytes first) {
+            keep(layout_.sent, {operation.buffer, operation.to.offset + first, operation.to.bytes, step_, plan_.me,
+                                world(operation.group, operation.to.peer), 0, first});
+        });
     }
     void add(Recv const& operation) {
-        deliver({operation.buffer, operation.from.offset}, operation.from.bytes,
-                world(operation.group, operation.from.peer), plan_.me);
+        guarded_.insert(operation.buffer);
+        for_each_place(operation.window, [&](Bytes first) {
+            keep(layout_.delivered, {operation.buffer, operation.from.offset + first, operation.from.bytes, step_,
+                                     world(operation.group, operation.from.peer), plan_.me, 0, first});
+        });
     }
     void add(AllReduce const& operation) {
         send(operation.send, operation.bytes, every_rank, every_rank);
@@ -104,6 +109,13 @@ private:
     void deliver(Region region, Bytes bytes, Rank source, Rank destination, std::uint64_t first_element = 0) {
         guarded_.insert(region.buffer);
         keep(layout_.delivered, {region.buffer, region.offset, bytes, step_, source, destination, first_element});
+    }
+    /// Messages of a window without a stride have one place, and one payload.
+    static void for_each_place(MessageWindow const& window, auto const& use) {
+        Bytes const places = window.stride == 0 ? 1 : window.messages;
+        for (Bytes place = 0; place < places; ++place) {
+            use(place * window.stride);
+        }
     }
     void keep(std::vector<Piece>& pieces, Piece const& piece) {
         Bytes const size = plan_.buffers.at(piece.buffer).bytes;

@@ -22,6 +22,7 @@ struct Piece {
     Rank source = 0;
     Rank destination = 0;
     std::uint64_t first_element = 0;  // reductions: where in the full vector the region begins
+    Bytes first_byte = 0;             // of windows: where in the step's stream the message begins, a multiple of 8
 };
 
 /// Untouched memory of a receive buffer, between pieces.

@@ -85,7 +85,7 @@ std::string recognise(Plan const& plan, PayloadLayout const& layout, Piece const
         return "nothing was written there";
     }
     auto const is = [&](Rank source, Rank destination, std::uint32_t step, std::uint32_t of_iteration) {
-        return is_stream(found, payload_key(source, destination, step, of_iteration), offset);
+        return is_stream(found, payload_key(source, destination, step, of_iteration), piece.first_byte + offset);
     };
     std::uint32_t const step = layout.step_numbers[piece.step];
     for (std::uint32_t back = 1; back <= std::min(iterations_back, iteration); ++back) {
@@ -222,7 +222,8 @@ void PlanPayload::prepare(std::uint32_t iteration) {
             fill_reduction_input(piece, iteration);
         } else {
             memory_.fill(at(piece.buffer, piece.offset), piece.bytes,
-                         payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration));
+                         payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration),
+                         piece.first_byte / 8);
         }
     }
 }
@@ -272,7 +273,8 @@ std::vector<std::string> PlanPayload::verify(std::uint32_t iteration, PayloadAge
 
 std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration) {
     PayloadKey const key = payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration);
-    std::optional<Mismatch> const wrong = memory_.check(at(piece.buffer, piece.offset), piece.bytes, key);
+    std::optional<Mismatch> const wrong =
+        memory_.check(at(piece.buffer, piece.offset), piece.bytes, key, piece.first_byte / 8);
     if (!wrong) {
         return {};
     }
@@ -293,7 +295,7 @@ std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t itera
                                                        own_member(piece), piece.first_element);
         return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
     }
-    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key);
+    std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key, piece.first_byte / 8);
     return wrong ? fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what, wrong->offset,
                                piece.bytes, wrong->found, wrong->expected)
                  : "";

@@ -97,7 +97,10 @@ SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, doub
 
 std::string osu_definition(OsuProgram const& program) {
     return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
-                       program.barrier ? "a barrier" : "nothing", program.pairs ? "the first ranks of pairs" : "ranks",
+                       program.barrier ? "a barrier" : "nothing",
+                       program.first_rank ? "rank 0"
+                       : program.pairs    ? "the first ranks of pairs"
+                                          : "ranks",
                        program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
 }
 
@@ -294,8 +297,8 @@ std::optional<TimedLook> CellRun::lay(std::uint64_t round, std::uint64_t samples
     std::uint32_t const random =
         philox({word, static_cast<std::uint32_t>(samples_), 0, looks_purpose}, options_.order_seed).front();
     launch_.watchdog.touch();
-    std::uint64_t const unrecorded = options_.mode == Mode::osu ? lead_ : unrecorded_;
-    return cell_.point->check().lay(random, {samples_ * each, samples * each, unrecorded});
+    std::uint64_t const before_samples = options_.mode == Mode::osu ? lead_ : unrecorded_;
+    return cell_.point->check().lay(random, {samples_ * each, samples * each, before_samples});
 }
 
 bool CellRun::found_right(TimedLook const& look, bool again, std::uint64_t round) {

@@ -172,22 +172,22 @@ StepId PlanBuilder::barrier(GroupId group, std::string label, std::vector<StepId
 }
 
 StepId PlanBuilder::send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
-                         std::vector<StepId> after) {
-    Region const data = region(label + ".send", bytes, Role::sent);
-    return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch}, std::move(after),
+                         std::vector<StepId> after, MessageWindow window) {
+    Region const data = region(label + ".send", window.span(bytes), Role::sent);
+    return add_step(Send{group, data.buffer, {to, data.offset, bytes}, channel, batch, window}, std::move(after),
                     std::move(label));
 }
 
 StepId PlanBuilder::recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
-                         std::vector<StepId> after) {
-    Region const data = region(label + ".recv", bytes, Role::delivered);
-    return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch}, std::move(after),
+                         std::vector<StepId> after, MessageWindow window) {
+    Region const data = region(label + ".recv", window.span(bytes), Role::delivered);
+    return add_step(Recv{group, data.buffer, {from, data.offset, bytes}, channel, batch, window}, std::move(after),
                     std::move(label));
 }
 
 StepId PlanBuilder::compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after,
-                            std::optional<ProductShape> product) {
-    return add_step(Compute{busy_ns, product}, std::move(after), std::move(label));
+                            std::optional<ProductShape> product, bool uninterrupted) {
+    return add_step(Compute{busy_ns, product, uninterrupted}, std::move(after), std::move(label));
 }
 
 Rank PlanBuilder::group_size(GroupId group) const {

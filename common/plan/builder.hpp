@@ -60,12 +60,13 @@ public:
     StepId broadcast(GroupId group, Rank root, Bytes bytes, Element element, std::string label,
                      std::vector<StepId> after = {});
     StepId barrier(GroupId group, std::string label, std::vector<StepId> after = {});
+    /// `bytes`: of each message of the window.
     StepId send(GroupId group, Rank to, Bytes bytes, int channel, int batch, std::string label,
-                std::vector<StepId> after = {});
+                std::vector<StepId> after = {}, MessageWindow window = {});
     StepId recv(GroupId group, Rank from, Bytes bytes, int channel, int batch, std::string label,
-                std::vector<StepId> after = {});
+                std::vector<StepId> after = {}, MessageWindow window = {});
     StepId compute(Nanoseconds busy_ns, std::string label, std::vector<StepId> after = {},
-                   std::optional<ProductShape> product = std::nullopt);
+                   std::optional<ProductShape> product = std::nullopt, bool uninterrupted = false);
 
     [[nodiscard]] Plan finish() && { return std::move(plan_); }
 

@@ -93,10 +93,14 @@ public:
         }
     }
     void operator()(Send const& step) {
-        send(step.to.bytes, world(step.group, step.to.peer), static_cast<Tag>(step.channel));
+        for (Bytes message = 0; message < step.window.messages; ++message) {
+            send(step.to.bytes, world(step.group, step.to.peer), static_cast<Tag>(step.channel));
+        }
     }
     void operator()(Recv const& step) {
-        recv(step.from.bytes, world(step.group, step.from.peer), static_cast<Tag>(step.channel));
+        for (Bytes message = 0; message < step.window.messages; ++message) {
+            recv(step.from.bytes, world(step.group, step.from.peer), static_cast<Tag>(step.channel));
+        }
     }
     void operator()(AllGather const& step) {
         std::vector<Rank> const& members = plan_.groups[step.group].members;

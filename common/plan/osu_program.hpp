@@ -16,12 +16,13 @@ struct OsuProgram {
     bool barrier = true;
     /// Of pairs, the ranks of the first half alone take times. Collectives: all ranks do.
     bool pairs = false;
-    int divisor = 1;  // of the time of a call: 2 where a message goes there and back
+    bool first_rank = false;  // rank 0 alone takes times
+    int divisor = 1;          // of the time of a call: 2 where a message goes there and back
     std::uint64_t iterations = 100;
     std::uint64_t warmup = 10;
 
-    [[nodiscard]] constexpr bool takes_times(Rank rank, int ranks) const { return !pairs || rank < ranks / 2; }
-    [[nodiscard]] constexpr int ranks_with_times(int ranks) const { return pairs ? ranks / 2 : ranks; }
+    [[nodiscard]] constexpr int ranks_with_times(int ranks) const { return first_rank ? 1 : pairs ? ranks / 2 : ranks; }
+    [[nodiscard]] constexpr bool takes_times(Rank rank, int ranks) const { return rank < ranks_with_times(ranks); }
 };
 
 /// LARGE_MESSAGE_SIZE: longer messages are sent a tenth as often.
@@ -35,7 +36,13 @@ inline constexpr Bytes osu_large_message = 8192;
 /// LAT_LOOP_*, LAT_SKIP_*: half of a round trip on the side that begins.
 [[nodiscard]] constexpr OsuProgram osu_latency(Bytes message) {
     bool const large = message > osu_large_message;
-    return {false, true, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
+    return {false, true, false, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
+}
+
+/// BW_LOOP_*, BW_SKIP_*, of osu_bw.c and osu_bibw.c. osu_mbw_mr.c has a barrier before every window.
+[[nodiscard]] constexpr OsuProgram osu_windows(Bytes message, bool barrier) {
+    bool const large = message > osu_large_message;
+    return {barrier, true, true, 1, large ? std::uint64_t{20} : 100, large ? std::uint64_t{2} : 10};
 }
 
 }  // namespace dlmb

@@ -97,6 +97,17 @@ std::span<Block const> received_blocks(Operation const& operation) {
     return recv == nullptr ? std::span<Block const>() : std::span(&recv->from, 1);
 }
 
+Bytes messages_of_block(Operation const& operation) {
+    return std::visit(
+        [](auto const& step) -> Bytes {
+            if constexpr (requires { step.window; }) {
+                return step.window.messages;
+            }
+            return 1;
+        },
+        operation);
+}
+
 std::optional<Element> element_named(std::string_view name) {
     auto const* const found = std::find_if(std::begin(synonyms), std::end(synonyms),
                                            [&](Synonym const& synonym) { return synonym.name == name; });

@@ -69,14 +69,26 @@ struct Exchange {
     bool operator==(Exchange const&) const = default;
 };
 
+/// Several messages of one Send or Recv, all in flight together: each has the bytes of the step's block and lies
+/// `stride` bytes behind the one before. Stride 0: all are sent from one region and delivered to one region, and carry
+/// the same payload. Otherwise the stride is a multiple of 8, at least the bytes of a message. Both ends say the same.
+struct MessageWindow {
+    Bytes messages = 1;
+    Bytes stride = 0;
+    bool operator==(MessageWindow const&) const = default;
+    /// Bytes from the first message's first to the last message's last, of messages of `bytes`.
+    [[nodiscard]] Bytes span(Bytes bytes) const { return (messages - 1) * stride + bytes; }
+};
+
 /// Point to point. `channel` separates streams between one pair of ranks; steps of the same `batch` (>= 0) are
-/// posted in one native call; -1: on its own.
+/// posted in one native call; -1: on its own. `to`, `from`: of the first message of the window.
 struct Send {
     GroupId group = 0;
     BufferId buffer = 0;
     Block to;
     int channel = 0;
     int batch = -1;
+    MessageWindow window = {};
     bool operator==(Send const&) const = default;
 };
 struct Recv {
@@ -85,6 +97,7 @@ struct Recv {
     Block from;
     int channel = 0;
     int batch = -1;
+    MessageWindow window = {};
     bool operator==(Recv const&) const = default;
 };
 
@@ -168,10 +181,12 @@ struct ProductShape {
 };
 
 /// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
-/// Without it the host watches the clock and the transport, as it does while a GPU computes.
+/// Without it the host watches the clock. In between it serves the transport, as it does while a GPU computes;
+/// `uninterrupted`: not before the time is over.
 struct Compute {
     Nanoseconds busy_ns = 0;
     std::optional<ProductShape> product = std::nullopt;
+    bool uninterrupted = false;
     bool operator==(Compute const&) const = default;
 };
 
@@ -259,9 +274,12 @@ template <class Step>
 /// Rank in a group -> world rank.
 [[nodiscard]] Rank world_rank(Plan const& plan, GroupId group, Rank peer);
 
-/// What an Exchange or a Send sends, what an Exchange or a Recv receives; nothing of other operations.
+/// What an Exchange or a Send sends, what an Exchange or a Recv receives; nothing of other operations. A window is one
+/// block, with as many messages as messages_of_block() says.
 [[nodiscard]] std::span<Block const> sent_blocks(Operation const& operation);
 [[nodiscard]] std::span<Block const> received_blocks(Operation const& operation);
+/// 1 but for windows.
+[[nodiscard]] Bytes messages_of_block(Operation const& operation);
 
 /// The names of element types that people write: ours, C's and those of OSU and nccl-tests.
 inline constexpr char const* element_names =

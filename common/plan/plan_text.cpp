@@ -20,7 +20,7 @@ std::vector<Bytes> message_sizes(Plan const& plan, Operation const& operation) {
     std::vector<Bytes> sizes;
     for (Block const& block : sent_blocks(operation)) {
         if (world_rank(plan, *group_of(operation), block.peer) != plan.me) {
-            sizes.push_back(block.bytes);
+            sizes.insert(sizes.end(), messages_of_block(operation), block.bytes);
         }
     }
     std::visit(

@@ -69,15 +69,17 @@ private:
 
 void add(RankTraffic& traffic, Plan const& plan, Operation const& operation) {
     auto const is_me = [&](Rank peer) { return world_rank(plan, *group_of(operation), peer) == plan.me; };
+    Bytes const messages = messages_of_block(operation);
     for (Block const& block : sent_blocks(operation)) {
-        traffic.payload += block.bytes;
-        traffic.send_total += block.bytes;
-        (is_me(block.peer) ? traffic.self : traffic.out) += block.bytes;
-        traffic.messages += is_me(block.peer) ? 0U : 1U;
+        Bytes const bytes = messages * block.bytes;
+        traffic.payload += bytes;
+        traffic.send_total += bytes;
+        (is_me(block.peer) ? traffic.self : traffic.out) += bytes;
+        traffic.messages += is_me(block.peer) ? 0 : messages;
     }
     for (Block const& block : received_blocks(operation)) {
-        traffic.recv_total += block.bytes;
-        traffic.in += is_me(block.peer) ? 0 : block.bytes;
+        traffic.recv_total += messages * block.bytes;
+        traffic.in += is_me(block.peer) ? 0 : messages * block.bytes;
     }
     std::visit(CollectiveTraffic{traffic, plan}, operation);
 }
@@ -143,7 +145,8 @@ void add_sent_bytes(Plan const& plan, std::string_view phase, std::span<Bytes> r
             continue;
         }
         for (Block const& block : sent_blocks(step.operation)) {
-            row[static_cast<std::size_t>(world_rank(plan, *group_of(step.operation), block.peer))] += block.bytes;
+            row[static_cast<std::size_t>(world_rank(plan, *group_of(step.operation), block.peer))] +=
+                messages_of_block(step.operation) * block.bytes;
         }
     }
 }

@@ -21,7 +21,7 @@ struct RankTraffic {
     Bytes in = 0;       // enters the rank
     Bytes send_total = 0;  // row of the traffic matrix, self included
     Bytes recv_total = 0;  // column, self included
-    Bytes messages = 0;    // blocks sent to other ranks
+    Bytes messages = 0;    // blocks sent to other ranks, of windows their messages
     Bytes self = 0;        // part of `payload` whose destination is this rank
     bool operator==(RankTraffic const&) const = default;
 };

@@ -96,6 +96,7 @@ struct Message {
     Rank destination = 0;
     int channel = 0;
     Bytes bytes = 0;
+    MessageWindow window;
     SharedGroupId group = 0;
     RankStep rank_step;
     [[nodiscard]] auto key() const { return std::tie(source, destination, channel); }
@@ -112,10 +113,10 @@ Messages collect(std::span<Plan const> plans, GroupIndex const& index) {
             RankStep const rank_step{plan.me, static_cast<StepId>(id)};
             if (auto const* send = std::get_if<Send>(&plan.steps[id].operation)) {
                 messages.sends.push_back({plan.me, world_rank(plan, send->group, send->to.peer), send->channel,
-                                          send->to.bytes, index.of(plan.me, send->group), rank_step});
+                                          send->to.bytes, send->window, index.of(plan.me, send->group), rank_step});
             } else if (auto const* recv = std::get_if<Recv>(&plan.steps[id].operation)) {
                 messages.recvs.push_back({world_rank(plan, recv->group, recv->from.peer), plan.me, recv->channel,
-                                          recv->from.bytes, index.of(plan.me, recv->group), rank_step});
+                                          recv->from.bytes, recv->window, index.of(plan.me, recv->group), rank_step});
             }
         }
     }
@@ -185,6 +186,11 @@ private:
             report(problems_, plan(recv.rank_step), recv.rank_step.step,
                    fmt::format("expects {} B from rank {} on channel {}, {} sends {} B", recv.bytes, recv.source,
                                recv.channel, name(send.rank_step), send.bytes));
+        } else if (send.window != recv.window) {
+            report(problems_, plan(recv.rank_step), recv.rank_step.step,
+                   fmt::format("expects {} messages {} B apart from rank {}, {} sends {} that are {} B apart",
+                               recv.window.messages, recv.window.stride, recv.source, name(send.rank_step),
+                               send.window.messages, send.window.stride));
         } else if (send.group != recv.group) {
             report(problems_, plan(recv.rank_step), recv.rank_step.step,
                    fmt::format("is on another group than {}", name(send.rank_step)));

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -99,8 +100,8 @@ public:
             check_blocks(exchange.recv, exchange.recv_buffer, ranks, "recv");
         }
     }
-    void operator()(Send const& send) { check_message(send.group, send.buffer, send.to, send.channel, "send"); }
-    void operator()(Recv const& recv) { check_message(recv.group, recv.buffer, recv.from, recv.channel, "recv"); }
+    void operator()(Send const& step) { check_messages(step, step.to, "send"); }
+    void operator()(Recv const& step) { check_messages(step, step.from, "recv"); }
     template <class Collective>
     void operator()(Collective const& step) {
         Bytes const ranks = group_size(step.group);
@@ -189,14 +190,31 @@ private:
         }
     }
 
-    void check_message(GroupId group, BufferId buffer, Block const& block, int channel, std::string_view side) {
-        if (Bytes const ranks = group_size(group); ranks > 0) {
+    void check_messages(auto const& step, Block const& block, std::string_view side) {
+        if (Bytes const ranks = group_size(step.group); ranks > 0) {
             check_peer(block.peer, ranks, side);
         }
-        check_bounds(buffer, block.offset, block.bytes, side);
-        if (channel < 0) {
-            fail(fmt::format("{}: channel {} is below 0", side, channel));
+        if (check_window(step.window, block.bytes, side)) {
+            check_bounds(step.buffer, block.offset, step.window.span(block.bytes), side);
         }
+        if (step.channel < 0) {
+            fail(fmt::format("{}: channel {} is below 0", side, step.channel));
+        }
+    }
+
+    /// Messages of a window lie apart from each other or all in one place.
+    bool check_window(MessageWindow const& window, Bytes bytes, std::string_view side) {
+        constexpr Bytes payload_word_bytes = 8;
+        Bytes const stride = window.stride;
+        Bytes const most = (std::numeric_limits<Bytes>::max() - bytes) / std::max<Bytes>(stride, 1);
+        if (window.messages == 0) {
+            fail(fmt::format("{}: has a window of no message", side));
+        } else if (stride > 0 && (stride < bytes || stride % payload_word_bytes != 0 || window.messages - 1 > most)) {
+            fail(fmt::format("{}: {} messages of {} B do not lie {} B apart", side, window.messages, bytes, stride));
+        } else {
+            return true;
+        }
+        return false;
     }
 
     template <class Step>
@@ -290,8 +308,8 @@ public:
             add(writes, {exchange.recv_buffer, block.offset}, block.bytes);
         }
     }
-    void operator()(Send const& step) { add(reads, {step.buffer, step.to.offset}, step.to.bytes); }
-    void operator()(Recv const& step) { add(writes, {step.buffer, step.from.offset}, step.from.bytes); }
+    void operator()(Send const& step) { add_window(reads, step, step.to); }
+    void operator()(Recv const& step) { add_window(writes, step, step.from); }
     template <class Collective>
     void operator()(Collective const& step) {
         Used const used = used_by(plan_, step);
@@ -312,6 +330,13 @@ private:
     void add(std::vector<Access>& list, Region const& region, Bytes bytes) const {
         if (bytes > 0 && !plan_.buffers[region.buffer].shared) {
             list.push_back({region.buffer, region.offset, region.offset + bytes, step_});
+        }
+    }
+
+    void add_window(std::vector<Access>& list, auto const& step, Block const& block) const {
+        Bytes const places = step.window.stride == 0 ? 1 : step.window.messages;
+        for (Bytes place = 0; place < places; ++place) {
+            add(list, {step.buffer, block.offset + place * step.window.stride}, block.bytes);
         }
     }
 

@@ -46,12 +46,12 @@ public:
     }
     void operator()(Send const& step) const {
         group(step.group);
-        blocks("send", step.group, std::span(&step.to, 1));
+        blocks("send", step.group, std::vector<Block>(step.window.messages, step.to));
         stream(step.channel, step.batch);
     }
     void operator()(Recv const& step) const {
         group(step.group);
-        blocks("recv", step.group, std::span(&step.from, 1));
+        blocks("recv", step.group, std::vector<Block>(step.window.messages, step.from));
         stream(step.channel, step.batch);
     }
     void operator()(Barrier const& step) const { group(step.group); }
@@ -61,6 +61,9 @@ public:
         if (step.product) {
             format(R"(,"product":{{"rows":{},"columns":{},"inner":{}}})", step.product->rows, step.product->columns,
                    step.product->inner);
+        }
+        if (step.uninterrupted) {
+            format(R"(,"uninterrupted":true)");
         }
     }
 

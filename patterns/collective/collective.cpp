@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 #include <tuple>
 
@@ -25,7 +26,7 @@ constexpr Bytes max_message_bytes = Bytes{1} << 42;
 constexpr ParameterInfo infos[] = {
     {"operation",
      "allreduce, reduce, reduce_scatter_block, reduce_scatter, allgather(v), gather(v), scatter(v), broadcast, "
-     "barrier, alltoall(v), sendrecv",
+     "barrier, alltoall(v), sendrecv, bandwidth, bibandwidth, message_rate",
      "allreduce"},
     {"message-size",
      "[MIN:]MAX bytes, doubling from MIN (8 where left out; N:N is one size): the buffer, or, of allgather(v), "
@@ -36,6 +37,20 @@ constexpr ParameterInfo infos[] = {
     {"in-place", "on: reductions, gathers and scatters work in one buffer (rooted ones at their root)", "off"},
     {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
     {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
+    {"window", "bandwidth, bibandwidth, message_rate: messages in flight, from 1 to 65536", "64"},
+    {"window-buffers",
+     "of these: single (the messages of a window carry one payload from one place to one place) or multiple (each has "
+     "pages of its own)",
+     "single"},
+    {"pairs", "of these: all, or how many ranks r of the first half send to rank r + ranks / 2", "all"},
+    {"compute",
+     "beside the operation, which is non-blocking then: none, busy (the host watches the clock) or gemm (it multiplies "
+     "matrices)",
+     "none"},
+    {"compute-us",
+     "how long, or auto: as long as the same cell took without computing in this launch (--compute none,busy)", "auto"},
+    {"compute-progress",
+     "on: the host looks after the operation while it computes; off: before and after only, as OSU does", "off"},
     {"skew",
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
      "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
@@ -79,6 +94,36 @@ Route read_route(Parameters const& parameters, Kind kind, int ranks) {
     return route;
 }
 
+constexpr int largest_window = 65536;
+
+Windows read_windows(Parameters const& parameters, Params const& params, int ranks) {
+    Windows windows;
+    windows.messages = read_int(parameters, "window", 1, largest_window);
+    windows.one_buffer = read_choice(parameters, "window-buffers", {"single", "multiple"}) == 0;
+    if (!info_of(params.kind).windows) {
+        return windows;
+    }
+    std::string_view const name = info_of(params.kind).name;
+    if (ranks < 2) {
+        throw UsageError(fmt::format("--operation {}: needs pairs of ranks, and there is one rank", name));
+    }
+    windows.pairs = parameters.find("pairs")->second == "all" ? ranks / 2 : read_int(parameters, "pairs", 1, ranks / 2);
+    if (params.message_bytes > max_message_bytes / static_cast<Bytes>(windows.messages)) {
+        throw UsageError(fmt::format("--window {}: so many messages of {} B are more than {} B in one window",
+                                     windows.messages, params.message_bytes, max_message_bytes));
+    }
+    return windows;
+}
+
+ComputeBeside read_compute(Parameters const& parameters) {
+    constexpr double longest_us = 1e9;
+    std::size_t const kind = read_choice(parameters, "compute", {"none", "busy", "gemm"});
+    bool const known = parameters.find("compute-us")->second != "auto";
+    double const us = known ? read_real(parameters, "compute-us", 0, longest_us) : 0;
+    return {kind > 0, std::llround(us * nanoseconds_per_microsecond), kind == 2,
+            !read_switch(parameters, "compute-progress")};
+}
+
 /// The buffer of a reduce_scatter_block is rounded up to whole elements for each rank; every other size must be whole.
 Bytes read_message_bytes(Parameters const& parameters, Params const& params, int ranks) {
     Bytes const bytes = read_bytes(parameters, "message-size", 0, max_message_bytes);
@@ -116,9 +161,36 @@ void add_ping_pong(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Ra
     }
 }
 
+/// osu_bw and osu_mbw_mr: a window of messages, then an answer of 4 bytes, which the next window waits for. osu_bibw:
+/// windows both ways at once, receives first, and no answer.
+void add_windows(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
+    constexpr Bytes answer_bytes = 4;
+    constexpr Bytes page_bytes = 4096;
+    int const half = ranks / 2;
+    bool const sends = me < params.windows.pairs;
+    if (!sends && (me < half || me >= half + params.windows.pairs)) {
+        return;
+    }
+    Rank const peer = sends ? me + half : me - half;
+    Bytes const bytes = params.message_bytes;
+    MessageWindow const window{static_cast<Bytes>(params.windows.messages),
+                               params.windows.one_buffer ? 0 : (bytes + page_bytes - 1) / page_bytes * page_bytes};
+    std::string const label(info_of(params.kind).name);
+    if (params.kind == Kind::bibandwidth) {
+        builder.recv(all, peer, bytes, channel, 0, label, {}, window);
+        builder.send(all, peer, bytes, channel, 0, label, {}, window);
+    } else if (sends) {
+        StepId const sent = builder.send(all, peer, bytes, channel, -1, label, {}, window);
+        builder.recv(all, peer, answer_bytes, channel, -1, label + ".answer", {sent});
+    } else {
+        StepId const received = builder.recv(all, peer, bytes, channel, -1, label, {}, window);
+        builder.send(all, peer, answer_bytes, channel, -1, label + ".answer", {received});
+    }
+}
+
 std::vector<OperationUse> operations_of(Params const& params) {
     KindInfo const& info = info_of(params.kind);
-    if (params.kind == Kind::sendrecv) {
+    if (info.operation == OperationKind::send) {
         return {{OperationKind::send}, {OperationKind::recv}};
     }
     if (info.operation == OperationKind::exchange) {
@@ -194,11 +266,28 @@ public:
         case Kind::sendrecv:
             (params_.route == Route::ring ? add_ring : add_ping_pong)(builder, all, bytes, world_.ranks, me);
             break;
+        case Kind::bandwidth:
+        case Kind::bibandwidth:
+        case Kind::message_rate:
+            add_windows(builder, all, params_, world_.ranks, me);
+            break;
+        }
+        if (ComputeBeside const& compute = params_.compute; compute.computes) {
+            // A device multiplies matrices of this shape, the host its own tiles.
+            constexpr std::uint64_t edge = 1024;
+            builder.compute(compute.busy_ns, label + ".compute", {},
+                            compute.multiplies ? std::optional(ProductShape{edge, edge, edge}) : std::nullopt,
+                            compute.uninterrupted);
         }
         return std::move(builder).finish();
     }
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
+        if (info_of(params_.kind).windows) {
+            int const directions = params_.kind == Kind::bibandwidth ? 2 : 1;
+            return {
+                {window_messages, static_cast<double>(params_.windows.messages) * params_.windows.pairs * directions}};
+        }
         if (!matrix_) {
             return {};
         }
@@ -208,6 +297,9 @@ public:
     [[nodiscard]] std::vector<OperationUse> operations() const override { return operations_of(params_); }
 
     [[nodiscard]] OsuProgram osu_program() const override {
+        if (info_of(params_.kind).windows) {
+            return osu_windows(params_.message_bytes, params_.kind == Kind::message_rate);
+        }
         if (params_.kind == Kind::sendrecv && params_.route == Route::ping_pong) {
             return osu_latency(params_.message_bytes);
         }
@@ -226,6 +318,13 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     return std::make_unique<Collective>(read_params(parameters, world), world);
 }
 
+constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};
+
+std::string_view set_by_communication(Parameters const& parameters) {
+    bool const is_set = parameters.find("compute")->second != "none" && parameters.find("compute-us")->second == "auto";
+    return is_set ? compute_parameters[1] : std::string_view();
+}
+
 bool has_sizes(Parameters const& parameters) {
     return parameters.find("operation")->second != info_of(Kind::barrier).name;
 }
@@ -241,6 +340,8 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.in_place = read_in_place(parameters, params.kind);
     params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
     params.route = read_route(parameters, params.kind, world.ranks);
+    params.windows = read_windows(parameters, params, world.ranks);
+    params.compute = read_compute(parameters);
     params.skew = read_shares(parameters, params.kind, world);
     return params;
 }
@@ -253,6 +354,8 @@ PatternType const& type() {
         .phases = kind_names,
         .presets_json = presets_json,
         .make = make,
+        .compute_parameters = compute_parameters,
+        .set_by_communication = set_by_communication,
         .has_sizes = has_sizes};
     return collective;
 }

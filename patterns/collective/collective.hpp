@@ -8,6 +8,7 @@
 //   reduce_scatter, allgatherv, gatherv, scatterv    the same with parts that are named, equal or skewed
 //   alltoall, alltoallv                              one exchange, equal or skewed
 //   sendrecv                                         one message to the next rank, or there and back in pairs
+//   bandwidth, message_rate, bibandwidth             windows of messages in pairs of ranks
 //
 // What a message size counts, and where it differs from the suites: README.md. Not here: ranges of sizes (common/app).
 #pragma once
@@ -36,7 +37,10 @@ enum class Kind {
     barrier,
     alltoall,
     alltoallv,
-    sendrecv
+    sendrecv,
+    bandwidth,
+    bibandwidth,
+    message_rate
 };
 
 struct KindInfo {
@@ -46,6 +50,7 @@ struct KindInfo {
     bool per_rank = false;  // the message size is that of each rank's part, not of the buffer
     bool shares = false;    // the parts are named, as MPI's vector forms take them, and --skew makes them uneven
     bool in_place = false;  // MPI and NCCL know such a form
+    bool windows = false;   // many messages between pairs of ranks
 };
 
 /// By Kind.
@@ -65,6 +70,9 @@ inline constexpr KindInfo kind_table[] = {
     {Kind::alltoall, "alltoall", OperationKind::exchange, true},
     {Kind::alltoallv, "alltoallv", OperationKind::exchange, true},
     {Kind::sendrecv, "sendrecv", OperationKind::send},
+    {Kind::bandwidth, "bandwidth", OperationKind::send, false, false, false, true},
+    {Kind::bibandwidth, "bibandwidth", OperationKind::send, false, false, false, true},
+    {Kind::message_rate, "message_rate", OperationKind::send, false, false, false, true},
 };
 [[nodiscard]] constexpr KindInfo const& info_of(Kind kind) {
     return kind_table[static_cast<std::size_t>(kind)];
@@ -82,6 +90,21 @@ inline constexpr auto kind_names = [] {
 /// r of the first half sends to r + ranks / 2, which sends back what it received after it (osu_multi_lat's pairs).
 enum class Route { ring, ping_pong };
 
+/// What --window, --window-buffers and --pairs say: rank r of the first `pairs` sends to r + ranks / 2.
+struct Windows {
+    int messages = 64;
+    bool one_buffer = true;  // all messages of a window from one place to one place
+    int pairs = 0;
+};
+
+/// What --compute, --compute-us and --compute-progress say of the computation beside the operation.
+struct ComputeBeside {
+    bool computes = false;
+    Nanoseconds busy_ns = 0;
+    bool multiplies = false;
+    bool uninterrupted = true;
+};
+
 struct Params {
     Kind kind = Kind::allreduce;
     Bytes message_bytes = 0;  // whole elements; what it counts by kind: README.md
@@ -90,6 +113,8 @@ struct Params {
     bool in_place = false;
     Rank root = 0;
     Route route = Route::ring;
+    Windows windows;
+    ComputeBeside compute;
     Skew skew;
 };
 

@@ -64,6 +64,33 @@ CorpusEntry crossing(int ranks) {
     return entry;
 }
 
+/// Windows from the first half to the second, answered by one message, or both ways at once; with an odd number of
+/// ranks the last one has nothing to do.
+CorpusEntry windows(int ranks, Bytes bytes, MessageWindow const& window, bool both_ways) {
+    CorpusEntry entry{fmt::format("windows of {} messages of {} B, {} B apart{}", window.messages, bytes, window.stride,
+                                  both_ways ? ", both ways" : ""),
+                      {}};
+    int const half = ranks / 2;
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        Rank const peer = me < half ? me + half : me - half;
+        if (me >= 2 * half) {
+        } else if (both_ways) {
+            builder.recv(all, peer, bytes, 0, 0, "window.in", {}, window);
+            builder.send(all, peer, bytes, 0, 0, "window.out", {}, window);
+        } else if (me < half) {
+            StepId const sent = builder.send(all, peer, bytes, 0, -1, "window.out", {}, window);
+            builder.recv(all, peer, 4, 0, -1, "answer.in", {sent});
+        } else {
+            StepId const received = builder.recv(all, peer, bytes, 0, -1, "window.in", {}, window);
+            builder.send(all, peer, 4, 0, -1, "answer.out", {received});
+        }
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
 }  // namespace
 
 void add_messages(int ranks, std::vector<CorpusEntry>& entries) {
@@ -74,6 +101,13 @@ void add_messages(int ranks, std::vector<CorpusEntry>& entries) {
     if (ranks >= 2) {
         entries.push_back(ring_of_batches(ranks));
         entries.push_back(crossing(ranks));
+        for (bool const both_ways : {false, true}) {
+            entries.push_back(windows(ranks, 0, {16, 0}, both_ways));
+            entries.push_back(windows(ranks, 17, {64, 0}, both_ways));
+            entries.push_back(windows(ranks, 17, {64, 24}, both_ways));
+            entries.push_back(windows(ranks, 66 << 10, {16, 0}, both_ways));
+            entries.push_back(windows(ranks, 66 << 10, {16, 68 << 10}, both_ways));
+        }
     }
 }
 

@@ -39,6 +39,7 @@ REFUSED = [
     ("sequence_parallel", ["--kind", "ulysses", "--sequence", "240", "--heads", "8"], 3, "--heads 8 do not divide over 3"),
     ("moe_alltoall", ["--ep", "2"], 3, "--ep 2: does not divide 3 ranks"),
     ("collective", ["--operation", "sendrecv", "--route", "ping_pong"], 3, "3 ranks do not divide into pairs"),
+    ("collective", ["--operation", "bandwidth"], 1, "needs pairs of ranks, and there is one rank"),
 ]
 
 

@@ -5,6 +5,7 @@
 #include "common/app/launch_calibration.hpp"
 #include "common/app/overlap.hpp"
 #include "common/app/sweep.hpp"
+#include "common/app/tables/osu_columns.hpp"
 #include "common/base/units.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/plan/plan.hpp"
@@ -70,9 +71,10 @@ public:
         auto found =
             std::find_if(series_.begin(), series_.end(), [&](Series const& each) { return each.heading == heading; });
         if (found == series_.end()) {
-            found = series_.insert(found, {last_title_, std::move(heading), {}, ""});
+            found = series_.insert(found, {last_title_, std::move(heading), "", {}, ""});
         }
         if (cell.result.status == measure::Status::ok) {
+            found->columns = found->columns.empty() ? columns(cell) : found->columns;
             take(found->rows, size.value_or(0), row(cell));
         } else {
             found->notes += note(cell, title, size);
@@ -109,7 +111,8 @@ protected:
         bool waits = false;  // for its other half
     };
 
-    [[nodiscard]] virtual std::string columns() const = 0;
+    /// Of the series that the cell, which is ok, begins.
+    [[nodiscard]] virtual std::string columns(record::Record const& cell) const = 0;
     /// Of a cell that is ok.
     [[nodiscard]] virtual Row row(record::Record const& cell) = 0;
     [[nodiscard]] virtual std::string line(Row const& row) const { return row.words + '\n'; }
@@ -124,6 +127,7 @@ private:
     struct Series {
         std::string title;  // without size
         std::string heading;
+        std::string columns;
         Rows rows;  // that are not printed yet
         std::string notes;
     };
@@ -152,7 +156,7 @@ private:
         }
         if (!lines.empty() && open_ != series.heading) {
             open_ = series.heading;
-            text += series.heading + columns();
+            text += series.heading + series.columns;
         }
         return text + lines;
     }
@@ -353,7 +357,10 @@ public:
     explicit OsuTable(std::vector<std::uint64_t> percentiles) : percentiles_(std::move(percentiles)) {}
 
 private:
-    [[nodiscard]] std::string columns() const override {
+    [[nodiscard]] std::string columns(record::Record const& cell) const override {
+        if (auto const own = osu_columns(cell, 0)) {
+            return own->names;
+        }
         std::string text = fmt::format("{:<10}{:>20}{:>20}{:>20}{:>12}", "# Size", "Avg Latency(us)", "Min Latency(us)",
                                        "Max Latency(us)", "Iterations");
         for (std::uint64_t const percentile : percentiles_) {
@@ -364,6 +371,9 @@ private:
 
     /// The size is the message size; of traffic that has none, the busiest rank's bytes.
     [[nodiscard]] Row row(record::Record const& cell) override {
+        if (auto const own = osu_columns(cell, message_size(cell).value_or(0))) {
+            return {own->values};
+        }
         measure::TimeSummary const& time = cell.result.time;
         auto const shown = cell.result.rank_means.value_or(measure::RankMeans{time.mean, time.min, time.max});
         auto const us = [](double nanoseconds) { return nanoseconds / nanoseconds_per_microsecond; };
@@ -435,7 +445,7 @@ private:
         }
         return name;
     }
-    [[nodiscard]] std::string columns() const override {
+    [[nodiscard]] std::string columns(record::Record const& /*cell*/) const override {
         constexpr char const* names = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6} {:>6}  {:>7}  {:>6}  "
                                       "{:>6} {:>6}\n";
         return fmt::format("# {:>50}           out-of-place                       in-place\n", "") +

@@ -41,12 +41,18 @@ private:
     }
     void add(Send const& send) {
         text_ = "message";
-        post(world(send.group, send.to.peer), place({send.buffer, send.to.offset}, send.to.bytes), send.to.bytes);
+        for (Bytes message = 0; message < send.window.messages; ++message) {
+            Bytes const offset = send.to.offset + message * send.window.stride;
+            post(world(send.group, send.to.peer), place({send.buffer, offset}, send.to.bytes), send.to.bytes, message);
+        }
     }
     void add(Recv const& recv) {
         text_ = "message";
-        expect(world(recv.group, recv.from.peer), place({recv.buffer, recv.from.offset}, recv.from.bytes),
-               recv.from.bytes);
+        for (Bytes message = 0; message < recv.window.messages; ++message) {
+            Bytes const offset = recv.from.offset + message * recv.window.stride;
+            expect(world(recv.group, recv.from.peer), place({recv.buffer, offset}, recv.from.bytes), recv.from.bytes,
+                   message);
+        }
     }
     void add(AllGather const& gather) {
         Bytes const share = own_share(gather);
@@ -164,11 +170,11 @@ private:
         work_.reduce = std::move(reducing);
     }
 
-    void post(Rank to, std::byte const* data, Bytes bytes) {
-        work_.outgoing.push_back(rendezvous_.sender({match_, plan_.me, to}, end(bytes), data));
+    void post(Rank to, std::byte const* data, Bytes bytes, Bytes message = 0) {
+        work_.outgoing.push_back(rendezvous_.sender({match_, plan_.me, to, message}, end(bytes), data));
     }
-    void expect(Rank from, std::byte* destination, Bytes bytes) {
-        work_.arrivals.push_back({rendezvous_.reader({match_, from, plan_.me}, end(bytes)), destination});
+    void expect(Rank from, std::byte* destination, Bytes bytes, Bytes message = 0) {
+        work_.arrivals.push_back({rendezvous_.reader({match_, from, plan_.me, message}, end(bytes)), destination});
     }
     [[nodiscard]] BlockEnd end(Bytes bytes) const {
         return {bytes, text_, fmt::format("step {} \"{}\"", step_, plan_.steps[step_].label)};

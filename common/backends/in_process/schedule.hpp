@@ -67,11 +67,12 @@ private:
     Bytes bytes_ = 0;
 };
 
-/// World ranks and the step they share.
+/// World ranks, the step they share, and of a window which message.
 struct BlockKey {
     StepMatch step;
     Rank from = 0;
     Rank to = 0;
+    Bytes message = 0;
     auto operator<=>(BlockKey const&) const = default;  // NOLINT(modernize-use-nullptr): false alarm of clang-tidy 14
 };
 

@@ -67,6 +67,19 @@ std::vector<Chunk> pieces(Bytes bytes, Bytes chunk, Make make) {
     return chunks;
 }
 
+/// The same for every message of a window, one after the other.
+template <class Make>
+std::vector<Chunk> pieces_of_window(MessageWindow const& window, Bytes bytes, Bytes chunk, Make make) {
+    std::vector<Chunk> chunks;
+    for (Bytes message = 0; message < window.messages; ++message) {
+        Bytes const begin = message * window.stride;
+        for (Chunk& each : pieces(bytes, chunk, [&](Bytes first, Bytes size) { return make(begin + first, size); })) {
+            chunks.push_back(std::move(each));
+        }
+    }
+    return chunks;
+}
+
 Bytes whole_elements(Bytes chunk, Element element) {
     return std::max<Bytes>(1, chunk / size_of(element)) * size_of(element);
 }
@@ -84,16 +97,18 @@ struct Cutter {
         return chunks;
     }
     std::vector<Chunk> operator()(Send const& step) const {
-        return pieces(step.to.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
+        return pieces_of_window(step.window, step.to.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
             Send part = step;
             part.to = {step.to.peer, step.to.offset + first, bytes};
+            part.window = {};
             return {part, ranges_of({part.to}, step.buffer), {}};
         });
     }
     std::vector<Chunk> operator()(Recv const& step) const {
-        return pieces(step.from.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
+        return pieces_of_window(step.window, step.from.bytes, cut.chunk_bytes, [&](Bytes first, Bytes bytes) -> Chunk {
             Recv part = step;
             part.from = {step.from.peer, step.from.offset + first, bytes};
+            part.window = {};
             return {part, {}, ranges_of({part.from}, step.buffer)};
         });
     }

@@ -30,16 +30,17 @@ StepMessages messages_of_exchange(Exchange const& exchange, CompileContext const
 
 // On the world's communicator: a pair of ranks matches its messages by channel, whichever group they name. An empty
 // message is sent, too.
-StepMessages message_of(GroupId group, BufferId buffer, Block const& block, int channel, bool outgoing,
-                        CompileContext const& context) {
-    Rank const peer = context.group(group).members.at(static_cast<std::size_t>(block.peer));
-    std::byte* const data = context.buffers->base[buffer] + block.offset;
-    StepMessages step{{}, {}, channel, context.communicators.world()};
-    append_messages(data, block.bytes, peer, outgoing, context.limits, step.messages);
-    if (step.messages.empty()) {
-        step.messages.push_back({data, 0, peer, outgoing});
+StepMessages messages_of_window(auto const& step, Block const& block, bool outgoing, CompileContext const& context) {
+    Rank const peer = context.group(step.group).members.at(static_cast<std::size_t>(block.peer));
+    std::byte* data = context.buffers->base[step.buffer] + block.offset;
+    StepMessages native{{}, {}, step.channel, context.communicators.world()};
+    for (Bytes message = 0; message < step.window.messages; ++message, data += step.window.stride) {
+        if (block.bytes == 0) {
+            native.messages.push_back({data, 0, peer, outgoing});
+        }
+        append_messages(data, block.bytes, peer, outgoing, context.limits, native.messages);
     }
-    return step;
+    return native;
 }
 
 class IsendIrecv {
@@ -105,10 +106,10 @@ std::vector<Block> rotated_peers(std::vector<Block> const& blocks, int me) {
 
 StepMessages messages_of(Operation const& operation, CompileContext const& context) {
     if (auto const* send = std::get_if<Send>(&operation)) {
-        return message_of(send->group, send->buffer, send->to, send->channel, true, context);
+        return messages_of_window(*send, send->to, true, context);
     }
     if (auto const* recv = std::get_if<Recv>(&operation)) {
-        return message_of(recv->group, recv->buffer, recv->from, recv->channel, false, context);
+        return messages_of_window(*recv, recv->from, false, context);
     }
     return messages_of_exchange(std::get<Exchange>(operation), context);
 }

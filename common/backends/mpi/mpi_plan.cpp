@@ -4,24 +4,41 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlmb::mpi {
 
 MpiPlan::MpiPlan(Plan const& plan, std::vector<PreparedCall> calls, HostImages images, std::vector<Window> windows,
                  std::string setting, Idle idle, Algorithms& algorithms, AlgorithmChoice choice)
     : CompiledPlan(plan.steps.size()), algorithms_(algorithms), choice_(std::move(choice)), images_(std::move(images)),
-      windows_(std::move(windows)), calls_(std::move(calls)), in_order_(!calls_.empty() && is_chain(plan)),
+      windows_(std::move(windows)), calls_(std::move(calls)), order_(order_of(plan, images_, windows_)),
       ready_steps_(precedence_of(plan)), setting_(std::move(setting)), idle_(idle) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
 }
 
+/// MPI drives all that is posted while it waits for anything. Computations, staged and one-sided steps are driven by
+/// polling.
+MpiPlan::Order MpiPlan::order_of(Plan const& plan, HostImages const& images, std::vector<Window> const& windows) {
+    if (!plan.steps.empty() && is_chain(plan)) {
+        return Order::chain;
+    }
+    bool const driven = images.memory.empty() && windows.empty();
+    bool const together = driven && std::all_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+                              return step.after.empty() && !std::holds_alternative<Compute>(step.operation);
+                          });
+    return together ? Order::together : Order::as_ready;
+}
+
 void MpiPlan::launch() {
     begin();
     ++iteration_;
     try {
-        if (in_order_) {
+        if (order_ == Order::chain) {
             calls_.front().start();
+        } else if (order_ == Order::together) {
+            launch_together();
         } else {
             launch_as_ready();
         }
@@ -32,8 +49,10 @@ void MpiPlan::launch() {
 
 void MpiPlan::finish() {
     try {
-        if (in_order_) {
+        if (order_ == Order::chain) {
             finish_in_order();
+        } else if (order_ == Order::together) {
+            finish_together();
         } else {
             finish_as_ready();
         }
@@ -52,8 +71,21 @@ void MpiPlan::finish_in_order() {
     mark_last(static_cast<StepId>(last));
 }
 
+void MpiPlan::launch_together() {
+    for (current_ = 0; current_ < calls_.size(); ++current_) {
+        calls_[current_].start();
+    }
+}
+
+void MpiPlan::finish_together() {
+    for (current_ = 0; current_ < calls_.size(); ++current_) {
+        calls_[current_].wait();
+        mark(current_);
+    }
+}
+
 void MpiPlan::rethrow_with_step(CallFailed const& failure) const {
-    StepId const step = in_order_ ? steps_done() : current_;
+    StepId const step = order_ == Order::chain ? steps_done() : current_;
     throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), setting_,
                             iteration_ - 1, step, labels_[step]),
                 failure.where());

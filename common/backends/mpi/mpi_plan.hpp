@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A plan as prepared native calls, and the loops that make them: one after the other where every step waits for the one
-// before, as they become ready elsewhere.
+// before, all at once where none waits for another, as they become ready elsewhere.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -28,10 +28,17 @@ public:
     [[nodiscard]] Provenance provenance() const override { return algorithms_.facts(choice_); }
     void launch() override;  // posts the first step, or all that wait for none
     // Steps that are no chain are never blocking calls (compile_plan.hpp).
-    [[nodiscard]] bool launch_blocks() const override { return in_order_ && calls_.front().blocks(); }
+    [[nodiscard]] bool launch_blocks() const override { return order_ == Order::chain && calls_.front().blocks(); }
     void finish() override;
 
 private:
+    enum class Order : std::uint8_t {
+        chain,     // every step waits for the one before
+        together,  // no step waits for another, and whoever waits for one of them drives all
+        as_ready
+    };
+    static Order order_of(Plan const& plan, HostImages const& images, std::vector<Window> const& windows);
+
     friend ReadySteps<>;
     bool start(StepId step, NoState& /*state*/) {
         current_ = step;
@@ -46,6 +53,8 @@ private:
     void idle() const { idle_(); }
 
     void finish_in_order();
+    void launch_together();
+    void finish_together();
     // Not inlined: their registers would be saved in every iteration of plans that run in order, too.
     [[gnu::noinline]] void launch_as_ready() { ready_steps_.launch(*this); }
     [[gnu::noinline]] void finish_as_ready() { ready_steps_.finish(*this); }
@@ -57,12 +66,12 @@ private:
     std::vector<Window> windows_;  // end in the order of their making, on all ranks alike
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;
-    bool in_order_;  // every step waits for the one before
+    Order order_;
     ReadySteps<> ready_steps_;
     std::string setting_;
     Idle idle_;
     std::uint64_t iteration_ = 0;
-    StepId current_ = 0;  // where steps run as they become ready
+    StepId current_ = 0;  // of a plan that is no chain
 };
 
 }  // namespace dlmb::mpi

@@ -56,6 +56,7 @@ struct Sides {
     std::byte* local = nullptr;       // this rank's memory for its accesses
     std::vector<Block> targets = {};  // and the part of it for each peer
     std::vector<MemoryCopy> self = {};
+    MessageWindow messages = {};  // of each part
 };
 
 /// Exposes what `blocks` cover.
@@ -67,7 +68,7 @@ void expose(std::byte* base, std::vector<Block> blocks, Sides& sides) {
     }
     Bytes const begin = first->offset;
     sides.exposed = base + begin;
-    sides.exposed_bytes = last->offset + last->bytes - begin;
+    sides.exposed_bytes = last->offset + sides.messages.span(last->bytes) - begin;
     for (Block& block : blocks) {
         block.offset -= begin;
     }
@@ -92,10 +93,10 @@ struct SidesOf {
         return sides;
     }
     Sides operator()(Send const& step) const {
-        return of(context.buffers->base[step.buffer], {in_pair(step.group, step.to)}, nullptr, {});
+        return of(context.buffers->base[step.buffer], {in_pair(step.group, step.to)}, nullptr, {}, step.window);
     }
     Sides operator()(Recv const& step) const {
-        return of(nullptr, {}, context.buffers->base[step.buffer], {in_pair(step.group, step.from)});
+        return of(nullptr, {}, context.buffers->base[step.buffer], {in_pair(step.group, step.from)}, step.window);
     }
     Sides operator()(ReduceScatter const& step) const {
         int const ranks = context.ranks(step.group);
@@ -115,9 +116,10 @@ struct SidesOf {
     }
 
 private:
-    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv,
-                           std::vector<Block> received) const {
+    [[nodiscard]] Sides of(std::byte* send, std::vector<Block> sent, std::byte* recv, std::vector<Block> received,
+                           MessageWindow const& messages = {}) const {
         Sides sides;
+        sides.messages = messages;
         bool const reads = verb == Verb::get;
         sides.local = reads ? recv : send;
         sides.targets = reads ? received : sent;
@@ -143,9 +145,9 @@ MPI_Comm comm_of(Operation const& operation, CompileContext const& context) {
                  : context.communicators.of_pair(context.plan.me, *peer_of(context.plan, operation));
 }
 
-/// A block in as many calls as it takes.
-std::vector<Access> accesses_to(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, Limits const& limits) {
-    std::vector<Access> accesses;
+/// Appends a block in as many calls as it takes.
+void add_accesses(std::byte* here, MPI_Aint there, Bytes bytes, Bytes element, Limits const& limits,
+                  std::vector<Access>& accesses) {
     Bytes const piece = std::max(limits.chunk_bytes / element, Bytes{1}) * element;
     Bytes first = 0;
     do {
@@ -153,7 +155,6 @@ std::vector<Access> accesses_to(std::byte* here, MPI_Aint there, Bytes bytes, By
         accesses.push_back({here + first, there + static_cast<MPI_Aint>(first), static_cast<int>(part / element)});
         first += part;
     } while (first < bytes);
-    return accesses;
 }
 
 /// Memory of the library takes the place of what is exposed, and is copied from or to it.
@@ -174,10 +175,14 @@ void add_copies(Sides const& sides, std::byte* window, OneSidedStep& step) {
     }
     step.before = sides.self;
     for (Block const& block : sides.origins) {
-        if (allocated && step.verb == Verb::get) {
-            copy(step.before, window + block.offset, sides.exposed + block.offset, block.bytes);
-        } else if (allocated) {
-            copy(step.after, sides.exposed + block.offset, window + block.offset, block.bytes);
+        Bytes const places = sides.messages.stride == 0 ? 1 : sides.messages.messages;
+        for (Bytes place = 0; place < places && allocated; ++place) {
+            Bytes const offset = block.offset + place * sides.messages.stride;
+            if (step.verb == Verb::get) {
+                copy(step.before, window + offset, sides.exposed + offset, block.bytes);
+            } else {
+                copy(step.after, sides.exposed + offset, window + offset, block.bytes);
+            }
         }
     }
 }
@@ -231,9 +236,13 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     }
     check(MPI_Alltoall(own_places.data(), 1, MPI_INT64_T, places.data(), 1, MPI_INT64_T, step.comm), "MPI_Alltoall");
     for (Block const& block : sides.targets) {
-        step.targets.push_back(
-            {block.peer, accesses_to(sides.local + block.offset, places[static_cast<std::size_t>(block.peer)],
-                                     block.bytes, element, context.limits)});
+        Target& target = step.targets.emplace_back(Target{block.peer, {}});
+        for (Bytes message = 0; message < sides.messages.messages; ++message) {
+            Bytes const offset = message * sides.messages.stride;
+            add_accesses(sides.local + block.offset + offset,
+                         places[static_cast<std::size_t>(block.peer)] + static_cast<MPI_Aint>(offset), block.bytes,
+                         element, context.limits, target.accesses);
+        }
     }
     add_copies(sides, window.base(), step);
     switch (step.sync) {

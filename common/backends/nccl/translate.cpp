@@ -66,14 +66,10 @@ struct CallOfStep {
         return settings.all_to_all ? uniform(exchange) : grouped(exchange);
     }
     [[nodiscard]] MaybeItem operator()(Send const& send) const {
-        Transfer const transfer{buffers.base[send.buffer] + send.to.offset, send.to.bytes,
-                                world_rank(send.group, send.to.peer), send.channel};
-        return done(GroupedCall{communicators.world, {transfer}, {}});
+        return done(GroupedCall{communicators.world, transfers(send, send.to), {}});
     }
     [[nodiscard]] MaybeItem operator()(Recv const& recv) const {
-        Transfer const transfer{buffers.base[recv.buffer] + recv.from.offset, recv.from.bytes,
-                                world_rank(recv.group, recv.from.peer), recv.channel};
-        return done(GroupedCall{communicators.world, {}, {transfer}});
+        return done(GroupedCall{communicators.world, {}, transfers(recv, recv.from)});
     }
     [[nodiscard]] MaybeItem operator()(AllGather const& gather) const {
         if (!are_equal(gather.shares)) {
@@ -123,6 +119,15 @@ private:
     [[nodiscard]] MaybeItem done(Work work) const { return Item{{step}, std::move(work), std::nullopt}; }
     [[nodiscard]] MaybeItem cannot(std::string_view why) const {
         return Unsupported{fmt::format("nccl: \"{}\": {}", plan.steps[step].label, why)};
+    }
+
+    [[nodiscard]] std::vector<Transfer> transfers(auto const& operation, Block const& block) const {
+        std::vector<Transfer> messages;
+        std::byte* data = buffers.base[operation.buffer] + block.offset;
+        for (Bytes message = 0; message < operation.window.messages; ++message, data += operation.window.stride) {
+            messages.push_back({data, block.bytes, world_rank(operation.group, block.peer), operation.channel});
+        }
+        return messages;
     }
 
     /// Of each part a message from its rank to whoever has `all`: the root, or everyone. What is there already is not
@@ -237,7 +242,7 @@ using MessageKind = std::tuple<bool, Rank, int>;
 
 std::optional<MessageKind> message_kind_of(Item const& item) {
     auto const* const group = std::get_if<GroupedCall>(&item.work);
-    if (group == nullptr || group->sends.size() + group->receives.size() != 1) {
+    if (group == nullptr || group->sends.empty() == group->receives.empty()) {
         return std::nullopt;
     }
     Transfer const& transfer = group->sends.empty() ? group->receives.front() : group->sends.front();

@@ -147,13 +147,13 @@ private:
     void add(Send const& step) {
         enter(step.group);
         out_.key = static_cast<std::uint32_t>(step.channel);
-        send(step.to.peer, at(step.buffer, step.to.offset), step.to.bytes);
+        add_window(out_.sends, step, step.to, ring(step.to.peer - my_place_));
     }
     void add(Recv const& step) {
         enter(step.group);
         out_.key = static_cast<std::uint32_t>(step.channel);
         out_.kind = kind_of_send;
-        receive(step.from.peer, at(step.buffer, step.from.offset), step.from.bytes);
+        add_window(out_.receives, step, step.from, ring(my_place_ - step.from.peer));
     }
     void add(Compute const& /*step*/) {}
 
@@ -180,6 +180,14 @@ private:
     void receive(Rank place, std::byte* data, Bytes bytes) {
         if (bytes > 0) {
             out_.receives.push_back({world_rank(place), ring(my_place_ - place), data, bytes});
+        }
+    }
+
+    /// An empty message is sent, too.
+    void add_window(std::vector<Message>& messages, auto const& step, Block const& block, int distance) {
+        for (Bytes message = 0; message < step.window.messages; ++message) {
+            messages.push_back({world_rank(block.peer), distance,
+                                at(step.buffer, block.offset + message * step.window.stride), block.bytes});
         }
     }
 

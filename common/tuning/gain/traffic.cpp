@@ -86,7 +86,7 @@ private:
                 ++all.block_count;
             }
         } else if (operation == "send") {
-            add(conditions, step.at("send").at(0).at("bytes"), 1);
+            add(conditions, step.at("send").at(0).at("bytes"), static_cast<double>(step.at("send").size()));
         } else {
             add(conditions, step.at("bytes"), 1);
         }

@@ -17,6 +17,7 @@ namespace dlmb {
 struct PatternCase {
     std::string_view preset;
     Parameters parameters;
+    int least_ranks = 1;
 };
 
 inline std::map<std::string_view, std::vector<PatternCase>> const& pattern_cases() {
@@ -54,13 +55,16 @@ inline std::map<std::string_view, std::vector<PatternCase>> const& pattern_cases
           {"", {{"operation", "barrier"}, {"message-size", "0"}}},
           {"", {{"operation", "alltoall"}, {"message-size", "1024"}}},
           {"", {{"operation", "alltoallv"}, {"message-size", "1000"}, {"skew", "zipf:1"}}},
-          {"", {{"operation", "sendrecv"}, {"message-size", "1000"}}}}},
+          {"", {{"operation", "sendrecv"}, {"message-size", "1000"}}},
+          {"", {{"operation", "bandwidth"}, {"message-size", "1000"}}, 2},
+          {"", {{"operation", "message_rate"}, {"message-size", "1000"}, {"window-buffers", "multiple"}}, 2},
+          {"", {{"operation", "bibandwidth"}, {"message-size", "1000"}, {"window", "5"}}, 2}}},
     };
     return cases;
 }
 
-/// The parameters of each case. Fails the test for a pattern that has no case.
-inline std::vector<Parameters> small_traffic_of(PatternType const& type) {
+/// The parameters of each case that has so many ranks. Fails the test for a pattern that has no case.
+inline std::vector<Parameters> small_traffic_of(PatternType const& type, int ranks) {
     std::vector<Parameters> found;
     auto const cases = pattern_cases().find(type.name);
     if (cases == pattern_cases().end()) {
@@ -68,7 +72,9 @@ inline std::vector<Parameters> small_traffic_of(PatternType const& type) {
         return found;
     }
     for (PatternCase const& each : cases->second) {
-        found.push_back(resolve(type, each.preset, each.parameters));
+        if (ranks >= each.least_ranks) {
+            found.push_back(resolve(type, each.preset, each.parameters));
+        }
     }
     return found;
 }

@@ -121,7 +121,7 @@ TEST(Interception, MpiIsGivenWhatThePlanSays) {
     mpi::Rig rig;
     WorldShape const world{rig.ranks(), rig.ranks()};
     for (PatternType const* type : pattern_types()) {
-        for (Parameters const& parameters : small_traffic_of(*type)) {
+        for (Parameters const& parameters : small_traffic_of(*type, rig.ranks())) {
             auto const pattern = type->make(parameters, world);
             Plan const plan = build_one(*pattern, rig.me(), {});
             for (MethodInfo const& method :

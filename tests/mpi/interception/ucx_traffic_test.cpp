@@ -69,7 +69,7 @@ public:
 private:
     void add(Compute const& /*step*/) {}
     void add(Recv const& /*step*/) {}
-    void add(Send const& step) { send(step.group, step.to.peer, step.to.bytes); }
+    void add(Send const& step) { send(step.group, step.to.peer, step.window.messages * step.to.bytes); }
     void add(Exchange const& step) {
         if (auto const algorithm = algorithm_of(method_, OperationKind::exchange)) {
             Bytes total = 0;
@@ -213,7 +213,7 @@ TEST_F(UcxInterception, EveryByteBetweenTwoRanksGoesThroughUcx) {
     ASSERT_EQ(ranks_.size(), static_cast<std::size_t>(bootstrap_->size()));
     for (PatternType const* type : pattern_types()) {
         SCOPED_TRACE(type->name);
-        for (Parameters const& parameters : small_traffic_of(*type)) {
+        for (Parameters const& parameters : small_traffic_of(*type, bootstrap_->size())) {
             auto const pattern = type->make(parameters, {bootstrap_->size(), bootstrap_->size()});
             Plan const plan = build_one(*pattern, bootstrap_->rank(), {});
             bool const everywhere = !any_rank(*bootstrap_, !is_small(plan));

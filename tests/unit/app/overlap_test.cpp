@@ -49,6 +49,17 @@ TEST(Overlap, TheSameCellWithoutComputationTellsHowMuchIsHidden) {
     EXPECT_THAT(overlap_line(cell), testing::HasSubstr("communication alone 40.000 us, overlap ratio 0.500\n"));
 }
 
+TEST(Overlap, TellsWhatACellTookAlone) {
+    Overlap overlap(computing_pattern);
+    record::Record alone = cell_of("none", 40, {});
+    EXPECT_EQ(overlap.communication_us(alone), 0);
+    overlap.add(alone);
+    EXPECT_DOUBLE_EQ(overlap.communication_us(cell_of("busy", 0, {})), 40);
+    record::Record other = cell_of("busy", 0, {});
+    other.identity.method = "persistent";
+    EXPECT_EQ(overlap.communication_us(other), 0);
+}
+
 // The schedule itself takes 110 us: communication adds 10 of its 40 us.
 TEST(Overlap, BubblesOfTheScheduleAreNotBlamedOnCommunication) {
     Overlap overlap(computing_pattern);

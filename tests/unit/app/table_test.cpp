@@ -120,6 +120,36 @@ TEST(Table, OwnLayoutSaysItsColumnsAgainOnlyWhenTheyChange) {
     EXPECT_EQ(table->footer(), "");
 }
 
+/// 640 messages of 1000 B in 2500 us: 256 MB/s, 256,000 per second.
+record::Record windows(char const* operation) {
+    record::Record cell = example();
+    cell.identity.parameters = {{"operation", operation}, {"message-size", "1000"}};
+    cell.statistics = {{"window_messages", 640}};
+    return cell;
+}
+
+// osu_bw.c and osu_mbw_mr.c: the bytes of the messages over the mean, answers left out; fields of 20, two decimals.
+TEST(Table, OsuLayoutHasBandwidthAndMessageRateInTheColumnsOfOsu) {
+    EXPECT_TRUE(shown(Layout::osu, windows("bandwidth"), "")
+                    .ends_with("\n# Size        Bandwidth (MB/s)\n1000                    256.00\n"));
+    EXPECT_TRUE(shown(Layout::osu, windows("message_rate"), "")
+                    .ends_with("\n# Size                    MB/s          Messages/s\n"
+                               "1000                    256.00           256000.00\n"));
+}
+
+// osu_util.c, calculate_overlap: 2500 us with 2000 us of computation, and 1000 us alone: half is hidden.
+TEST(Table, OsuLayoutHasTheOverlapInTheColumnsOfOsu) {
+    record::Record cell = windows("allreduce");
+    cell.statistics = {{"compute_us", 2000}, {"communication_us", 1000}};
+    EXPECT_TRUE(shown(Layout::osu, cell, "")
+                    .ends_with("\n# Size             Overall(us)         Compute(us)      Pure Comm.(us)          "
+                               "Overlap(%)\n"
+                               "1000                   2500.00             2000.00             1000.00               "
+                               "50.00\n"));
+    cell.statistics["compute_us"] = 1000;
+    EXPECT_TRUE(shown(Layout::osu, cell, "").ends_with("  0.00\n")) << "never below 0";
+}
+
 constexpr char const* osu_names =
     "# Size         Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations\n";
 

@@ -210,6 +210,53 @@ TEST(PlanPayload, ChecksTheSmallestBlocksAndTheGapsBetweenThem) {
     }
 }
 
+/// Delivers what rank 0 sends to rank 1, message by message from the last on.
+void deliver_window(Ranks& ranks, MessageWindow const& window, Bytes bytes) {
+    auto const& send = std::get<Send>(ranks.plan(0).steps[0].operation);
+    auto const& recv = std::get<Recv>(ranks.plan(1).steps[0].operation);
+    for (Bytes message = window.messages; message-- > 0;) {
+        std::memcpy(ranks.at(1, recv.buffer, recv.from.offset + message * window.stride),
+                    ranks.at(0, send.buffer, send.to.offset + message * window.stride), bytes);
+    }
+}
+
+Ranks window_of(MessageWindow const& window, Bytes bytes) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < 2; ++me) {
+        PlanBuilder builder(me);
+        GroupId const pair = builder.group({{0, 1}});
+        me == 0 ? builder.send(pair, 1, bytes, 0, -1, "w", {}, window)
+                : builder.recv(pair, 0, bytes, 0, -1, "w", {}, window);
+        plans.push_back(std::move(builder).finish());
+    }
+    return Ranks(std::move(plans));
+}
+
+TEST(PlanPayload, MessagesOfAWindowInOnePlaceCarryOnePayload) {
+    Ranks ranks = window_of({5, 0}, 21);
+    ranks.prepare(3);
+    deliver_window(ranks, {5, 0}, 21);
+    EXPECT_THAT(ranks.verify(1, 3), IsEmpty());
+    *ranks.at(1, 0, std::get<Recv>(ranks.plan(1).steps[0].operation).from.offset + 20) ^= std::byte{1};
+    EXPECT_EQ(ranks.verify(1, 3).size(), 1U);
+}
+
+TEST(PlanPayload, MessagesOfAWindowInPlacesOfTheirOwnHavePayloadsOfTheirOwn) {
+    MessageWindow const window{5, 24};
+    Ranks ranks = window_of(window, 21);
+    ranks.prepare(3);
+    deliver_window(ranks, window, 21);
+    EXPECT_THAT(ranks.verify(1, 3), IsEmpty());
+    Bytes const begin = std::get<Recv>(ranks.plan(1).steps[0].operation).from.offset;
+    std::swap_ranges(ranks.at(1, 0, begin + 24), ranks.at(1, 0, begin + 24) + 21, ranks.at(1, 0, begin + 72));
+    EXPECT_EQ(ranks.verify(1, 3).size(), 2U) << "two messages changed places";
+    ranks.prepare(4);
+    EXPECT_EQ(ranks.verify(1, 4).size(), PlanPayload::problem_limit) << "nothing arrived";
+    deliver_window(ranks, window, 21);
+    *ranks.at(1, 0, begin + 24 + 22) ^= std::byte{1};
+    EXPECT_THAT(ranks.verify(1, 4), ElementsAre(HasSubstr("1 byte from 1 B behind the block from rank 0")));
+}
+
 TEST(PlanPayload, ABufferThatNothingIsDeliveredToMustStayUntouched) {
     PlanBuilder builder(0);
     builder.exchange(builder.group({{0, 1}}), std::vector<Bytes>{0, 0}, std::vector<Bytes>{0, 0}, "nothing");

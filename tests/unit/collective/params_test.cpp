@@ -59,6 +59,18 @@ TEST(CollectiveParams, EveryElementHasEveryReduction) {
     EXPECT_EQ(refusal({{"reduction", "avg"}}), "--reduction 'avg': expected sum, prod, min, max");
 }
 
+TEST(CollectiveParams, WindowsNeedPairsOfRanks) {
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}}, {1, 1}),
+              "--operation bandwidth: needs pairs of ranks, and there is one rank");
+    EXPECT_EQ(refusal({{"operation", "message_rate"}, {"pairs", "3"}}),
+              "--pairs '3': expected a whole number from 1 to 2");
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}, {"window", "0"}}),
+              "--window '0': expected a whole number from 1 to 65536");
+    EXPECT_EQ(refusal({{"operation", "bandwidth"}, {"window", "1025"}, {"message-size", "4G"}}),
+              "--window 1025: so many messages of 4294967296 B are more than 4398046511104 B in one window");
+    EXPECT_EQ(refusal({{"operation", "bibandwidth"}}, {3, 3}), "accepted");
+}
+
 TEST(CollectiveParams, PartsOfACollectiveAreNearToNobody) {
     EXPECT_EQ(refusal({{"operation", "gatherv"}, {"skew", "intra_host:4"}}),
               "--skew 'intra_host:4': the parts of --operation gatherv are the same for all ranks, so none is on their "

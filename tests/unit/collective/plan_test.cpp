@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace dlmb::collective {
@@ -16,9 +18,16 @@ std::string first_problem(std::vector<Plan> const& plans) {
     return problems.empty() ? "" : problems[0].text;
 }
 
+/// One rank has no pair.
+std::vector<int> ranks_of(std::string_view operation) {
+    auto const info = std::find_if(std::begin(kind_table), std::end(kind_table),
+                                   [&](KindInfo const& each) { return each.name == operation; });
+    return info->windows ? std::vector{2, 3, 4, 6, 7, 8} : std::vector{1, 2, 3, 4, 6, 7, 8};
+}
+
 TEST(CollectivePlan, EveryOperationOfEverySizeIsConsistent) {
     for (std::string_view const operation : kind_names) {
-        for (int const ranks : {1, 2, 3, 4, 6, 7, 8}) {
+        for (int const ranks : ranks_of(operation)) {
             for (char const* size : {"0", "8", "1000", "65536"}) {
                 for (char const* element : {"byte", "fp32", "fp64"}) {
                     EXPECT_EQ(first_problem(plans_of({{"operation", std::string(operation)},
@@ -36,7 +45,7 @@ TEST(CollectivePlan, EveryOperationOfEverySizeIsConsistent) {
 
 TEST(CollectivePlan, InPlaceAndPingPongAreConsistent) {
     for (KindInfo const& info : kind_table) {
-        for (int const ranks : {1, 3, 8}) {
+        for (int const ranks : {info.windows ? 2 : 1, 3, 8}) {
             Parameters const in_place{{"operation", std::string(info.name)},
                                       {"in-place", info.in_place ? "on" : "off"},
                                       {"root", std::to_string(ranks - 1)},
@@ -151,6 +160,81 @@ TEST(CollectivePlan, APongWaitsForItsPing) {
     EXPECT_EQ(std::get<Send>(plans[1].steps.at(0).operation).to.peer, 3);
     EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.peer, 1);
     EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
+}
+
+// osu_bw.c and osu_mbw_mr.c: a window of 64 to the rank half of them further on, then its answer of 4 bytes.
+TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
+    for (char const* operation : {"bandwidth", "message_rate"}) {
+        auto const plans = plans_of({{"operation", operation}}, {5, 5});
+        auto const& send = std::get<Send>(plans[1].steps.at(0).operation);
+        EXPECT_EQ(send.to.peer, 3);
+        EXPECT_EQ(send.to.bytes, 1024U);
+        EXPECT_EQ(send.window, (MessageWindow{64, 0}));
+        EXPECT_EQ(plans[1].steps.at(1).after, std::vector<StepId>{0});
+        EXPECT_EQ(std::get<Recv>(plans[3].steps.at(0).operation).window, send.window);
+        EXPECT_EQ(std::get<Send>(plans[3].steps.at(1).operation).to.bytes, 4U);
+        EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
+        EXPECT_TRUE(plans[4].steps.empty()) << "the last of an odd number of ranks has no pair";
+    }
+}
+
+// osu_bibw.c: receives are posted before sends, nothing waits for anything else, and there is no answer.
+TEST(CollectivePlan, WindowsGoBothWaysAtOnce) {
+    auto const plans = plans_of({{"operation", "bibandwidth"}, {"window", "7"}}, {4, 4});
+    for (Rank me = 0; me < 4; ++me) {
+        std::vector<Step> const& steps = plans[static_cast<std::size_t>(me)].steps;
+        ASSERT_EQ(steps.size(), 2U);
+        EXPECT_EQ(std::get<Recv>(steps[0].operation).from.peer, (me + 2) % 4);
+        EXPECT_EQ(std::get<Send>(steps[1].operation).to.peer, (me + 2) % 4);
+        EXPECT_EQ(std::get<Send>(steps[1].operation).window.messages, 7U);
+        EXPECT_TRUE(steps[1].after.empty());
+    }
+}
+
+TEST(CollectivePlan, MessagesOfAWindowHaveOnePlaceOrPagesOfTheirOwn) {
+    auto const window = [](char const* buffers, char const* size) {
+        auto const plans =
+            plans_of({{"operation", "bandwidth"}, {"window-buffers", buffers}, {"message-size", size}}, {2, 2});
+        return operation_of<Send>(plans[0]).window;
+    };
+    EXPECT_EQ(window("single", "8").stride, 0U);
+    EXPECT_EQ(window("multiple", "8").stride, 4096U);
+    EXPECT_EQ(window("multiple", "4096").stride, 4096U);
+    EXPECT_EQ(window("multiple", "8192").stride, 8192U);
+}
+
+TEST(CollectivePlan, AsManyPairsAsAreAskedForSend) {
+    auto const plans = plans_of({{"operation", "message_rate"}, {"pairs", "2"}}, {8, 8});
+    for (Rank me = 0; me < 8; ++me) {
+        EXPECT_EQ(plans[static_cast<std::size_t>(me)].steps.empty(), me % 4 >= 2) << me;
+    }
+    auto const messages = [](Parameters const& parameters) {
+        return make_collective(parameters, {8, 8})->statistics({}).at(0).value;
+    };
+    EXPECT_EQ(messages({{"operation", "message_rate"}, {"pairs", "2"}}), 2 * 64);
+    EXPECT_EQ(messages({{"operation", "bandwidth"}, {"window", "10"}}), 4 * 10);
+    EXPECT_EQ(messages({{"operation", "bibandwidth"}}), 2 * 4 * 64);
+}
+
+// osu_iallreduce.c: the call, then the computation, during which MPI is not called, then the wait.
+TEST(CollectivePlan, AComputationBesideTheOperationWaitsForNothing) {
+    auto const steps = [](Parameters parameters) {
+        parameters["compute"] = "gemm";
+        return plans_of(parameters, {2, 2})[0].steps;
+    };
+    Step const last = steps({{"compute-us", "12.5"}}).at(1);
+    auto const& compute = std::get<Compute>(last.operation);
+    EXPECT_EQ(compute.busy_ns, 12500);
+    EXPECT_TRUE(compute.product.has_value());
+    EXPECT_TRUE(compute.uninterrupted);
+    EXPECT_TRUE(last.after.empty());
+    EXPECT_FALSE(std::get<Compute>(steps({{"compute-progress", "on"}}).at(1).operation).uninterrupted);
+    EXPECT_EQ(std::get<Compute>(steps({{"operation", "bandwidth"}}).at(2).operation).busy_ns, 0)
+        << "auto, before a launch has measured the operation";
+    auto const automatic = type().set_by_communication;
+    EXPECT_EQ(automatic(resolve(type(), "", {{"compute", "busy"}})), "compute-us");
+    EXPECT_EQ(automatic(resolve(type(), "", {{"compute", "busy"}, {"compute-us", "5"}})), "");
+    EXPECT_EQ(automatic(resolve(type(), "", {})), "");
 }
 
 TEST(CollectivePlan, LabelsAreTheOperationsName) {

@@ -63,6 +63,17 @@ TEST(MpiChunks, BothEndsOfAMessageCutItAlike) {
     }
 }
 
+TEST(MpiChunks, AWindowIsItsMessagesOneByOne) {
+    MessageWindow const window{3, 2 * chunk};
+    std::vector<Chunk> const sent = chunks_of(Send{0, 0, {1, 64, chunk + 1}, 5, -1, window}, {chunk, 1, 0, 2});
+    std::vector<Chunk> const received = chunks_of(Recv{0, 0, {0, 0, chunk + 1}, 5, -1, window}, {chunk, 1, 1, 2});
+    ASSERT_EQ(sent.size(), 6U);
+    ASSERT_EQ(received.size(), 6U);
+    EXPECT_EQ(sent[3].call, (Operation{Send{0, 0, {1, 64 + 3 * chunk, 1}, 5, -1}}));
+    EXPECT_EQ(received[4].call, (Operation{Recv{0, 0, {0, 4 * chunk, chunk}, 5, -1}}));
+    EXPECT_EQ(received[4].writes, (Ranges{{0, 4 * chunk, chunk}}));
+}
+
 TEST(MpiChunks, ReductionsAreCutBetweenElements) {
     AllReduce const step{0, {0, 64}, {1, 0}, 2400, Element::fp64, Reduction::max};
     std::vector<Chunk> const chunks = chunks_of(step, {1001, 1, 0, 4});

@@ -39,6 +39,18 @@ TEST_F(Translation, MessagesThatStandTogetherAndDoNotWaitForEachOtherAreOneGroup
     EXPECT_EQ(group.receives.size(), 1U);
 }
 
+TEST_F(Translation, WindowsBothWaysAreOneGroup) {
+    builder.recv(world, 2, 8, 0, 0, "in", {}, {3, 16});
+    builder.send(world, 2, 8, 0, 0, "out", {}, {5, 0});
+    auto const made = items();
+    ASSERT_EQ(made.size(), 1U);
+    auto const& group = std::get<GroupedCall>(made[0].work);
+    ASSERT_EQ(group.receives.size(), 3U);
+    EXPECT_EQ(group.receives[2].data - group.receives[0].data, 32);
+    ASSERT_EQ(group.sends.size(), 5U);
+    EXPECT_EQ(group.sends[4].data, group.sends[0].data);
+}
+
 TEST_F(Translation, AMessageThatWaitsForAnotherIsIssuedBehindIt) {
     StepId const first = recv();
     send({first});

@@ -228,6 +228,23 @@ TEST(Traffic, APhaseTakesTheStepsWithASuffix) {
     EXPECT_EQ(traffic_of(plans[0], "dispatch").out, 8U);
 }
 
+TEST(Traffic, OfAWindowIsThatOfItsMessages) {
+    constexpr Bytes bytes = Bytes{3} << 30;
+    for (MessageWindow const& window : {MessageWindow{64, 0}, MessageWindow{64, bytes}}) {
+        PlanBuilder builder(0);
+        builder.send(builder.group({{0, 1}}), 1, bytes, 0, -1, "w", {}, window);
+        Plan const plan = std::move(builder).finish();
+        RankTraffic const traffic = traffic_of(plan);
+        EXPECT_EQ(traffic.out, 64 * bytes);
+        EXPECT_EQ(traffic.payload, 64 * bytes);
+        EXPECT_EQ(traffic.messages, 64U);
+        std::vector<Bytes> row(2);
+        add_sent_bytes(plan, "", row);
+        EXPECT_EQ(row[1], 64 * bytes);
+        EXPECT_EQ(plan.buffers[0].bytes, window.stride == 0 ? bytes : 64 * bytes);
+    }
+}
+
 TEST(Traffic, WhatLeavesAllRanksEntersThem) {
     auto const traffic = traffic_of_all(
         test::exchange_plans(7, [](Rank from, Rank to) { return static_cast<Bytes>((from * 13 + to * 5) % 4) * 17; }));

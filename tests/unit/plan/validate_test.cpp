@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 
 namespace dlmb {
 namespace {
@@ -141,6 +142,41 @@ TEST(Validate, MessagesOfOneChannelMeetInOrder) {
               "rank 1 step 0 \"ping\" expects 16 B from rank 0 on channel 0, rank 0 step 0 \"ping\" sends 8 B\n"
               "rank 1 step 1 \"ping\" expects 8 B from rank 0 on channel 0, rank 0 step 1 \"ping\" sends 16 B\n");
     EXPECT_EQ(test::texts(validate(plans_with({8, 16}, {16, 8}, 1))), "") << "channels keep them apart";
+}
+
+TEST(Validate, WindowsOfBothEndsAreAlikeAndTheirMessagesLieApart) {
+    auto const plans_with = [](MessageWindow const& sent, MessageWindow const& received) {
+        std::vector<Plan> plans;
+        for (Rank me = 0; me < 2; ++me) {
+            PlanBuilder builder(me);
+            GroupId const pair = builder.group(test::world_group(2));
+            me == 0 ? builder.send(pair, 1, 24, 0, -1, "w", {}, sent)
+                    : builder.recv(pair, 0, 24, 0, -1, "w", {}, received);
+            plans.push_back(std::move(builder).finish());
+        }
+        return plans;
+    };
+    EXPECT_EQ(test::texts(validate(plans_with({64, 0}, {64, 0}))), "");
+    EXPECT_EQ(test::texts(validate(plans_with({3, 24}, {3, 24}))), "");
+    EXPECT_EQ(test::texts(validate(plans_with({3, 24}, {2, 24}))),
+              "rank 1 step 0 \"w\" expects 2 messages 24 B apart from rank 0, rank 0 step 0 \"w\" sends 3 that are 24 "
+              "B apart\n");
+    EXPECT_EQ(test::texts(validate(plans_with({3, 24}, {3, 0}))),
+              "rank 1 step 0 \"w\" expects 3 messages 0 B apart from rank 0, rank 0 step 0 \"w\" sends 3 that are 24 B "
+              "apart\n")
+        << "several payloads in one place";
+    for (Bytes const stride : {Bytes{16}, Bytes{25}, Bytes{1} << 63}) {
+        std::vector<Plan> plans = plans_with({3, 24}, {3, 24});
+        std::get<Send>(plans[0].steps[0].operation).window.stride = stride;
+        EXPECT_EQ(test::texts(validate(plans)),
+                  "rank 0 step 0 \"w\" send: 3 messages of 24 B do not lie " + std::to_string(stride) + " B apart\n");
+    }
+    std::vector<Plan> plans = plans_with({3, 24}, {3, 24});
+    std::get<Recv>(plans[1].steps[0].operation).window.messages = 0;
+    EXPECT_EQ(test::texts(validate(plans)), "rank 1 step 0 \"w\" recv: has a window of no message\n");
+    plans = plans_with({3, 24}, {3, 24});
+    plans[0].buffers[0].bytes = 71;
+    EXPECT_NE(test::texts(validate(plans)), "") << "the last message ends behind the buffer";
 }
 
 }  // namespace
