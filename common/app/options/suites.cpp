@@ -45,7 +45,7 @@ constexpr SuiteOption osu_options[] = {
     {"-v", "--version", "", Meaning::option, "version", "", "`--version`"},
     {"-G", "--graph", "TYPES", Meaning::refused, "", "", "write `--results FILE`; `dlmb_plot FILE` draws it"},
     {"-t", "--num-test-calls", "N", Meaning::refused, "", "",
-     "`--method nonblocking` measures the call and its wait; MPI_Test is not called between them"},
+     "`--compute none,busy --compute-progress on` looks after the operation all the time, `off` never"},
     {"-s", "--sync-option", "SYNC", Meaning::refused, "", "",
      "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
     {"-w", "--win-options", "KIND", Meaning::refused, "", "",
@@ -321,8 +321,7 @@ private:
 
     void value(SuiteOption const& row, std::string_view as, std::string const& given) {
         bool const whole_line = row.meaning == Meaning::option || row.meaning == Meaning::validation ||
-                                row.meaning == Meaning::memory ||
-                                (row.meaning == Meaning::buffers && !has_parameter(type_, "window-buffers"));
+                                row.meaning == Meaning::memory || row.meaning == Meaning::buffers;
         if (!row.ours.empty() && !whole_line && !has_parameter(type_, row.ours)) {
             throw UsageError(fmt::format("{}: has no meaning here: {}", as,
                                          row.ours == "message-size"
@@ -401,9 +400,10 @@ private:
         }
         if (row.meaning == Meaning::element && suite_ == Suite::osu) {
             elements_.push_back(value);
-        } else if (row.meaning == Meaning::buffers && has_parameter(type_, "window-buffers")) {
-            add("window-buffers", small);
         } else {
+            if (row.meaning == Meaning::buffers && has_parameter(type_, "window-buffers")) {
+                add("window-buffers", small);
+            }
             add(row.ours, value);
         }
     }

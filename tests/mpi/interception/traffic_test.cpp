@@ -73,10 +73,10 @@ intercepted::Given expected(Plan const& plan, MethodChoice const& method) {
             std::uint64_t const in = with_others(plan, operation, received_blocks(operation));
             std::uint64_t const out = with_others(plan, operation, sent_blocks(operation));
             if (method.name == "get") {
-                given.gets += in;
+                given.gets += messages_of_block(operation) * in;
                 given.get_bytes += traffic.in;
             } else {
-                given.messages += out;
+                given.messages += messages_of_block(operation) * out;
                 given.message_bytes += traffic.out;
             }
             given.notices += method.name != "accumulate" && has_passive_targets(method) ? in + out : 0;
