@@ -218,7 +218,7 @@ void Reporter::cell(record::Record const& cell, std::string_view title) {
     }
     summary_.add(cell);
     write(record::to_json_line(launch_.launch_id, cell));
-    saved_ok_ += writer_ && cell.result.status == measure::Status::ok ? 1 : 0;
+    saved_ok_ += writer_ && cell.result.status == measure::Status::ok ? 1U : 0U;
     table_->add(cell, title);
     if (prints_figures_) {
         figures_ += figure_of_merit(cell);

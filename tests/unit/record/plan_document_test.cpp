@@ -68,7 +68,7 @@ TEST(PlanDocument, PartsThatAreNotEqualAreNamedAndRootsAreWorldRanks) {
                   {Reduce{0, 1, {}, {}, 8, Element::fp32, Reduction::prod}, {}, "reduce"},
                   {Barrier{0}, {}, "barrier"}};
     Json const steps =
-        Json::parse(plan_document(sample_plan_header(), std::span(&plan, 1))).at("plans").at(0).at("steps");
+        Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1))).at("plans").at(0).at("steps");
     EXPECT_EQ(steps.at(0).at("shares"), (Json{16, 8}));
     EXPECT_EQ(steps.at(0).at("root"), 3);
     EXPECT_FALSE(steps.at(1).contains("shares")) << "equal parts";

@@ -151,7 +151,7 @@ Record sample_cell() {
     result.setup_ns = 1834000;
     result.first_iteration_ns = 912000;
     result.warmup_iterations = 20;
-    result.validation = {measure::Verdict::passed, 64, {0}, {0, 1}, ""};
+    result.validation = {measure::Verdict::passed, 64, 6, {0}, {0, 1}, ""};
     cell.cache = {.mode = measure::CacheMode::rotate,
                   .slots = 32,
                   .pool_bytes = Bytes{32} * 525312,
@@ -174,7 +174,7 @@ Record sample_invalid_cell() {
     cell.result.status = measure::Status::invalid;
     cell.result.reason = "the payload is wrong";
     cell.result.validation = {
-        measure::Verdict::failed, 32, {0}, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
+        measure::Verdict::failed, 32, std::nullopt, {0}, {0}, R"(step 0 "dispatch": from rank 2 to rank 1, byte 4096)"};
     return cell;
 }
 
