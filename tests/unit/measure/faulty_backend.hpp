@@ -176,9 +176,11 @@ inline Fault nothing_delivered(Rank victim, std::uint64_t first, std::uint64_t l
         std::copy(kept->begin(), kept->end(), iteration.buffers.base[exchange.recv_buffer]);
     });
     fault.before = [=](Iteration const& iteration) {
-        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
-        std::byte const* const begin = iteration.buffers.base[exchange.recv_buffer];
-        kept->assign(begin, begin + iteration.plan.buffers[exchange.recv_buffer].bytes);
+        if (iteration.plan.me == victim) {
+            Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+            std::byte const* const begin = iteration.buffers.base[exchange.recv_buffer];
+            kept->assign(begin, begin + iteration.plan.buffers[exchange.recv_buffer].bytes);
+        }
     };
     return fault;
 }
