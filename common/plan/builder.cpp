@@ -19,11 +19,11 @@ enum class Guard { none, around_each, around_all };
 /// Places regions one after the other in one buffer, with untouched bytes where the guard says.
 class Layout {
 public:
-    explicit Layout(Guard guard) : guard_(guard) {}
+    explicit Layout(Guard guard, bool packed = false) : guard_(guard), packed_(packed) {}
 
     Bytes place(Bytes bytes) {
         bool const gap = guard_ == Guard::around_each || (guard_ == Guard::around_all && end_ == 0);
-        Bytes const offset = aligned(end_ + (gap ? guard_bytes : 0));
+        Bytes const offset = packed_ && end_ != 0 ? end_ : aligned(end_ + (gap ? guard_bytes : 0));
         if (bytes > std::numeric_limits<Bytes>::max() - offset - 2 * guard_bytes) {
             throw Error(fmt::format("plan builder: a block of {} B at offset {} ends above 2^64", bytes, offset));
         }
@@ -36,14 +36,14 @@ private:
     static Bytes aligned(Bytes offset) { return (offset + guard_bytes - 1) / guard_bytes * guard_bytes; }
 
     Guard guard_;
+    bool packed_;  // no byte lies between regions
     Bytes end_ = 0;
 };
 
 /// Equal blocks lie packed, as in the tensors that frameworks hand to an equal-split all-to-all: only then can a
 /// backend use MPI_Alltoall or ncclAlltoAll. An overrun into the next block is seen by that block's own check.
-Guard guard_for(std::span<Bytes const> bytes) {
-    bool const equal = std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>{}) == bytes.end();
-    return equal && !bytes.empty() && bytes.front() % guard_bytes == 0 ? Guard::around_all : Guard::around_each;
+bool are_equal(std::span<Bytes const> bytes) {
+    return std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>{}) == bytes.end();
 }
 
 std::vector<Block> blocks(std::span<Bytes const> bytes, Layout& layout) {
@@ -89,8 +89,9 @@ StepId PlanBuilder::exchange(GroupId group, std::span<Bytes const> send_bytes, s
         throw Error(fmt::format("plan builder: exchange \"{}\" has {} send and {} recv sizes for a group of {} ranks",
                                 label, send_bytes.size(), recv_bytes.size(), ranks));
     }
-    Layout send_layout{Guard::none};
-    Layout recv_layout{guard_for(recv_bytes)};
+    Layout send_layout{Guard::none, are_equal(send_bytes)};
+    bool const packed = are_equal(recv_bytes);
+    Layout recv_layout{packed ? Guard::around_all : Guard::around_each, packed};
     Exchange exchange{.group = group,
                       .send_buffer = 0,
                       .recv_buffer = 0,

@@ -116,7 +116,8 @@ private:
     bool exhausted_ = false;
 };
 
-/// Bytes of untouched memory before, between and after receive blocks; also the alignment of every block.
+/// Bytes of untouched memory before, between and after receive blocks; also the alignment of blocks that are not
+/// packed.
 inline constexpr Bytes guard_bytes = 64;
 
 }  // namespace dlmb

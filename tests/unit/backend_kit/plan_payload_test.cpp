@@ -157,9 +157,9 @@ TEST_F(PlanPayloadFault, AShortBlockIsNamedAtItsEnd) {
 }
 
 TEST_F(PlanPayloadFault, BytesBehindABlockAreCountedAndNamed) {
-    std::memset(ranks.received(1, 0, 0) + block_bytes, 0, 8);
+    std::memset(ranks.received(1, 2, 0) + block_bytes, 0, 8);
     EXPECT_THAT(ranks.verify(1, now),
-                ElementsAre("step 0 \"dispatch\": 8 bytes behind the block from rank 0 were overwritten"));
+                ElementsAre("step 0 \"dispatch\": 8 bytes behind the block from rank 2 were overwritten"));
 }
 
 TEST_F(PlanPayloadFault, BytesInFrontOfTheFirstBlockAreNamed) {

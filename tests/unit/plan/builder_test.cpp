@@ -60,6 +60,19 @@ TEST(PlanBuilder, AnExchangeWithoutAnyBlockIsAStepWithBothBuffers) {
     EXPECT_TRUE(validate_rank(plan).empty());
 }
 
+TEST(PlanBuilder, EqualBlocksOfAnySizeAreAdjacentOnBothSides) {
+    for (Bytes const bytes : {Bytes{1}, Bytes{64}, Bytes{100}}) {
+        Plan const plan = one_exchange({bytes, bytes, bytes}, {bytes, bytes, bytes});
+        EXPECT_EQ(exchange_of(plan).send,
+                  (std::vector<Block>{{0, 0, bytes}, {1, bytes, bytes}, {2, 2 * bytes, bytes}}));
+        EXPECT_EQ(exchange_of(plan).recv,
+                  (std::vector<Block>{
+                      {0, guard_bytes, bytes}, {1, guard_bytes + bytes, bytes}, {2, guard_bytes + 2 * bytes, bytes}}));
+        EXPECT_GE(plan.buffers.at(exchange_of(plan).recv_buffer).bytes, 3 * bytes + 2 * guard_bytes);
+        EXPECT_TRUE(validate_rank(plan).empty());
+    }
+}
+
 TEST(PlanBuilder, OffsetsAboveFourGibibytesStayExact) {
     Plan const plan = one_exchange({3 * gib, 2 * gib, 5}, {2 * gib, 3 * gib, 5});
     // Send blocks are packed: 3 GiB and 5 GiB are multiples of 64. Receive blocks each start one guard later.
