@@ -3,6 +3,7 @@
 #include "common/backends/mpi/compile_plan.hpp"
 
 #include "common/backend_kit/compute.hpp"
+#include "common/backends/mpi/library_faults.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/plan/group_index.hpp"
 #include "common/plan/ready_queue.hpp"
@@ -13,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 
 namespace dlmb::mpi {
 namespace {
@@ -55,7 +57,12 @@ bool fits_int(Exchange const& exchange, Limits const& limits) {
 std::string limit_refusal(Operation const& operation, Plan const& plan, Limits const& limits) {
     return std::visit(
         [&](auto const& step) -> std::string {
-            if constexpr (requires { step.shares; }) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(step)>, Reduce>) {
+                bool const in_place = world_rank(plan, step.group, step.root) == plan.me && step.send == step.recv;
+                if (in_place && step.root != 0 && reduces_in_place_to_first_rank_only()) {
+                    return "MPICH 4.0 cannot reduce in place to another rank than the first of the group";
+                }
+            } else if constexpr (requires { step.shares; }) {
                 // They cannot be cut into several calls: the shares of a call lie next to each other. Calls with shares
                 // are given their places.
                 bool const equal = step.shares.empty();

@@ -6,6 +6,7 @@
 // of the library (fence, pscw), or by two messages of 0 bytes around accesses of a passive target (flush, lock,
 // lock_all).
 #include "common/backends/mpi/collectives.hpp"
+#include "common/backends/mpi/library_faults.hpp"
 #include "common/backends/mpi/messages.hpp"
 #include "common/backends/mpi/one_sided_calls.hpp"
 #include "common/base/error.hpp"
@@ -16,21 +17,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace dlmb::mpi {
 namespace {
-
-/// open-mpi/ompi issue 9492: before 5.0 osc/rdma names the shared memory of a window by the number of its communicator,
-/// which groups without a common rank share.
-bool mixes_up_windows() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    check(MPI_Get_library_version(text.data(), &length), "MPI_Get_library_version");
-    std::string_view const version(text.data(), static_cast<std::size_t>(length));
-    constexpr std::string_view name = "Open MPI v";
-    return version.starts_with(name) && version.substr(name.size(), 1) < "5";
-}
 
 std::size_t ranks_of(MPI_Comm comm) {
     int ranks = 0;
@@ -48,6 +39,13 @@ struct SelfCopies {
 /// MPICH has 2048 communicators per process, and each window takes one.
 constexpr std::size_t most_windows = 1000;
 
+/// MPICH 4.0 takes the begin of a window, and of each rank's part of an allocated one, for a multiple of 16 B.
+constexpr Bytes window_alignment = 64;
+
+Bytes beyond_alignment(std::byte const* place) {
+    return reinterpret_cast<std::uintptr_t>(place) % window_alignment;
+}
+
 /// What a step moves, seen from this rank. Peers are ranks of the communicator.
 struct Sides {
     std::byte* exposed = nullptr;  // the memory that peers access
@@ -57,6 +55,9 @@ struct Sides {
     std::vector<Block> targets = {};  // and the part of it for each peer
     std::vector<MemoryCopy> self = {};
     MessageWindow messages = {};  // of each part
+    Bytes own_place = 0;          // accumulate: where this rank's share begins in what is exposed
+
+    [[nodiscard]] Bytes share() const { return exposed_bytes - own_place; }
 };
 
 /// Exposes what `blocks` cover.
@@ -66,7 +67,7 @@ void expose(std::byte* base, std::vector<Block> blocks, Sides& sides) {
     if (first == blocks.end()) {
         return;
     }
-    Bytes const begin = first->offset;
+    Bytes const begin = first->offset - std::min(first->offset, beyond_alignment(base + first->offset));
     sides.exposed = base + begin;
     sides.exposed_bytes = last->offset + sides.messages.span(last->bytes) - begin;
     for (Block& block : blocks) {
@@ -102,10 +103,15 @@ struct SidesOf {
         int const ranks = context.ranks(step.group);
         int const me = context.me(step.group);
         Bytes const share = step.bytes / static_cast<Bytes>(ranks);
-        Sides sides{context.address(step.recv), share, {}, context.address(step.send), {}, {}};
+        Bytes const lead = std::min(step.recv.offset, beyond_alignment(context.address(step.recv)));
+        Sides sides;
+        sides.exposed = context.address(step.recv) - lead;
+        sides.exposed_bytes = share + lead;
+        sides.own_place = lead;
+        sides.local = context.address(step.send);
         for (int i = 1; i < ranks && share > 0; ++i) {
             int const peer = (me + i) % ranks;
-            sides.origins.push_back({peer, 0, share});
+            sides.origins.push_back({peer, lead, share});
             sides.targets.push_back({peer, static_cast<Bytes>(peer) * share, share});
         }
         return sides;
@@ -166,10 +172,10 @@ void add_copies(Sides const& sides, std::byte* window, OneSidedStep& step) {
         }
     };
     if (step.verb == Verb::accumulate) {
-        std::size_t const own = static_cast<std::size_t>(rank_of(step.comm)) * sides.exposed_bytes;
-        copy(step.before, window, sides.local + own, sides.exposed_bytes);
+        std::size_t const own = static_cast<std::size_t>(rank_of(step.comm)) * sides.share();
+        copy(step.before, window + sides.own_place, sides.local + own, sides.share());
         if (allocated) {
-            copy(step.after, sides.exposed, window, sides.exposed_bytes);
+            copy(step.after, sides.exposed + sides.own_place, window + sides.own_place, sides.share());
         }
         return;
     }
@@ -213,16 +219,19 @@ PreparedCall compile_one_sided(Verb verb, Operation const& operation, CompileCon
     step.comm = comm_of(operation, context);
     std::size_t const ranks = ranks_of(step.comm);
     if (ranks == 1) {
-        return PreparedCall(SelfCopies{verb == Verb::accumulate
-                                           ? std::vector<MemoryCopy>{{sides.exposed, sides.local, sides.exposed_bytes}}
-                                           : sides.self});
+        return PreparedCall(
+            SelfCopies{verb == Verb::accumulate
+                           ? std::vector<MemoryCopy>{{sides.exposed + sides.own_place, sides.local, sides.share()}}
+                           : sides.self});
     }
     step.tag = context.next_tag(step.comm);
 
-    static std::byte nothing_exposed[1];
+    alignas(window_alignment) static std::byte nothing_exposed[1];
     bool const allocate = context.method.allocate_windows;
     std::byte* const exposed = sides.exposed == nullptr ? nothing_exposed : sides.exposed;
-    Window& window = context.windows->emplace_back(allocate ? nullptr : exposed, sides.exposed_bytes, step.comm);
+    Bytes const whole = (sides.exposed_bytes + window_alignment - 1) / window_alignment * window_alignment;
+    Window& window =
+        context.windows->emplace_back(allocate ? nullptr : exposed, allocate ? whole : sides.exposed_bytes, step.comm);
     step.window = window.get();
     if (step.sync == OneSidedSync::flush) {
         window.lock_all();
