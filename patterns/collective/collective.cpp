@@ -194,8 +194,7 @@ std::vector<OperationUse> operations_of(Params const& params) {
         return {{OperationKind::send}, {OperationKind::recv}};
     }
     if (info.operation == OperationKind::exchange) {
-        // Smaller blocks are padded to the alignment of a block, so they are not packed.
-        bool const packed = params.message_bytes > 0 && params.message_bytes % guard_bytes == 0;
+        bool const packed = params.message_bytes > 0;
         return {{info.operation, params.kind == Kind::alltoall && packed}};
     }
     return {{info.operation, !info.shares}};
