@@ -1,0 +1,134 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Every option and every program of both suites, and what they are here.
+#include "common/app/options/suites.hpp"
+
+namespace dlmb::app {
+namespace {
+
+constexpr std::string_view one_gpu = "one process drives one GPU; start more with mpirun";
+
+// OSU Micro-Benchmarks 7.4, c/util/osu_util_options.h.
+constexpr SuiteOption osu_options[] = {
+    {"-m", "--message-size", "[MIN:]MAX", Meaning::size_range, "message-size", "",
+     "`-m MIN:MAX`; either end may be left out, and sizes that the element does not divide are left out"},
+    {"-i", "--iterations", "N", Meaning::option, "iterations", "", "`--iterations N`"},
+    {"-x", "--warmup", "N", Meaning::option, "warmup", "", "`--warmup N`"},
+    {"-c", "--validation", "[log:DIR]", Meaning::validation, "validation", "",
+     "`--validation on`, the default; what was wrong stands in the result line, so `log:` is refused"},
+    {"-u", "--validation-warmup", "N", Meaning::ignored, "", "", "bytes are checked before and after the timed calls"},
+    {"-f", "--full", "", Meaning::ignored, "", "", "`--layout osu` always has all columns"},
+    {"-z", "--tail-lat", "[P,P,...]", Meaning::option, "percentiles", "50,90,99", "`--percentiles 50,90,99`"},
+    {"-T", "--type", "TYPE", Meaning::element, "element", "",
+     "`--element int8`, `int32` or `fp32`; `all` is a list of them"},
+    {"-l", "--in-place", "", Meaning::fixed, "in-place", "on", "`--in-place on`"},
+    {"-k", "--root-rank", "fixed:R", Meaning::root, "root", "", "`--root R`; for `rotate` give a list, `--root 0,1,2`"},
+    {"-d", "--accelerator", "TYPE", Meaning::memory, "memory", "",
+     "`--memory cuda` or `managed`; `D D` and `H H` are understood"},
+    {"-M", "--mem-limit", "SIZE", Meaning::option, "buffer-limit", "",
+     "`--buffer-limit SIZE`: larger points are skipped"},
+    {"-b", "--buffer-num", "KIND", Meaning::buffers, "cache", "",
+     "`single`: `--cache warm`, `multiple`: `--cache rotate`; of windows `--window-buffers KIND`"},
+    {"-W", "--window-size", "N", Meaning::parameter, "window", "", "`--window N`, where the operation has windows"},
+    {"-V", "--vary-window", "", Meaning::fixed, "window", "1,2,4,8,16,32,64,128", "`--window 1,2,4,8,16,32,64,128`"},
+    {"-p", "--num-pairs", "N", Meaning::parameter, "pairs", "", "`--pairs N`, where the operation has pairs"},
+    {"-R", "--print-rate", "0|1", Meaning::ignored, "", "", "the message rate is reported where there is one"},
+    {"-h", "--help", "", Meaning::option, "help", "", "`--help`"},
+    {"-v", "--version", "", Meaning::option, "version", "", "`--version`"},
+    {"-G", "--graph", "TYPES", Meaning::refused, "", "", "write `--results FILE`; `dlmb_plot FILE` draws it"},
+    {"-t", "--num-test-calls", "N", Meaning::refused, "", "",
+     "`--compute none,busy --compute-progress on` looks after the operation all the time, `off` never"},
+    {"-s", "--sync-option", "SYNC", Meaning::refused, "", "",
+     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
+    {"-w", "--win-options", "KIND", Meaning::refused, "", "",
+     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
+    {"-a", "--array-size", "N", Meaning::refused, "", "",
+     "computing beside traffic is `--compute` of the patterns that have it"},
+    {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "",
+     "computing beside traffic is `--compute` of the patterns that have it"},
+    {"-P", "--papi", "EVENTS", Meaning::refused, "", "",
+     "run the program under `perf stat`; no counters are read here"},
+    {"-D", "--ddt", "TYPE", Meaning::refused, "", "",
+     "data are contiguous; `--method alltoallw` sends an all-to-all with derived datatypes"},
+    {"-N", "--nhbr", "TYPE", Meaning::refused, "", "",
+     "`--operation alltoall --method neighbor` calls MPI_Neighbor_alltoallv"},
+    {"-I", "--session", "", Meaning::refused, "", "",
+     "MPI is started by MPI_Init_thread; `--mpi-thread` sets its level"},
+};
+
+// nccl-tests 2.19, src/common.cu.
+constexpr SuiteOption nccl_options[] = {
+    {"-b", "--minbytes", "SIZE", Meaning::min_bytes, "message-size", "", "the first size (32M)"},
+    {"-e", "--maxbytes", "SIZE", Meaning::max_bytes, "message-size", "", "the last size (32M)"},
+    {"-i", "--stepbytes", "SIZE", Meaning::step_bytes, "message-size", "", "from one size to the next (1M)"},
+    {"-f", "--stepfactor", "N", Meaning::step_factor, "message-size", "",
+     "from one size to the next; `-m MIN:MAX` without `--cli` doubles"},
+    {"-n", "--iters", "N", Meaning::option, "iterations", "", "`--iterations N`"},
+    {"-w", "--warmup_iters", "N", Meaning::option, "warmup", "", "`--warmup N`"},
+    {"-c", "--check", "N", Meaning::validation, "validation", "", "`0`: `--validation off`, otherwise `on`"},
+    {"-o", "--op", "OP", Meaning::reduction, "reduction", "",
+     "`--reduction OP`; `all` is sum,prod,min,max; not avg, mulsum"},
+    {"-d", "--datatype", "TYPE", Meaning::element, "element", "", "`--element TYPE`; `all` is a list of ours"},
+    {"-r", "--root", "R", Meaning::parameter, "root", "", "`--root R`"},
+    {"-T", "--timeout", "SECONDS", Meaning::option, "timeout", "", "`--timeout SECONDS`"},
+    {"-h", "--help", "", Meaning::option, "help", "", "`--help`"},
+    {"-g", "--ngpus", "1", Meaning::only, "", "1", one_gpu},
+    {"-t", "--nthreads", "1", Meaning::only, "", "1", one_gpu},
+    {"-p", "--parallel_init", "0|1", Meaning::ignored, "", "", "every process initialises its own GPU"},
+    {"-m", "--agg_iters", "1", Meaning::only, "", "1", "`--timing stream` times calls that are queued back to back"},
+    {"-a", "--average", "1", Meaning::only, "", "1",
+     "the table has one time; the result line says what it is of the ranks'"},
+    {"-z", "--blocking", "0", Meaning::only, "", "0", "`--timing isolated` waits for each call"},
+    {"-y", "--stream_null", "0", Meaning::only, "", "0", "calls are on a stream of their own"},
+    {"-G", "--cudagraph", "0", Meaning::only, "", "0", "graph replay is `--method graph` of the nccl backend"},
+    {"-R", "--local_register", "0", Meaning::only, "", "0",
+     "registered buffers are `--method registered` of the nccl backend"},
+    {"-N", "--run_cycles", "1", Meaning::only, "", "1", "start the program again; `dlmb_sweep` starts it many times"},
+    {"-C", "--report_cputime", "0", Meaning::only, "", "0", "times are from the launch to the end of an operation"},
+    {"-S", "--report_timestamps", "0", Meaning::only, "", "0", "the launch line of `--results FILE` has the time"},
+    {"-x", "--cta_policy", "N", Meaning::refused, "", "", "set NCCL_CTA_POLICY in the environment"},
+    {"-D", "--device_implementation", "0", Meaning::only, "", "0", "operations are those of NCCL's host interface"},
+    {"-V", "--device_cta_count", "N", Meaning::ignored, "", "", "counts only with `-D`"},
+    {"-M", "--memory_report", "0", Meaning::only, "", "0", "buffers of 1 GiB and more are announced on standard error"},
+    {"-J", "--output_file", "FILE", Meaning::refused, "", "", "write `--results FILE`"},
+};
+
+constexpr Bytes pair_largest = 1U << 22U;  // MAX_MESSAGE_SIZE of OSU
+
+// The first row counts whose operation the program has.
+constexpr SuiteProgram programs[] = {
+    {"allreduce", "all_reduce", "allreduce"},
+    {"reduce", "reduce", "reduce"},
+    {"reduce_scatter", "", "reduce_scatter"},
+    {"reduce_scatter_block", "reduce_scatter", "reduce_scatter_block"},
+    {"", "reduce_scatter", "reduce_scatter"},
+    {"allgather", "all_gather", "allgather", "", true},
+    {"allgatherv", "", "allgatherv", "", true},
+    {"gather", "gather", "gather", "", true},
+    {"gatherv", "", "gatherv", "", true},
+    {"scatter", "scatter", "scatter", "", true},
+    {"scatterv", "", "scatterv", "", true},
+    {"bcast", "broadcast", "broadcast"},
+    {"barrier", "", "barrier"},
+    {"alltoall", "alltoall", "alltoall", "", true},
+    {"alltoallv", "alltoallv", "alltoallv", "", true},
+    {"", "sendrecv", "sendrecv"},
+    {"latency", "", "sendrecv", "ping_pong", false, pair_largest},
+    {"multi_lat", "", "sendrecv", "ping_pong", false, pair_largest},
+    {"bw", "", "bandwidth", "", false, pair_largest},
+    {"bibw", "", "bibandwidth", "", false, pair_largest},
+    {"mbw_mr", "", "message_rate", "", false, pair_largest},
+};
+
+}  // namespace
+
+std::span<SuiteOption const> options_of(Suite suite) {
+    return suite == Suite::osu ? std::span<SuiteOption const>(osu_options) : std::span<SuiteOption const>(nccl_options);
+}
+
+std::span<SuiteProgram const> suite_programs() {
+    return programs;
+}
+
+}  // namespace dlmb::app
