@@ -66,7 +66,7 @@ std::optional<record::SelfComparison> LaunchSummary::self_comparison() const {
 std::string LaunchSummary::text() const {
     std::string text;
     if (ok_cells_ > unchecked_) {
-        text += fmt::format("# every byte checked in the first and last iterations, and in {} of {} timed ones\n",
+        text += fmt::format("# payload checked before and after the timing, and in {} of {} timed iterations\n",
                             timed_checked_, timed_);
     }
     if (unchecked_ > 0) {

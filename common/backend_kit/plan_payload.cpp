@@ -260,6 +260,8 @@ std::vector<std::string> PlanPayload::verify(std::uint32_t iteration, PayloadAge
         if (!age.repeated || !summed_in_place(piece)) {
             note(is_reduction(piece) ? problem_of_reduction(piece, iteration) : problem_of(piece, iteration));
             ++blocks_checked_;
+        } else {
+            ++blocks_skipped_;
         }
     }
     for (Gap const& gap : layout_.gaps) {

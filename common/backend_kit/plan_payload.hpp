@@ -84,6 +84,8 @@ public:
 
     /// Delivered blocks that verify() compared so far.
     [[nodiscard]] std::uint64_t blocks_checked() const { return blocks_checked_; }
+    /// Delivered blocks that it could not compare for their age.
+    [[nodiscard]] std::uint64_t blocks_skipped() const { return blocks_skipped_; }
 
 private:
     void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
@@ -103,6 +105,7 @@ private:
     PayloadLayout layout_;
     ReductionBuffers reductions_;
     std::uint64_t blocks_checked_ = 0;
+    std::uint64_t blocks_skipped_ = 0;
 };
 
 }  // namespace dlmb

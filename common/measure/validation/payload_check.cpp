@@ -122,8 +122,11 @@ void PayloadCheck::look(TimedLook const& look, bool again, Validation& validatio
     age.repeated = age.repeated || again;
     std::vector<std::string> const mismatches = payload.verify(laid_, age);
     own_blocks_ += payload.blocks_checked();
-    validation.timed_checked = validation.timed_checked.value_or(0) + 1;
     (void)agree(look.position, mismatches, 0, validation);
+    // Ranks may differ in what they receive; of a sum in place that was summed up again none compared anything.
+    if (reduce_over_ranks(bootstrap_, static_cast<std::int64_t>(payload.blocks_skipped()), Fold::max) == 0) {
+        validation.timed_checked = validation.timed_checked.value_or(0) + 1;
+    }
 }
 
 Nanoseconds PayloadCheck::agree(std::uint64_t position, std::vector<std::string> const& mismatches,

@@ -107,7 +107,7 @@ TEST(LaunchSummary, WhatWasCheckedIsSaid) {
     checked.result.time.samples = 100;
     checked.result.iterations_per_sample = 16;
     summary.add(checked);
-    EXPECT_EQ(summary.text(), "# every byte checked in the first and last iterations, and in 6 of 1600 timed ones\n");
+    EXPECT_EQ(summary.text(), "# payload checked before and after the timing, and in 6 of 1600 timed iterations\n");
     EXPECT_TRUE(summary.all_checked());
     record::Record unchecked = cell("b", std::nullopt);
     unchecked.result.validation.verdict = measure::Verdict::off;

@@ -318,6 +318,18 @@ TEST(PlanPayloadReduction, TheSumOfAllInputsIsRightAndOtherSumsAreNamed) {
     EXPECT_THAT(ranks.verify(1, 4), ElementsAre(HasSubstr("; it is what rank 1 put in")));
 }
 
+TEST(PlanPayloadReduction, SumsInPlaceThatWereSummedUpAgainAreLeftOutAndCounted) {
+    PlanBuilder builder(0);
+    builder.in_place(true);
+    builder.all_reduce(builder.group({{0, 1}}), 64, Element::fp32, Reduction::sum, "gradients");
+    Ranks ranks({std::move(builder).finish()});
+    ranks.prepare(0);
+    EXPECT_FALSE(ranks.payload(0).verify(0).empty()) << "nothing was summed up";
+    EXPECT_EQ(ranks.payload(0).blocks_skipped(), 0U);
+    EXPECT_THAT(ranks.payload(0).verify(0, {.repeated = true}), IsEmpty());
+    EXPECT_EQ(ranks.payload(0).blocks_skipped(), 1U);
+}
+
 TEST(PlanPayloadReduction, AWrongElementIsNamedInAnyChunk) {
     constexpr std::size_t count = 40'000;
     for (std::size_t const element : {std::size_t{0}, std::size_t{16383}, std::size_t{16384}, count - 1}) {
