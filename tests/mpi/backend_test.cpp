@@ -83,6 +83,45 @@ TEST(MpiBackend, SaysOfAPlanWhetherItsFirstStepBlocks) {
     EXPECT_FALSE(launch_blocks(true, "nonblocking")) << "the gather is not; the exchange behind it blocks";
 }
 
+/// Rank 0 and the last rank, in turn; the others have nothing to do.
+Plan ping_pong(Rig const& rig, Bytes messages) {
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    Rank const last = rig.ranks() - 1;
+    MessageWindow const window{.messages = messages, .stride = 0};
+    std::vector<StepId> ping;
+    if (rig.me() == 0) {
+        ping = {builder.send(all, last, 24, 0, -1, "ping", {}, window)};
+        builder.recv(all, last, 24, 1, -1, "pong", ping, window);
+    } else if (rig.me() == last) {
+        ping = {builder.recv(all, 0, 24, 0, -1, "ping", {}, window)};
+        builder.send(all, 0, 24, 1, -1, "pong", ping, window);
+    }
+    return std::move(builder).finish();
+}
+
+TEST(MpiBackend, AMessageAloneIsABlockingCallAndAWindowIsNot) {
+    Rig rig;
+    if (rig.ranks() == 1) {
+        GTEST_SKIP() << "needs two ranks";
+    }
+    auto const launch_blocks = [&rig](Bytes messages, std::string_view method) {
+        Plan const plan = ping_pong(rig, messages);
+        Buffers const buffers = rig.bind(plan);
+        return rig.backend().compile(plan, buffers, parse_method(method)).value()->launch_blocks();
+    };
+    for (std::string_view const method : {"default", "blocking", "isend_irecv"}) {
+        bool const alone = launch_blocks(1, method);
+        bool const window = launch_blocks(4, method);
+        if (rig.me() == 0 || rig.me() == rig.ranks() - 1) {
+            EXPECT_EQ(alone, method != "isend_irecv") << method;
+            EXPECT_FALSE(window) << method;
+        }
+        EXPECT_EQ(rig.run(ping_pong(rig, 1), method), none) << method;
+        EXPECT_EQ(rig.run(ping_pong(rig, 4), method), none) << method;
+    }
+}
+
 TEST(MpiBackend, SplitsBlocksIntoMessagesOfTheChunkLimit) {
     Rig rig({.chunk_bytes = 1000});
     for (std::string_view const method : methods) {

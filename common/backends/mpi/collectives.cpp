@@ -5,6 +5,7 @@
 #include "common/backends/mpi/collectives.hpp"
 
 #include "common/backend_kit/host_reduce.hpp"
+#include "common/backends/mpi/messages.hpp"
 #include "common/base/error.hpp"
 #include "common/plan/group_index.hpp"
 
@@ -258,6 +259,9 @@ private:
 };
 
 PreparedCall compile_blocking(Operation const& operation, CompileContext const& context) {
+    if (!collective_group(operation)) {
+        return compile_blocking_message(operation, context);
+    }
     std::vector<CollectiveArguments> calls = collective_arguments(operation, context);
     MPI_Comm const comm = collective_comm(operation, context);
     return context.concurrent ? PreparedCall(NonblockingCollective(std::move(calls), comm))
@@ -288,10 +292,10 @@ MPI_Comm collective_comm(Operation const& operation, CompileContext const& conte
 Method blocking() {
     return {.info = {"blocking",
                      "MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter(_block), MPI_Allgather(v), MPI_Gather(v), "
-                     "MPI_Scatter(v), MPI_Bcast, MPI_Barrier",
+                     "MPI_Scatter(v), MPI_Bcast, MPI_Barrier, MPI_Send, MPI_Recv",
                      {OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
                       OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
-                      OperationKind::broadcast, OperationKind::barrier}},
+                      OperationKind::broadcast, OperationKind::barrier, OperationKind::send, OperationKind::recv}},
             .compile = compile_blocking};
 }
 

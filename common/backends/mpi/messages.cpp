@@ -64,8 +64,29 @@ private:
     std::vector<MPI_Request> requests_;
 };
 
+/// A message, in chunks where it is longer than a call can say.
+struct SendOrRecv {
+    void start() const {
+        for (Message const& each : step.messages) {
+            if (each.outgoing) {
+                check(MPI_Send(each.data, each.bytes, MPI_BYTE, each.peer, step.tag, step.comm), "MPI_Send");
+            } else {
+                check(MPI_Recv(each.data, each.bytes, MPI_BYTE, each.peer, step.tag, step.comm, MPI_STATUS_IGNORE),
+                      "MPI_Recv");
+            }
+        }
+    }
+
+    StepMessages step;
+};
+
 PreparedCall compile_isend_irecv(Operation const& operation, CompileContext const& context) {
     return PreparedCall(IsendIrecv(messages_of(operation, context)));
+}
+
+bool is_window(Operation const& operation) {
+    auto const* send = std::get_if<Send>(&operation);
+    return (send != nullptr ? send->window : std::get<Recv>(operation).window).messages > 1;
 }
 
 }  // namespace
@@ -112,6 +133,11 @@ StepMessages messages_of(Operation const& operation, CompileContext const& conte
         return messages_of_window(*recv, recv->from, false, context);
     }
     return messages_of_exchange(std::get<Exchange>(operation), context);
+}
+
+PreparedCall compile_blocking_message(Operation const& operation, CompileContext const& context) {
+    return context.concurrent || is_window(operation) ? compile_isend_irecv(operation, context)
+                                                      : PreparedCall(SendOrRecv{messages_of(operation, context)});
 }
 
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,

@@ -57,6 +57,9 @@ struct StepMessages {
 /// everybody's first target.
 [[nodiscard]] StepMessages messages_of(Operation const& operation, CompileContext const& context);
 
+/// A send or a receive: MPI_Send or MPI_Recv, unless steps overlap or it is a window of several messages.
+[[nodiscard]] PreparedCall compile_blocking_message(Operation const& operation, CompileContext const& context);
+
 /// The messages of one block; none for an empty one.
 void append_messages(std::byte* data, Bytes bytes, int peer, bool outgoing, Limits const& limits,
                      std::vector<Message>& messages);

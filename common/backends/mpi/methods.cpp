@@ -32,8 +32,8 @@ namespace {
 /// The first row that has an operation, and takes all blocks of it, is the default for it.
 std::span<Method const> rows() {
     static std::array const table{
-        alltoall(),    alltoallv(),  alltoallw(), isend_irecv(), pairwise(),   neighbor(), blocking(),
-        nonblocking(), persistent(), put(),       get(),         accumulate(), staged(),   algorithm(),
+        alltoall(),    alltoallv(),  alltoallw(), blocking(), isend_irecv(), pairwise(), neighbor(),
+        nonblocking(), persistent(), put(),       get(),      accumulate(),  staged(),   algorithm(),
     };
     return table;
 }
