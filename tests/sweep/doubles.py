@@ -53,6 +53,12 @@ def make(folder: Path) -> Path:
     return folder
 
 
+def add_library(folder: Path, prefix: Path) -> None:
+    """The programs of `folder` run with an MPI library that is installed in `prefix`, with its own launcher."""
+    _script(prefix / "bin" / "mpirun", _MPIRUN)
+    _script(folder / "bin" / "dlmb_plain_mpi", f"#!/bin/sh\necho {prefix}/lib/libmpi.so.0\necho Open MPI v0.0\n")
+
+
 def _script(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

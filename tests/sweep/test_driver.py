@@ -55,6 +55,18 @@ class Driver(unittest.TestCase):
         for file in self.launch_files():
             self.assertEqual(sorted(doubles.cells(file)), [(cell, "ok") for cell in doubles.CELLS])
 
+    def test_the_launcher_beside_the_mpi_library_is_taken_before_the_one_in_the_path(self):
+        """Programs that run with another Open MPI than the one in PATH: each rank would be rank 0 of 1."""
+        doubles.add_library(self.folder, self.folder / "other")
+        done = self.run_sweep("", "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(str(self.folder / "other" / "bin" / "mpirun"), done.stdout)
+
+    def test_a_program_that_prints_warnings_before_its_answer_is_understood(self):
+        info = self.folder / "bin" / "dlmb_info"
+        info.write_text(info.read_text(encoding="utf-8").replace("echo", "echo 'UCX  WARN  two versions'; echo"), encoding="utf-8")
+        self.assertEqual(self.run_sweep().returncode, 0)
+
     def test_the_folder_of_programs_on_the_command_line_wins(self):
         machine = self.folder / "machine.toml"
         machine.write_text('build = "/no/such/folder"\n', encoding="utf-8")

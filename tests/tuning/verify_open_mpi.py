@@ -27,6 +27,7 @@ class OpenMpi(unittest.TestCase):
 
     def export(self):
         output = self.folder / "export"
+        write_table(self.table, [rule("r0", "mpi", "allreduce", (65536, 65536), algorithm="ring", family=FAMILY)])
         done = tune("export", "--to", "openmpi", "--strict", self.table, "-o", output)
         self.assertEqual(done.returncode, 0, done.stderr)
         return output
@@ -35,21 +36,32 @@ class OpenMpi(unittest.TestCase):
         done = verify(self.table)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for size in (65536, 524288):
-            self.assertIn(f"ok    allreduce of {size} bytes, 4 ranks: ring: ompi_coll_base_allreduce_intra_ring\n",
+            self.assertIn(f"ok     allreduce of {size} bytes, 4 ranks: ring: ompi_coll_base_allreduce_intra_ring\n",
                           done.stdout)
         for place in ("65520 bytes, 4", "524304 bytes, 4", "65536 bytes, 2", "65532 bytes, 3", "65520 bytes, 5"):
             self.assertIn(f"allreduce of {place} ranks: default: ", done.stdout)
 
     def test_rules_of_several_collectives_act(self) -> None:
         rules = [
-            rule("r1", "mpi", "allgather", (4096, 65536), algorithm="linear", family=FAMILY),
-            rule("r2", "mpi", "broadcast", (4096, 65536), algorithm="chain", family=FAMILY),
-            rule("r3", "mpi", "exchange", (4096, 65536), algorithm="modified_bruck", family=FAMILY, uniform=True),
-            rule("r4", "mpi", "reduce_scatter", (4096, 65536), algorithm="butterfly", family=FAMILY),
+            rule("r1", "mpi", "allgather", (65536, 65536), algorithm="linear", family=FAMILY),
+            rule("r2", "mpi", "broadcast", (65536, 65536), algorithm="chain", family=FAMILY),
+            rule("r3", "mpi", "exchange", (65536, 65536), algorithm="modified_bruck", family=FAMILY, uniform=True),
+            rule("r4", "mpi", "reduce_scatter", (65536, 65536), algorithm="butterfly", family=FAMILY),
         ]
         done = verify(write_table(self.table, rules), "--ranks", "4")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertNotIn("as without the export", done.stdout)
+
+    def test_what_cannot_be_seen_is_not_ok(self) -> None:
+        """The library takes this algorithm by itself there, so that an export without effect looks the same."""
+        table = write_table(self.table, [rule("r0", "mpi", "allreduce", (524304, 524304), algorithm="rabenseifner", family=FAMILY)])
+        done = verify(table, "--ranks", "4")
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("unseen allreduce of 524304 bytes, 4 ranks: rabenseifner: ", done.stdout)
+
+    def test_launches_that_fail_prove_nothing(self) -> None:
+        done = verify(self.table, "--ranks", "4", "--mpiexec", "false")
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertNotIn("ok ", done.stdout)
 
     def test_a_broken_file_is_noticed(self) -> None:
         output = self.export()

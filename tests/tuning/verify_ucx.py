@@ -20,7 +20,7 @@ class Ucx(unittest.TestCase):
             table = write_table(folder / "table.json", [eager])
             done = tune("verify", "--to", "ucx", table)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn("ok    rendezvous from 256K bytes on; the export says 262144", done.stdout)
+            self.assertIn("ok     rendezvous from 256K bytes on; the export says 262144", done.stdout)
             done = tune("verify", "--to", "ucx", table, "--files", folder)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 

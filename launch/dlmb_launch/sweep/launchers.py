@@ -85,9 +85,19 @@ def find(machine: Machine, build: Path) -> Launcher:
         path = _require("srun", ["srun"], "")
         return Launcher(kind, path, _pmi(path, library), ())
     if kind == "mpirun":
-        return Launcher(kind, _require("Open MPI's mpirun", ["mpirun.openmpi", "mpirun"], "Open MPI"), "", _open_mpi_needs(machine))
-    names = ["mpiexec.mpich", "mpiexec.hydra", "mpiexec"]
+        names = [*_beside_library(build, kind), "mpirun.openmpi", "mpirun"]
+        return Launcher(kind, _require("Open MPI's mpirun", names, "Open MPI"), "", _open_mpi_needs(machine))
+    names = [*_beside_library(build, kind), "mpiexec.mpich", "mpiexec.hydra", "mpiexec"]
     return Launcher(kind, _require("MPICH's mpiexec", names, "HYDRA"), "", ())
+
+
+def _beside_library(build: Path, name: str) -> list[str]:
+    """The launcher that is installed with the MPI library of the programs: where they run with another library than they were built
+    with, the launcher in PATH starts each rank as a world of its own."""
+    program = build / "dlmb_plain_mpi"
+    lines = _ask([str(program)]).splitlines() if program.is_file() else []
+    libraries = [Path(line) for line in lines if line.startswith("/") and ".so" in line]
+    return [str(path.parent.parent / "bin" / name) for path in libraries]
 
 
 def mpi_library(build: Path) -> str:
@@ -97,8 +107,9 @@ def mpi_library(build: Path) -> str:
         raise UsageError(f"{build}: no DLMB programs here; name the folder of dlmb_info with --build or in a [[side]]")
     answer = _ask([str(program), "--json"])
     try:
-        library = json.loads(answer)["machine"].get("mpi_library", "")
-    except (json.JSONDecodeError, KeyError):
+        # Libraries print warnings before it (UCX of two installations).
+        library = json.JSONDecoder().raw_decode(answer, answer.index("{"))[0]["machine"].get("mpi_library", "")
+    except (ValueError, KeyError):
         raise UnavailableError(f"{program} --json does not answer; run it by hand to see why") from None
     if not library:
         raise UsageError(f"{build}: built without MPI; configure with -DDLMB_WITH_MPI=ON to launch several ranks")
@@ -150,9 +161,9 @@ def _pmi(srun: str, library: str) -> str:
 def _open_mpi_needs(machine: Machine) -> tuple[tuple[str, str], ...]:
     needs = []
     if machine.oversubscribe:
-        needs.append(("OMPI_MCA_rmaps_base_oversubscribe", "1"))
-    if os.getuid() == 0:  # in a container; Open MPI refuses root without both variables
-        needs += [("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]
+        needs += [("OMPI_MCA_rmaps_base_oversubscribe", "1"), ("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe")]
+    if os.getuid() == 0:  # in a container; Open MPI refuses root without both variables, PRTE_* from 5 on
+        needs += [(f"{prefix}_ALLOW_RUN_AS_ROOT{suffix}", "1") for prefix in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")]
     return tuple(needs)
 
 

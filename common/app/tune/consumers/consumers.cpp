@@ -171,7 +171,13 @@ MpiLibraryFound find_mpi_library() {
     return {tuning::mpi_library(version), path};
 }
 
-std::string default_mpiexec() {
+std::string launcher_of(MpiLibraryFound const& library) {
+    auto const programs = std::filesystem::path(library.path).parent_path().parent_path() / "bin";
+    for (char const* const name : {"mpiexec", "mpirun"}) {
+        if (std::filesystem::exists(programs / name)) {
+            return (programs / name).string();
+        }
+    }
     return DLMB_MPIEXEC;
 }
 

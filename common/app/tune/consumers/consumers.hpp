@@ -46,8 +46,9 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 /// Throws UsageError when this build has none.
 [[nodiscard]] MpiLibraryFound find_mpi_library();
 
-/// The launcher of that library.
-[[nodiscard]] std::string default_mpiexec();
+/// The launcher that is installed with that library, else the one that this build was configured with: programs may run
+/// with another library than they were built with, and its launcher alone can start them.
+[[nodiscard]] std::string launcher_of(MpiLibraryFound const& library);
 
 /// A program or library that is installed with this one.
 [[nodiscard]] std::filesystem::path sibling_program(std::string const& name);
@@ -64,8 +65,12 @@ void write_export(std::filesystem::path const& folder, ExportRequest const& requ
 
 // What dlmb_tune verify finds out: whether an export acts in its consumer where the table says so, and only there.
 
+/// unseen: the runs do not show whether the export acts. They failed without it, or the library's own choice looks like
+/// the table's.
+enum class Verdict : std::uint8_t { held, wrong, unseen };
+
 struct Check {
-    bool held = false;
+    Verdict verdict = Verdict::unseen;
     std::string what;  // one line: what was tried, what was expected, what was seen
 };
 

@@ -107,11 +107,20 @@ std::set<Probe> probes(TuningTable const& table, Slice const& slice, std::vector
 constexpr int fingerprint_calls = 10;
 constexpr int timed_calls = 100;
 
+/// What a run shows of the algorithm that ran, or why it shows nothing. Two that failed are never alike.
+struct Fingerprint {
+    std::string text;
+    bool failed = false;
+    [[nodiscard]] bool is_like(Fingerprint const& other) const {
+        return !failed && !other.failed && text == other.text;
+    }
+};
+
 /// With the first line that is not empty.
-std::string failure(Finished const& finished) {
+Fingerprint failure(Finished const& finished) {
     std::string_view output = finished.output;
     output.remove_prefix(std::min(output.find_first_not_of('\n'), output.size()));
-    return fmt::format("exit {}: {}", finished.exit_code, output.substr(0, output.find('\n')));
+    return {fmt::format("exit {}: {}", finished.exit_code, output.substr(0, output.find('\n'))), true};
 }
 
 /// Runs dlmb_plain_mpi under a launcher and takes a fingerprint of the algorithm that ran: the functions of coll/base
@@ -122,8 +131,8 @@ public:
     MpiTrial(MpiLibraryFound library, std::string mpiexec)
         : library_(std::move(library)), mpiexec_(std::move(mpiexec)) {}
 
-    /// "ompi_coll_base_allreduce_intra_ring", "240 messages", or how the run failed.
-    [[nodiscard]] std::string fingerprint(Probe const& probe, Environment const& environment) {
+    /// "ompi_coll_base_allreduce_intra_ring", "240 messages".
+    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) {
         auto const [place, is_new] = seen_.try_emplace({probe, environment});
         if (is_new) {
             place->second =
@@ -161,7 +170,7 @@ private:
                          std::chrono::seconds(120));
     }
 
-    [[nodiscard]] std::string bound_functions(Probe const& probe, Environment environment) const {
+    [[nodiscard]] Fingerprint bound_functions(Probe const& probe, Environment environment) const {
         TemporaryFolder const folder;
         environment["LD_DEBUG"] = "bindings";
         environment["LD_DEBUG_OUTPUT"] = (folder.path() / "bindings").string();
@@ -169,8 +178,10 @@ private:
         if (finished.exit_code != 0) {
             return failure(finished);
         }
+        // The component is a file of its own or a part of the library.
         std::regex const binding(
-            fmt::format(R"(mca_coll_tuned\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')", name_of(probe.collective)));
+            fmt::format(R"(binding file \S*/(?:mca_coll_tuned|libmpi)\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')",
+                        name_of(probe.collective)));
         std::set<std::string> functions;
         for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
             std::ifstream file(entry.path());
@@ -181,10 +192,13 @@ private:
                 }
             }
         }
-        return fmt::format("{}", fmt::join(functions, " "));
+        if (functions.empty()) {
+            return {"no algorithm of coll/tuned was seen in what the loader bound", true};
+        }
+        return {fmt::format("{}", fmt::join(functions, " "))};
     }
 
-    [[nodiscard]] std::string messages(Probe const& probe, Environment environment) const {
+    [[nodiscard]] Fingerprint messages(Probe const& probe, Environment environment) const {
         environment["MPIR_CVAR_NOLOCAL"] = "1";  // shared memory would hide the messages
         environment["LD_PRELOAD"] = sibling_library("libdlmb_count_sends.so").string();
         Finished const finished = run(probe, environment, fingerprint_calls);
@@ -199,31 +213,42 @@ private:
             sum += std::stoull((*at)[1]);
             ++ranks;
         }
-        return ranks == probe.ranks ? fmt::format("{} messages", sum) : "not every rank counted its messages";
+        if (ranks != probe.ranks || sum == 0) {
+            return {fmt::format("{} of {} ranks counted their messages, {} in all", ranks, probe.ranks, sum), true};
+        }
+        return {fmt::format("{} messages", sum)};
     }
 
     MpiLibraryFound library_;
     std::string mpiexec_;
-    std::map<std::pair<Probe, Environment>, std::string> seen_;
+    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
 };
 
 std::string where_of(Probe const& probe) {
     return fmt::format("{} of {} bytes, {} ranks", name_of(probe.collective), probe.bytes, probe.ranks);
 }
 
+/// Where the table chooses, the forced algorithm has to look otherwise than the library's own choice: only then does a
+/// run tell whether the export acts.
 Check check(MpiTrial& trial, Probe const& probe, Environment const& exported) {
-    std::string const seen = trial.fingerprint(probe, exported);
-    std::string const by_default = trial.fingerprint(probe, {});
     bool const chosen = !probe.algorithm.empty();
-    std::string const expected =
+    Fingerprint const& seen = trial.fingerprint(probe, exported);
+    Fingerprint const& by_default = trial.fingerprint(probe, {});
+    Fingerprint const& expected =
         chosen ? trial.fingerprint(probe, trial.force(probe.collective, probe.algorithm)) : by_default;
-    std::string what = fmt::format("{}: {}: {}", where_of(probe), chosen ? probe.algorithm : "default", seen);
-    if (seen != expected) {
-        what += fmt::format(", expected {}", expected);
-    } else if (chosen && expected == by_default) {
-        what += ", as without the export";
+    std::string const what =
+        fmt::format("{}: {}: {}", where_of(probe), chosen ? probe.algorithm : "default", seen.text);
+    if (by_default.failed || expected.failed) {
+        return {Verdict::unseen, fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
+                                             (by_default.failed ? by_default : expected).text)};
     }
-    return {seen == expected, std::move(what)};
+    if (!seen.is_like(expected)) {
+        return {Verdict::wrong, fmt::format("{}, expected {}", what, expected.text)};
+    }
+    if (chosen && expected.is_like(by_default)) {
+        return {Verdict::unseen, what + ", as without the export"};
+    }
+    return {Verdict::held, what};
 }
 
 /// With and without in turns, so that a slow minute hits both.

@@ -52,16 +52,19 @@ Verification verify_ucx(VerifyRequest const& request) {
     Finished const without = run({});
     Finished const with = run(request.environment);
     if (without.exit_code != 0 || with.exit_code != 0) {
-        return {{{false, fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
-                                     without.exit_code, with.exit_code)}},
+        return {{{without.exit_code != 0 ? Verdict::unseen : Verdict::wrong,
+                  fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
+                              without.exit_code, with.exit_code)}},
                 {},
                 ""};
     }
     std::string const shown = first_rendezvous(with.output);
     auto const seen = tuning::read_threshold(shown);
     bool const held = wanted == "inf" ? shown == "none" : seen && seen == tuning::read_threshold(wanted);
-    return {{{held, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
-                                first_rendezvous(without.output))}},
+    std::string const by_default = first_rendezvous(without.output);
+    Verdict const verdict = !held ? Verdict::wrong : shown == by_default ? Verdict::unseen : Verdict::held;
+    return {{{verdict, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
+                                   by_default)}},
             {},
             ""};
 }
