@@ -10,7 +10,7 @@ TEST(UcxLargeBlock, ABlockAbove2GiBArrivesWhole) {
     auto const backend = std::move(make_backend("ucx", {*bootstrap})).value();
     constexpr Bytes above_int = (Bytes{1} << 31) + 4099;
     auto const one_way = [](Rank from, Rank to) { return from == 0 && to == 1 ? above_int : Bytes{0}; };
-    for (char const* const method : {"linear", "pairwise", "default"}) {
+    for (char const* const method : {"linear", "pairwise", "default", "put", "get"}) {
         BoundPlan bound(*bootstrap, *backend, exchange_plan(*bootstrap, one_way), method);
         bound.run_checked(1);
     }
