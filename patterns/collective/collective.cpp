@@ -45,8 +45,8 @@ constexpr ParameterInfo infos[] = {
      "single"},
     {"pairs", "of these: all, or how many ranks r of the first half send to rank r + ranks / 2", "all"},
     {"compute",
-     "beside the operation, which is non-blocking then: none, busy (the host watches the clock) or gemm (it multiplies "
-     "matrices)",
+     "beside the operation: none, busy (the host watches the clock) or gemm (it multiplies matrices); the default of "
+     "--method is nonblocking then, where a backend has it",
      "none"},
     {"compute-us",
      "how long, or auto: as long as the same cell took without computing in this launch (--compute none,busy)", "auto"},
@@ -373,6 +373,7 @@ PatternType const& type() {
         .presets_json = presets_json,
         .make = make,
         .compute_parameters = compute_parameters,
+        .computes_beside = compute_parameters[0],
         .set_by_communication = set_by_communication,
         .has_sizes = has_sizes};
     return collective;
