@@ -231,9 +231,12 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
         std::vector<MethodChoice> const methods =
             methods_of(backend, point.memory, uses, source.options, computes_beside(source.type, source.options));
         if (methods.empty()) {
+            bool const has_any = default_method(backend.methods(), uses.front()) != nullptr;
             cells.skipped.push_back(
                 {make_cell(source, point, draws, opened.name, {}),
-                 fmt::format("{} has none of the requested methods for these operations", opened.name)});
+                 has_any
+                     ? fmt::format("{} has none of the requested methods for these operations", opened.name)
+                     : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
         }
         MethodInfo const* const standard = default_method(backend.methods_on(point.memory), uses.front());
         for (MethodChoice const& method : methods) {

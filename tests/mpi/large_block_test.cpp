@@ -6,10 +6,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace dlmb::mpi {
 namespace {
 
 constexpr Bytes large = 2'362'232'013;  // 2.2 GiB, odd
+
+std::string name_of_method(testing::TestParamInfo<char const*> const& method) {
+    std::string name(method.param);
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char each) { return std::isalnum(each) == 0; }, '_');
+    return name;
+}
 
 class LargeBlock : public testing::TestWithParam<char const*> {};
 
@@ -26,8 +36,31 @@ TEST_P(LargeBlock, ArrivesWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, LargeBlock,
                          testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent",
-                                         "put"),
-                         [](auto const& method) { return std::string(method.param); });
+                                         "put", "put:sync=fence", "get"),
+                         name_of_method);
+
+// The second message of the first window lies beyond 2^31, and each of the second window is longer than that.
+class LargeWindow : public testing::TestWithParam<char const*> {};
+
+TEST_P(LargeWindow, ArrivesWholeAndIsAnswered) {
+    constexpr Bytes stride = (Bytes{1} << 31) + 4096;
+    for (auto const& [bytes, window] : {std::pair(Bytes{1 << 20}, MessageWindow{2, stride}), {large, {2, 0}}}) {
+        Rig rig;
+        PlanBuilder builder(rig.me());
+        GroupId const all = builder.group(rig.world());
+        if (rig.me() == 0) {
+            StepId const sent = builder.send(all, 1, bytes, 0, -1, "window", {}, window);
+            builder.recv(all, 1, 4, 0, -1, "answer", {sent});
+        } else {
+            StepId const received = builder.recv(all, 0, bytes, 0, -1, "window", {}, window);
+            builder.send(all, 0, 4, 0, -1, "answer", {received});
+        }
+        EXPECT_EQ(rig.run(std::move(builder).finish(), GetParam(), 1), std::vector<std::string>{}) << bytes;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, LargeWindow, testing::Values("isend_irecv", "persistent", "put:sync=fence", "get"),
+                         name_of_method);
 
 // Parts of an int of bytes of a buffer that is longer, and reductions that have to be cut.
 TEST(LargeCollectives, WithARootArriveWhole) {
