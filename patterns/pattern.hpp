@@ -131,6 +131,10 @@ struct PatternType {
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.
     std::span<std::string_view const> compute_parameters{};
+    /// The one of these that says, by another value than "none", that the host computes beside the operation. Then a
+    /// call that returns when the operation is complete leaves nothing to hide. Empty: computations are steps of their
+    /// own.
+    std::string_view computes_beside{};
     /// The parameter that is given the time that the same cell took without compute steps in this launch, in us;
     /// empty: none is, with these parameters. nullptr: with none. Without that time it is "auto", and computes for 0.
     std::string_view (*set_by_communication)(Parameters const&) = nullptr;

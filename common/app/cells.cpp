@@ -28,10 +28,27 @@ bool changes_something(Backend const& backend, std::string_view name, std::span<
     });
 }
 
+constexpr std::string_view nonblocking_method = "nonblocking";
+
+/// Of some points of the sweep. Those without a computation make the same calls, to be compared with.
+bool computes_beside(PatternType const& type, Options const& options) {
+    auto const found = options.parameters.find(type.computes_beside);
+    return found != options.parameters.end() && std::any_of(found->second.begin(), found->second.end(),
+                                                            [](std::string const& value) { return value != "none"; });
+}
+
+/// What --method default means.
+MethodInfo const* standard_method(std::span<MethodInfo const> methods, OperationUse const& use, bool beside) {
+    auto const found = std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) {
+        return method.name == nonblocking_method && method.operations.has(use.kind);
+    });
+    return beside && found != methods.end() ? &*found : default_method(methods, use);
+}
+
 /// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
 /// name it stands for.
 std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, std::span<OperationUse const> uses,
-                                     Options const& options) {
+                                     Options const& options, bool beside) {
     std::vector<MethodInfo> const useful = methods_for(backend.methods_on(memory), uses);
     std::vector<MethodChoice> chosen;
     auto const add = [&](MethodChoice const& method) {
@@ -41,7 +58,7 @@ std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, 
     };
     for (MethodChoice method : options.methods) {
         if (method.name == "default") {
-            MethodInfo const* const standard = default_method(backend.methods_on(memory), uses.front());
+            MethodInfo const* const standard = standard_method(backend.methods_on(memory), uses.front(), beside);
             method.name = standard == nullptr ? method.name : standard->name;
         }
         if (changes_something(backend, method.name, uses)) {
@@ -211,11 +228,15 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
             continue;
         }
         Backend& backend = *opened.backend;
-        std::vector<MethodChoice> const methods = methods_of(backend, point.memory, uses, source.options);
+        std::vector<MethodChoice> const methods =
+            methods_of(backend, point.memory, uses, source.options, computes_beside(source.type, source.options));
         if (methods.empty()) {
+            bool const has_any = default_method(backend.methods(), uses.front()) != nullptr;
             cells.skipped.push_back(
                 {make_cell(source, point, draws, opened.name, {}),
-                 fmt::format("{} has none of the requested methods for these operations", opened.name)});
+                 has_any
+                     ? fmt::format("{} has none of the requested methods for these operations", opened.name)
+                     : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
         }
         MethodInfo const* const standard = default_method(backend.methods_on(point.memory), uses.front());
         for (MethodChoice const& method : methods) {

@@ -37,6 +37,7 @@ constexpr ParameterInfo infos[] = {
     {"in-place", "on: reductions, gathers and scatters work in one buffer (rooted ones at their root)", "off"},
     {"root", "reduce, gather(v), scatter(v), broadcast: the rank that has the whole", "0"},
     {"route", "sendrecv: ring (to the next rank) or ping_pong (there and back, rank r and rank r + ranks / 2)", "ring"},
+    {"channels", "of --route ping_pong: messages there and back at once, each with a tag of its own, up to 128", "1"},
     {"window", "bandwidth, bibandwidth, message_rate: messages in flight, from 1 to 65536", "64"},
     {"window-buffers",
      "of these: single (the messages of a window carry one payload from one place to one place) or multiple (each has "
@@ -44,8 +45,8 @@ constexpr ParameterInfo infos[] = {
      "single"},
     {"pairs", "of these: all, or how many ranks r of the first half send to rank r + ranks / 2", "all"},
     {"compute",
-     "beside the operation, which is non-blocking then: none, busy (the host watches the clock) or gemm (it multiplies "
-     "matrices)",
+     "beside the operation: none, busy (the host watches the clock) or gemm (it multiplies matrices); the default of "
+     "--method is nonblocking then, where a backend has it",
      "none"},
     {"compute-us",
      "how long, or auto: as long as the same cell took without computing in this launch (--compute none,busy)", "auto"},
@@ -92,6 +93,16 @@ Route read_route(Parameters const& parameters, Kind kind, int ranks) {
         throw UsageError(fmt::format("--route ping_pong: {} ranks do not divide into pairs", ranks));
     }
     return route;
+}
+
+int read_channels(Parameters const& parameters, Params const& params) {
+    constexpr int most = 128;
+    int const channels = read_int(parameters, "channels", 1, most);
+    if (channels > 1 && (params.kind != Kind::sendrecv || params.route != Route::ping_pong)) {
+        throw UsageError(
+            fmt::format("--channels {}: only --operation sendrecv --route ping_pong has several", channels));
+    }
+    return channels;
 }
 
 constexpr int largest_window = 65536;
@@ -150,14 +161,17 @@ void add_ring(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Rank me
     builder.recv(all, (me + ranks - 1) % ranks, bytes, channel, 0, "sendrecv");
 }
 
-void add_ping_pong(PlanBuilder& builder, GroupId all, Bytes bytes, int ranks, Rank me) {
+void add_ping_pongs(PlanBuilder& builder, GroupId all, Params const& params, int ranks, Rank me) {
     int const half = ranks / 2;
-    if (me < half) {
-        StepId const ping = builder.send(all, me + half, bytes, channel, -1, "sendrecv.ping");
-        builder.recv(all, me + half, bytes, channel, -1, "sendrecv.pong", {ping});
-    } else {
-        StepId const ping = builder.recv(all, me - half, bytes, channel, -1, "sendrecv.ping");
-        builder.send(all, me - half, bytes, channel, -1, "sendrecv.pong", {ping});
+    Bytes const bytes = params.message_bytes;
+    for (int own = 0; own < params.channels; ++own) {
+        if (me < half) {
+            StepId const ping = builder.send(all, me + half, bytes, own, -1, "sendrecv.ping");
+            builder.recv(all, me + half, bytes, own, -1, "sendrecv.pong", {ping});
+        } else {
+            StepId const ping = builder.recv(all, me - half, bytes, own, -1, "sendrecv.ping");
+            builder.send(all, me - half, bytes, own, -1, "sendrecv.pong", {ping});
+        }
     }
 }
 
@@ -263,7 +277,11 @@ public:
             builder.exchange(all, own.statistics, matrix_->column(me, draw.seed), label);
             break;
         case Kind::sendrecv:
-            (params_.route == Route::ring ? add_ring : add_ping_pong)(builder, all, bytes, world_.ranks, me);
+            if (params_.route == Route::ring) {
+                add_ring(builder, all, bytes, world_.ranks, me);
+            } else {
+                add_ping_pongs(builder, all, params_, world_.ranks, me);
+            }
             break;
         case Kind::bandwidth:
         case Kind::bibandwidth:
@@ -339,6 +357,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.in_place = read_in_place(parameters, params.kind);
     params.root = static_cast<Rank>(read_unsigned(parameters, "root", 0, static_cast<std::uint64_t>(world.ranks) - 1));
     params.route = read_route(parameters, params.kind, world.ranks);
+    params.channels = read_channels(parameters, params);
     params.windows = read_windows(parameters, params, world.ranks);
     params.compute = read_compute(parameters);
     params.skew = read_shares(parameters, params.kind, world);
@@ -354,6 +373,7 @@ PatternType const& type() {
         .presets_json = presets_json,
         .make = make,
         .compute_parameters = compute_parameters,
+        .computes_beside = compute_parameters[0],
         .set_by_communication = set_by_communication,
         .has_sizes = has_sizes};
     return collective;

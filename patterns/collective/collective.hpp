@@ -113,6 +113,7 @@ struct Params {
     bool in_place = false;
     Rank root = 0;
     Route route = Route::ring;
+    int channels = 1;  // of a ping_pong: that many at once
     Windows windows;
     ComputeBeside compute;
     Skew skew;

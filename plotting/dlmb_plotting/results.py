@@ -249,7 +249,7 @@ class Reader:
             median_ns=float(time["median"]),
             low_ns=float(time["median_low"]),
             high_ns=float(time["median_high"]),
-            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items()) if ok else (),
+            phases_ns=tuple((once(label), float(phase["median"])) for label, phase in line["phases"].items() if "median" in phase) if ok else (),
             bus_bandwidth=None if bandwidth is None else float(bandwidth),
             payload_bytes=traffic["payload_bytes"],
             imbalance=float(max(traffic["imbalance_send"], traffic["imbalance_recv"])),

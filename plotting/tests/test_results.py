@@ -67,6 +67,21 @@ class ReadingTest(WithFolder):
             read([self.file('{"kind": "launch", "schema": "dlmb.result/2.0", "launch_id": "a"}\n')])
 
 
+    def test_cells_that_do_not_time_phases_have_none(self) -> None:
+        lines = EXAMPLE.read_text().splitlines()
+        cell = next(index for index, line in enumerate(lines) if json.loads(line).get("status") == "ok")
+        changed = json.loads(lines[cell])
+        for phase in changed["phases"].values():  # as --timing nccl writes them
+            del phase["median"]
+        lines[cell] = json.dumps(changed)
+        with_phases = {one.id: one for one in read([EXAMPLE]).cells}
+        without = {one.id: one for one in read([self.file("\n".join(lines) + "\n")]).cells}
+        identifier = changed["cell_id"]
+        self.assertNotEqual(with_phases[identifier].phases_ns, ())
+        self.assertEqual(without[identifier].phases_ns, ())
+        self.assertEqual(without[identifier].median_ns, with_phases[identifier].median_ns)
+
+
 class GroupingTest(unittest.TestCase):
     def test_cells_of_the_same_traffic_stand_together(self) -> None:
         groups = grouped(read([EXAMPLE]).cells)

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, validate
+from programs import COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, validate
 
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 
@@ -51,6 +51,34 @@ class MpiRun(unittest.TestCase):
         done = run(mpirun(2, MOE, *SMALL, "--backend", "in_process", "--results", str(self.results)))
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn("--ranks", cells(self.results, "skipped")[0]["reason"])
+
+    def test_beside_a_computation_the_default_method_is_nonblocking(self):
+        small = ["--operation", "allreduce", "-m", "64:64", "--backend", "mpi", "-i", "3", "-x", "1", "--results", str(self.results)]
+        for more, methods in ((["--compute", "none,busy", "--compute-us", "20"], {"nonblocking"}),
+                              (["--compute", "busy", "--compute-us", "20", "--method", "blocking"], {"blocking"}),
+                              (["--compute", "none"], {"blocking"})):
+            self.results.unlink(missing_ok=True)
+            done = run(mpirun(2, COLLECTIVE, *small, *more))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual({cell["method"] for cell in cells(self.results, "ok")}, methods)
+
+    def test_the_command_line_of_osu_latency_mt_runs_threads_or_says_why_not(self):
+        done = run(mpirun(2, COLLECTIVE, "--cli", "osu", "osu_latency_mt", "-t", "2:2", "-m", "8:8", "-i", "3", "-x", "1",
+                          "--backend", "mpi", "--results", str(self.results)))
+        if done.returncode == 64:
+            self.assertIn("this MPI library provides", done.stderr)
+            return
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (cell,) = cells(self.results, "ok")
+        self.assertEqual((cell["method"], cell["parameters"]["channels"]), ("threads", 2))
+        self.assertEqual(cell["backend_facts"]["mpi_threads"], "2")
+        self.assertEqual(cell["validation"]["verdict"], "passed")
+
+    def test_one_thread_per_rank_is_declined_with_the_option_that_helps(self):
+        done = run(mpirun(2, COLLECTIVE, "--operation", "sendrecv", "-m", "8:8", "--backend", "mpi", "--method", "threads",
+                          "--results", str(self.results)))
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("--mpi-thread multiple", cells(self.results, "skipped")[0]["reason"])
 
     def test_the_launch_line_names_versions_and_places(self):
         run(mpirun(2, MOE, *SMALL, "--backend", "mpi", "--results", str(self.results)))

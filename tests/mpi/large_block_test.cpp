@@ -6,10 +6,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace dlmb::mpi {
 namespace {
 
 constexpr Bytes large = 2'362'232'013;  // 2.2 GiB, odd
+
+std::string name_of_method(testing::TestParamInfo<char const*> const& method) {
+    std::string name(method.param);
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char each) { return std::isalnum(each) == 0; }, '_');
+    return name;
+}
 
 class LargeBlock : public testing::TestWithParam<char const*> {};
 
@@ -26,8 +36,36 @@ TEST_P(LargeBlock, ArrivesWhole) {
 
 INSTANTIATE_TEST_SUITE_P(Methods, LargeBlock,
                          testing::Values("alltoallv", "alltoallw", "isend_irecv", "pairwise", "neighbor", "persistent",
-                                         "put"),
-                         [](auto const& method) { return std::string(method.param); });
+                                         "put", "put:sync=fence", "get"),
+                         name_of_method);
+
+/// A window from rank 0 to rank 1, and its answer.
+void expect_whole(char const* method, Bytes bytes, MessageWindow const& window) {
+    Rig rig;
+    PlanBuilder builder(rig.me());
+    GroupId const all = builder.group(rig.world());
+    if (rig.me() == 0) {
+        StepId const sent = builder.send(all, 1, bytes, 0, -1, "window", {}, window);
+        builder.recv(all, 1, 4, 0, -1, "answer", {sent});
+    } else {
+        StepId const received = builder.recv(all, 0, bytes, 0, -1, "window", {}, window);
+        builder.send(all, 0, 4, 0, -1, "answer", {received});
+    }
+    EXPECT_EQ(rig.run(std::move(builder).finish(), method, 1), std::vector<std::string>{});
+}
+
+class LargeWindow : public testing::TestWithParam<char const*> {};
+
+TEST_P(LargeWindow, WhoseSecondMessageLiesBeyondAnIntArrives) {
+    expect_whole(GetParam(), Bytes{1} << 20, {2, (Bytes{1} << 31) + 4096});
+}
+
+TEST_P(LargeWindow, OfMessagesLongerThanAnIntArrives) {
+    expect_whole(GetParam(), large, {2, 0});
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, LargeWindow, testing::Values("isend_irecv", "persistent", "put:sync=fence", "get"),
+                         name_of_method);
 
 // Parts of an int of bytes of a buffer that is longer, and reductions that have to be cut.
 TEST(LargeCollectives, WithARootArriveWhole) {

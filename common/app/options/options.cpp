@@ -165,7 +165,7 @@ void add_transport(CLI::App& app, Options& options, Texts& texts) {
                        "yes, no, auto: whether MPI is given pointers to device memory; auto asks the library");
     group.with_default(
         "--mpi-thread", options.mpi_thread,
-        "single, funneled, serialized, multiple: the thread level of MPI; DLMB calls it from one thread");
+        "single, funneled, serialized, multiple: the thread level of MPI; method threads of mpi needs multiple");
     group.add("--use-table", texts.use_table,
               "tuning table (JSON) by which backend tuned runs each operation on another backend");
 }

@@ -37,7 +37,8 @@ constexpr SuiteOption osu_options[] = {
     {"-h", "--help", "", Meaning::option, "help", "", "`--help`"},
     {"-v", "--version", "", Meaning::option, "version", "", "`--version`"},
     {"-G", "--graph", "TYPES", Meaning::refused, "", "", "write `--results FILE`; `dlmb_plot FILE` draws it"},
-    {"-t", "--num-test-calls", "N", Meaning::refused, "", "",
+    {"-t", "--num-test-calls", "N:N", Meaning::threads, "channels", "",
+     "`osu_latency_mt -t N:N`: `--channels N --method threads --mpi-thread multiple`; of OSU's non-blocking programs: "
      "`--compute none,busy --compute-progress on` looks after the operation all the time, `off` never"},
     {"-s", "--sync-option", "SYNC", Meaning::refused, "", "",
      "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
@@ -116,6 +117,7 @@ constexpr SuiteProgram programs[] = {
     {"", "sendrecv", "sendrecv"},
     {"latency", "", "sendrecv", "ping_pong", false, pair_largest},
     {"multi_lat", "", "sendrecv", "ping_pong", false, pair_largest},
+    {"latency_mt", "", "sendrecv", "ping_pong", false, pair_largest, true},
     {"bw", "", "bandwidth", "", false, pair_largest},
     {"bibw", "", "bibandwidth", "", false, pair_largest},
     {"mbw_mr", "", "message_rate", "", false, pair_largest},

@@ -258,10 +258,30 @@ private:
         case Meaning::buffers:
             translated(row, as, given);
             break;
+        case Meaning::threads:
+            threads(row, as, given);
+            break;
         case Meaning::ignored:
         case Meaning::refused:
             break;
         }
+    }
+
+    /// SENDERS:RECEIVERS of osu_latency_mt; OSU checks what is received where they are as many, too.
+    void threads(SuiteOption const& row, std::string_view as, std::string const& given) {
+        std::size_t const colon = given.find(':');
+        std::string const senders = given.substr(0, colon);
+        if (colon == std::string::npos) {
+            throw UsageError(fmt::format("{} {}: one sender and {} receivers; threads are in pairs here: {} N:N; {}",
+                                         as, given, given, as, plain(row.here)));
+        }
+        if (senders != given.substr(colon + 1)) {
+            throw UsageError(
+                fmt::format("{} {}: threads are in pairs here, as many that send as that receive", as, given));
+        }
+        add("channels", senders);
+        add("method", "threads");
+        add("mpi-thread", "multiple");
     }
 
     void translated(SuiteOption const& row, std::string_view as, std::string const& given) {
@@ -448,6 +468,12 @@ void take_suite_defaults(PatternType const& type, SuiteCommand const& command, P
         if (!program->route.empty() && parameters.find("route") == parameters.end()) {
             route = program->route;
             whose = name;
+        }
+        if (program->threads && (!command.suite || parameters.find("channels") == parameters.end())) {
+            throw UsageError(
+                fmt::format("--operation {}: write --operation sendrecv --route ping_pong --channels N --method "
+                            "threads --mpi-thread multiple, or, after --cli osu, osu_latency_mt -t N:N",
+                            name));
         }
         largest = std::max(largest, program->osu_largest);
         name = program->operation;

@@ -43,6 +43,7 @@ enum class Meaning : std::uint8_t {
     memory,
     root,
     buffers,
+    threads,
 };
 
 struct SuiteOption {
@@ -63,6 +64,7 @@ struct SuiteProgram {
     std::string_view route = {};    // value of --route, where it decides
     bool per_rank = false;          // OSU and DLMB count the part of a rank, nccl-tests those of all
     Bytes osu_largest = 1U << 20U;  // the last size without -m
+    bool threads = false;           // it is for several threads of a rank, how many -t says
 };
 
 [[nodiscard]] std::span<SuiteOption const> options_of(Suite suite);

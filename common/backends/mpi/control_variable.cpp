@@ -49,9 +49,13 @@ std::vector<NamedValue> values_of(MPI_T_enum list) {
 
 // Without an MPI_T_finalize: after that of the last session MPICH 4.0.2 knows none of its variables any more, also in a
 // new session.
+// Open MPI takes the level for that of MPI itself (open-mpi/ompi pull request 14164): a lower one would switch off the
+// locks that MPI_Init_thread was asked for.
 void start_tool_interface() {
+    int level = MPI_THREAD_SINGLE;
+    check(MPI_Query_thread(&level), "MPI_Query_thread");
     int provided = 0;
-    check(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided), "MPI_T_init_thread");
+    check(MPI_T_init_thread(level, &provided), "MPI_T_init_thread");
 }
 
 std::optional<ControlVariable> ControlVariable::find(std::string const& name) {

@@ -26,14 +26,15 @@ Method pairwise();
 Method persistent();
 Method put();
 Method staged();
+Method threads();
 
 namespace {
 
 /// The first row that has an operation, and takes all blocks of it, is the default for it.
 std::span<Method const> rows() {
     static std::array const table{
-        alltoall(),    alltoallv(),  alltoallw(), blocking(), isend_irecv(), pairwise(), neighbor(),
-        nonblocking(), persistent(), put(),       get(),      accumulate(),  staged(),   algorithm(),
+        alltoall(),   alltoallv(), alltoallw(), blocking(),   isend_irecv(), pairwise(),  neighbor(), nonblocking(),
+        persistent(), put(),       get(),       accumulate(), staged(),      algorithm(), threads(),
     };
     return table;
 }
@@ -90,7 +91,8 @@ Method const& find_direct_method(std::string_view name) {
 
 ChosenMethod read_method(MethodChoice const& choice, std::string_view by_default) {
     Method const& row = find_method(choice.name == "default" ? by_default : choice.name);
-    ChosenMethod method{&row, row.kind == MethodKind::direct ? &row : &find_method("alltoallv")};
+    bool const own_calls = row.kind == MethodKind::direct || row.kind == MethodKind::threads;
+    ChosenMethod method{&row, own_calls ? &row : &find_method("alltoallv")};
     for (auto const& [knob, value] : choice.knobs) {  // in alphabetical order: "by" before what it brings
         if (row.read_knob == nullptr || !row.read_knob(method, knob, value)) {
             throw_unknown_knob("mpi", row.info, choice, knob);

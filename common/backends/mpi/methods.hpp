@@ -65,8 +65,8 @@ struct CompileContext {
 };
 
 /// direct: the native calls are given the buffers of the plan. staged: images of them in host memory. algorithm: the
-/// direct calls, by algorithms that the user names.
-enum class MethodKind : std::uint8_t { direct, staged, algorithm };
+/// direct calls, by algorithms that the user names. threads: calls of several threads (threads.hpp).
+enum class MethodKind : std::uint8_t { direct, staged, algorithm, threads };
 
 struct Method {
     MethodInfo info;
@@ -94,7 +94,7 @@ inline constexpr OperationSet collective_operations{
 [[nodiscard]] Method alltoallv();
 [[nodiscard]] Method isend_irecv();
 
-/// The direct ones, then `staged`, then `algorithm`.
+/// The direct ones, then `staged`, `algorithm` and `threads`.
 [[nodiscard]] std::span<MethodInfo const> method_table();
 /// Those that mean something without a knob: direct and staged.
 [[nodiscard]] std::size_t count_of_plain_methods();

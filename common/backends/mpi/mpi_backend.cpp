@@ -8,6 +8,7 @@
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/backends/mpi/device_path.hpp"
 #include "common/backends/mpi/mpi_plan.hpp"
+#include "common/backends/mpi/threads.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -38,7 +39,13 @@ public:
           path_(path_of(context)), no_device_(find_devices().why_none),
           algorithm_knobs_(knobs_of(algorithms_.catalogue())), methods_(method_table().begin(), method_table().end()) {
         limits_.channels = largest_tag(MPI_COMM_WORLD);
-        methods_.back().knobs = algorithm_knobs_;  // the row `algorithm`
+        methods_[count_of_plain_methods()].knobs = algorithm_knobs_;  // the row `algorithm`
+        for (MethodInfo const& info : methods_) {
+            MethodKind const kind = find_method(info.name).kind;
+            if (kind == MethodKind::direct || (kind == MethodKind::threads && threads_may_call())) {
+                host_methods_.push_back(info);
+            }
+        }
     }
 
     [[nodiscard]] std::string_view name() const override { return "mpi"; }
@@ -46,7 +53,7 @@ public:
     [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
         std::span const all(methods_);
         if (!on_device(kind)) {
-            return all.first(count_of_direct_methods());
+            return host_methods_;
         }
         return path_.direct ? all.first(count_of_plain_methods())
                             : all.subspan(count_of_direct_methods(), 1);  // the row `staged`
@@ -114,10 +121,15 @@ public:
                 return Unsupported{reason};
             }
         }
-        return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(
-            plan, std::move(calls), std::move(images), std::move(windows),
-            fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size()),
-            idle_, algorithms_, method.algorithms));
+        std::string setting =
+            fmt::format("mpi/{}, {} memory, {} ranks", to_string(choice), name_of(buffers.kind), bootstrap_.size());
+        if (method.row->kind == MethodKind::threads) {
+            return std::unique_ptr<CompiledPlan>(
+                std::make_unique<ThreadsPlan>(plan, std::move(calls), std::move(setting), idle_));
+        }
+        return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images),
+                                                                       std::move(windows), std::move(setting), idle_,
+                                                                       algorithms_, method.algorithms));
     }
 
     // A rank whose own data is complete may still have to push what a slower one waits for, and it does so only while
@@ -138,6 +150,10 @@ private:
             if (std::string reason = algorithms_.refusal(plan, method.algorithms); !reason.empty()) {
                 return reason;
             }
+        }
+        if (std::string reason = method.row->kind == MethodKind::threads ? threads_refusal(plan) : "";
+            !reason.empty()) {
+            return reason;
         }
         if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
             return fmt::format("mpi: {}", reason);
@@ -187,6 +203,7 @@ private:
     Algorithms algorithms_;
     std::string algorithm_knobs_;
     std::vector<MethodInfo> methods_;
+    std::vector<MethodInfo> host_methods_;
     std::unique_ptr<DeviceQueues> queues_;
     StagingBuffers staging_buffers_;
 };

@@ -30,6 +30,8 @@ constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, Operatio
 constexpr OperationSet direct{OperationKind::exchange, OperationKind::all_gather, OperationKind::gather,
                               OperationKind::scatter,  OperationKind::send,       OperationKind::recv};
 
+constexpr OperationSet moving{OperationKind::exchange, OperationKind::send, OperationKind::recv};
+
 // A quarter and four times the default segment, half and twice the default radix, and windows below the default.
 constexpr std::string_view segments[] = {"64K", "1M"};
 constexpr std::string_view radices[] = {"2", "8"};
@@ -76,7 +78,7 @@ algorithms::Algorithm knomial_for(OperationKind kind) {
 
 /// The first method that has an operation is the default for it.
 std::vector<Method> all_methods() {
-    return {
+    std::vector<Method> methods{
         {.info = {"auto", "one of the algorithms below, chosen by operation and size", collectives},
          .algorithm_for = always<algorithms::automatic>},
         {.info = {"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
@@ -116,6 +118,10 @@ std::vector<Method> all_methods() {
         {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier},
          .algorithm_for = always<algorithms::dissemination>},
     };
+    methods.push_back(
+        {.info = {"put", "ucp_put_nbx into the memory of each receiver, and a flush", moving}, .verb = Verb::put});
+    methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});
+    return methods;
 }
 
 int read_number(std::string_view text, std::string const& what, int least) {

@@ -24,12 +24,16 @@ struct Knobs {
     ContextSettings context;  // thresholds of a UCX context of its own
 };
 
+/// Who accesses whose memory: a sender puts, a receiver gets.
+enum class Verb : std::uint8_t { put, get };
+
 struct Method {
     MethodInfo info;
     /// Orders the transfers of one step and sets its windows; nullptr: the method is an algorithm.
     void (*arrange)(BatchPlan& batch, std::optional<std::size_t> max_outstanding) = nullptr;
     /// Steps of this method are micro-steps of this algorithm; nullptr: they are one batch of messages.
     algorithms::Algorithm (*algorithm_for)(OperationKind kind) = nullptr;
+    std::optional<Verb> verb = std::nullopt;  // instead of messages (one_sided.hpp)
     /// Values of its knob, besides the default, that are worth a measurement of their own.
     std::span<std::string_view const> worth_measuring = {};
 };
@@ -45,6 +49,7 @@ public:
     [[nodiscard]] Knobs knobs_of(Method const& method) const { return &method == chosen_ ? knobs_ : Knobs{}; }
     /// Those of the context that the whole plan runs in.
     [[nodiscard]] ContextSettings const& context_settings() const { return knobs_.context; }
+    [[nodiscard]] bool one_sided() const { return chosen_ != nullptr && chosen_->verb.has_value(); }
 
 private:
     std::span<Method const> table_;
@@ -61,6 +66,8 @@ public:
 
     /// The first that has an operation is the default for it.
     [[nodiscard]] std::span<MethodInfo const> infos() const { return infos_; }
+    /// Without put and get, the last ones.
+    [[nodiscard]] std::span<MethodInfo const> by_messages() const { return std::span(infos_).first(infos_.size() - 2); }
     /// Methods that change one of `uses`, with each value of their knob that is worth measuring, and always eager or
     /// always rendezvous for messages: UCX's own choice is one of these two at each size.
     [[nodiscard]] std::vector<MethodChoice> variants(std::span<OperationUse const> uses) const;

@@ -65,6 +65,18 @@ private:
     }
 
     void add_batch(StepId id) {
+        if (auto const verb = from_.step_methods[id].messages->verb) {
+            LoweredStep const& step = from_.steps[id];
+            Rank const me = from_.plan.me;
+            std::string const& name = tasks_.step_names[id];
+            OneSidedPlan plan =
+                one_sided_plan(*verb, step, name, from_.tags, from_.first_operation, me, *from_.remote, worker_);
+            tasks_.one_sided.push_back(std::make_unique<OneSidedBatch>(
+                std::move(plan), BatchPlan{.name = name, .receives = {}, .sends = {}, .copies = step.work}, messages_,
+                me));
+            add({Task::Kind::one_sided, true, id, size(tasks_.one_sided) - 1}, before_step(id));
+            return;
+        }
         tasks_.batches.push_back(std::make_unique<MessageBatch>(batch_plan(from_.steps[id]), messages_));
         add({Task::Kind::batch, true, id, size(tasks_.batches) - 1}, before_step(id));
     }
@@ -180,9 +192,10 @@ private:
 };
 
 bool has_only_messages(Tasks const& tasks) {
+    auto const copies = [](auto const& batch) { return batch->has_copies(); };
     return tasks.work.empty() && tasks.computes.empty() && tasks.device_computes.empty() &&
-           std::none_of(tasks.batches.begin(), tasks.batches.end(),
-                        [](auto const& batch) { return batch->has_copies(); });
+           std::none_of(tasks.batches.begin(), tasks.batches.end(), copies) &&
+           std::none_of(tasks.one_sided.begin(), tasks.one_sided.end(), copies);
 }
 
 }  // namespace
@@ -223,6 +236,9 @@ bool Schedule::start(std::uint32_t number, Progress& progress) {
     case Task::Kind::batch:
         tasks_.batches[task.index]->start(iteration_bits_);
         return false;
+    case Task::Kind::one_sided:
+        tasks_.one_sided[task.index]->start(iteration_bits_);
+        return false;
     case Task::Kind::send:
         progress.request = resources_.messages->send(tasks_.transfers[task.index], iteration_bits_, name_of_step(task));
         return progress.request == nullptr;
@@ -252,6 +268,8 @@ bool Schedule::poll(std::uint32_t number, Progress& progress) {
     switch (task.kind) {
     case Task::Kind::batch:
         return tasks_.batches[task.index]->poll();
+    case Task::Kind::one_sided:
+        return tasks_.one_sided[task.index]->poll();
     case Task::Kind::send:
         return resources_.messages->sent(progress.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::receive:

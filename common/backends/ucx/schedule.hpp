@@ -10,13 +10,24 @@
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/ready_steps.hpp"
 #include "common/backends/ucx/lowering.hpp"
+#include "common/backends/ucx/one_sided.hpp"
 
 #include <memory>
 
 namespace dlmb::ucx {
 
 struct Task {
-    enum class Kind : std::uint8_t { join, batch, send, receive, work, compute, device_work, device_compute };
+    enum class Kind : std::uint8_t {
+        join,
+        batch,
+        one_sided,
+        send,
+        receive,
+        work,
+        compute,
+        device_work,
+        device_compute
+    };
 
     Kind kind = Kind::join;  // a join is complete when it is ready
     bool ends_step = false;  // when it is complete, the step is
@@ -28,6 +39,7 @@ struct Tasks {
     std::vector<Task> all;
     Precedence precedence;  // over `all`
     std::vector<std::unique_ptr<MessageBatch>> batches;
+    std::vector<std::unique_ptr<OneSidedBatch>> one_sided;
     std::vector<Transfer> transfers;  // of tasks that send or receive
     std::vector<LocalWork> work;      // of the host or of the device
     std::vector<HostCompute> computes;
@@ -42,7 +54,8 @@ struct TaskSources {
     ChosenMethods const& methods;
     MatchedTags const& tags;
     std::uint64_t first_operation = 0;
-    DeviceQueues* device = nullptr;  // does local work and Compute steps; nullptr: the host does
+    DeviceQueues* device = nullptr;        // does local work and Compute steps; nullptr: the host does
+    RemoteMemory const* remote = nullptr;  // of steps by put and get
 };
 
 /// The batches keep `messages` and the device's queues. Endpoints of all peers exist.
@@ -53,6 +66,7 @@ struct ScheduleResources {
     std::unique_ptr<OperationRange> operations;
     std::unique_ptr<Messages> messages;
     std::unique_ptr<DeviceQueues> device;  // nullptr: host memory
+    std::unique_ptr<RemoteMemory> remote;  // nullptr: no step is done by put or get
     Allocation scratch;
 };
 

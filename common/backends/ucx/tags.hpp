@@ -20,10 +20,15 @@ namespace dlmb::ucx {
 inline constexpr std::uint64_t tag_field_limit = std::uint64_t{1} << 20;
 inline constexpr ucp_tag_t full_tag_mask = ~ucp_tag_t{0};
 
-enum class TagKind : std::uint8_t { wire_up = 1, payload = 2 };
+enum class TagKind : std::uint8_t { wire_up = 1, payload = 2, answer = 3 };
 
 [[nodiscard]] constexpr ucp_tag_t make_tag(TagKind kind, std::uint64_t operation, Rank source) {
     return (ucp_tag_t{static_cast<std::uint8_t>(kind)} << 60) | (operation << 20) | static_cast<std::uint32_t>(source);
+}
+
+/// Of what `receiver` tells the sender of messages with the tag `payload`, which the sender made by make_tag.
+[[nodiscard]] constexpr ucp_tag_t answer_tag(ucp_tag_t payload, Rank receiver) {
+    return make_tag(TagKind::answer, (payload >> 20) % tag_field_limit, receiver);
 }
 
 /// What an iteration adds to the tag of make_tag. Wraps: messages of one pair are matched in order anyway.

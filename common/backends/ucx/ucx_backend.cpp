@@ -13,8 +13,8 @@
 namespace dlmb::ucx {
 namespace {
 
-std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std::uint64_t> operations,
-                    Worker const& worker) {
+std::string why_not(Plan const& plan, Buffers const& buffers, ChosenMethods const& methods,
+                    std::optional<std::uint64_t> operations, Worker const& worker) {
     if (!worker.memory_types().has(buffers.kind)) {
         return fmt::format("{} memory: {}", name_of(buffers.kind), worker.why_no(buffers.kind));
     }
@@ -22,7 +22,12 @@ std::string why_not(Plan const& plan, Buffers const& buffers, std::optional<std:
         return fmt::format("{} steps do not fit the {} operation ids of a message tag beside the plans in use",
                            plan.steps.size(), tag_field_limit);
     }
-    return works_on_device(buffers.kind) ? why_no_products(plan) : "";
+    if (!works_on_device(buffers.kind)) {
+        return "";
+    }
+    return methods.one_sided()
+               ? fmt::format("ucx: put and get are for host memory only, not for {}", name_of(buffers.kind))
+               : why_no_products(plan);
 }
 
 std::vector<Rank> peers_of(std::vector<LoweredStep> const& steps) {
@@ -72,6 +77,9 @@ public:
 
     [[nodiscard]] std::string_view name() const override { return "ucx"; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return methods_.infos(); }
+    [[nodiscard]] std::span<MethodInfo const> methods_on(MemoryKind kind) const override {
+        return works_on_device(kind) ? methods_.by_messages() : methods_.infos();
+    }
     [[nodiscard]] std::vector<MethodChoice> variants(MemoryKind /*kind*/,
                                                      std::span<OperationUse const> uses) const override {
         return methods_.variants(uses);
@@ -85,7 +93,7 @@ public:
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
         ChosenMethods const methods = methods_.choose(choice);
-        auto const found = workers_.with(methods.context_settings());
+        auto const found = workers_.with(methods.context_settings(), methods.one_sided());
         if (!found) {
             return found.error();
         }
@@ -94,7 +102,8 @@ public:
         ScheduleResources resources;
         auto const first = worker.operation_ids().take(plan.steps.size());
         resources.operations = first ? std::make_unique<OperationRange>(worker.operation_ids(), *first) : nullptr;
-        if (std::string reason = first_refusal(bootstrap, why_not(plan, buffers, first, worker)); !reason.empty()) {
+        if (std::string reason = first_refusal(bootstrap, why_not(plan, buffers, methods, first, worker));
+            !reason.empty()) {
             return Unsupported{std::move(reason)};
         }
         auto const made = step_methods(plan, buffers, methods);
@@ -110,8 +119,12 @@ public:
         worker.connect(peers_of(steps));
         resources.messages = std::make_unique<Messages>(worker, ucx_type_of(buffers.kind));
         resources.device = works_on_device(buffers.kind) ? make_queues(plan, steps) : nullptr;
-        Tasks tasks = build_tasks({plan, steps, made.value(), methods, matched, *first, resources.device.get()},
-                                  *resources.messages, worker);
+        resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
+                                                                                matched, *first, worker)
+                                               : nullptr;
+        Tasks tasks = build_tasks(
+            {plan, steps, made.value(), methods, matched, *first, resources.device.get(), resources.remote.get()},
+            *resources.messages, worker);
         return std::unique_ptr<CompiledPlan>(
             std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
     }

@@ -15,11 +15,11 @@
 namespace dlmb::ucx {
 namespace {
 
-ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& config) {
+ContextHandle make_context(Bootstrap const& bootstrap, ucp_config_t const& config, bool remote_memory) {
     ucp_params_t params{};
     params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS |
                         UCP_PARAM_FIELD_ESTIMATED_NUM_PPN | UCP_PARAM_FIELD_NAME;
-    params.features = UCP_FEATURE_TAG;
+    params.features = UCP_FEATURE_TAG | (remote_memory ? UCP_FEATURE_RMA : 0);
     params.estimated_num_eps = static_cast<std::size_t>(bootstrap.size());
     params.estimated_num_ppn = static_cast<std::size_t>(bootstrap.local_size());
     params.name = "dlmb";
@@ -74,9 +74,9 @@ std::string transports_of(std::span<ucp_ep_h const> endpoints) {
 
 }  // namespace
 
-Worker::Worker(BackendContext const& context, ConfigHandle config)
+Worker::Worker(BackendContext const& context, ConfigHandle config, bool remote_memory)
     : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),
-      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config)),
+      settings_(settings_of_interest(*config)), context_(make_context(bootstrap_, *config, remote_memory)),
       worker_(make_worker(context_.get())), memory_types_(memory_types_of(context_.get())),
       addresses_(gather_addresses(worker_.get(), bootstrap_)),
       endpoints_(static_cast<std::size_t>(bootstrap_.size()), nullptr), operation_ids_(tag_field_limit) {}
@@ -194,7 +194,7 @@ std::string transports_in(std::string const& endpoint_info) {
 }
 
 Workers::Workers(BackendContext const& context) : context_(context), exceptions_at_start_(std::uncaught_exceptions()) {
-    if (std::string const problem = make({}); !problem.empty()) {
+    if (std::string const problem = make({}, false); !problem.empty()) {
         throw Error(problem);
     }
     active_ = &standard();
@@ -204,9 +204,9 @@ Workers::Workers(BackendContext const& context) : context_(context), exceptions_
 Workers::~Workers() {
     bool const orderly = std::uncaught_exceptions() == exceptions_at_start_;
     try {
-        for (auto const& [settings, worker] : all_) {
+        for (WithSettings const& each : all_) {
             if (orderly) {
-                worker->close();
+                each.worker->close();
             }
         }
     } catch (std::exception const& error) {
@@ -214,37 +214,38 @@ Workers::~Workers() {
     }
 }
 
-Expected<Worker*, Unsupported> Workers::with(ContextSettings const& settings) {
-    auto const found =
-        std::find_if(all_.begin(), all_.end(), [&](WithSettings const& each) { return each.first == settings; });
+Expected<Worker*, Unsupported> Workers::with(ContextSettings const& settings, bool remote_memory) {
+    auto const found = std::find_if(all_.begin(), all_.end(), [&](WithSettings const& each) {
+        return each.settings == settings && each.remote_memory == remote_memory;
+    });
     if (found != all_.end()) {
-        return found->second.get();
+        return found->worker.get();
     }
-    if (std::string reason = make(settings); !reason.empty()) {
+    if (std::string reason = make(settings, remote_memory); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    return all_.back().second.get();
+    return all_.back().worker.get();
 }
 
-std::string Workers::make(ContextSettings const& settings) {
+std::string Workers::make(ContextSettings const& settings, bool remote_memory) {
     ConfigHandle config = read_config();
     std::string reason = first_refusal(context_.bootstrap, set(*config, settings));
     if (reason.empty()) {
-        all_.emplace_back(settings, std::make_unique<Worker>(context_, std::move(config)));
+        all_.push_back({settings, remote_memory, std::make_unique<Worker>(context_, std::move(config), remote_memory)});
     }
     return reason;
 }
 
 void Workers::quiesce() {
-    for (auto const& [settings, worker] : all_) {
-        worker->flush();
+    for (WithSettings const& each : all_) {
+        each.worker->flush();
     }
     context_.bootstrap.barrier();  // makes progress while it waits: a peer's flush may need these workers
 }
 
 void Workers::progress() const {
-    for (auto const& [settings, worker] : all_) {
-        ucp_worker_progress(worker->handle());
+    for (WithSettings const& each : all_) {
+        ucp_worker_progress(each.worker->handle());
     }
 }
 

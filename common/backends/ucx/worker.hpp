@@ -21,7 +21,7 @@ namespace dlmb::ucx {
 class Worker {
 public:
     /// Collective: ranks learn each other's worker addresses.
-    Worker(BackendContext const& context, ConfigHandle config);
+    Worker(BackendContext const& context, ConfigHandle config, bool remote_memory);
     Worker(Worker const&) = delete;
     Worker& operator=(Worker const&) = delete;
     ~Worker() = default;
@@ -33,6 +33,7 @@ public:
     void connect(std::span<Rank const> peers);
     [[nodiscard]] ucp_ep_h endpoint(Rank peer) const { return endpoints_[static_cast<std::size_t>(peer)]; }
     [[nodiscard]] ucp_worker_h handle() const { return worker_.get(); }
+    [[nodiscard]] ucp_context_h context() const { return context_.get(); }
 
     /// One round of progress; gives the core away when nothing moved and the yield policy says so. False: nothing
     /// moved. It does not pause otherwise: UCX's own loops poll without, and a message would wait for the end of the
@@ -85,9 +86,10 @@ public:
     ~Workers();
 
     /// With the settings of the user's environment.
-    [[nodiscard]] Worker& standard() const { return *all_.front().second; }
-    /// Made when these settings are first asked for. Unsupported alike on all ranks.
-    [[nodiscard]] Expected<Worker*, Unsupported> with(ContextSettings const& settings);
+    [[nodiscard]] Worker& standard() const { return *all_.front().worker; }
+    /// Made when these settings are first asked for. `remote_memory`: for ucp_put_nbx and ucp_get_nbx, too, which may
+    /// make UCX choose other transports; so messages do without. Unsupported alike on all ranks.
+    [[nodiscard]] Expected<Worker*, Unsupported> with(ContextSettings const& settings, bool remote_memory = false);
 
     /// Before plans of `next` run where those of another worker may have: a waiting plan progresses its own worker
     /// only, so nothing that a peer still needs may be left in another one. False: it is active already.
@@ -103,11 +105,15 @@ public:
     void quiesce();
 
 private:
-    using WithSettings = std::pair<ContextSettings, std::unique_ptr<Worker>>;
+    struct WithSettings {
+        ContextSettings settings;
+        bool remote_memory;
+        std::unique_ptr<Worker> worker;
+    };
 
     void progress() const;
     /// Makes a worker with these settings. Returns why that is impossible, or an empty text.
-    [[nodiscard]] std::string make(ContextSettings const& settings);
+    [[nodiscard]] std::string make(ContextSettings const& settings, bool remote_memory);
 
     BackendContext context_;
     int exceptions_at_start_;

@@ -14,6 +14,7 @@ namespace {
 std::uint64_t own_worker = 0;
 std::map<ucp_ep_h, std::uint64_t> worker_behind;  // by endpoint
 std::map<std::uint64_t, std::uint64_t> sent;
+std::map<std::uint64_t, std::uint64_t> got;
 
 /// The library's own function of this name.
 template <class Function>
@@ -45,8 +46,13 @@ std::map<std::uint64_t, std::uint64_t> bytes_sent() {
     return sent;
 }
 
+std::map<std::uint64_t, std::uint64_t> bytes_got() {
+    return got;
+}
+
 void reset() {
     sent.clear();
+    got.clear();
 }
 
 }  // namespace dlmb::intercepted
@@ -76,6 +82,20 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h endpoint, void const* data, size_t by
     static auto const real = dlmb::intercepted::library_function(&ucp_tag_send_nbx, "ucp_tag_send_nbx");
     dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
     return real(endpoint, data, bytes, tag, param);
+}
+
+ucs_status_ptr_t ucp_put_nbx(ucp_ep_h endpoint, void const* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+                             ucp_request_param_t const* param) {
+    static auto const real = dlmb::intercepted::library_function(&ucp_put_nbx, "ucp_put_nbx");
+    dlmb::intercepted::sent[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
+    return real(endpoint, data, bytes, address, key, param);
+}
+
+ucs_status_ptr_t ucp_get_nbx(ucp_ep_h endpoint, void* data, size_t bytes, uint64_t address, ucp_rkey_h key,
+                             ucp_request_param_t const* param) {
+    static auto const real = dlmb::intercepted::library_function(&ucp_get_nbx, "ucp_get_nbx");
+    dlmb::intercepted::got[dlmb::intercepted::worker_behind.at(endpoint)] += bytes;
+    return real(endpoint, data, bytes, address, key, param);
 }
 
 }  // extern "C"

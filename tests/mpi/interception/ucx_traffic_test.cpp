@@ -56,7 +56,7 @@ algorithms::Algorithm algorithm_of(std::string_view method, OperationKind kind) 
     return kind == OperationKind::exchange ? nullptr : algorithms::automatic;
 }
 
-/// Adds what this rank sends in one step to other ranks.
+/// Adds what this rank sends in one step to other ranks; by the method get, what it gets from them.
 class ExpectedBytes {
 public:
     ExpectedBytes(Plan const& plan, std::string_view method) : plan_(plan), method_(method) {
@@ -68,8 +68,10 @@ public:
 
 private:
     void add(Compute const& /*step*/) {}
-    void add(Recv const& /*step*/) {}
-    void add(Send const& step) { send(step.group, step.to.peer, step.window.messages * step.to.bytes); }
+    void add(Recv const& step) {
+        send(step.group, step.from.peer, gets() ? step.window.messages * step.from.bytes : 0);
+    }
+    void add(Send const& step) { send(step.group, step.to.peer, gets() ? 0 : step.window.messages * step.to.bytes); }
     void add(Exchange const& step) {
         if (auto const algorithm = algorithm_of(method_, OperationKind::exchange)) {
             Bytes total = 0;
@@ -78,10 +80,11 @@ private:
             }
             return play(algorithm, step.group, shape(OperationKind::exchange, step.group, total));
         }
-        for (Block const& block : step.send) {
+        for (Block const& block : gets() ? step.recv : step.send) {
             send(step.group, block.peer, block.bytes);
         }
     }
+    [[nodiscard]] bool gets() const { return method_ == "get"; }
     void add(Barrier const& step) {
         play(algorithms::dissemination, step.group, shape(OperationKind::barrier, step.group, 0));
     }
@@ -162,12 +165,14 @@ std::map<std::uint64_t, Rank> ranks_of_workers(Bootstrap& bootstrap) {
     return ranks;
 }
 
-/// By receiver, without what this rank sends to itself.
+/// By the other rank, without what this rank sends to itself.
 BytesByRank given_to_ucx(std::map<std::uint64_t, Rank> const& ranks, Rank me) {
     BytesByRank given;
-    for (auto const& [worker, bytes] : intercepted::bytes_sent()) {
-        if (ranks.at(worker) != me) {
-            given[ranks.at(worker)] = bytes;
+    for (auto const& bytes_by_worker : {intercepted::bytes_sent(), intercepted::bytes_got()}) {
+        for (auto const& [worker, bytes] : bytes_by_worker) {
+            if (ranks.at(worker) != me && bytes > 0) {
+                given[ranks.at(worker)] += bytes;
+            }
         }
     }
     return given;
@@ -189,6 +194,7 @@ protected:
         if (!bound) {
             return false;
         }
+        ranks_.merge(ranks_of_workers(*bootstrap_));  // put and get have a worker of their own
         if (is_small(plan)) {
             bound->prepare(1);
         }

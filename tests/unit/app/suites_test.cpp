@@ -113,6 +113,19 @@ TEST(OsuCli, TheProgramIsTheFirstWord) {
     EXPECT_EQ(latency.memory, std::vector<MemoryKind>{MemoryKind::cuda});
 }
 
+TEST(OsuCli, PairsOfThreadsAreAPingPongOfSeveralChannelsByThreads) {
+    Options const options = parse_as("osu", {"osu_latency_mt", "-t", "4:4"});
+    EXPECT_EQ(options.parameters.at("operation"), Words{"sendrecv"});
+    EXPECT_EQ(options.parameters.at("route"), Words{"ping_pong"});
+    EXPECT_EQ(options.parameters.at("channels"), Words{"4"});
+    EXPECT_EQ(options.methods.at(0).name, "threads");
+    EXPECT_EQ(options.mpi_thread, "multiple");
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt"}), HasSubstr("osu_latency_mt -t N:N"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4"}), HasSubstr("one sender and 4 receivers"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_mt", "-t", "4:6"}), HasSubstr("as many that send as that receive"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_latency_mt"}), HasSubstr("--method threads --mpi-thread multiple"));
+}
+
 TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
     Options const options = parse_as("osu", {"-i", "3", "--backend", "mpi", "-f", "--layout", "dlmb", "-c", "off"});
     EXPECT_EQ(options.backends, Words{"mpi"});

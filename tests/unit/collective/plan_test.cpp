@@ -162,6 +162,19 @@ TEST(CollectivePlan, APongWaitsForItsPing) {
     EXPECT_EQ(plans[3].steps[1].after, std::vector<StepId>{0});
 }
 
+// osu_latency_mt.c: a thread of the first rank and a thread of the second have a tag for themselves.
+TEST(CollectivePlan, PingPongsOfSeveralChannelsDoNotWaitForEachOther) {
+    auto const plans = plans_of({{"operation", "sendrecv"}, {"route", "ping_pong"}, {"channels", "3"}}, {4, 4});
+    EXPECT_EQ(first_problem(plans), "");
+    std::vector<Step> const& steps = plans[1].steps;
+    ASSERT_EQ(steps.size(), 6U);
+    for (StepId ping = 0; ping < 6; ping += 2) {
+        EXPECT_EQ(std::get<Send>(steps[ping].operation).channel, static_cast<int>(ping / 2));
+        EXPECT_TRUE(steps[ping].after.empty());
+        EXPECT_EQ(steps[ping + 1].after, std::vector<StepId>{ping});
+    }
+}
+
 // osu_bw.c and osu_mbw_mr.c: a window of 64 to the rank half of them further on, then its answer of 4 bytes.
 TEST(CollectivePlan, AWindowIsAnsweredWhenItIsComplete) {
     for (char const* operation : {"bandwidth", "message_rate"}) {

@@ -36,6 +36,7 @@ TEST(MpiMethods, StagedTakesTheKnobsOfTheMethodOfItsCalls) {
 
 TEST(MpiMethods, WhatStagedCannotReadIsAUsageErrorThatNamesIt) {
     EXPECT_NE(usage_error("staged:by=staged").find("staged"), std::string::npos);
+    EXPECT_NE(usage_error("staged:by=threads").find("threads"), std::string::npos);
     EXPECT_NE(usage_error("staged:by=pairwize").find("pairwise"), std::string::npos);
     EXPECT_NE(usage_error("staged:chunk=100").find("4096"), std::string::npos);
     EXPECT_NE(usage_error("staged:chunk=2MB").find("2MB"), std::string::npos);
@@ -50,10 +51,11 @@ TEST(MpiMethods, DefaultIsWhatTheMemoryAsksFor) {
     EXPECT_EQ(read_method(parse_method("pairwise"), "staged").row->info.name, "pairwise");
 }
 
-TEST(MpiMethods, TheTableHasTheDirectMethodsThenStagedThenAlgorithm) {
+TEST(MpiMethods, TheTableHasTheDirectMethodsThenStagedAlgorithmAndThreads) {
     ASSERT_EQ(count_of_direct_methods() + 1, count_of_plain_methods());
     EXPECT_EQ(method_table()[count_of_direct_methods()].name, "staged");
-    EXPECT_EQ(method_table().back().name, "algorithm");
+    EXPECT_EQ(method_table()[count_of_plain_methods()].name, "algorithm");
+    EXPECT_EQ(method_table().back().name, "threads");
 }
 
 TEST(MpiMethods, AlgorithmNamesCallsAndWhatTheirAlgorithmsAreTold) {

@@ -46,6 +46,18 @@ TEST(Method, BothSendToTheNextRankFirstAndReceiveFromThePreviousOne) {
     }
 }
 
+TEST(Method, PutAndGetAreForWhatNoOtherRankReducesAndOnHostMemoryOnly) {
+    static MethodTable const table;
+    EXPECT_EQ(named("put").verb, Verb::put);
+    EXPECT_EQ(named("get:rndv_thresh=4K").verb, Verb::get);
+    EXPECT_TRUE(table.choose(parse_method("put")).one_sided());
+    EXPECT_FALSE(table.choose(parse_method("put")).method_for(OperationKind::all_reduce).verb);
+    EXPECT_FALSE(table.choose(parse_method("linear")).one_sided());
+    for (MethodInfo const& info : table.by_messages()) {
+        EXPECT_TRUE(info.name != "put" && info.name != "get");
+    }
+}
+
 TEST(Method, LinearPostsEverythingAndItsKnobBoundsOnlyTheSends) {
     BatchPlan batch = rank_2_of_5();
     named("linear").arrange(batch, std::nullopt);

@@ -1,0 +1,315 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/ucx/one_sided.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace dlmb::ucx {
+namespace {
+
+/// Messages of one step and one peer: they lie next to each other in the list.
+struct PairMessages {
+    Message const* first = nullptr;
+    std::size_t count = 0;
+    ucp_tag_t tag = 0;
+};
+
+/// In the rotated order of the method linear.
+std::vector<PairMessages> pairs_of(std::vector<Message> const& messages, auto const& tag_of) {
+    std::vector<PairMessages> pairs;
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+        if (i > 0 && messages[i - 1].peer == messages[i].peer) {
+            ++pairs.back().count;
+        } else {
+            pairs.push_back({&messages[i], 1, tag_of(i)});
+        }
+    }
+    std::stable_sort(pairs.begin(), pairs.end(), [](PairMessages const& a, PairMessages const& b) {
+        return a.first->distance < b.first->distance;
+    });
+    return pairs;
+}
+
+std::vector<PairMessages> sent_pairs(LoweredStep const& step, std::uint64_t first_operation, Rank me) {
+    return pairs_of(step.sends, [&](std::size_t /*i*/) { return send_tag(first_operation, step.step, me); });
+}
+
+std::vector<PairMessages> received_pairs(LoweredStep const& step, MatchedTags const& tags) {
+    return pairs_of(step.receives, [&](std::size_t i) { return tags.receives[step.step][i]; });
+}
+
+/// What a rank tells another one of the memory that it may access: this, and the key's bytes. Travels as bytes between
+/// ranks of one launch, hence of one build.
+struct PlaceInfo {
+    std::uint64_t tag = 0;
+    std::uint64_t address = 0;
+    std::uint64_t key_bytes = 0;
+};
+
+Transfer notice(ucp_tag_t tag, ucp_ep_h endpoint, Rank peer) {
+    static std::byte nothing[1];
+    return {nothing, 0, tag, endpoint, peer, 0};
+}
+
+}  // namespace
+
+RemoteMemory::RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector<LoweredStep> const& steps,
+                           std::vector<StepMethod> const& methods, MatchedTags const& tags,
+                           std::uint64_t first_operation, Worker& worker)
+    : worker_(worker) {
+    std::map<Rank, Blob> blobs;
+    for (LoweredStep const& step : steps) {
+        if (methods[step.step].messages == nullptr || !methods[step.step].messages->verb) {
+            continue;
+        }
+        bool const reads = *methods[step.step].messages->verb == Verb::get;
+        for (PairMessages const& pair :
+             reads ? sent_pairs(step, first_operation, plan.me) : received_pairs(step, tags)) {
+            Blob const& key = pair.first->bytes > 0 ? key_to(plan, buffers, pair.first->data) : Blob{};
+            PlaceInfo const info{pair.tag, reinterpret_cast<std::uint64_t>(pair.first->data), key.size()};
+            Blob& blob = blobs[pair.first->peer];
+            auto const* const bytes = reinterpret_cast<std::byte const*>(&info);
+            blob.insert(blob.end(), bytes, bytes + sizeof info);
+            blob.insert(blob.end(), key.begin(), key.end());
+        }
+    }
+    std::vector<Letter> letters;
+    for (auto& [peer, blob] : blobs) {
+        letters.push_back({peer, std::move(blob)});
+    }
+    for (Letter const& letter : worker.bootstrap().exchange(letters)) {
+        read(letter);
+    }
+}
+
+Blob const& RemoteMemory::key_to(Plan const& plan, Buffers const& buffers, std::byte const* data) {
+    BufferId id = 0;
+    while (data < buffers.base[id] || data >= buffers.base[id] + plan.buffers.at(id).bytes) {
+        ++id;
+    }
+    auto const found = mapped_.find(id);
+    if (found != mapped_.end()) {
+        return found->second.key;
+    }
+    ucp_mem_map_params_t params{};
+    params.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+    params.address = buffers.base[id];
+    params.length = plan.buffers[id].bytes;
+    ucp_mem_h memory = nullptr;
+    check(ucp_mem_map(worker_.context(), &params, &memory), "ucp_mem_map");
+    Mapped mapped{{memory, Unmap{worker_.context()}}, {}};
+    void* packed = nullptr;
+    std::size_t size = 0;
+    check(ucp_rkey_pack(worker_.context(), memory, &packed, &size), "ucp_rkey_pack");
+    auto const* const bytes = static_cast<std::byte const*>(packed);
+    mapped.key.assign(bytes, bytes + size);
+    ucp_rkey_buffer_release(packed);
+    return mapped_.emplace(id, std::move(mapped)).first->second.key;
+}
+
+void RemoteMemory::read(Letter const& letter) {
+    for (std::size_t at = 0; at < letter.blob.size();) {
+        PlaceInfo info;
+        std::memcpy(&info, letter.blob.data() + at, sizeof info);
+        at += sizeof info;
+        Place place{info.address, nullptr};
+        if (info.key_bytes > 0) {
+            check(ucp_ep_rkey_unpack(worker_.endpoint(letter.peer), letter.blob.data() + at, &place.key),
+                  "ucp_ep_rkey_unpack");
+            keys_.emplace_back(place.key);
+        }
+        at += info.key_bytes;
+        places_[{letter.peer, info.tag}] = place;
+    }
+}
+
+OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
+                            std::uint64_t first_operation, Rank me, RemoteMemory const& memory, Worker const& worker) {
+    OneSidedPlan plan{verb, std::move(name), {}, {}};
+    // From the sender of the payload goes a message with the tag of the payload, and from its receiver the answer.
+    auto const to_receiver = [&](PairMessages const& pair) {
+        return notice(pair.tag, worker.endpoint(pair.first->peer), pair.first->peer);
+    };
+    auto const to_sender = [&](PairMessages const& pair, Rank receiver) {
+        return notice(answer_tag(pair.tag, receiver), worker.endpoint(pair.first->peer), pair.first->peer);
+    };
+    auto const accesses_of = [&](PairMessages const& pair) {
+        RemoteMemory::Place const& place = memory.of(pair.first->peer, pair.tag);
+        std::vector<Access> accesses;
+        for (std::size_t i = 0; i < pair.count && pair.first->bytes > 0; ++i) {
+            Message const& message = pair.first[i];
+            auto const behind = static_cast<std::uint64_t>(message.data - pair.first->data);
+            accesses.push_back({message.data, message.bytes, place.address + behind, place.key});
+        }
+        return accesses;
+    };
+    for (PairMessages const& pair : sent_pairs(step, first_operation, me)) {
+        Transfer const mine = to_receiver(pair);
+        Transfer const theirs = to_sender(pair, pair.first->peer);
+        if (verb == Verb::put) {
+            plan.accessed.push_back({theirs, accesses_of(pair), mine});
+        } else {
+            plan.accessing.push_back({mine, theirs});
+        }
+    }
+    for (PairMessages const& pair : received_pairs(step, tags)) {
+        Transfer const theirs = to_receiver(pair);
+        Transfer const mine = to_sender(pair, me);
+        if (verb == Verb::get) {
+            plan.accessed.push_back({theirs, accesses_of(pair), mine});
+        } else {
+            plan.accessing.push_back({mine, theirs});
+        }
+    }
+    return plan;
+}
+
+OneSidedBatch::OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Rank me)
+    : plan_(std::move(plan)), copies_(std::move(copies), messages), messages_(messages), me_(me),
+      running_(plan_.accessed.size()), accessing_(plan_.accessing.size()) {
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+        running_[i].accesses.reserve(plan_.accessed[i].accesses.size() + 1);  // and the flush
+    }
+}
+
+OneSidedBatch::~OneSidedBatch() {
+    auto const cancel = [this](void* request) {
+        if (request != nullptr) {
+            messages_.cancel(request);
+        }
+    };
+    for (Running const& each : running_) {
+        cancel(each.notice);
+        std::for_each(each.accesses.begin(), each.accesses.end(), ucp_request_free);  // UCX cannot cancel them
+    }
+    for (auto const& [ready, over] : accessing_) {
+        cancel(ready);
+        cancel(over);
+    }
+}
+
+void OneSidedBatch::start(ucp_tag_t iteration) {
+    iteration_ = iteration;
+    for (std::size_t i = 0; i < accessing_.size(); ++i) {
+        accessing_[i].first = messages_.send(plan_.accessing[i].ready, iteration, plan_.name);
+        accessing_[i].second = messages_.receive(plan_.accessing[i].over, iteration, plan_.name);
+    }
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+        running_[i].stage = Stage::waiting;
+        running_[i].notice = messages_.receive(plan_.accessed[i].ready, iteration, plan_.name);
+    }
+    copies_.start(iteration);
+}
+
+bool OneSidedBatch::poll() {
+    bool complete = true;
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+        complete = poll(plan_.accessed[i], running_[i]) && complete;
+    }
+    for (std::size_t i = 0; i < accessing_.size(); ++i) {
+        complete = poll_sent(plan_.accessing[i].ready, accessing_[i].first) && complete;
+        complete = poll_received(plan_.accessing[i].over, accessing_[i].second) && complete;
+    }
+    return copies_.poll() && complete;
+}
+
+bool OneSidedBatch::poll(AccessedPeer const& peer, Running& running) {
+    switch (running.stage) {
+    case Stage::waiting:
+        if (!poll_received(peer.ready, running.notice)) {
+            return false;
+        }
+        access(peer, running);
+        running.stage = Stage::accessing;
+        [[fallthrough]];
+    case Stage::accessing:
+        if (!all_complete(peer, running)) {
+            return false;
+        }
+        running.notice = messages_.send(peer.over, iteration_, plan_.name);
+        running.stage = Stage::telling;
+        [[fallthrough]];
+    case Stage::telling:
+        if (!poll_sent(peer.over, running.notice)) {
+            return false;
+        }
+        running.stage = Stage::over;
+        [[fallthrough]];
+    case Stage::over:
+        break;
+    }
+    return true;
+}
+
+void OneSidedBatch::access(AccessedPeer const& peer, Running& running) {
+    static ucp_request_param_t const plain{};
+    ucp_ep_h const endpoint = peer.over.endpoint;
+    for (Access const& each : peer.accesses) {
+        keep(plan_.verb == Verb::put ? ucp_put_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain)
+                                     : ucp_get_nbx(endpoint, each.here, each.bytes, each.there, each.key, &plain),
+             peer, running);
+    }
+    if (plan_.verb == Verb::put && !peer.accesses.empty()) {
+        keep(ucp_ep_flush_nbx(endpoint, &plain), peer, running);
+    }
+}
+
+void OneSidedBatch::keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const {
+    if (UCS_PTR_IS_ERR(request)) {
+        fail(peer, UCS_PTR_STATUS(request));
+    }
+    if (request != nullptr) {
+        running.accesses.push_back(request);
+    }
+}
+
+bool OneSidedBatch::all_complete(AccessedPeer const& peer, Running& running) const {
+    while (!running.accesses.empty()) {
+        ucs_status_t const status = ucp_request_check_status(running.accesses.back());
+        if (status == UCS_INPROGRESS) {
+            return false;
+        }
+        ucp_request_free(running.accesses.back());
+        running.accesses.pop_back();
+        if (status != UCS_OK) {
+            fail(peer, status);
+        }
+    }
+    return true;
+}
+
+bool OneSidedBatch::poll_sent(Transfer const& transfer, void*& request) {
+    if (request == nullptr) {
+        return true;
+    }
+    if (!messages_.sent(request, transfer, plan_.name)) {
+        return false;
+    }
+    request = nullptr;
+    return true;
+}
+
+bool OneSidedBatch::poll_received(Transfer const& transfer, void*& request) {
+    if (request == nullptr) {
+        return true;
+    }
+    if (!messages_.received(request, transfer, plan_.name)) {
+        return false;
+    }
+    request = nullptr;
+    return true;
+}
+
+void OneSidedBatch::fail(AccessedPeer const& peer, ucs_status_t status) const {
+    bool const puts = plan_.verb == Verb::put;
+    throw Error(fmt::format("ucx: rank {}, {}, {} of {} blocks of rank {}: {}", me_, plan_.name,
+                            puts ? "ucp_put_nbx" : "ucp_get_nbx", peer.accesses.size(), peer.over.peer,
+                            ucs_status_string(status)));
+}
+
+}  // namespace dlmb::ucx

@@ -1,0 +1,128 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Methods put and get: one side of a message accesses the memory of the other. Each pair of ranks has two messages of 0
+// bytes per step and direction besides: the one whose memory is accessed says that it may be, and the other one that it
+// was. A put is over only when the peer's memory has it, so the endpoint is flushed before the second message.
+#pragma once
+
+#include "common/backends/ucx/lowering.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlmb::ucx {
+
+/// One access to the memory of a peer.
+struct Access {
+    std::byte* here = nullptr;
+    Bytes bytes = 0;
+    std::uint64_t there = 0;  // an address of the peer
+    ucp_rkey_h key = nullptr;
+};
+
+/// Of a peer whose memory this rank accesses.
+struct AccessedPeer {
+    Transfer ready;  // received
+    std::vector<Access> accesses;
+    Transfer over;  // sent
+};
+
+/// Of a peer that accesses the memory of this rank.
+struct AccessingPeer {
+    Transfer ready;  // sent
+    Transfer over;   // received
+};
+
+struct OneSidedPlan {
+    Verb verb = Verb::put;
+    std::string name;  // "step 1 \"dispatch\"": for errors
+    std::vector<AccessedPeer> accessed;
+    std::vector<AccessingPeer> accessing;
+};
+
+/// Memory of this rank that peers may access, and their keys to that of peers. Given back when it ends.
+class RemoteMemory {
+public:
+    /// Collective. Of all steps that are done by put or get. Endpoints of all peers exist.
+    RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector<LoweredStep> const& steps,
+                 std::vector<StepMethod> const& methods, MatchedTags const& tags, std::uint64_t first_operation,
+                 Worker& worker);
+
+    struct Place {
+        std::uint64_t address = 0;
+        ucp_rkey_h key = nullptr;  // nullptr: there are no bytes
+    };
+    /// Where the first message of a step and a pair lies at `peer`. `tag`: of the step's messages.
+    [[nodiscard]] Place const& of(Rank peer, ucp_tag_t tag) const { return places_.at({peer, tag}); }
+
+private:
+    struct Unmap {
+        ucp_context_h context;
+        void operator()(ucp_mem_h memory) const { ucp_mem_unmap(context, memory); }
+    };
+    struct DestroyKey {
+        void operator()(ucp_rkey_h key) const { ucp_rkey_destroy(key); }
+    };
+    struct Mapped {
+        std::unique_ptr<std::remove_pointer_t<ucp_mem_h>, Unmap> memory;
+        Blob key;  // as peers need it
+    };
+
+    [[nodiscard]] Blob const& key_to(Plan const& plan, Buffers const& buffers, std::byte const* data);
+    void read(Letter const& letter);
+
+    Worker& worker_;
+    std::map<BufferId, Mapped> mapped_;
+    std::map<std::pair<Rank, ucp_tag_t>, Place> places_;
+    std::vector<std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>> keys_;
+};
+
+/// Of a step whose method has this verb.
+[[nodiscard]] OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name, MatchedTags const& tags,
+                                          std::uint64_t first_operation, Rank me, RemoteMemory const& memory,
+                                          Worker const& worker);
+
+/// Runs the plan, and the copies of the step beside it. The hot path: nothing is allocated, nothing virtual is called.
+class OneSidedBatch {
+public:
+    OneSidedBatch(OneSidedPlan plan, BatchPlan copies, Messages& messages, Rank me);
+    OneSidedBatch(OneSidedBatch const&) = delete;
+    OneSidedBatch& operator=(OneSidedBatch const&) = delete;
+    /// Requests left over by an exception are given up.
+    ~OneSidedBatch();
+
+    void start(ucp_tag_t iteration);
+    /// True: nothing is left to wait for.
+    [[nodiscard]] bool poll();
+    [[nodiscard]] bool has_copies() const { return copies_.has_copies(); }
+
+private:
+    enum class Stage : std::uint8_t { waiting, accessing, telling, over };
+    struct Running {
+        Stage stage = Stage::over;
+        void* notice = nullptr;
+        std::vector<void*> accesses;  // those in flight; never grows
+    };
+
+    [[nodiscard]] bool poll(AccessedPeer const& peer, Running& running);
+    void access(AccessedPeer const& peer, Running& running);
+    void keep(ucs_status_ptr_t request, AccessedPeer const& peer, Running& running) const;
+    [[nodiscard]] bool all_complete(AccessedPeer const& peer, Running& running) const;
+    [[nodiscard]] bool poll_sent(Transfer const& transfer, void*& request);
+    [[nodiscard]] bool poll_received(Transfer const& transfer, void*& request);
+    [[noreturn]] void fail(AccessedPeer const& peer, ucs_status_t status) const;
+
+    OneSidedPlan plan_;
+    MessageBatch copies_;
+    Messages& messages_;
+    Rank me_;
+    ucp_tag_t iteration_ = 0;
+    std::vector<Running> running_;                    // of plan_.accessed
+    std::vector<std::pair<void*, void*>> accessing_;  // of plan_.accessing: the requests of its two messages
+};
+
+}  // namespace dlmb::ucx
