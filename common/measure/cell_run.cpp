@@ -271,7 +271,7 @@ void CellRun::round(std::uint64_t number) {
     if (rule_) {
         rule_->begin_round();
     }
-    bool to_be_looked_at = options_.validate;  // in one chunk of the visit
+    bool to_be_looked_at = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
     while (true) {
         Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
@@ -284,11 +284,13 @@ void CellRun::round(std::uint64_t number) {
         std::vector<Nanoseconds> headline;
         Nanoseconds elapsed = 0;
         for (Stretch const& stretch : stretches_of(number, decision.samples, std::exchange(to_be_looked_at, false))) {
-            bool const laid = stretch.looked_at && lay(number, stretch);
+            if (stretch.looked_at) {
+                lay(number, stretch);
+            }
             Nanoseconds const begin = clock();
             bool const in_time = take(stretch, headline);
             elapsed += clock() - begin;
-            if (laid && !found_right(!in_time, number)) {
+            if (stretch.looked_at && !found_right(!in_time, number)) {
                 return;
             }
         }
@@ -329,12 +331,11 @@ bool CellRun::take(Stretch const& stretch, std::vector<Nanoseconds>& headline) {
     return chunk.late == 0;
 }
 
-bool CellRun::lay(std::uint64_t round, Stretch const& stretch) {
+void CellRun::lay(std::uint64_t round, Stretch const& stretch) {
     std::uint64_t const each = sampler_.iterations_per_sample();
     launch_.watchdog.touch();
     std::uint64_t const before = options_.mode == Mode::osu ? lead_ : stretch.unrecorded;
-    return cell_.point->check().lay(random_word(round, looks_purpose),
-                                    {samples_ * each, stretch.samples * each, before});
+    cell_.point->check().lay(random_word(round, looks_purpose), {samples_ * each, stretch.samples * each, before});
 }
 
 bool CellRun::found_right(bool again, std::uint64_t round) {

@@ -76,8 +76,7 @@ private:
     [[nodiscard]] std::uint32_t random_word(std::uint64_t round, std::uint32_t purpose) const;
     /// False: some samples were late and taken again.
     [[nodiscard]] bool take(Stretch const& stretch, std::vector<Nanoseconds>& headline);
-    /// False: there is nothing to be looked at.
-    [[nodiscard]] bool lay(std::uint64_t round, Stretch const& stretch);
+    void lay(std::uint64_t round, Stretch const& stretch);
     /// False: the cell is over.
     [[nodiscard]] bool found_right(bool again, std::uint64_t round);
     void give_up(std::string_view when);

@@ -59,9 +59,10 @@ public:
     /// Collective. One iteration at `position`, adding what it found to `validation` alike on all ranks. Returns what
     /// the iteration took on the slowest rank.
     Nanoseconds run(std::uint64_t position, CompiledPlan& compiled, Validation& validation);
-    /// Collective. Puts the payload of some of `iterations` into their slots. False: nothing is sent that could be
-    /// looked at.
-    [[nodiscard]] bool lay(std::uint32_t random, TimedIterations const& iterations);
+    /// The same on all ranks.
+    [[nodiscard]] bool has_payload() const { return world_payload_ > 0; }
+    /// Collective. Puts the payload of some of `iterations` into their slots.
+    void lay(std::uint32_t random, TimedIterations const& iterations);
     /// Collective. Behind these iterations. `again`: some of them were made again since.
     void look(bool again, Validation& validation);
 

@@ -172,6 +172,18 @@ TEST(FaultsWhileTimed, OfAMaximumInPlaceAreCaughtHoweverOftenItIsTaken) {
     expect_invalid(run(spec), {"while timing, in round 2", "byte 513"});
 }
 
+TEST(FaultsWhileTimed, AreNotLookedForWhereNothingIsSent) {
+    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
+        PlanBuilder builder(me);
+        builder.barrier(builder.group(world_of(ranks)), "barrier");
+        return std::move(builder).finish();
+    };
+    CellResult const result = run(spec)[0][0].result;
+    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_FALSE(result.validation.timed_checked.has_value());
+}
+
 TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
     RunnerOptions options = brief();
     options.iterations = 120;
