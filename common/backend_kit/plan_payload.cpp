@@ -3,6 +3,7 @@
 #include "common/backend_kit/plan_payload.hpp"
 
 #include "common/base/error.hpp"
+#include "common/memory/zeros.hpp"
 
 #include <fmt/core.h>
 
@@ -213,16 +214,18 @@ PlanPayload::PlanPayload(MemorySpace& memory, Buffers const& buffers, Plan const
     }
 }
 
-void PlanPayload::prepare(std::uint32_t iteration) {
+void PlanPayload::prepare(Contents contents) {
     for (BufferId const buffer : layout_.guarded) {
         memory_.fill(at(buffer, 0), plan_.buffers[buffer].bytes, guard_key);
     }
     for (Piece const& piece : layout_.sent) {
-        if (is_reduction(piece)) {
-            fill_reduction_input(piece, iteration);
+        if (!contents) {
+            fill_zeros(memory_, at(piece.buffer, piece.offset), piece.bytes);
+        } else if (is_reduction(piece)) {
+            fill_reduction_input(piece, *contents);
         } else {
             memory_.fill(at(piece.buffer, piece.offset), piece.bytes,
-                         payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration),
+                         payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], *contents),
                          piece.first_byte / 8);
         }
     }
@@ -244,33 +247,56 @@ bool PlanPayload::in_place(Piece const& piece) const {
     return std::find(layout_.guarded.begin(), layout_.guarded.end(), piece.buffer) != layout_.guarded.end();
 }
 
-std::vector<std::string> PlanPayload::verify(std::uint32_t iteration, PayloadAge age) {
+bool PlanPayload::grows(Piece const& delivered) const {
+    if (!is_reduction(delivered)) {
+        return false;
+    }
+    Reduction const reduction = reduction_payload(plan_, delivered.step).reduction();
+    bool const same_again = reduction == Reduction::min || reduction == Reduction::max;
+    return !same_again && std::any_of(layout_.sent.begin(), layout_.sent.end(), [&](Piece const& sent) {
+        return sent.step == delivered.step && sent.buffer == delivered.buffer;
+    });
+}
+
+std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) {
     std::vector<std::string> problems;
     auto const note = [&problems](std::string problem) {
         if (!problem.empty() && problems.size() < problem_limit) {
             problems.push_back(std::move(problem));
         }
     };
-    auto const summed_in_place = [this](Piece const& delivered) {
-        return is_reduction(delivered) && std::any_of(layout_.sent.begin(), layout_.sent.end(), [&](Piece const& sent) {
-                   return sent.step == delivered.step && sent.buffer == delivered.buffer;
-               });
-    };
     for (Piece const& piece : layout_.delivered) {
-        if (!age.repeated || !summed_in_place(piece)) {
-            note(is_reduction(piece) ? problem_of_reduction(piece, iteration) : problem_of(piece, iteration));
-            ++blocks_checked_;
-        } else {
+        if (contents && age.repeated && grows(piece)) {
             ++blocks_skipped_;
+            continue;
         }
+        note(!contents             ? problem_of_zeros(piece, origin(piece))
+             : is_reduction(piece) ? problem_of_reduction(piece, *contents)
+                                   : problem_of(piece, *contents));
+        ++blocks_checked_;
     }
     for (Gap const& gap : layout_.gaps) {
         note(age.other_plans ? "" : problem_of(gap));
     }
     for (Piece const& piece : layout_.sent) {
-        note(in_place(piece) ? "" : problem_of_sent(piece, iteration));
+        if (!in_place(piece)) {
+            note(contents ? problem_of_sent(piece, *contents) : problem_of_zeros(piece, "what this rank sends"));
+        }
     }
     return problems;
+}
+
+std::string PlanPayload::problem_of_zeros(Piece const& piece, std::string const& what) {
+    Bytes const compared = on_device(memory_.kind()) ? std::min(piece.bytes, copied_most_bytes) : piece.bytes;
+    std::optional<Bytes> const wrong = first_nonzero(memory_, at(piece.buffer, piece.offset), compared);
+    if (!wrong) {
+        return {};
+    }
+    std::vector<std::byte> const found =
+        read(piece.buffer, piece.offset + *wrong, std::min(recognised_bytes, piece.bytes - *wrong));
+    return with_hint(fmt::format("{}: {}: byte {} of {} is {:#04x}, expected 0x00", where(plan_, piece.step), what,
+                                 *wrong, piece.bytes, std::to_integer<int>(found.front())),
+                     is_stream(found, guard_key, piece.offset + *wrong) ? "nothing was written there" : "");
 }
 
 std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration) {

@@ -54,9 +54,13 @@ private:
     std::unique_ptr<DeviceReductionCheck> check_;
 };
 
+/// Of a checked iteration: its number, which its payload is a function of; none: zeros, of which no block can be told
+/// from another.
+using Contents = std::optional<std::uint32_t>;
+
 /// What iterations that used the buffers since prepare() may have changed, and verify() cannot expect.
 struct PayloadAge {
-    bool repeated = false;     // the plan ran more than once: sums in place have been summed up again
+    bool repeated = false;     // the plan ran more than once: sums and products in place were made again of the results
     bool other_plans = false;  // plans with other places for their blocks ran, too: what lies between blocks is theirs
 };
 
@@ -71,15 +75,15 @@ public:
     PlanPayload& operator=(PlanPayload const&) = delete;
     ~PlanPayload() = default;
 
-    /// Fills what is sent with the payload of `iteration` and everything else of the receive buffers with guard
-    /// payload.
-    void prepare(std::uint32_t iteration);
+    /// Fills what is sent with `contents` and everything else of the receive buffers with guard payload.
+    void prepare(Contents contents);
 
     /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be, of what was
     /// delivered, around it, and of what was sent. For example
     ///   step 1 "dispatch": block from rank 3: byte 4096 of 14336 is 0x1f, expected 0xa2; it is the payload of
     ///   iteration 4 step 1 "dispatch": 8 bytes behind the block from rank 3 were overwritten
-    [[nodiscard]] std::vector<std::string> verify(std::uint32_t iteration, PayloadAge age = {});
+    /// Of zeros in a device's memory a mebibyte of each block is compared.
+    [[nodiscard]] std::vector<std::string> verify(Contents contents, PayloadAge age = {});
     static constexpr std::size_t problem_limit = 4;
 
     /// Delivered blocks that verify() compared so far.
@@ -91,6 +95,9 @@ private:
     void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] int own_member(Piece const& piece) const;
     [[nodiscard]] bool in_place(Piece const& piece) const;
+    /// A result that is an operand of the next iteration, and another one then.
+    [[nodiscard]] bool grows(Piece const& delivered) const;
+    [[nodiscard]] std::string problem_of_zeros(Piece const& piece, std::string const& what);
     [[nodiscard]] std::string problem_of_sent(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of_reduction(Piece const& piece, std::uint32_t iteration);

@@ -29,6 +29,7 @@ public:
     void result_without(PayloadKey key, int member, std::uint64_t first, std::span<std::byte> out) const;
 
     [[nodiscard]] constexpr Element element() const { return element_; }
+    [[nodiscard]] constexpr Reduction reduction() const { return reduction_; }
 
     /// One element of these, for host and device.
     [[nodiscard]] constexpr std::int32_t input_at(PayloadKey key, int member, std::uint64_t element) const {

@@ -67,6 +67,7 @@ public:
     [[nodiscard]] PayloadCheck& check() { return check_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
 
+    [[nodiscard]] std::uint64_t slots() const { return pool_.slots().size(); }
     /// Iterations take the positions in turn (buffer_pool.hpp).
     [[nodiscard]] std::uint64_t positions() const;
     [[nodiscard]] Plan const& plan_at(std::uint64_t position) const { return plans_[position % plans_.size()]; }

@@ -27,6 +27,7 @@ constexpr double device_sample_ns = 100'000;
 constexpr std::uint64_t unrecorded_most = 3;
 constexpr double unrecorded_share = 0.02;   // of the time limit, per chunk
 constexpr std::uint32_t looks_purpose = 1;  // of the order seed's random numbers
+constexpr std::uint32_t place_purpose = 2;
 
 /// The least number of whole passes over the draws with so many iterations.
 std::uint64_t whole_passes(std::uint64_t iterations, std::uint64_t draws) {
@@ -93,6 +94,17 @@ SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, doub
         shape.unrecorded = 0;
     }
     return shape;
+}
+
+std::vector<Stretch> stretches(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
+                               std::uint64_t slots) {
+    std::uint64_t const fewer = std::min(ignored, slots - 1);
+    std::uint64_t const looked_at = std::min(samples, slots - fewer);
+    std::uint64_t const ahead = below(random, static_cast<std::uint32_t>(samples - looked_at + 1));
+    std::vector<Stretch> all{
+        {ahead, ignored, false}, {looked_at, fewer, true}, {samples - ahead - looked_at, ignored, false}};
+    std::erase_if(all, [](Stretch const& stretch) { return stretch.samples == 0; });
+    return all;
 }
 
 std::string osu_definition(OsuProgram const& program) {
@@ -259,7 +271,7 @@ void CellRun::round(std::uint64_t number) {
     if (rule_) {
         rule_->begin_round();
     }
-    bool to_be_looked_at = options_.validate;  // one chunk of the visit
+    bool to_be_looked_at = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
     while (true) {
         Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
@@ -269,40 +281,65 @@ void CellRun::round(std::uint64_t number) {
             }
             return;
         }
-        std::optional<TimedLook> const look =
-            std::exchange(to_be_looked_at, false) ? lay(number, decision.samples) : std::nullopt;
-        Nanoseconds const begin = clock();
-        if (options_.mode != Mode::osu) {
-            sampler_.run_unrecorded(samples_, unrecorded_);
+        std::vector<Nanoseconds> headline;
+        Nanoseconds elapsed = 0;
+        for (Stretch const& stretch : stretches_of(number, decision.samples, std::exchange(to_be_looked_at, false))) {
+            if (stretch.looked_at) {
+                lay(number, stretch);
+            }
+            Nanoseconds const begin = clock();
+            bool const in_time = take(stretch, headline);
+            elapsed += clock() - begin;
+            if (stretch.looked_at && !found_right(!in_time, number)) {
+                return;
+            }
         }
-        Chunk const& chunk = sampler_.run(samples_, decision.samples, lead_);
-        lead_ = unrecorded_;
-        gpu_clocks_.look();
         if (rule_) {
-            rule_->add(chunk.headline, clock() - begin);
-        }
-        keep(chunk);
-        if (gate_ && gate_->ran_out()) {
-            sampler_.set_gate(nullptr);
-        }
-        if (look && !found_right(*look, chunk.late > 0, number)) {
-            return;
+            rule_->add(headline, elapsed);
         }
     }
 }
 
-std::optional<TimedLook> CellRun::lay(std::uint64_t round, std::uint64_t samples) {
-    std::uint64_t const each = sampler_.iterations_per_sample();
-    auto const word = static_cast<std::uint32_t>(round);
-    std::uint32_t const random =
-        philox({word, static_cast<std::uint32_t>(samples_), 0, looks_purpose}, options_.order_seed).front();
-    launch_.watchdog.touch();
-    std::uint64_t const before_samples = options_.mode == Mode::osu ? lead_ : unrecorded_;
-    return cell_.point->check().lay(random, {samples_ * each, samples * each, before_samples});
+std::vector<Stretch> CellRun::stretches_of(std::uint64_t round, std::uint64_t samples, bool looked_at) const {
+    // Where nothing may come between iterations, or they are to find what the last one left in the same buffers.
+    bool const in_one =
+        options_.mode == Mode::osu || sampler_.iterations_per_sample() > 1 || options_.cache == CacheMode::warm;
+    if (!looked_at || in_one) {
+        return {{samples, unrecorded_, looked_at}};
+    }
+    return stretches(random_word(round, place_purpose), samples, unrecorded_, cell_.point->slots());
 }
 
-bool CellRun::found_right(TimedLook const& look, bool again, std::uint64_t round) {
-    cell_.point->check().look(look, again, result_.validation);
+std::uint32_t CellRun::random_word(std::uint64_t round, std::uint32_t purpose) const {
+    return philox({static_cast<std::uint32_t>(round), static_cast<std::uint32_t>(samples_), 0, purpose},
+                  options_.order_seed)
+        .front();
+}
+
+bool CellRun::take(Stretch const& stretch, std::vector<Nanoseconds>& headline) {
+    if (options_.mode != Mode::osu) {
+        sampler_.run_unrecorded(samples_, stretch.unrecorded);
+    }
+    Chunk const& chunk = sampler_.run(samples_, stretch.samples, lead_);
+    lead_ = unrecorded_;
+    gpu_clocks_.look();
+    headline.insert(headline.end(), chunk.headline.begin(), chunk.headline.end());
+    keep(chunk);
+    if (gate_ && gate_->ran_out()) {
+        sampler_.set_gate(nullptr);
+    }
+    return chunk.late == 0;
+}
+
+void CellRun::lay(std::uint64_t round, Stretch const& stretch) {
+    std::uint64_t const each = sampler_.iterations_per_sample();
+    launch_.watchdog.touch();
+    std::uint64_t const before = options_.mode == Mode::osu ? lead_ : stretch.unrecorded;
+    cell_.point->check().lay(random_word(round, looks_purpose), {samples_ * each, stretch.samples * each, before});
+}
+
+bool CellRun::found_right(bool again, std::uint64_t round) {
+    cell_.point->check().look(again, result_.validation);
     launch_.watchdog.touch();
     if (result_.validation.verdict == Verdict::failed) {
         give_up(fmt::format("while timing, in round {}", round));

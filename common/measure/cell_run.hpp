@@ -31,6 +31,21 @@ struct SampleShape {
 [[nodiscard]] SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, double iteration_ns,
                                        bool device_driven = false);
 
+/// Samples that are taken without a pause, behind iterations that are not recorded.
+struct Stretch {
+    std::uint64_t samples = 0;
+    std::uint64_t unrecorded = 0;
+    bool looked_at = false;  // some of them
+    bool operator==(Stretch const&) const = default;
+};
+
+/// A chunk of `samples` single iterations, of which a part, anywhere by `random`, is looked at. `ignored`: iterations
+/// that are not recorded, before each part. From when payload is
+/// laid until the look this part and the unrecorded iterations before it use no slot twice, so that nothing of one
+/// iteration can hide behind another one. With one slot nothing unrecorded is before it.
+[[nodiscard]] std::vector<Stretch> stretches(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
+                                             std::uint64_t slots);
+
 /// Of the samples that `sampler` takes from now on.
 [[nodiscard]] std::string definition_of(Mode mode, Sampler const& sampler);
 /// Of Mode::osu. `program`: of the cell's operation.
@@ -57,9 +72,13 @@ public:
 private:
     void activate();
     void check(std::vector<std::uint64_t> const& positions, char const* when);
-    [[nodiscard]] std::optional<TimedLook> lay(std::uint64_t round, std::uint64_t samples);
+    [[nodiscard]] std::vector<Stretch> stretches_of(std::uint64_t round, std::uint64_t samples, bool looked_at) const;
+    [[nodiscard]] std::uint32_t random_word(std::uint64_t round, std::uint32_t purpose) const;
+    /// False: some samples were late and taken again.
+    [[nodiscard]] bool take(Stretch const& stretch, std::vector<Nanoseconds>& headline);
+    void lay(std::uint64_t round, Stretch const& stretch);
     /// False: the cell is over.
-    [[nodiscard]] bool found_right(TimedLook const& look, bool again, std::uint64_t round);
+    [[nodiscard]] bool found_right(bool again, std::uint64_t round);
     void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);

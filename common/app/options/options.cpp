@@ -210,7 +210,8 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         "how ranks begin an iteration together: window (at one time on a common clock), barrier, or auto: "
         "window where every rank has a core and the clock is good enough");
     group.choice("-c,--validation", runner.validate, {{"on", true}, {"off", false}},
-                 "check every byte before and after timing: on or off");
+                 "on: check every byte before and after timing, and of some timed iterations of each round "
+                 "(docs/measuring.md); off");
     group.named("--cache", runner.cache, measure::every_cache_mode,
                 "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
                 "set, as osu has it; flush: one set, caches swept before each iteration");

@@ -5,6 +5,7 @@
 #include "common/backend_kit/payload_layout.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/base/error.hpp"
+#include "common/memory/zeros.hpp"
 
 #include <fmt/core.h>
 
@@ -15,16 +16,8 @@ namespace dlmb::measure {
 namespace {
 
 constexpr Bytes assumed_cache_bytes = Bytes{64} << 20;
-constexpr Bytes piece_bytes = Bytes{1} << 20;
 /// No checked iteration has this number.
 constexpr std::uint32_t timed_iterations = std::numeric_limits<std::uint32_t>::max();
-
-void fill_zeros(MemorySpace& memory, std::byte* data, Bytes bytes) {
-    std::vector<std::byte> const zeros(std::min(piece_bytes, bytes));
-    for (Bytes done = 0; done < bytes; done += zeros.size()) {
-        memory.copy_in(data + done, zeros.data(), std::min<Bytes>(zeros.size(), bytes - done));
-    }
-}
 
 }  // namespace
 

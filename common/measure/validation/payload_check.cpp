@@ -11,20 +11,29 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace dlmb::measure {
 namespace {
 
-Bytes world_payload(Bootstrap& bootstrap, std::span<Plan const> plans) {
-    std::vector<std::int64_t> payload;
-    payload.reserve(plans.size());
-    for (Plan const& plan : plans) {
-        payload.push_back(static_cast<std::int64_t>(traffic_of(plan).payload));
-    }
-    bootstrap.all_reduce(payload, Fold::sum);
-    return payload.empty() ? 0 : static_cast<Bytes>(*std::max_element(payload.begin(), payload.end()));
+/// Memory that a step's bookkeeping counts for in what a look costs: filling and checking it take about a microsecond.
+constexpr Bytes bytes_per_step = 4096;
+
+/// The largest over the draws of `bytes_of` a plan, summed up over all ranks.
+template <class BytesOf>
+Bytes world_bytes(Bootstrap& bootstrap, std::span<Plan const> plans, BytesOf const& bytes_of) {
+    std::vector<std::int64_t> bytes;
+    std::transform(plans.begin(), plans.end(), std::back_inserter(bytes),
+                   [&](Plan const& plan) { return static_cast<std::int64_t>(bytes_of(plan)); });
+    bootstrap.all_reduce(bytes, Fold::sum);
+    return bytes.empty() ? 0 : static_cast<Bytes>(*std::max_element(bytes.begin(), bytes.end()));
+}
+
+Bytes effort_of(Plan const& plan) {
+    return std::accumulate(plan.buffers.begin(), plan.buffers.end(), plan.steps.size() * bytes_per_step,
+                           [](Bytes sum, Buffer const& buffer) { return sum + buffer.bytes; });
 }
 
 /// `value` into a sorted list that has each value once.
@@ -47,7 +56,9 @@ std::vector<std::uint64_t> numbers(std::uint64_t first, std::uint64_t count) {
 PayloadCheck::PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots,
                            std::span<Plan const> plans, Fill timed)
     : bootstrap_(bootstrap), memory_(memory), slots_(slots), plans_(plans), timed_(timed),
-      world_payload_(world_payload(bootstrap, plans)) {}
+      world_payload_(world_bytes(bootstrap, plans, [](Plan const& plan) { return traffic_of(plan).payload; })),
+      looks_most_(std::max<std::uint64_t>(1, looked_at_bytes * static_cast<Bytes>(bootstrap.size()) /
+                                                 std::max<Bytes>(1, world_bytes(bootstrap, plans, effort_of)))) {}
 
 std::vector<std::uint64_t> PayloadCheck::before() const {
     return numbers(0, small() ? plans_.size() : 1);
@@ -74,7 +85,7 @@ void PayloadCheck::conclude(Validation& validation) {
 
 Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Validation& validation) {
     std::uint32_t const iteration = iteration_++;
-    PlanPayload payload(memory_, slots_[position % slots_.size()], plans_[position % plans_.size()]);
+    PlanPayload payload = payload_at(position);
     payload.prepare(iteration);
 
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
@@ -83,68 +94,92 @@ Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Va
     compiled.finish();
     Nanoseconds const duration = now_ns() - t_enter;
 
-    std::vector<std::string> const mismatches = payload.verify(iteration);
+    Told told = of(position, payload.verify(iteration));
     own_blocks_ += payload.blocks_checked();
     note(validation.draws_checked, position % plans_.size());
     note(validation.slots_checked, position % slots_.size());
-    return agree(position, mismatches, duration, validation);
+    std::array<std::int64_t, 1> slowest{duration};
+    agree(told, slowest, validation);
+    return slowest[0];
 }
 
-TimedLook choose_look(std::uint32_t random, TimedIterations const& iterations, std::uint64_t draws,
-                      std::uint64_t slots) {
-    auto const last_in_slots = static_cast<std::uint32_t>(std::min(iterations.count, slots));
-    std::uint64_t const before = iterations.count - 1 - below(random, last_in_slots) + iterations.unrecorded;
-    std::uint64_t const positions = positions_of(draws, slots);
-    TimedLook look{.position = (iterations.first + before - iterations.unrecorded) % positions, .age = {}};
-    look.age.repeated = before >= slots;
-    look.age.other_plans = look.age.repeated && slots % draws != 0;
-    return look;
-}
-
-std::optional<TimedLook> PayloadCheck::lay(std::uint32_t random, TimedIterations const& iterations) {
-    if (timed_ != Fill::random) {
-        return std::nullopt;
+std::vector<TimedLook> choose_looks(std::uint32_t random, TimedIterations const& iterations, std::uint64_t draws,
+                                    std::uint64_t slots, std::uint64_t most) {
+    std::uint64_t const last = iterations.count - 1;
+    std::uint64_t const alone = iterations.count - std::min(iterations.count, slots);  // in its slot from here on
+    std::uint64_t const cold = slots / 2 - std::min(slots / 2, iterations.unrecorded);
+    std::uint64_t const begin = std::min(last, std::max(alone, cold));
+    std::uint64_t const choice = iterations.count - begin;
+    std::uint64_t const count =
+        std::min({std::max<std::uint64_t>(1, most), choice, std::max<std::uint64_t>(1, slots / 2)});
+    std::uint64_t const first = below(random, static_cast<std::uint32_t>(choice));
+    std::vector<TimedLook> looks;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        std::uint64_t const index = begin + (first + i) % choice;
+        TimedLook& look = looks.emplace_back();
+        look.position = (iterations.first + index) % positions_of(draws, slots);
+        look.age.repeated = index + iterations.unrecorded >= slots;
+        look.age.other_plans = look.age.repeated && slots % draws != 0;
     }
-    laid_ = iteration_++;
-    TimedLook const look = choose_look(random, iterations, plans_.size(), slots_.size());
-    PlanPayload(memory_, slots_[look.position % slots_.size()], plans_[look.position % plans_.size()]).prepare(laid_);
+    return looks;
+}
+
+void PayloadCheck::lay(std::uint32_t random, TimedIterations const& iterations) {
+    laid_.clear();
+    for (TimedLook const& look : choose_looks(random, iterations, plans_.size(), slots_.size(), looks_most_)) {
+        Contents const contents = timed_ == Fill::random ? Contents(iteration_++) : std::nullopt;
+        laid_.push_back({look, contents, payload_at(look.position)});
+        laid_.back().payload.prepare(contents);
+    }
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
-    return look;
 }
 
-void PayloadCheck::look(TimedLook const& look, bool again, Validation& validation) {
-    bool const several_draws = slots_.size() % plans_.size() != 0;
-    if (again && several_draws) {
-        return;  // another draw may have been the last one in this slot
+void PayloadCheck::look(bool again, Validation& validation) {
+    Told told;
+    std::vector<std::int64_t> skipped;  // by look
+    for (Laid& laid : laid_) {
+        PayloadAge age = laid.look.age;
+        if (again && slots_.size() % plans_.size() != 0) {
+            skipped.push_back(1);  // another draw may have been the last one in this slot
+            continue;
+        }
+        age.repeated = age.repeated || again;
+        Told const found = of(laid.look.position, laid.payload.verify(laid.contents, age));
+        told = told.empty() ? found : told;
+        own_blocks_ += laid.payload.blocks_checked();
+        skipped.push_back(static_cast<std::int64_t>(laid.payload.blocks_skipped()));
     }
-    PlanPayload payload(memory_, slots_[look.position % slots_.size()], plans_[look.position % plans_.size()]);
-    PayloadAge age = look.age;
-    age.repeated = age.repeated || again;
-    std::vector<std::string> const mismatches = payload.verify(laid_, age);
-    own_blocks_ += payload.blocks_checked();
-    (void)agree(look.position, mismatches, 0, validation);
+    laid_.clear();
+    agree(told, skipped, validation);
     // Ranks may differ in what they receive; of a sum in place that was summed up again none compared anything.
-    if (reduce_over_ranks(bootstrap_, static_cast<std::int64_t>(payload.blocks_skipped()), Fold::max) == 0) {
-        validation.timed_checked = validation.timed_checked.value_or(0) + 1;
-    }
+    validation.timed_checked = validation.timed_checked.value_or(0) +
+                               static_cast<std::uint64_t>(std::count(skipped.begin(), skipped.end(), 0));
 }
 
-Nanoseconds PayloadCheck::agree(std::uint64_t position, std::vector<std::string> const& mismatches,
-                                Nanoseconds duration, Validation& validation) {
+PlanPayload PayloadCheck::payload_at(std::uint64_t position) const {
+    return {memory_, slots_[position % slots_.size()], plans_[position % plans_.size()]};
+}
+
+PayloadCheck::Told PayloadCheck::of(std::uint64_t position, std::vector<std::string> const& mismatches) const {
+    return mismatches.empty() ? Told()
+                              : fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
+                                            position % slots_.size(), bootstrap_.rank(), mismatches.front());
+}
+
+void PayloadCheck::agree(Told const& told, std::span<std::int64_t> most, Validation& validation) {
     // The lowest rank with a mismatch is the largest of what is left to the number of ranks.
     int const ranks = bootstrap_.size();
-    std::array<std::int64_t, 2> most{mismatches.empty() ? 0 : ranks - bootstrap_.rank(), duration};
-    bootstrap_.all_reduce(most, Fold::max);
-    if (most[0] > 0) {
-        Rank const first = ranks - static_cast<Rank>(most[0]);
-        std::string const text = text_from_rank(bootstrap_, mismatches.empty() ? "" : mismatches.front(), first);
+    std::vector<std::int64_t> words(most.begin(), most.end());
+    words.push_back(told.empty() ? 0 : ranks - bootstrap_.rank());
+    bootstrap_.all_reduce(words, Fold::max);
+    std::copy_n(words.begin(), most.size(), most.begin());
+    if (words.back() > 0) {
+        std::string const text = text_from_rank(bootstrap_, told, ranks - static_cast<Rank>(words.back()));
         if (validation.verdict != Verdict::failed) {
-            validation.first_mismatch = fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
-                                                    position % slots_.size(), first, text);
+            validation.first_mismatch = text;
         }
         validation.verdict = Verdict::failed;
     }
-    return most[1];
 }
 
 }  // namespace dlmb::measure

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Runs single iterations whose payload is coded beforehand and verified afterwards on every rank, so that all ranks
-// know of a mismatch anywhere: before timing and after it. While a cell is timed, one iteration of each visit is
-// verified likewise: its payload is laid before the chunk of samples that it belongs to, and looked at behind that.
+// know of a mismatch anywhere: before timing and after it. While a cell is timed, some iterations of each visit are
+// verified likewise: their payload is laid before the samples that they belong to, and looked at behind these.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -19,7 +19,7 @@
 
 namespace dlmb::measure {
 
-/// The iterations of one chunk. Iteration i of a cell runs at position i mod (positions).
+/// Iterations without a pause. Iteration i of a cell runs at position i mod (positions).
 struct TimedIterations {
     std::uint64_t first = 0;
     std::uint64_t count = 0;
@@ -29,18 +29,22 @@ struct TimedIterations {
 /// One timed iteration that is looked at.
 struct TimedLook {
     std::uint64_t position = 0;
-    PayloadAge age;  // when the chunk is over
+    PayloadAge age;  // when the iterations are over
 };
 
-/// One of `iterations`, the last one of its chunk in its slot; any of these by `random`. Needs an iteration.
-[[nodiscard]] TimedLook choose_look(std::uint32_t random, TimedIterations const& iterations, std::uint64_t draws,
-                                    std::uint64_t slots);
+/// At most `most` of `iterations`, by `random`, in slots of their own: of those that are the last ones in their slots.
+/// Up to half of the slots, and where there are enough iterations half of the slots are used between the laying and
+/// the first of them, so that they find caches that hold the others, as all do. Needs an iteration.
+[[nodiscard]] std::vector<TimedLook> choose_looks(std::uint32_t random, TimedIterations const& iterations,
+                                                  std::uint64_t draws, std::uint64_t slots, std::uint64_t most);
 
 class PayloadCheck {
 public:
     /// Of the draw with the most payload, over all ranks.
     static constexpr Bytes small_world_payload = Bytes{256} << 20;
     static constexpr Bytes checked_world_payload = Bytes{1} << 30;
+    /// Of each rank, on average: as many timed iterations as have so much memory are looked at together, at least one.
+    static constexpr Bytes looked_at_bytes = Bytes{4} << 20;
 
     /// Collective. The arguments must outlive it.
     PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans,
@@ -55,20 +59,29 @@ public:
     /// Collective. One iteration at `position`, adding what it found to `validation` alike on all ranks. Returns what
     /// the iteration took on the slowest rank.
     Nanoseconds run(std::uint64_t position, CompiledPlan& compiled, Validation& validation);
-    /// Collective. Puts the payload of one of `iterations` into its slot; nothing (nullopt) with other contents than
-    /// random ones, which no check can tell apart.
-    [[nodiscard]] std::optional<TimedLook> lay(std::uint32_t random, TimedIterations const& iterations);
+    /// The same on all ranks.
+    [[nodiscard]] bool has_payload() const { return world_payload_ > 0; }
+    /// Collective. Puts the payload of some of `iterations` into their slots.
+    void lay(std::uint32_t random, TimedIterations const& iterations);
     /// Collective. Behind these iterations. `again`: some of them were made again since.
-    void look(TimedLook const& look, bool again, Validation& validation);
+    void look(bool again, Validation& validation);
 
     /// Collective. After several of these: adds how many blocks they compared, and puts into the buffers what timed
     /// iterations are to find, where that is not what checked ones leave.
     void conclude(Validation& validation);
 
 private:
-    /// Collective. Tells all ranks of the first of `mismatches` on any, and returns the largest `duration`.
-    Nanoseconds agree(std::uint64_t position, std::vector<std::string> const& mismatches, Nanoseconds duration,
-                      Validation& validation);
+    using Told = std::string;  // the first mismatch, and where it is; empty: none
+    struct Laid {
+        TimedLook look;
+        Contents contents;
+        PlanPayload payload;
+    };
+    [[nodiscard]] PlanPayload payload_at(std::uint64_t position) const;
+    [[nodiscard]] Told of(std::uint64_t position, std::vector<std::string> const& mismatches) const;
+    /// Collective. Tells all ranks what the lowest one with a mismatch has `told`, and makes `most` the largest over
+    /// ranks.
+    void agree(Told const& told, std::span<std::int64_t> most, Validation& validation);
     [[nodiscard]] bool small() const { return world_payload_ < small_world_payload; }
 
     Bootstrap& bootstrap_;
@@ -77,9 +90,10 @@ private:
     std::span<Plan const> plans_;
     Fill timed_;
     Bytes world_payload_;
+    std::uint64_t looks_most_;
     std::uint64_t own_blocks_ = 0;  // compared on this rank since the last conclude()
     std::uint32_t iteration_ = 0;   // no two checked iterations of a point carry the same payload
-    std::uint32_t laid_ = 0;        // the one whose payload lay() put down
+    std::vector<Laid> laid_;        // by lay(), until look()
 };
 
 }  // namespace dlmb::measure

@@ -4,13 +4,20 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <functional>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace dlmb::intercepted {
 namespace {
 
+using Block = std::span<std::byte>;
+
 Given counted;
+std::optional<Strike> striking;
+std::uint64_t calls = 0;  // since strike()
 
 std::uint64_t bytes_of(int count, MPI_Datatype type) {
     int size = 0;
@@ -88,7 +95,65 @@ void count_parts(int const* counts, MPI_Datatype type, MPI_Comm comm) {
     counted.collective_bytes += bytes_of(std::accumulate(counts, counts + ranks, 0), type);
 }
 
+Block block_at(void const* data, int offset, int count, MPI_Datatype type) {
+    auto* const begin = static_cast<std::byte*>(const_cast<void*>(data));
+    return {begin + bytes_of(offset, type), bytes_of(count, type)};
+}
+
+std::vector<Block> blocks_at(void const* data, int const* offsets, int const* counts, MPI_Datatype type,
+                             MPI_Comm comm) {
+    int ranks = 0;
+    PMPI_Comm_size(comm, &ranks);
+    std::vector<Block> blocks;
+    for (int peer = 0; peer < ranks; ++peer) {
+        blocks.push_back(block_at(data, offsets[peer], counts[peer], type));
+    }
+    return blocks;
+}
+
+/// Makes the library's call, and if it is to be struck does so. `sent`: not in place. Blocks are not empty.
+int struck(std::vector<Block> const& sent, std::vector<Block> const& received, std::function<int()> const& call) {
+    std::uint64_t const number = calls++;
+    if (!striking || number < striking->first || number > striking->last) {
+        return call();
+    }
+    std::vector<std::vector<std::byte>> before;
+    for (Block const& block : received) {
+        before.emplace_back(block.begin(), block.end());
+    }
+    int const code = call();
+    switch (striking->fault) {
+    case Fault::flipped_byte:
+        received.back().back() ^= std::byte{0x10};
+        break;
+    case Fault::swapped_blocks: {
+        Block const one = received.front();
+        Block const other = received.back();
+        std::swap_ranges(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(std::min(one.size(), other.size())),
+                         other.begin());
+        break;
+    }
+    case Fault::nothing_delivered:
+        for (std::size_t i = 0; i < received.size(); ++i) {
+            std::copy(before[i].begin(), before[i].end(), received[i].begin());
+        }
+        break;
+    case Fault::overrun:
+        *(received.back().data() + received.back().size()) ^= std::byte{0x10};
+        break;
+    case Fault::changed_send:
+        sent.back().front() ^= std::byte{0x10};
+        break;
+    }
+    return code;
+}
+
 }  // namespace
+
+void strike(std::optional<Strike> const& what) {
+    striking = what;
+    calls = 0;
+}
 
 Given given() {
     return counted;
@@ -143,7 +208,11 @@ int MPI_Alltoall(void const* from, int send_count, MPI_Datatype send_type, void*
 int MPI_Alltoallv(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype send_type, void* to,
                   int const* recv_counts, int const* recv_offsets, MPI_Datatype recv_type, MPI_Comm comm) {
     count_blocks(send_counts, send_type, comm);
-    return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets, recv_type, comm);
+    return struck(blocks_at(from, send_offsets, send_counts, send_type, comm),
+                  blocks_at(to, recv_offsets, recv_counts, recv_type, comm), [&] {
+                      return PMPI_Alltoallv(from, send_counts, send_offsets, send_type, to, recv_counts, recv_offsets,
+                                            recv_type, comm);
+                  });
 }
 
 int MPI_Alltoallw(void const* from, int const* send_counts, int const* send_offsets, MPI_Datatype const* send_types,
@@ -193,7 +262,8 @@ int MPI_Ineighbor_alltoallv(void const* from, int const* send_counts, int const*
 
 int MPI_Allreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
     count_collective(count, type);
-    return PMPI_Allreduce(from, to, count, type, operation, comm);
+    return struck({block_at(from == MPI_IN_PLACE ? to : from, 0, count, type)}, {block_at(to, 0, count, type)},
+                  [&] { return PMPI_Allreduce(from, to, count, type, operation, comm); });
 }
 
 int MPI_Iallreduce(void const* from, void* to, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm,

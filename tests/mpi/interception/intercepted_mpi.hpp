@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // What this process gives to MPI to be moved, counted by wrappers that stand before the library's functions (the MPI
-// profiling interface). A program that links intercepted_mpi.cpp has them.
+// profiling interface), and what a faulty library would do to it. A program that links intercepted_mpi.cpp has them.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace dlmb::intercepted {
 
@@ -25,5 +28,24 @@ struct Given {
 /// Since the last reset().
 [[nodiscard]] Given given();
 void reset();
+
+enum class Fault : std::uint8_t { flipped_byte, swapped_blocks, nothing_delivered, overrun, changed_send };
+inline constexpr std::array every_fault{Fault::flipped_byte, Fault::swapped_blocks, Fault::nothing_delivered,
+                                        Fault::overrun, Fault::changed_send};
+[[nodiscard]] constexpr std::string_view name_of(Fault fault) {
+    constexpr std::array<std::string_view, every_fault.size()> names{
+        "flipped byte", "swapped blocks", "nothing delivered", "byte behind the last block", "changed send buffer"};
+    return names.at(static_cast<std::size_t>(fault));
+}
+
+/// Calls number `first` .. `last` of MPI_Alltoallv and MPI_Allreduce, from 0 on.
+struct Strike {
+    Fault fault = Fault::flipped_byte;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
+/// From now on, on this rank; calls are counted anew. nullopt: nothing is done to them.
+void strike(std::optional<Strike> const& what);
 
 }  // namespace dlmb::intercepted

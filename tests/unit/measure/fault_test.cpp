@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Cells on backends that deliver wrong bytes or fail: caught, named, no times, the other cells go on.
+#include "common/measure/cell_run.hpp"
 #include "tests/unit/measure/run_world.hpp"
 
 #include <gmock/gmock.h>
@@ -54,16 +55,18 @@ TEST(Faults, ABackendThatStartsToFailWhileTimedHasNoTimes) {
                    {"while timing, in round 2", "draw 1", "rank 0:", "block from rank 3"});
 }
 
-/// 120 samples in six rounds of 20, of which 20 .. 59, the second and the third, are struck.
-std::vector<std::vector<Told>> two_struck_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
-                                                 std::uint64_t slots) {
-    constexpr std::uint64_t checks_before = 1;
+/// 120 samples in six rounds of 20 behind one check, of which iterations `first` .. `last` are struck on rank 1.
+std::vector<std::vector<Told>> struck_in_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
+                                                std::uint64_t slots, std::uint64_t first, std::uint64_t last) {
     RunnerOptions options = brief();
     options.iterations = 120;
-    return run({.draws = 1,
-                .slots = slots,
-                .options = options,
-                .cells = {with(fault(1, checks_before + 20, checks_before + 59))}});
+    return run({.draws = 1, .slots = slots, .options = options, .cells = {with(fault(1, first, last))}});
+}
+
+/// The second and the third round.
+std::vector<std::vector<Told>> two_struck_rounds(std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault,
+                                                 std::uint64_t slots) {
+    return struck_in_rounds(fault, slots, 1 + 20, 1 + 59);
 }
 
 std::function<Fault(Rank, std::uint64_t, std::uint64_t)> strike(std::function<void(Iteration const&)> const& what) {
@@ -99,10 +102,111 @@ TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
     }
 }
 
-TEST(FaultsWhileTimed, AreLookedForInOneIterationOfARound) {
-    auto const told = two_struck_rounds(strike([](Iteration const&) {}), 4);
-    EXPECT_EQ(told[0][0].result.status, Status::ok);
-    EXPECT_EQ(told[0][0].result.validation.timed_checked, 6U);
+// Of 20 samples in a round two are looked at with four slots, one with one slot.
+TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreLookedAt) {
+    auto const flip =
+        strike([](Iteration const& iteration) { received(iteration, "combine.node", 2)[9] ^= std::byte{1}; });
+    for (auto const& [slots, looks] : {std::pair<std::uint64_t, unsigned>{1, 1}, {4, 2}}) {
+        for (std::function<Fault(Rank, std::uint64_t, std::uint64_t)> const& fault : {flip, {nothing_delivered}}) {
+            unsigned caught = 0;
+            for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
+                constexpr std::uint64_t second_round = 1 + 20;
+                auto const told = struck_in_rounds(fault, slots, second_round + iteration, second_round + iteration);
+                caught += told[0][0].result.status == Status::invalid ? 1 : 0;
+                EXPECT_TRUE(told[0][0].result.status == Status::invalid ||
+                            told[0][0].result.validation.timed_checked == 6 * looks);
+            }
+            EXPECT_EQ(caught, looks) << slots << " slots";
+        }
+    }
+}
+
+Plan sum_in_place(Rank me, int ranks, std::uint32_t /*draw*/) {
+    PlanBuilder builder(me);
+    builder.in_place(true);
+    builder.all_reduce(builder.group(world_of(ranks)), 1024, Element::fp32, Reduction::sum, "dispatch");
+    return std::move(builder).finish();
+}
+
+Fault wrong_sum(Rank victim, std::uint64_t first, std::uint64_t last) {
+    return struck(victim, first, last, [](Iteration const& iteration) {
+        auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+        iteration.buffers.base[sum.recv.buffer][sum.recv.offset + 513] ^= std::byte{0x40};
+    });
+}
+
+TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtWhereIterationsAreTimedOneByOneInSeveralSlots) {
+    RunnerOptions options = brief();
+    options.iterations = 120;
+    for (std::uint64_t const slots : {1U, 4U}) {
+        RunSpec spec{.plan = sum_in_place, .draws = 1, .slots = slots, .options = options, .cells = {without_fault()}};
+        CellResult const clean = run(spec)[0][0].result;
+        EXPECT_EQ(clean.status, Status::ok) << clean.reason;
+        EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
+        spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
+        expect_invalid(run(spec), {"while timing, in round 2", "rank 1:", "byte 513"});
+    }
+}
+
+TEST(FaultsWhileTimed, OfSumsInPlaceThatAreSummedUpAgainAreNotLookedForAndTheRecordSaysSo) {
+    RunSpec spec{.plan = sum_in_place, .draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.options.iterations = 120;
+    spec.options.cache = CacheMode::warm;
+    CellResult const warm = run(spec)[0][0].result;
+    EXPECT_EQ(warm.status, Status::ok) << warm.reason;
+    EXPECT_EQ(warm.validation.timed_checked, 0U);
+}
+
+TEST(FaultsWhileTimed, OfAMaximumInPlaceAreCaughtHoweverOftenItIsTaken) {
+    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
+        PlanBuilder builder(me);
+        builder.in_place(true);
+        builder.all_reduce(builder.group(world_of(ranks)), 1024, Element::fp32, Reduction::max, "dispatch");
+        return std::move(builder).finish();
+    };
+    spec.options.iterations = 120;
+    spec.options.cache = CacheMode::warm;
+    EXPECT_EQ(run(spec)[0][0].result.validation.timed_checked, 6U);
+    spec.cells = {with(wrong_sum(1, 1 + 20, 1 + 39))};
+    expect_invalid(run(spec), {"while timing, in round 2", "byte 513"});
+}
+
+TEST(FaultsWhileTimed, AreNotLookedForWhereNothingIsSent) {
+    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
+        PlanBuilder builder(me);
+        builder.barrier(builder.group(world_of(ranks)), "barrier");
+        return std::move(builder).finish();
+    };
+    CellResult const result = run(spec)[0][0].result;
+    EXPECT_EQ(result.status, Status::ok) << result.reason;
+    EXPECT_FALSE(result.validation.timed_checked.has_value());
+}
+
+TEST(FaultsWhileTimed, OfZerosAreCaughtButForBlocksInEachOthersPlace) {
+    RunnerOptions options = brief();
+    options.iterations = 120;
+    options.fill = Fill::zeros;
+    constexpr std::uint64_t begin = 1 + 20;
+    constexpr std::uint64_t end = 1 + 39;
+    auto const flip = struck(1, begin, end,
+                             [](Iteration const& iteration) { received(iteration, "dispatch", 2)[9] ^= std::byte{1}; });
+    auto const own_data = struck(1, begin, end, [](Iteration const& iteration) {
+        Exchange const& exchange = exchange_of(iteration.plan, "dispatch");
+        iteration.buffers.base[exchange.send_buffer][exchange.send[2].offset + 5] = std::byte{0x5A};
+    });
+    auto const run_with = [&](std::uint64_t slots, Fault const& fault) {
+        return run({.draws = 1, .slots = slots, .options = options, .cells = {with(fault)}});
+    };
+    for (std::uint64_t const slots : {1U, 4U}) {
+        CellResult const clean = run_with(slots, Fault{})[0][0].result;
+        EXPECT_EQ(clean.status, Status::ok) << clean.reason;
+        EXPECT_EQ(clean.validation.timed_checked, slots == 1 ? 6U : 12U);
+        expect_invalid(run_with(slots, flip), {"while timing, in round 2", "rank 1:", "byte 9 of 256 is 0x01"});
+        expect_invalid(run_with(slots, nothing_delivered(1, begin, end)), {"round 2", "nothing was written there"});
+        expect_invalid(run_with(slots, own_data), {"round 2", "what this rank sends: byte 5", "0x5a"});
+    }
 }
 
 TEST(FaultsWhileTimed, OfBuffersThatSeveralDrawsShareAreCaughtInWhatArrives) {
@@ -122,16 +226,44 @@ TEST(FaultsWhileTimed, ALibraryThatChangesWhatItSendsIsCaughtBeforeTiming) {
                    {"before timing", "rank 1:", "what this rank sends was changed: byte 5"});
 }
 
-TEST(ChooseLook, TakesOneOfTheLastIterationsInTheirSlots) {
-    constexpr std::uint32_t highest = 0xFFFFFFFF;
-    EXPECT_EQ(choose_look(0, {.first = 0, .count = 16}, 1, 4).position, 3U);        // iteration 15
-    EXPECT_EQ(choose_look(highest, {.first = 0, .count = 16}, 1, 4).position, 0U);  // iteration 12
-    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 16}, 1, 4).age.repeated);
-    EXPECT_FALSE(choose_look(0, {.first = 0, .count = 4}, 1, 4).age.repeated);
-    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 4, .unrecorded = 1}, 1, 4).age.repeated);
-    EXPECT_FALSE(choose_look(0, {.first = 0, .count = 16}, 1, 4).age.other_plans);
-    EXPECT_TRUE(choose_look(0, {.first = 0, .count = 16}, 8, 4).age.other_plans);
-    EXPECT_EQ(choose_look(0, {.first = 5, .count = 16}, 8, 1).position, 4U);  // iteration 20 runs draw 4
+constexpr std::uint32_t highest = 0xFFFFFFFF;
+
+std::vector<std::uint64_t> places(std::vector<TimedLook> const& looks) {
+    std::vector<std::uint64_t> positions;
+    for (TimedLook const& look : looks) {
+        positions.push_back(look.position);
+    }
+    return positions;
+}
+
+TEST(ChooseLooks, TakesLastIterationsInTheirSlots) {
+    using Positions = std::vector<std::uint64_t>;
+    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)), Positions{0});        // iteration 12
+    EXPECT_EQ(places(choose_looks(highest, {.first = 0, .count = 16}, 1, 4, 1)), Positions{3});  // iteration 15
+    EXPECT_EQ(places(choose_looks(0, {.first = 5, .count = 16}, 8, 1, 1)), Positions{4});        // 20 runs draw 4
+    EXPECT_TRUE(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.repeated);
+    EXPECT_FALSE(choose_looks(0, {.first = 0, .count = 4}, 1, 4, 1)[0].age.repeated);
+    EXPECT_TRUE(choose_looks(highest, {.first = 0, .count = 4, .unrecorded = 1}, 1, 4, 1)[0].age.repeated);
+    EXPECT_FALSE(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.other_plans);
+    EXPECT_TRUE(choose_looks(0, {.first = 0, .count = 16}, 8, 4, 1)[0].age.other_plans);
+}
+
+TEST(ChooseLooks, LeavesHalfOfTheSlotsToBeUsedBeforeAndTakesNoMoreThanTheOtherHalf) {
+    using Positions = std::vector<std::uint64_t>;
+    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 8}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
+    EXPECT_EQ(places(choose_looks(highest, {.first = 0, .count = 8}, 1, 8, 3)), (Positions{7, 4, 5}));
+    EXPECT_EQ(places(choose_looks(0, {.first = 3, .count = 5, .unrecorded = 3}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
+    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 2}, 1, 8, 100)), Positions{1});  // as late as there is one
+    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 1}, 1, 1, 100)), Positions{0});
+}
+
+TEST(Stretches, UseNoSlotTwiceWhereTheyAreLookedAt) {
+    using Stretches = std::vector<Stretch>;
+    EXPECT_EQ(stretches(0, 16, 3, 4), (Stretches{{1, 3, true}, {15, 3, false}}));
+    EXPECT_EQ(stretches(highest, 16, 3, 4), (Stretches{{15, 3, false}, {1, 3, true}}));
+    EXPECT_EQ(stretches(highest / 2, 16, 0, 8), (Stretches{{4, 0, false}, {8, 0, true}, {4, 0, false}}));
+    EXPECT_EQ(stretches(highest, 16, 3, 32), (Stretches{{16, 3, true}}));
+    EXPECT_EQ(stretches(0, 16, 3, 1), (Stretches{{1, 0, true}, {15, 3, false}}));
 }
 
 TEST(Faults, TheOtherCellsKeepTheirTimes) {

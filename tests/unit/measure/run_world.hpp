@@ -16,6 +16,7 @@
 
 #include <deque>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,8 +32,12 @@ struct Told {
     CellResult result;
 };
 
+/// Every pair of ranks exchanges 256 * (draw + 1) bytes in "dispatch" and the same back in "combine".
+inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw);
+
 struct RunSpec {
     int ranks = 4;
+    std::function<Plan(Rank, int, std::uint32_t)> plan = two_phase_plan;  // of a rank, with so many of them, by draw
     std::uint32_t draws = 2;
     std::uint64_t slots = 1;
     Bytes flushed_cache = 0;  // swept before each sample
@@ -47,14 +52,15 @@ struct RunSpec {
     std::function<void(HangReport const&)> hang = [](HangReport const&) {};
 };
 
-/// Every pair of ranks exchanges 256 * (draw + 1) bytes in "dispatch" and the same back in "combine".
+inline Group world_of(int ranks) {
+    Group world{std::vector<Rank>(static_cast<std::size_t>(ranks))};
+    std::iota(world.members.begin(), world.members.end(), 0);
+    return world;
+}
+
 inline Plan two_phase_plan(Rank me, int ranks, std::uint32_t draw) {
     PlanBuilder builder(me);
-    Group world;
-    for (Rank rank = 0; rank < ranks; ++rank) {
-        world.members.push_back(rank);
-    }
-    GroupId const group = builder.group(world);
+    GroupId const group = builder.group(world_of(ranks));
     std::vector<Bytes> const bytes(static_cast<std::size_t>(ranks), Bytes{256} * (draw + 1));
     StepId const dispatch = builder.exchange(group, bytes, bytes, "dispatch");
     builder.exchange(group, bytes, bytes, "combine.node", {dispatch});
@@ -67,7 +73,7 @@ inline std::vector<Told> run_rank(RunSpec const& spec, Bootstrap& bootstrap) {
     std::unique_ptr<MemorySpace> const memory = make_memory_space(MemoryKind::host, why_not);
     std::vector<Plan> plans;
     for (std::uint32_t draw = 0; draw < spec.draws; ++draw) {
-        plans.push_back(two_phase_plan(me, spec.ranks, draw));
+        plans.push_back(spec.plan(me, spec.ranks, draw));
     }
     MadeBackend made = in_process::make_backend({bootstrap});
     std::vector<std::unique_ptr<FaultyBackend>> backends;

@@ -1,0 +1,121 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Cells over the real MPI backend while the library below it does something wrong in some of the timed calls of one
+// rank, and in none of the checked ones before and after: caught, and with the probability that is documented.
+#include "common/measure/runner.hpp"
+#include "common/measure/start/common_start.hpp"
+#include "tests/mpi/interception/intercepted_mpi.hpp"
+#include "tests/mpi/rig.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlmb {
+namespace {
+
+using intercepted::Fault;
+using intercepted::Strike;
+using ::testing::HasSubstr;
+
+constexpr Rank victim = 1;
+constexpr std::uint64_t round = 6;  // samples, one call each, behind the call that is checked before timing
+constexpr std::uint64_t second_round = 1 + round;
+
+Plan ragged_exchange(mpi::Rig const& rig) {
+    PlanBuilder builder(rig.me());
+    mpi::add_exchange(
+        builder, rig.world(), rig.me(),
+        [](Rank from, Rank to) { return static_cast<Bytes>(64 * (1 + (3 * from + to) % 4)); }, "exchange");
+    return std::move(builder).finish();
+}
+
+Plan sum_in_place(mpi::Rig const& rig) {
+    PlanBuilder builder(rig.me());
+    builder.in_place(true);
+    builder.all_reduce(builder.group(rig.world()), 4096, Element::fp32, Reduction::sum, "sum");
+    return std::move(builder).finish();
+}
+
+/// Ranks that measure cells; their clocks are compared once.
+class Ranks : public mpi::Rig {
+public:
+    /// Six rounds.
+    measure::CellResult measured(Plan const& plan, std::string const& method, std::uint64_t slots,
+                                 std::optional<Strike> const& what) {
+        measure::PreparedPoint point(bootstrap(), memory(), {plan}, {.slots = slots});
+        measure::Cell cell;
+        cell.name = "struck";
+        cell.backend = &backend();
+        cell.method = {method, {}};
+        cell.point = &point;
+        EXPECT_EQ(cell.compile(bootstrap()), "");
+        measure::RunnerOptions options;
+        options.iterations = 6 * round;
+        options.warmup = 0;
+        measure::Watchdog watchdog([](measure::HangReport const&) {});
+        intercepted::strike(me() == victim ? what : std::nullopt);
+        measure::CellResult told;
+        measure::run_cells({bootstrap(), start_, watchdog, options}, {&cell, 1},
+                           [&](measure::Cell const&, measure::CellResult const& result) { told = result; });
+        intercepted::strike(std::nullopt);
+        return told;
+    }
+
+private:
+    measure::CommonStart start_{bootstrap(), measure::StartRequest::barrier};
+};
+
+void expect_caught(measure::CellResult const& result, std::string const& what) {
+    EXPECT_EQ(result.status, measure::Status::invalid) << what;
+    EXPECT_THAT(result.reason, HasSubstr("while timing, in round 2")) << what;
+    EXPECT_TRUE(result.samples_ns.empty()) << what;
+}
+
+TEST(StruckMpi, ACleanRunPassesAndSaysHowManyTimedIterationsWereChecked) {
+    Ranks rig;
+    for (auto const& [slots, looks] : {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {4, 2}}) {
+        measure::CellResult const exchange = rig.measured(ragged_exchange(rig), "alltoallv", slots, std::nullopt);
+        EXPECT_EQ(exchange.status, measure::Status::ok) << exchange.reason;
+        EXPECT_EQ(exchange.validation.timed_checked, 6 * looks);
+        measure::CellResult const sum = rig.measured(sum_in_place(rig), "blocking", slots, std::nullopt);
+        EXPECT_EQ(sum.status, measure::Status::ok) << sum.reason;
+        EXPECT_EQ(sum.validation.timed_checked, 6 * looks);
+    }
+}
+
+TEST(StruckMpi, EveryFaultThatLastsForARoundIsCaught) {
+    Ranks rig;
+    if (rig.ranks() <= victim) {
+        GTEST_SKIP() << "nobody to strike";
+    }
+    for (std::uint64_t const slots : {1U, 4U}) {
+        for (Fault const fault : intercepted::every_fault) {
+            Strike const strike{fault, second_round, second_round + round - 1};
+            expect_caught(rig.measured(ragged_exchange(rig), "alltoallv", slots, strike), std::string(name_of(fault)));
+        }
+        for (Fault const fault : {Fault::flipped_byte, Fault::nothing_delivered, Fault::overrun}) {
+            Strike const strike{fault, second_round, second_round + round - 1};
+            expect_caught(rig.measured(sum_in_place(rig), "blocking", slots, strike), std::string(name_of(fault)));
+        }
+    }
+}
+
+TEST(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
+    Ranks rig;
+    if (rig.ranks() <= victim) {
+        GTEST_SKIP() << "nobody to strike";
+    }
+    constexpr std::uint64_t slots = 4;
+    constexpr std::uint64_t looks = 2;
+    std::uint64_t caught = 0;
+    for (std::uint64_t call = second_round; call < second_round + round; ++call) {
+        Strike const strike{Fault::nothing_delivered, call, call};
+        auto const result = rig.measured(ragged_exchange(rig), "alltoallv", slots, strike);
+        caught += result.status == measure::Status::invalid ? 1 : 0;
+    }
+    EXPECT_EQ(caught, looks);
+}
+
+}  // namespace
+}  // namespace dlmb
