@@ -7,7 +7,6 @@ Each measures the same few short cells every time, so that one that is resumed c
 
 import functools
 import os
-import resource
 import signal
 import subprocess
 
@@ -67,21 +66,16 @@ class Workload:
     def files(self):
         return sorted(self.results_folder.rglob("*.jsonl"))
 
-    def start(self, *options, before=(), most_bytes=None):
-        """What it prints goes into files, which need no reader. most_bytes: of a file that it writes."""
-
-        def prepare():
-            signal.signal(signal.SIGINT, signal.SIG_DFL)  # which a shell's background job ignores
-            if most_bytes is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
+    def start(self, *options, before=()):
+        """What it prints goes into files, which need no reader."""
         self.runs += 1
         folder = str(self.folder / "tmp")  # a killed launch leaves files
         environment = {**os.environ, **self.mark, **dict(launcher().variables), "TMPDIR": folder,
                        "OMPI_MCA_btl_vader_backing_directory": folder}
         with self._log("out").open("wb") as output, self._log("err").open("wb") as errors:
             return subprocess.Popen([*before, *map(str, self._command(*options))], env=environment, stdin=subprocess.DEVNULL,
-                                    stdout=output, stderr=errors, start_new_session=True, preexec_fn=prepare)
+                                    stdout=output, stderr=errors, start_new_session=True,
+                                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # background jobs ignore it
 
     def printed(self):
         """Standard output and standard error of the last launch."""

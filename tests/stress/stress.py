@@ -8,6 +8,7 @@ complete them. The last lines are a table of counts. exit 0: nothing was lost, t
 
 import argparse
 import collections
+import itertools
 import pathlib
 import random
 import shutil
@@ -26,7 +27,8 @@ def parse():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100, metavar="N", help="trials (default: 100)")
     parser.add_argument("--seed", type=int, help="of all moments and choices (default: drawn and printed)")
-    parser.add_argument("--only", type=int, metavar="N", help="repeat trial N of this seed alone")
+    parser.add_argument("--only", type=int, metavar="N", help="trial N of this seed alone")
+    parser.add_argument("--kind", default="", metavar="TEXT", help="only trials whose line in the table holds TEXT")
     return parser.parse_args()
 
 
@@ -48,11 +50,11 @@ def main():
     if not trials.can_mount():
         print("no tmpfs can be mounted here: a full disk is a limit on the size of files")
     print(f"{options.count} trials, seed {seed}, launcher {launches.launcher().path}", flush=True)
-    numbers = range(options.count) if options.only is None else [options.only]
+    numbers = itertools.count() if options.only is None else [options.only]
+    chosen = ((number, kind) for number in numbers if options.kind in (kind := trials.KINDS[number % len(trials.KINDS)]).name)
     counts = {}
     bad = False
-    for number in numbers:
-        kind = trials.KINDS[number % len(trials.KINDS)]
+    for number, kind in itertools.islice(chosen, options.count):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dlmb-stress-"))
         outcome = trials.run(kind, random.Random(f"{seed}/{number}"), folder)
         count = counts.setdefault(kind.name, collections.Counter())

@@ -20,11 +20,11 @@ HANG_SECONDS = 120  # from the strike until everything has ended
 ALONE_SECONDS = 20  # a launcher that is told of a failed rank ends the others long before that
 WATCHDOG_SECONDS = 4
 TRIES = 20  # to strike before the launch is over
-LATEST_SECONDS = {"ranks": 1.2, "threads": 0.4, "sweep": 3.0}  # of a moment that is counted from the start
+LENGTH_SECONDS = {"ranks": 1.5, "threads": 0.4, "sweep": 4.0}  # of a launch, until one was seen
 JITTER_SECONDS = 0.03  # of a moment that is counted from the line of a cell
 EX_IOERR = 74
 KIB = 1024
-NAMED = re.compile(r"rank \d+ \(.*\): .*no progress for \d+ s|rank \d+ \(.*\): start-up: stood still")
+NAMED = re.compile(r"rank \d+.*: .*no progress for \d+ s")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +90,9 @@ class Outcome:
 NAMESPACE = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
 ON_SMALL_DISK = 'disk=$1; copy=$2; mount -t tmpfs -o "size=$0" disk "$disk" || exit; shift 2; "$@"; code=$?; cp "$disk"/* "$copy"; exit $code'
 
+# Standard output is a file as well, unless it is a pipe.
+WITH_LIMIT = ["bash", "-c", 'set -o pipefail; (ulimit -f "$0"; exec "$@") | cat']
+
 
 @functools.cache
 def can_mount():
@@ -150,7 +153,7 @@ def strike(kind, chance, launch, outcome):
 def wait_for_moment(launch, job, chance):
     """What it is, in words. Half of the moments are counted from the start, half from the line of a cell."""
     if chance.random() < 0.5:
-        seconds = chance.uniform(0, LATEST_SECONDS[launch.kind])
+        seconds = chance.uniform(0, LENGTH_SECONDS[launch.kind])
         sleep_while_running(job, seconds)
         return f"{seconds:.2f} s after the start"
     lines, seconds = chance.randint(1, launch.cells), chance.uniform(0, JITTER_SECONDS)
@@ -207,13 +210,13 @@ def ended(launch, job, stopped=None):
 def fill_disk(kind, chance, launch, outcome):
     for _ in range(TRIES):
         clear(launch)
-        size = chance.randrange(1, 9) * 4 * KIB
+        size = chance.randrange(1, 9) * 4 * KIB  # a tmpfs has pages
         if kind.full_by_mount:
             copy = launch.folder / "copy"
             copy.mkdir(exist_ok=True)
             job = launch.start(before=[*NAMESPACE, ON_SMALL_DISK, str(size), str(launch.results_folder), str(copy)])
         else:
-            job = launch.start(most_bytes=size + chance.randrange(4 * KIB))
+            job = launch.start(before=[*WITH_LIMIT, str(size // KIB)])
         outcome.hung = not ended(launch, job)
         if kind.full_by_mount:
             for file in copy.iterdir():
@@ -235,8 +238,10 @@ def fill_disk(kind, chance, launch, outcome):
 
 def complete(launch, outcome):
     before = ok_cells(launch)
+    began = time.monotonic()
     job = launch.start(*([] if launch.kind == "sweep" else ["--resume"]))
     outcome.hung = not ended(launch, job)
+    LENGTH_SECONDS[launch.kind] = time.monotonic() - began
     if job.returncode != 0:
         outcome.incomplete.append(f"exit code {job.returncode}")
     after = collections.Counter(ok_cells(launch))
