@@ -81,6 +81,12 @@ class Workload:
         """Standard output and standard error of the last launch."""
         return tuple(self._log(name).read_text(encoding="utf-8", errors="replace") for name in ("out", "err"))
 
+    def tables(self):
+        """All tables that launches printed; of a sweep they are in its logs."""
+        if self.kind == "sweep":
+            return "".join(log.read_text(encoding="utf-8", errors="replace") for log in sorted(self.results_folder.rglob("*.log")))
+        return self.printed()[0]
+
     def running(self):
         return processes_of(self.mark)
 

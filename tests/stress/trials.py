@@ -3,6 +3,7 @@
 """One trial: a launch, a strike at a random moment, its end, what is in its files, and the launch that completes them."""
 
 import collections
+import contextlib
 import dataclasses
 import functools
 import json
@@ -21,7 +22,7 @@ ALONE_SECONDS = 20  # a launcher that is told of a failed rank ends the others l
 WATCHDOG_SECONDS = 4
 TRIES = 20  # to strike before the launch is over
 LENGTH_SECONDS = {"ranks": 1.5, "threads": 0.4, "sweep": 4.0}  # of a launch, until one was seen
-JITTER_SECONDS = 0.03  # of a moment that is counted from the line of a cell
+JITTER_SECONDS = 0.03  # of a moment that is counted from the report of a cell
 EX_IOERR = 74
 KIB = 1024
 NAMED = re.compile(r"rank \d+.*: .*no progress for \d+ s")
@@ -141,7 +142,7 @@ def strike(kind, chance, launch, outcome):
                      f"exit {job.returncode} after {time.monotonic() - began:.1f} s")
     after = ok_cells(launch)
     outcome.lost += sorted(set(before) - set(after))
-    outcome.lost += ["a row without its line"] * (rows_in(output) - len(after))
+    outcome.lost += ["a row without its line"] * (rows_in(launch.tables()) - len(after))
     outcome.twice += ended_twice(lines_of(launch))
     if job.returncode == 0 and len(after) != launch.cells:
         outcome.unexpected.append("exit code 0")
@@ -151,23 +152,23 @@ def strike(kind, chance, launch, outcome):
 
 
 def wait_for_moment(launch, job, chance):
-    """What it is, in words. Half of the moments are counted from the start, half from the line of a cell."""
+    """What it is, in words. Half of the moments are counted from the start, half from the line or row of a cell, where files and tables
+    are being written."""
     if chance.random() < 0.5:
         seconds = chance.uniform(0, LENGTH_SECONDS[launch.kind])
         sleep_while_running(job, seconds)
         return f"{seconds:.2f} s after the start"
-    lines, seconds = chance.randint(1, launch.cells), chance.uniform(0, JITTER_SECONDS)
-    while job.poll() is None and count_of_cells(launch) < lines:
-        time.sleep(0.005)
+    cells, seconds = chance.randint(1, launch.cells), chance.choice((0, chance.uniform(0, JITTER_SECONDS)))
+    while job.poll() is None and count_of_reports(launch) < cells:
+        time.sleep(0.001)
     sleep_while_running(job, seconds)
-    return f"{1000 * seconds:.0f} ms after line {lines}"
+    return f"{1000 * seconds:.0f} ms after cell {cells}"
 
 
 def sleep_while_running(job, seconds):
-    try:
-        job.wait(seconds)
-    except subprocess.TimeoutExpired:
-        pass
+    if seconds > 0:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            job.wait(seconds)
 
 
 def find_victim(kind, launch, job, chance):
@@ -229,7 +230,7 @@ def fill_disk(kind, chance, launch, outcome):
     outcome.finished = len(saved)
     outcome.story = f"{launch.ranks} ranks, full at {size // KIB} KiB: {len(saved)} cells in the file, exit {job.returncode}"
     printed = [line["cell_id"] for line in unsaved if line["kind"] == "cell"]
-    outcome.lost += ["a row with neither line nor DLMB-UNSAVED"] * (rows_in(output) - len(saved) - len(printed))
+    outcome.lost += ["a row with neither line nor DLMB-UNSAVED"] * (rows_in(launch.tables()) - len(saved) - len(printed))
     outcome.twice += ended_twice([*lines_of(launch), *unsaved])
     if job.returncode != EX_IOERR:
         outcome.unexpected.append(f"exit code {job.returncode}")
@@ -273,8 +274,8 @@ def ok_cells(launch):
     return [(file.name, line["cell_id"]) for file in launch.files() for line in lines_of_file(file) if line["kind"] == "cell" and line["status"] == "ok"]
 
 
-def count_of_cells(launch):
-    return sum(file.read_bytes().count(b'"kind":"cell"') for file in launch.files())
+def count_of_reports(launch):
+    return max(sum(file.read_bytes().count(b'"kind":"cell"') for file in launch.files()), rows_in(launch.tables()))
 
 
 def ended_twice(lines):
