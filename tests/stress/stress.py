@@ -3,7 +3,16 @@
 """Kills, stops and full disks at random moments of real launches: is a finished cell lost, is one there twice, does anything hang?
 
 Each trial starts a launch, strikes once, waits for its end, looks at the results, and lets --resume (or the same dlmb_sweep)
-complete them. The last lines are a table of counts. exit 0: nothing was lost, twice, hung, incomplete or unexpected; else 1.
+complete them. The last lines are a table of counts:
+
+finished    cells that had been reported before the strike, or that were in the file when the disk was full
+lost        cells whose line was in the file, or whose row was printed, and that are not in the file any more
+twice       cells that one launch ended more than once
+hangs       launches of which a process was left after two minutes
+incomplete  launches after which --resume did not leave every cell once
+unexpected  exit codes, a stopped rank that nobody named, tracebacks
+
+exit 0: only zeros in the last five columns, else 1
 """
 
 import argparse
@@ -28,12 +37,12 @@ def parse():
     parser.add_argument("--count", type=int, default=100, metavar="N", help="trials (default: 100)")
     parser.add_argument("--seed", type=int, help="of all moments and choices (default: drawn and printed)")
     parser.add_argument("--only", type=int, metavar="N", help="trial N of this seed alone")
-    parser.add_argument("--kind", default="", metavar="TEXT", help="only trials whose line in the table holds TEXT")
+    parser.add_argument("--kind", default="", metavar="TEXT", help="only trials whose line holds TEXT, for instance SIGSTOP")
     return parser.parse_args()
 
 
 def table(counts):
-    """Rows in the order of the kinds, and their sum."""
+    """In Markdown: a row per victim, and their sum."""
     everything = sum(counts.values(), collections.Counter())
     rows = [("strike", *COLUMNS)]
     for name, count in [*counts.items(), ("all", everything)]:
@@ -57,7 +66,7 @@ def main():
     for number, kind in itertools.islice(chosen, options.count):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="dlmb-stress-"))
         outcome = trials.run(kind, random.Random(f"{seed}/{number}"), folder)
-        count = counts.setdefault(kind.name, collections.Counter())
+        count = counts.setdefault(kind.row, collections.Counter())
         count.update(trials=1, finished=outcome.finished, lost=len(outcome.lost), twice=len(outcome.twice), hangs=int(outcome.hung),
                      incomplete=int(bool(outcome.incomplete)), unexpected=len(outcome.unexpected))
         print(f"{number:3d} {kind.name}: {outcome.story}", flush=True)

@@ -46,6 +46,17 @@ class Kind:
         return f"{signal.Signals(self.signal).name} to {of}"
 
     @property
+    def row(self):
+        """Of the table of counts."""
+        if self.victim == "disk":
+            return "disk full"
+        if self.signal == signal.SIGSTOP:
+            return "a rank stopped"
+        if self.workload == "threads":
+            return "thread ranks killed"
+        return {"launcher": "the launcher killed", "driver": "dlmb_sweep killed", "rank": "a rank killed"}[self.victim]
+
+    @property
     def full_by_mount(self):
         return self.workload == "ranks" and can_mount()
 
@@ -140,15 +151,20 @@ def strike(kind, chance, launch, outcome):
     output, errors = launch.printed()
     outcome.story = (f"{launch.ranks} ranks, {moment}, {len(before)} cells finished; "
                      f"exit {job.returncode} after {time.monotonic() - began:.1f} s")
-    after = ok_cells(launch)
-    outcome.lost += sorted(set(before) - set(after))
-    outcome.lost += ["a row without its line"] * (rows_in(launch.tables()) - len(after))
-    outcome.twice += ended_twice(lines_of(launch))
-    if job.returncode == 0 and len(after) != launch.cells:
+    compare_with_files(launch, before, outcome)
+    if job.returncode == 0 and len(ok_cells(launch)) != launch.cells:
         outcome.unexpected.append("exit code 0")
     if stops and job.returncode != 0 and not NAMED.search(errors + output):
         outcome.unexpected.append("nobody said which rank stood still")
     note_tracebacks(output, errors, outcome)
+
+
+def compare_with_files(launch, before, outcome):
+    """before: the finished cells that the files have held already."""
+    after = ok_cells(launch)
+    outcome.lost += sorted(set(before) - set(after))
+    outcome.lost += ["a row without its line"] * (rows_in(launch.tables()) - len(after))
+    outcome.twice += ended_twice(lines_of(launch))
 
 
 def wait_for_moment(launch, job, chance):
