@@ -19,7 +19,7 @@ from processes import end_all
 
 HANG_SECONDS = 120  # from the strike until everything has ended
 ALONE_SECONDS = 20  # a launcher that is told of a failed rank ends the others long before that
-WATCHDOG_SECONDS = 4
+WATCHDOG_SECONDS = 2
 TRIES = 20  # to strike before the launch is over
 LENGTH_SECONDS = {"ranks": 1.5, "threads": 0.4, "sweep": 4.0}  # of a launch, until one was seen
 JITTER_SECONDS = 0.03  # of a moment that is counted from the report of a cell
@@ -176,7 +176,7 @@ def wait_for_moment(launch, job, chance):
         return f"{seconds:.2f} s after the start"
     cells, seconds = chance.randint(1, launch.cells), chance.choice((0, chance.uniform(0, JITTER_SECONDS)))
     while job.poll() is None and count_of_reports(launch) < cells:
-        time.sleep(0.001)
+        time.sleep(0.002)
     sleep_while_running(job, seconds)
     return f"{1000 * seconds:.0f} ms after cell {cells}"
 
