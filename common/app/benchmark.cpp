@@ -10,9 +10,10 @@
 #include "common/bootstrap/in_process/run_ranks.hpp"
 #include "common/bootstrap/launch_guard.hpp"
 #include "common/bootstrap/over_ranks.hpp"
-#include "common/measure/diagnosis/watchdog.hpp"
 
 #include <fmt/core.h>
+
+#include <optional>
 
 namespace dlmb::app {
 namespace {
@@ -63,14 +64,14 @@ public:
         }
     }
 
-    /// One rank of a launch.
-    [[nodiscard]] int run(Bootstrap& bootstrap) const {
+    /// One rank of a launch. `watch`: there is one if this measures.
+    [[nodiscard]] int run(Bootstrap& bootstrap, std::optional<LaunchWatch>& watch) const {
         bool const first = bootstrap.rank() == 0;
-        if (!measures()) {
+        if (!watch) {
             return from_rank(bootstrap, first ? speak() : 0);
         }
         try {
-            return run_launch(bootstrap, type_, std::get<Options>(request_));
+            return run_launch(bootstrap, type_, std::get<Options>(request_), *watch);
         } catch (UsageError const& error) {
             return refuse(first, error, exit_usage);
         } catch (OutputError const& error) {
@@ -78,9 +79,13 @@ public:
         }
     }
 
-    [[nodiscard]] bool measures() const {
+    /// Where there is something to measure: watches this rank, as far as it is known, with the signals or without.
+    void watch_rank(std::optional<LaunchWatch>& watch, std::optional<int> rank, bool takes_signals) const {
         auto const* options = std::get_if<Options>(&request_);
-        return options != nullptr && !options->plan;
+        if (options != nullptr && !options->plan) {
+            watch.emplace(fmt::format("dlmb_{}", type_.name), rank.value_or(-1), options->runner.timeout_ns,
+                          takes_signals ? measure::Watchdog::Signals::taken : measure::Watchdog::Signals::left_alone);
+        }
     }
     void complain(std::string_view what) const { fmt::print(stderr, "dlmb_{}: error: {}\n", type_.name, what); }
 
@@ -98,10 +103,10 @@ private:
 };
 
 /// A fault on one rank ends all of them: the others would wait for it for ever.
-int run_or_abort(Program const& program, Bootstrap& bootstrap) {
+int run_or_abort(Program const& program, Bootstrap& bootstrap, std::optional<LaunchWatch>& watch) {
     int code = exit_cell_failed;
     try {
-        code = program.run(bootstrap);
+        code = program.run(bootstrap, watch);
     } catch (std::exception const& error) {
         program.complain(fmt::format("rank {} ({}): {}", bootstrap.rank(), bootstrap.host(), error.what()));
         bootstrap.abort(code);
@@ -116,8 +121,10 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
             offer_library_algorithms();
         }
         std::string_view const thread_level = options != nullptr ? options->mpi_thread : default_mpi_thread;
+        std::optional<LaunchWatch> watch;  // outlives MPI
+        program.watch_rank(watch, launcher_info(variables).rank, true);
         return run_under_launcher(argc, argv, thread_level,
-                                  [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap); });
+                                  [&](Bootstrap& bootstrap) { return run_or_abort(program, bootstrap, watch); });
     }
     int const code = program.speak();
     if (code >= 0) {
@@ -126,7 +133,10 @@ int start(int argc, char** argv, LauncherVariables const& variables, Program con
     auto const& options = std::get<Options>(request);
     int ranks_code = exit_ok;
     in_process::run_ranks(options.ranks, options.ranks_per_node.value_or(0), [&](Bootstrap& bootstrap) {
-        int const mine = run_or_abort(program, bootstrap);
+        std::optional<LaunchWatch> watch;
+        // The rank that holds the results file takes the signals of the process.
+        program.watch_rank(watch, bootstrap.rank(), bootstrap.rank() == 0);
+        int const mine = run_or_abort(program, bootstrap, watch);
         if (bootstrap.rank() == 0) {
             ranks_code = mine;
         }

@@ -5,6 +5,7 @@
 #include "common/app/benchmark.hpp"
 #include "common/app/cells.hpp"
 #include "common/app/launch_calibration.hpp"
+#include "common/app/launch_watch.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/start/common_start.hpp"
@@ -15,13 +16,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <poll.h>
 #include <random>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 
 namespace dlmb::app {
 namespace {
@@ -71,13 +69,15 @@ WorldShape world_of(Bootstrap& bootstrap, Options const& options) {
 
 /// Every point is checked before the first one is measured, on all ranks: a counts file may be missing on one node.
 std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& type, Options const& options,
-                                      WorldShape const& world, std::map<std::string, std::size_t>& left_out) {
+                                      WorldShape const& world, std::map<std::string, std::size_t>& left_out,
+                                      measure::Watchdog& watchdog) {
     std::vector<SweepPoint> points;
     std::string problem;
     try {
         points = expand_sweep(type, options, world.ranks, &left_out);
         for (SweepPoint const& point : points) {
             (void)type.make(point.parameters, world);
+            watchdog.touch();
         }
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
@@ -127,23 +127,6 @@ std::set<std::string> finished_cells(Bootstrap& bootstrap, Options const& option
     return ids;
 }
 
-/// Async-signal-safe. Rank 0 gets time to save what it has before the others end the job. A rank that leaves MPI's job
-/// without MPI_Finalize ends all of it; MPI_Abort must not be called from a signal handler.
-[[noreturn]] void end_hanging_launch(Bootstrap const& bootstrap, Reporter* reporter, std::string_view start_up_error,
-                                     measure::HangReport const& hang) noexcept {
-    constexpr int head_start_ms = 5000;  // deadlines of ranks differ by up to one iteration
-    constexpr int signal_exit_base = 128;
-    if (reporter != nullptr) {
-        reporter->hang(hang, bootstrap.rank(), bootstrap.host());
-    } else {
-        (void)!write(STDERR_FILENO, start_up_error.data(), start_up_error.size());
-    }
-    if (bootstrap.rank() != 0) {
-        poll(nullptr, 0, head_start_ms);
-    }
-    _exit(hang.signal == 0 ? exit_cell_failed : signal_exit_base + hang.signal);
-}
-
 /// Collective. Opens the results file on rank 0.
 std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const& type, Options const& options,
                                         record::Launch const& launch) {
@@ -157,24 +140,16 @@ std::unique_ptr<Reporter> make_reporter(Bootstrap& bootstrap, PatternType const&
 
 }  // namespace
 
-int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& given) {
+int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& given, LaunchWatch& watch) {
+    watch.name_rank(bootstrap);
+    watch.start_up();
+    measure::Watchdog& watchdog = watch.watchdog();
     Options options = given;
     options.runner.order_seed = order_seed(bootstrap, given);
     WorldShape const world = world_of(bootstrap, options);
     std::map<std::string, std::size_t> left_out;
-    std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out);
+    std::vector<SweepPoint> const points = checked_sweep(bootstrap, type, options, world, left_out, watchdog);
     std::set<std::string> finished = finished_cells(bootstrap, options);
-    std::unique_ptr<Reporter> reporter;
-    std::atomic<Reporter*> speaking{nullptr};  // what a signal handler may use
-    std::string const start_up_error =
-        fmt::format("dlmb_{}: error: rank {} ({}): start-up: stood still or was ended before anything was measured\n",
-                    type.name, bootstrap.rank(), bootstrap.host());
-    // Where ranks are threads of one process, the one that holds the results file takes its signals.
-    bool const takes_signals = bootstrap.kind() == "mpi" || bootstrap.rank() == 0;
-    measure::Watchdog watchdog(
-        [&](measure::HangReport const& hang) { end_hanging_launch(bootstrap, speaking, start_up_error, hang); },
-        takes_signals ? measure::Watchdog::Signals::taken : measure::Watchdog::Signals::left_alone);
-    watchdog.arm("start-up", options.runner.timeout_ns);
     bool const host_only = std::all_of(options.memory.begin(), options.memory.end(),
                                        [](MemoryKind kind) { return kind == MemoryKind::host; });
     record::DeviceUse const device = host_only ? adopt_no_device() : adopt_device(bootstrap, options.devices);
@@ -189,8 +164,8 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
             description.environment.warnings.push_back(std::move(warning));
         }
     }
-    reporter = make_reporter(bootstrap, type, options, description);
-    speaking = reporter.get();
+    std::unique_ptr<Reporter> const reporter = make_reporter(bootstrap, type, options, description);
+    LaunchWatch::Speaker const speaker(watch, *reporter);
     reporter->expect_points(points);
     for (auto const& [reason, count] : left_out) {
         reporter->comment(fmt::format("left out: {} {}", count, reason));
@@ -211,7 +186,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
         batch.add(point);
     }
     batch.run();
-    watchdog.disarm();
+    watch.end();
     return from_rank(bootstrap, reporter->finish());  // only rank 0 knows whether the results were saved
 }
 

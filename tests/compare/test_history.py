@@ -111,6 +111,14 @@ class KeepTest(WithHistory):
         self.assertEqual((code, len(self.held())), (64, 1))
         self.assertIn("launch base-0 is in the history already", errors)
 
+    def test_the_campaigns_that_hold_some_launches_are_listed(self) -> None:
+        first, second = self.campaign("one", US), self.campaign("two", US, 2)
+        self.append(first)
+        self.assertEqual(run("--history", self.history, "--list", second)[:2], (0, ""))
+        self.append(second)
+        everything = run("--history", self.history, "--list")[1]
+        self.assertEqual(run("--history", self.history, "--list", second)[:2], (0, everything.splitlines(keepends=True)[1]))
+
     def test_pruning_keeps_the_last_of_each_environment(self) -> None:
         for day, name in enumerate(("a", "b", "c"), 1):
             self.append(self.campaign(name, US, day))

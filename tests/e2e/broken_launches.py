@@ -12,44 +12,24 @@ import tempfile
 import time
 import unittest
 
-from programs import MOE, SMALL, cells, lines, mpirun, run, small
+from processes import new_mark, ranks_of
+from programs import COLLECTIVE, MOE, SMALL, cells, lines, mpirun, run, small
 
 TOKENS = "32,48,64,80,96,112,128,144,160,176"
 SWEEP = [*small(tokens=TOKENS)[:-4], "--backend", "mpi"]
-
-
-def ranks_of(launcher):
-    """Process ids of the measuring program below this launcher, by age."""
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            command = (folder / "cmdline").read_bytes().split(b"\0")
-            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-        except (OSError, IndexError, ValueError):
-            continue
-        if command[0].decode() == MOE:
-            found.append((int(folder.name), parent))
-    children = {launcher}
-    for _ in range(3):  # Hydra puts a proxy between
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) in children:
-                    children.add(int(folder.name))
-            except (OSError, IndexError, ValueError):
-                continue
-    return sorted(pid for pid, parent in found if parent in children or pid in children)
 
 
 class BrokenLaunches(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
+        self.mark = new_mark()
         self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
 
     def start(self, *arguments):
         """Ten cells of one to two seconds each, on 3 ranks."""
         return subprocess.Popen(mpirun(3, MOE, *SWEEP, "--time-limit", "2", "--results", str(self.results), *arguments),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | self.mark)
 
     def wait_for_cells(self, count):
         deadline = time.monotonic() + 60
@@ -71,7 +51,7 @@ class BrokenLaunches(unittest.TestCase):
     def test_kill_9_of_one_rank_ends_the_job_and_resume_completes_it(self):
         job = self.start()
         self.wait_for_cells(2)
-        os.kill(ranks_of(job.pid)[1], signal.SIGKILL)
+        os.kill(ranks_of(self.mark, MOE)[1], signal.SIGKILL)
         output, errors = job.communicate(timeout=60)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(output + errors, r"(?i)signal 9|killed|BAD TERMINATION")  # Hydra says it on standard output
@@ -81,7 +61,7 @@ class BrokenLaunches(unittest.TestCase):
     def test_sigterm_ends_the_job_with_whole_lines(self):
         job = self.start()
         self.wait_for_cells(2)
-        for pid in ranks_of(job.pid):
+        for pid in ranks_of(self.mark, MOE):
             os.kill(pid, signal.SIGTERM)
         _, errors = job.communicate(timeout=60)
         self.assertNotEqual(job.returncode, 0)
@@ -93,7 +73,7 @@ class BrokenLaunches(unittest.TestCase):
     def test_a_rank_that_stands_still_is_named_and_the_cell_is_a_timeout(self):
         job = self.start("--timeout", "3")
         self.wait_for_cells(1)
-        stopped = ranks_of(job.pid)[2]
+        stopped = ranks_of(self.mark, MOE)[2]
         os.kill(stopped, signal.SIGSTOP)
         self.addCleanup(lambda: subprocess.run(["kill", "-9", str(stopped)], check=False, stderr=subprocess.DEVNULL))
         _, errors = job.communicate(timeout=60)
@@ -101,6 +81,17 @@ class BrokenLaunches(unittest.TestCase):
         self.assertRegex(errors, r"rank \d .*no progress for \d+ s")
         self.assertEqual(len(cells(self.results, "timeout")), 1)
         self.assertIn("rank 0", cells(self.results, "timeout")[0]["reason"])
+
+    @unittest.skipUnless("DLMB_STUCK_RANK" in os.environ, "sanitizers bear no preloading")
+    def test_a_rank_that_never_comes_to_the_end_of_mpi_s_first_or_last_call_is_waited_for_no_longer_than_the_timeout(self):
+        preload = ["env", f"LD_PRELOAD={os.environ['DLMB_STUCK_RANK']}"]
+        program = [COLLECTIVE, "--operation", "allreduce", "-m", "8:8", "-i", "5", "--calibration", "off", "--backend", "mpi",
+                   "--timeout", "2", "--results", str(self.results)]
+        for call, where in (("MPI_Init_thread", "start-up"), ("MPI_Finalize", "end of the launch")):
+            done = run(mpirun(2, *preload, f"DLMB_TEST_STUCK_IN={call}", *program), timeout=60)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, rf"rank \d.*: {where}: no progress for 2 s")
+        self.assertEqual(lines(self.results)[-1]["kind"], "end")
 
     def test_a_full_disk_keeps_whole_lines_and_prints_the_rest(self):
         limit = 24 * 1024

@@ -115,6 +115,13 @@ class NightlyTest(WithDoubles):
         self.assertEqual((self.folder / "three" / "campaign").read_text().strip(), names[2])
 
 
+    def test_a_night_that_is_kept_already_is_done_also_after_slower_ones_and_after_a_kill_before_its_export(self) -> None:
+        self.assertEqual((self.night("one", SLOW="/one/"), self.night("two")), (0, 0))
+        (self.folder / "one" / "otava.yaml").unlink()
+        self.assertEqual((self.night("one", SLOW="/one/"), self.kept()), (0, 2))
+        self.assertTrue((self.folder / "one" / "otava.yaml").exists())
+
+
 class CopiedFilesTest(unittest.TestCase):
     def test_they_follow_the_published_schemas(self) -> None:
         checker = tools.find("check-jsonschema")

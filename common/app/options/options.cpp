@@ -221,7 +221,8 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
                  "spin: on GPU memory, what was queued starts together when all ranks are ready; none");
     group.named("--calibration", options.calibration, std::array{Effort::off, Effort::brief, Effort::full},
                 "measure the noise floor first: short (0.1 s at most), full (2 s, with transports) or off");
-    group.seconds("--timeout", runner.timeout_ns, "seconds without progress in a cell until the launch is ended");
+    group.seconds("--timeout", runner.timeout_ns,
+                  "seconds without progress, from MPI_Init to MPI_Finalize, until the launch is ended");
     group
         .with_default("--ranks", options.ranks,
                       "ranks as threads when started without a launcher, and the world of --plan")

@@ -14,7 +14,7 @@ from dlmb_results.arguments import Parser
 
 USAGE_LINES = """dlmb_compare [OPTION...] BASELINE CANDIDATE
        dlmb_compare [OPTION...] --history FOLDER CANDIDATE
-       dlmb_compare --history FOLDER (--append RESULTS | --list | --prune KEEP | --export otava FILE)"""
+       dlmb_compare --history FOLDER (--append RESULTS | --list [RESULTS] | --prune KEEP | --export otava FILE)"""
 
 DEFAULT_LAST = 2  # campaigns of 8 launches: the exact test goes up to 20
 
@@ -86,7 +86,9 @@ def parser() -> argparse.ArgumentParser:
     )
     action = history.add_mutually_exclusive_group()
     action.add_argument("--append", type=Path, metavar="RESULTS", help="add the launches of a file or folder as one campaign")
-    action.add_argument("--list", action="store_true", help="say what is in it")
+    action.add_argument(
+        "--list", type=Path, nargs="?", const=True, metavar="RESULTS", help="say what is in it, or which campaigns hold launches of RESULTS"
+    )
     action.add_argument("--prune", type=count, metavar="KEEP", help="remove all but the last KEEP campaigns of each environment")
     return parser
 
@@ -108,7 +110,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 def name_campaigns(options: argparse.Namespace) -> None:
     """Sets baseline and candidate. A history alone, without a candidate, is managed or exported."""
     given = options.campaigns
-    options.manages = options.append is not None or options.list or options.prune is not None
+    options.manages = options.append is not None or options.list is not None or options.prune is not None
     if options.history is None:
         if options.manages:
             raise UsageError("--append, --list and --prune need --history FOLDER")

@@ -42,7 +42,12 @@ def run(options: argparse.Namespace) -> list[str]:
     for _, file in options.export:
         metric = METRICS[options.metric]
         otava.write([read(everything(entries), options.history, metric)], metric, Path(file))
-    return [described(entry) for entry in entries] if options.list else []
+    if options.list is None:
+        return []
+    if options.list is not True:
+        wanted = store.launch_ids(options.list)
+        entries = [entry for entry in entries if entry.launch_ids() & wanted]
+    return [described(entry) for entry in entries]
 
 
 def described(entry: StoredCampaign) -> str:

@@ -53,6 +53,11 @@ def copy(results: Path, to: Path, remarks: list[str]) -> StoredCampaign:
     return StoredCampaign(name, f"campaigns/{name}.jsonl", time, launches, cells, version, revision)
 
 
+def launch_ids(results: Path) -> set[str]:
+    """Of a result file, or of all in a folder."""
+    return {line["launch_id"] for path in result_files(results) for _, line in read_lines(path, []) if line["kind"] == "launch"}
+
+
 def name_of(time: str, launches: dict[str, list[str]]) -> str:
     """A campaign that is added again after a kill has the same name."""
     ids = sorted(launch for some in launches.values() for launch in some)

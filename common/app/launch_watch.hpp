@@ -1,0 +1,59 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Ends a launch in which a rank stands still, or that is told to end by a signal: from before MPI_Init until after
+// MPI_Finalize, in which a rank may wait for the others as well.
+#pragma once
+
+#include "common/app/reporter.hpp"
+#include "common/bootstrap/bootstrap.hpp"
+#include "common/measure/diagnosis/watchdog.hpp"
+
+#include <atomic>
+#include <string>
+#include <string_view>
+
+namespace dlmb::app {
+
+/// Of one rank, on the rank's thread.
+class LaunchWatch {
+public:
+    /// Begins with the start-up. timeout_ns: --timeout. `rank`: as far as it is known yet; -1: not at all.
+    LaunchWatch(std::string_view program, Rank rank, Nanoseconds timeout_ns, measure::Watchdog::Signals signals);
+
+    /// Is known from here on who this rank is.
+    void name_rank(Bootstrap const& bootstrap);
+    /// The start-up (again, after a backend was watched), or the end of the launch.
+    void start_up() { watchdog_.arm("start-up", timeout_ns_); }
+    void end() { watchdog_.arm("end of the launch", timeout_ns_); }
+    [[nodiscard]] measure::Watchdog& watchdog() { return watchdog_; }
+
+    /// While it lives, `reporter` records what stood still.
+    class Speaker {
+    public:
+        Speaker(LaunchWatch& watch, Reporter& reporter) : watch_(watch) { watch_.reporter_ = &reporter; }
+        Speaker(Speaker const&) = delete;
+        Speaker(Speaker&&) = delete;
+        Speaker& operator=(Speaker const&) = delete;
+        Speaker& operator=(Speaker&&) = delete;
+        ~Speaker() { watch_.reporter_ = nullptr; }
+
+    private:
+        LaunchWatch& watch_;
+    };
+
+private:
+    [[noreturn]] void end_launch(measure::HangReport const& hang) noexcept;
+
+    std::string program_;
+    Nanoseconds timeout_ns_;
+    // What the signal handler uses; changed with the signals held.
+    Rank rank_;
+    std::string host_;
+    std::string who_;     // "dlmb_collective: error: rank 1 (node7): "
+    std::string silent_;  // "no progress for 60 s"
+    std::atomic<Reporter*> reporter_{nullptr};
+    measure::Watchdog watchdog_;
+};
+
+}  // namespace dlmb::app
