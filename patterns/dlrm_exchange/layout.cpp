@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <functional>
 #include <numeric>
 #include <queue>
@@ -144,11 +144,8 @@ Layout read_placement_file(std::string const& path, std::span<Table const> table
     if (sharding == Sharding::row) {
         throw UsageError("--placement file: --sharding row has nothing to place; use table, column or mixed");
     }
-    std::ifstream file(path);
-    if (!file) {
-        throw UsageError(fmt::format("--placement file:{}: cannot be opened", path));
-    }
-    return read_placement(file, path, tables, sharding, ranks);
+    std::istringstream lines(read_option_file("--placement", path));
+    return read_placement(lines, path, tables, sharding, ranks);
 }
 
 }  // namespace dlmb::dlrm_exchange

@@ -52,7 +52,7 @@ void command_line(std::string_view input) {
     }
     PatternType const& type = pattern_named(arguments.front());
     (void)accepts([&] {
-        auto const parsed = parse_options(type, arguments);
+        auto const parsed = app::parse_options(type, arguments);
         if (auto const* options = std::get_if<app::Options>(&parsed)) {
             expand(type, *options);
         }

@@ -150,7 +150,7 @@ public:
         Finished const finished = run(probe, environment, timed_calls);
         std::smatch match;
         bool const found = std::regex_search(finished.output, match, std::regex(R"(median_ns (\d+))"));
-        return finished.exit_code == 0 && found ? std::stod(match[1]) : 0;
+        return finished.exit_code == 0 && found ? parse_whole<double>(match[1].str()).value_or(0) : 0;
     }
 
 private:
@@ -196,7 +196,7 @@ private:
         std::uint64_t sum = 0;
         std::uint64_t ranks = 0;
         for (std::sregex_iterator at(finished.output.begin(), finished.output.end(), line), end; at != end; ++at) {
-            sum += std::stoull((*at)[1]);
+            sum += parse_whole<std::uint64_t>((*at)[1].str()).value_or(0);
             ++ranks;
         }
         return ranks == probe.ranks ? fmt::format("{} messages", sum) : "not every rank counted its messages";
