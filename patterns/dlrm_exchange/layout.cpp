@@ -8,10 +8,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <sstream>
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <sstream>
 #include <string_view>
 #include <utility>
 

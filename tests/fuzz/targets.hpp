@@ -26,10 +26,10 @@ struct Target {
     void (*read)(std::string_view);
 };
 inline constexpr Target targets[]{
-    {"command_line", command_line},     {"counts_file", counts_file}, {"environment", environment},
-    {"machine_files", machine_files},   {"mpich_tree", mpich_tree}, {"nccl_rules", nccl_rules},   {"option_values", option_values},
-    {"placement_file", placement_file}, {"plan_document", plan_document}, {"preset_file", preset_file},
-    {"result_file", result_file},       {"tuning_table", tuning_table},
+    {"command_line", command_line},   {"counts_file", counts_file},       {"environment", environment},
+    {"machine_files", machine_files}, {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},
+    {"option_values", option_values}, {"placement_file", placement_file}, {"plan_document", plan_document},
+    {"preset_file", preset_file},     {"result_file", result_file},       {"tuning_table", tuning_table},
 };
 
 }  // namespace dlmb::fuzz

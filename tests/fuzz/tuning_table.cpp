@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Tuning tables: the readers in C++ and in C accept the same ones and answer alike; what is written is read as the same;
-// every exporter takes what the reader accepts.
+// Tuning tables: the readers in C++ and in C accept the same ones and answer alike; what is written is read as the
+// same; every exporter takes what the reader accepts.
 #include "common/tuning/c/dlmb_tuning.h"
 #include "common/tuning/exporters/export.hpp"
 #include "common/tuning/query.hpp"

@@ -96,7 +96,8 @@ private:
                 ++all.block_count;
             }
         } else if (operation == "send") {
-            add(conditions, field_of<Bytes>(step.at("send").at(0), "bytes"), static_cast<double>(step.at("send").size()));
+            add(conditions, field_of<Bytes>(step.at("send").at(0), "bytes"),
+                static_cast<double>(step.at("send").size()));
         } else {
             add(conditions, field_of<Bytes>(step, "bytes"), 1);
         }

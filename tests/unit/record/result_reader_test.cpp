@@ -75,7 +75,8 @@ TEST(ResultReader, RefusesNumbersThatTheirFieldCannotHold) {
         Json line = Json::parse(launch_line());
         line["world"]["ranks"] = Json::parse(number);
         write_file(folder / "r", line.dump() + "\n" + end_line());
-        EXPECT_EQ(refusal(folder / "r"), (folder / "r").string() + ":1: ranks: expected a whole number that can stand here")
+        EXPECT_EQ(refusal(folder / "r"),
+                  (folder / "r").string() + ":1: ranks: expected a whole number that can stand here")
             << number;
     }
 }
