@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 

@@ -31,7 +31,7 @@ TEST_P(Corpus, IsReadOrRefusedAsDocumented) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fuzz, Corpus, testing::ValuesIn(targets),
-                         [](auto const& info) { return std::string(info.param.name); });
+                         [](auto const& each) { return std::string(each.param.name); });
 
 TEST(Corpus, EveryFolderIsThatOfATarget) {
     std::set<std::string> names;
