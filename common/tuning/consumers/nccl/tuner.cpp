@@ -22,7 +22,8 @@
 namespace dlmb::nccl_tuner {
 namespace {
 
-/// In one word, so that a thread never sees half of one that is forced. Aligned as one: clang calls libatomic otherwise.
+/// In one word, so that a thread never sees half of one that is forced. Aligned as one: clang calls libatomic
+/// otherwise.
 struct alignas(8) Choice {
     std::int16_t algorithm = -1;  // none
     std::int16_t protocol = 0;
