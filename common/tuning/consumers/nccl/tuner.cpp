@@ -127,13 +127,16 @@ Rule parse_rule(std::string_view line) {
 /// table would be worse than none. So is a file without end: one of more than 16 MiB is refused.
 std::vector<Rule> read_rules(std::string const& path) {
     constexpr std::size_t most_bytes = std::size_t{16} << 20;
-    std::string text(most_bytes + 1, '\0');
     std::ifstream file(path, std::ios::binary);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.eof()) {
-        throw std::runtime_error(file.gcount() > 0 ? "larger than 16 MiB" : "cannot be read");
+    std::string text;
+    std::array<char, 65536> piece{};
+    while (file && text.size() <= most_bytes) {
+        file.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
     }
-    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (!file.eof()) {
+        throw std::runtime_error(text.empty() ? "cannot be read" : "larger than 16 MiB");
+    }
     std::vector<Rule> rules;
     std::string_view left = text;
     for (int count = 1; !left.empty(); ++count) {
