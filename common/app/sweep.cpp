@@ -72,7 +72,7 @@ struct Axis {
     bool sizes = false;
 };
 
-constexpr std::size_t most_points = 100'000;  // a day of a second each
+constexpr std::size_t most_points = 20'000;  // hours of a second each, and some 100 MB
 
 /// All combinations of one value per axis, the last axis fastest. Throws UsageError where there are too many.
 std::vector<Parameters> combinations(std::vector<Axis> const& axes) {

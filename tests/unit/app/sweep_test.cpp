@@ -40,7 +40,7 @@ TEST(Sweep, OfMillionsOfPointsIsRefused) {
         (void)expand_sweep(moe_alltoall::type(), options);
         ADD_FAILURE() << "nothing was thrown";
     } catch (UsageError const& error) {
-        EXPECT_STREQ(error.what(), "--tokens: more than 100000 points in all; give fewer values, or several launches");
+        EXPECT_STREQ(error.what(), "--tokens: more than 20000 points in all; give fewer values, or several launches");
     }
 }
 
