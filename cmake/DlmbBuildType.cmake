@@ -10,6 +10,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 option(DLMB_WERROR "Warnings are errors" OFF)
+option(DLMB_FUZZ "Build the fuzz targets of tests/fuzz; needs clang and its libFuzzer" OFF)
 set(DLMB_SANITIZE "" CACHE STRING "Comma-separated sanitizers: address,undefined or thread")
 
 find_program(CCACHE_PROGRAM ccache)

@@ -104,7 +104,7 @@ std::vector<Preset> presets_of(PatternType const& type) {
     Json list;
     try {
         list = Json::parse(type.presets_json);
-    } catch (Json::parse_error const& error) {
+    } catch (Json::exception const& error) {  // also a number beyond double
         throw UsageError(fmt::format("{}: presets.json: {}", type.name, error.what()));
     }
     if (!list.is_array()) {

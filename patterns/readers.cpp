@@ -3,6 +3,7 @@
 #include "patterns/readers.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,14 @@ Element read_element(Parameters const& parameters, std::string_view name, std::s
         names.push_back(name_of(element));
     }
     return elements[read_choice(parameters, name, names)];
+}
+
+std::string read_option_file(std::string_view option, std::string const& path) {
+    try {
+        return read_document(path);
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("{} file:{}", option, error.what()));
+    }
 }
 
 Skew read_skew(Parameters const& parameters, WorldShape const& world) {

@@ -47,6 +47,9 @@ inline constexpr std::array training_elements{Element::bf16, Element::fp16, Elem
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
 
+/// The whole file of an option whose value is file:PATH.
+[[nodiscard]] std::string read_option_file(std::string_view option, std::string const& path);
+
 /// The parameter "skew". intra_host needs a regular number of ranks per node.
 [[nodiscard]] Skew read_skew(Parameters const& parameters, WorldShape const& world);
 

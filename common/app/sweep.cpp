@@ -72,8 +72,18 @@ struct Axis {
     bool sizes = false;
 };
 
-/// All combinations of one value per axis, the last axis fastest.
+constexpr std::size_t most_points = 20'000;  // hours of a second each, and some 100 MB
+
+/// All combinations of one value per axis, the last axis fastest. Throws UsageError where there are too many.
 std::vector<Parameters> combinations(std::vector<Axis> const& axes) {
+    std::size_t count = 1;
+    for (Axis const& axis : axes) {
+        if (axis.values.size() > most_points / count) {
+            throw UsageError(fmt::format("--{}: more than {} points in all; give fewer values, or several launches",
+                                         axis.name, most_points));
+        }
+        count *= axis.values.size();
+    }
     std::vector<Parameters> found{{}};
     for (Axis const& axis : axes) {
         std::vector<Parameters> longer;
@@ -91,11 +101,11 @@ std::vector<Parameters> combinations(std::vector<Axis> const& axes) {
 /// Every size once, in the order of the ranges: the ranges of a list may overlap.
 std::vector<std::string> all_sizes(std::vector<std::string> const& ranges, std::string_view name) {
     std::vector<std::string> sizes;
+    std::set<Bytes> known;
     for (std::string const& range : ranges) {
         for (Bytes const size : expand_sizes(range, fmt::format("--{}", name))) {
-            std::string text = fmt::format("{}", size);
-            if (std::find(sizes.begin(), sizes.end(), text) == sizes.end()) {
-                sizes.push_back(std::move(text));
+            if (known.insert(size).second) {
+                sizes.push_back(fmt::format("{}", size));
             }
         }
     }

@@ -24,11 +24,13 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace dlmb::record {
@@ -175,6 +177,18 @@ concept Optional = requires(Value value) {
     value.has_value();
 };
 
+/// A whole number, not cut or wrapped: nlohmann's own reading takes 1e300 and -1 as numbers of any type.
+template <std::integral Number>
+void read_whole(Json const& json, Number& value, std::string_view field) {
+    bool const fits = json.is_number_unsigned()  ? std::in_range<Number>(json.get<std::uint64_t>())
+                      : json.is_number_integer() ? std::in_range<Number>(json.get<std::int64_t>())
+                                                 : false;
+    if (!fits) {
+        throw UsageError(std::string(field) + ": expected a whole number that can stand here");
+    }
+    value = json.get<Number>();
+}
+
 template <class Enum>
 void read_name(Json const& json, Enum& value, std::string_view field) {
     auto const wanted = json.get<std::string>();
@@ -231,7 +245,14 @@ Json write_value(Value const& value, std::string_view field) {
 
 template <class Value>
 void read_value(Json const& json, Value& value, std::string_view field) {
-    if constexpr (detail::Plain<Value> || std::floating_point<Value>) {
+    if constexpr (std::integral<Value> && !std::same_as<Value, bool>) {
+        detail::read_whole(json, value, field);
+    } else if constexpr (std::floating_point<Value>) {
+        if (!json.is_number()) {
+            throw UsageError(std::string(field) + ": expected a number");
+        }
+        value = json.get<Value>();
+    } else if constexpr (detail::Plain<Value>) {
         value = json.get<Value>();
     } else if constexpr (std::is_enum_v<Value>) {
         detail::read_name(json, value, field);

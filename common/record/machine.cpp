@@ -22,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int most_units = 1 << 20;  // processing units of a machine
+
 /// The value of the first "key : value" line of a /proc file.
 std::optional<std::string> field(fs::path const& path, std::string_view key) {
     std::ifstream file(path);
@@ -39,7 +41,7 @@ std::optional<std::string> field(fs::path const& path, std::string_view key) {
 
 std::vector<int> allowed_units() {
     // The kernel refuses a mask smaller than its own with EINVAL; machines above 1024 units need a larger one.
-    for (int units = 1024; units <= 1 << 20; units *= 2) {
+    for (int units = 1024; units <= most_units; units *= 2) {
         std::vector<cpu_set_t> mask(static_cast<std::size_t>(units) / CPU_SETSIZE);
         std::size_t const bytes = mask.size() * sizeof(cpu_set_t);
         if (sched_getaffinity(0, bytes, mask.data()) != 0) {
@@ -134,7 +136,8 @@ std::vector<int> parse_cpu_list(std::string const& list) {
         std::size_t const dash = range.find('-');
         auto const first = parse_whole<int>(range.substr(0, dash));
         auto const last = dash == std::string_view::npos ? first : parse_whole<int>(range.substr(dash + 1));
-        if (!first || !last || *first < 0 || *last < *first) {
+        if (!first || !last || *first < 0 || *last < *first || *last >= most_units ||
+            units.size() > static_cast<std::size_t>(most_units)) {
             return {};
         }
         units.resize(units.size() + static_cast<std::size_t>(*last - *first) + 1);

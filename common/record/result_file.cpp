@@ -101,6 +101,10 @@ LastLine last_line(fs::path const& path) {
         if (newline != std::string::npos) {
             break;
         }
+        if (last.text.size() > most_line_bytes) {
+            throw OutputError(fmt::format("results {}: the last line is longer than {} MiB; it is no result file",
+                                          path.string(), most_line_bytes >> 20));
+        }
     }
     return last;
 }
@@ -220,11 +224,13 @@ struct Line {
 
 /// Calls `use` with every line and returns the number of the last one if that is broken, else 0. An unterminated last
 /// line counts when it is whole: the kill may have come between its last byte and its newline.
-std::uint64_t for_each_line(fs::path const& path, std::function<void(Line const&)> const& use) {
+std::uint64_t for_each_line(fs::path const& path, Bytes most_stream, std::function<void(Line const&)> const& use) {
     std::ifstream file(path, std::ios::binary);
     if (!file) {
         throw UsageError(fmt::format("{}: cannot be read", path.string()));
     }
+    bool const has_size = fs::is_regular_file(path);
+    Bytes total = 0;
     std::uint64_t number = 0;
     std::string text;
     auto const next = [&] {
@@ -236,6 +242,10 @@ std::uint64_t for_each_line(fs::path const& path, std::function<void(Line const&
         }
     };
     while (next()) {
+        total += text.size() + 1;
+        if (!has_size && total > most_stream) {
+            refuse(path, number, fmt::format("more than {} MiB from what is no regular file", most_stream >> 20));
+        }
         Json object = Json::parse(text, nullptr, false);
         if (!object.is_object()) {
             if (file.eof()) {
@@ -287,9 +297,9 @@ void add_remarks(ResultFile& results) {
 
 }  // namespace
 
-ResultFile read_results(fs::path const& path, Converted converted) {
+ResultFile read_results(fs::path const& path, Converted converted, Bytes most_stream) {
     ResultFile results;
-    std::uint64_t const broken = for_each_line(path, [&](Line const& line) {
+    std::uint64_t const broken = for_each_line(path, most_stream, [&](Line const& line) {
         std::string const kind = kind_of(line.object);
         if (kind == "launch") {
             check_schema(line.object);
@@ -321,7 +331,7 @@ std::set<std::string> finished_cells(fs::path const& path) {
     if (!fs::exists(path)) {
         return ids;
     }
-    for_each_line(path, [&](Line const& line) {
+    for_each_line(path, most_stream_bytes, [&](Line const& line) {
         if (kind_of(line.object) == "cell" && line.object.at("status") == "ok") {
             ids.insert(line.object.at("cell_id").get<std::string>());
         }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
 #include "common/record/record.hpp"
 
 #include <filesystem>
@@ -72,8 +73,10 @@ struct ResultFile {
 enum class Converted : std::uint8_t { refused, read };
 
 /// Also of launches that were killed. Unknown fields and unknown kinds of lines are passed over: a newer minor version
-/// may have added them. Throws UsageError naming file and line for anything but a broken last line.
-[[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused);
+/// may have added them. Throws UsageError naming file and line for anything but a broken last line, and for more than
+/// `most_stream` bytes of what is no regular file and so may have no end.
+[[nodiscard]] ResultFile read_results(std::filesystem::path const& path, Converted converted = Converted::refused,
+                                      Bytes most_stream = most_stream_bytes);
 
 /// Ids of cells that need not be measured again: those with status ok in any launch of the file. A file that does not
 /// exist has none.

@@ -29,6 +29,11 @@ std::string sha256(std::string_view content) {
 }
 
 std::string sha256_of_file(std::filesystem::path const& path) {
+    // A FIFO is empty when it is read a second time, and a device may have no end.
+    if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path)) {
+        throw UsageError(
+            fmt::format("{}: is no regular file, so no SHA-256 can name it in a table; give a file", path.string()));
+    }
     std::ifstream file(path, std::ios::binary);
     if (!file) {
         throw UsageError(fmt::format("{}: cannot be read", path.string()));

@@ -17,7 +17,7 @@ namespace dlmb::tuning {
 /// 64 hex digits. Throws Error when the library fails.
 [[nodiscard]] std::string sha256(std::string_view content);
 
-/// Throws UsageError naming the file when it cannot be read.
+/// Throws UsageError naming the file when it cannot be read or is no regular file.
 [[nodiscard]] std::string sha256_of_file(std::filesystem::path const& path);
 
 /// Of the table's canonical text: equal for equal tables, however their files are laid out. For a file that dlmb_tune

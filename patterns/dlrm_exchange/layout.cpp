@@ -4,14 +4,15 @@
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
+#include "patterns/readers.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -144,11 +145,8 @@ Layout read_placement_file(std::string const& path, std::span<Table const> table
     if (sharding == Sharding::row) {
         throw UsageError("--placement file: --sharding row has nothing to place; use table, column or mixed");
     }
-    std::ifstream file(path);
-    if (!file) {
-        throw UsageError(fmt::format("--placement file:{}: cannot be opened", path));
-    }
-    return read_placement(file, path, tables, sharding, ranks);
+    std::istringstream lines(read_option_file("--placement", path));
+    return read_placement(lines, path, tables, sharding, ranks);
 }
 
 }  // namespace dlmb::dlrm_exchange

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <optional>
 
 namespace dlmb::dlrm_exchange {
@@ -62,13 +61,10 @@ void add_entry(std::vector<Millionths>& numbers, std::string_view text, NumberRu
 }
 
 std::vector<Millionths> read_file(std::string const& path, NumberRule const& rule) {
-    std::ifstream stream(path);
-    if (!stream) {
-        throw UsageError(fmt::format("{} file:{}: cannot be opened", rule.option, path));
-    }
+    std::string const text = read_option_file(rule.option, path);
     std::vector<Millionths> numbers;
-    for (std::string line; std::getline(stream, line);) {
-        for (std::string_view const entry : words(std::string_view(line).substr(0, line.find('#')), " \t\r,")) {
+    for (std::string_view const line : split(text, "\n")) {
+        for (std::string_view const entry : words(line.substr(0, line.find('#')), " \t\r,")) {
             add_entry(numbers, entry, rule);
         }
     }

@@ -7,6 +7,8 @@ The classes at the top are the fields of documents that plots look at; results-s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, TypedDict, Union
@@ -192,6 +194,15 @@ def take_document(path: Path, inputs: Inputs, found: bool) -> None:
     elif name in DOCUMENTS or not found:
         known = ", ".join(f"{each}/{MAJOR}.x" for each in DOCUMENTS)
         raise ResultError(f"{path}: schema '{schema}', this program reads {known} in *.json files")
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """For whoever uses a document: a check of each field does not say that they fit together."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ResultError(f"a *.json file for '{what}' is not as its schema says: {type(error).__name__} {error}") from error
 
 
 def unused_name(path: Path, used: dict[str, Any]) -> str:

@@ -119,9 +119,16 @@ class DocumentsTest(unittest.TestCase):
                          ["pipeline_p2p.a.matrix", "pipeline_p2p.b.matrix"])
 
     def test_a_large_matrix_is_summed_in_blocks(self) -> None:
-        heat = matrix.heat("x", [[1.0] * 130 for _ in range(130)])
+        steps = [{"id": 0, "label": "all", "after": [], "operation": "exchange", "send": [{"peer": peer, "bytes": 1} for peer in range(130)]}]
+        document = {"pattern": "p", "preset": "", "world": {"ranks": 130}, "plans": [{"rank": rank, "steps": steps} for rank in range(130)]}
+        heat = matrix.heats(document)[0]
         self.assertEqual((len(heat.rows), heat.values[0][0], heat.rows[-1]), (44, 9.0, "129-129"))
         self.assertIn("blocks of 3 ranks", heat.title)
+
+    def test_the_matrix_of_a_world_of_any_size_takes_little_memory(self) -> None:
+        step = {"id": 0, "label": "one", "after": [], "operation": "send", "send": [{"peer": 2**40 - 1, "bytes": 8}]}
+        document = {"pattern": "p", "preset": "", "world": {"ranks": 2**40}, "plans": [{"rank": 0, "steps": [step]}]}
+        self.assertEqual(len(matrix.heats(document)[0].values), 64)
 
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]

@@ -7,6 +7,7 @@ Numbers are never negative and have 64 bits: none of this format is larger, and 
 
 from __future__ import annotations
 
+import functools
 import json
 import typing
 from collections.abc import Callable
@@ -25,6 +26,7 @@ Check = Callable[[Any], str]  # empty: as it should be; else "field.field: what 
 PLAIN = {str: "text", bool: "true or false", int: "a whole number", float: "a number", Signed: "a number"}
 
 
+@functools.cache
 def checker(kind: Any, numbers_only: bool = False) -> Check:
     """kind: a TypedDict, dict[str, X], list[X], Union or Optional of these, str, bool, int, float, Signed or Any. numbers_only: of a
     value whose types are right."""

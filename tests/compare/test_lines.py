@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import tempfile
 import unittest
 from pathlib import Path
 from typing import Any, TypedDict, get_args, get_type_hints, is_typeddict
 
+from dlmb_results.inputs import bounded_lines
 from dlmb_results.lines import decoder, whole
 from dlmb_results.lines import read_lines
 from made import WithFolder, cell, launch
@@ -59,6 +62,21 @@ def common(value: Any, fields: Any) -> Any:
 def nested(kind: Any) -> Any:
     """The TypedDict in an Optional; for plain types one without fields."""
     return next((one for one in (kind, *get_args(kind)) if is_typeddict(one)), TypedDict("Nothing", {}))
+
+
+class EndlessTest(unittest.TestCase):
+    def test_results_without_end_are_refused_but_a_regular_file_of_any_size_is_not(self) -> None:
+        with open("/dev/zero", "rb") as zeros, self.assertRaisesRegex(OSError, "longer than 1 MiB"):
+            list(bounded_lines(zeros, most=1 << 20))
+        reader, writer = os.pipe()
+        with os.fdopen(writer, "wb") as file:
+            file.write(b"{}\n" * 1000)
+        with os.fdopen(reader, "rb") as file, self.assertRaisesRegex(OSError, "from what is no regular file"):
+            list(bounded_lines(file, most_stream=1000))
+        with tempfile.TemporaryFile() as file:
+            file.write(b"{}\n" * 1000)
+            file.seek(0)
+            self.assertEqual(len(list(bounded_lines(file, most_stream=1000))), 1000)
 
 
 class ExamplesTest(unittest.TestCase):

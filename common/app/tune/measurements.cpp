@@ -82,12 +82,12 @@ std::vector<tuning::Input> read_results(std::vector<std::string> const& argument
                                         record::Converted converted) {
     std::vector<tuning::Input> inputs;
     for (fs::path const& path : result_files(arguments)) {
+        tuning::Input input{path.filename().string(), tuning::sha256_of_file(path), {}};
         record::ResultFile const file = record::read_results(path, converted);
         for (std::string const& remark : file.remarks) {
             fmt::print(stderr, "dlmb_tune: {}: {}\n", path.string(), remark);
         }
         observations.add(file, path.string());
-        tuning::Input input{path.filename().string(), tuning::sha256_of_file(path), {}};
         for (record::Launch const& launch : file.launches) {
             input.launches.push_back(launch.launch_id);
         }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
+#include "common/record/json.hpp"
 #include "common/tuning/gain/gain.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -15,7 +15,14 @@
 namespace dlmb::tuning {
 namespace {
 
-using Json = nlohmann::json;
+using record::Json;
+
+template <class Value>
+Value field_of(Json const& object, char const* field) {
+    Value value{};
+    record::read_value(object.at(field), value, field);
+    return value;
+}
 
 std::uint64_t nodes_of(std::vector<std::uint64_t> const& group, std::uint64_t ranks_per_node) {
     std::set<std::uint64_t> nodes;
@@ -38,7 +45,7 @@ using ExchangeKey = std::pair<std::vector<std::uint64_t>, std::size_t>;
 Bytes total(Json const& blocks) {
     Bytes bytes = 0;
     for (Json const& block : blocks) {
-        bytes += block.at("bytes").get<Bytes>();
+        bytes += field_of<Bytes>(block, "bytes");
     }
     return bytes;
 }
@@ -46,7 +53,7 @@ Bytes total(Json const& blocks) {
 class Reader {
 public:
     explicit Reader(Json const& document)
-        : ranks_per_node_(document.at("world").at("ranks_per_node").get<std::uint64_t>()),
+        : ranks_per_node_(field_of<std::uint64_t>(document.at("world"), "ranks_per_node")),
           ranks_(document.at("plans").size()) {
         if (ranks_per_node_ == 0) {
             throw UsageError(
@@ -68,7 +75,10 @@ private:
         if (operation == "compute" || operation == "recv") {
             return;
         }
-        auto const group = step.at("group").get<std::vector<std::uint64_t>>();
+        auto const group = field_of<std::vector<std::uint64_t>>(step, "group");
+        if (group.empty()) {
+            throw UsageError("a step has a group without ranks");
+        }
         Conditions conditions;
         conditions.operation = operation_named(operation == "send" ? "sendrecv" : operation).value();
         conditions.ranks = group.size();
@@ -82,13 +92,14 @@ private:
             all.sent += sent;
             all.most = std::max({all.most, sent, total(step.at("recv"))});
             for (Json const& block : step.at("send")) {
-                all.blocks.insert(block.at("bytes").get<Bytes>());
+                all.blocks.insert(field_of<Bytes>(block, "bytes"));
                 ++all.block_count;
             }
         } else if (operation == "send") {
-            add(conditions, step.at("send").at(0).at("bytes"), static_cast<double>(step.at("send").size()));
+            add(conditions, field_of<Bytes>(step.at("send").at(0), "bytes"),
+                static_cast<double>(step.at("send").size()));
         } else {
-            add(conditions, step.at("bytes"), 1);
+            add(conditions, field_of<Bytes>(step, "bytes"), 1);
         }
     }
 
@@ -120,11 +131,13 @@ Traffic parse_traffic(std::string const& text, std::string const& source) {
     try {
         Json const document = Json::parse(text);
         if (!document.at("schema").get<std::string>().starts_with("dlmb.plan/1.")) {
-            throw UsageError(fmt::format("{}: is no dlmb.plan/1.x document; make one with --plan json", source));
+            throw UsageError("is no dlmb.plan/1.x document; make one with --plan json");
         }
         return Reader(document).take();
     } catch (Json::exception const& error) {
         throw UsageError(fmt::format("{}: is no plan document ({}); make one with --plan json", source, error.what()));
+    } catch (UsageError const& error) {
+        throw UsageError(fmt::format("{}: {}", source, error.what()));
     } catch (std::bad_optional_access const&) {
         throw UsageError(fmt::format("{}: has a step of an operation that tables do not know", source));
     }

@@ -16,9 +16,9 @@ import os
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
-from dlmb_results.fields import load_json
+from dlmb_results.fields import checker, load_json
 from dlmb_results.lines import ResultError
 
 SCHEMA = "dlmb.history/1.0"
@@ -39,6 +39,24 @@ class StoredCampaign:
 
     def launch_ids(self) -> set[str]:
         return {launch for launches in self.launches.values() for launch in launches}
+
+
+class CampaignFields(TypedDict):
+    name: str
+    file: str
+    time: str
+    launches: dict[str, list[str]]
+    cells: int
+    version: str
+    revision: str
+
+
+def campaign_from(value: dict[str, Any]) -> StoredCampaign:
+    if wrong := checker(CampaignFields)(value):
+        raise ValueError(wrong.removeprefix("."))
+    if ".." in Path(value["file"]).parts or Path(value["file"]).is_absolute():
+        raise ValueError("file: is outside of the history's folder")
+    return StoredCampaign(**value)
 
 
 def index_file(folder: Path) -> Path:
@@ -65,7 +83,7 @@ def entries_in(path: Path, text: bytes) -> list[StoredCampaign]:
             if value.pop("kind") == "pruned":
                 found.pop(value["name"], None)
             else:
-                found[value["name"]] = StoredCampaign(**value)
+                found[value["name"]] = campaign_from(value)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ResultError(f"{path}:{number}: not a line of a history's index ({SCHEMA}): {error}") from error
     return sorted(found.values(), key=lambda entry: entry.time)

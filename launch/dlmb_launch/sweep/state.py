@@ -78,7 +78,7 @@ class Folder:
         return self.root / "state" / f"{launch.name}.json"
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -90,26 +90,26 @@ def settle(results: Path) -> None:
     """Before a launch is repeated: cells that are ok stay in its result file, and --resume skips them. A broken last line and cells
     that failed go to a file beside it: they will be measured again, and a cell has one line in a launch's results."""
     try:
-        lines = results.read_bytes().decode("utf-8", errors="replace").splitlines(keepends=True)
+        lines = results.read_bytes().splitlines(keepends=True)  # of text they would also end at U+2028 and the like
     except FileNotFoundError:
         return
     except OSError as error:
         raise OutputError(f"{results}: {error.strerror}") from None
     kept = [line for line in lines if _stays(line)]
-    aside = [line if line.endswith("\n") else line + "\n" for line in lines if not _stays(line)]
+    aside = [line if line.endswith(b"\n") else line + b"\n" for line in lines if not _stays(line)]
     if not aside:
         return
     superseded = results.with_name(results.name + ".superseded")
     try:
-        with superseded.open("a", encoding="utf-8") as file:
+        with superseded.open("ab") as file:
             file.writelines(aside)
     except OSError as error:
         raise OutputError(f"{superseded}: {error.strerror}") from None
-    write_whole(results, "".join(kept))
+    write_whole(results, b"".join(kept))
 
 
-def _stays(line: str) -> bool:
-    if not line.endswith("\n"):
+def _stays(line: bytes) -> bool:
+    if not line.endswith(b"\n"):
         return False
     try:
         entry = load_json(line)

@@ -25,11 +25,22 @@ def read(path: Path) -> dict[str, Any]:
     if tomllib is None:
         raise UnavailableError("reading TOML needs Python 3.11, or the Python package tomli")
     try:
-        return tomllib.loads(read_document(path, MOST_SETTINGS_BYTES).decode("utf-8"))
+        values = tomllib.loads(read_document(path, MOST_SETTINGS_BYTES).decode("utf-8"))
+        _require_64_bits(values)
+        return values
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # of tomllib, of an integer of thousands of digits, of deep brackets
         raise UsageError(f"{path}: not TOML: {error}") from None
+
+
+def _require_64_bits(value: Any) -> None:
+    """As TOML has it. Python reads longer numbers in base 16, and then refuses to print them."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("a whole number has more than 64 bits")
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            _require_64_bits(each)
 
 
 class Table:

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from dlmb_plotting.charts import Limits, Plot
-from dlmb_plotting.inputs import Inputs
+from dlmb_plotting.inputs import Inputs, refusing
 from dlmb_plotting.plots import compare, curves, matrix, phases, timeline, trend, tuning
 from dlmb_plotting.simulation import Machine
-from dlmb_results.lines import ResultError
 
 Maker = Callable[[Inputs, Machine, Limits], list[Plot]]
 
@@ -34,9 +34,5 @@ def plots(inputs: Inputs, machine: Machine, limits: Limits, only: str | None = N
 
 
 def made(name: str, inputs: Inputs, machine: Machine, limits: Limits) -> list[Plot]:
-    try:
+    with refusing(name) if name in OF_DOCUMENTS else nullcontext():
         return MAKERS[name][1](inputs, machine, limits)
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-        if name not in OF_DOCUMENTS:
-            raise
-        raise ResultError(f"a *.json file for '{name}' is not as its schema says: {type(error).__name__} {error}") from error

@@ -31,27 +31,24 @@ def plots(plans: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
 
 
 def heats(document: dict[str, Any]) -> list[Heat]:
+    """More than 64 ranks are summed in blocks of neighbours."""
     ranks = document["world"]["ranks"]
+    block = -(-ranks // MOST_ROWS)
+    rows = range(0, ranks, block)
     phases: dict[str, Matrix] = {}
     for plan in document["plans"]:
         for step in plan["steps"]:
-            for block in step.get("send", ()):
+            for part in step.get("send", ()):
                 phase = step["label"].split(".")[0]
-                matrix = phases.setdefault(phase, [[0.0] * ranks for _ in range(ranks)])
-                matrix[plan["rank"]][block["peer"]] += block["bytes"]
+                matrix = phases.setdefault(phase, [[0.0] * len(rows) for _ in rows])
+                matrix[plan["rank"] // block][part["peer"] // block] += part["bytes"]
     if len(phases) > 1:
-        whole = [[sum(matrix[i][j] for matrix in phases.values()) for j in range(ranks)] for i in range(ranks)]
+        whole = [[sum(matrix[i][j] for matrix in phases.values()) for j in range(len(rows))] for i in range(len(rows))]
         phases = {"all phases": whole, **phases}
-    return [heat(phase, matrix) for phase, matrix in phases.items()]
+    names = [str(first) if block == 1 else f"{first}-{min(first + block, ranks) - 1}" for first in rows]
+    return [heat(phase + (f", summed in blocks of {block} ranks" if block > 1 else ""), names, matrix) for phase, matrix in phases.items()]
 
 
-def heat(title: str, matrix: Matrix) -> Heat:
-    """More than 64 ranks are summed in blocks of neighbours."""
-    ranks = len(matrix)
-    block = -(-ranks // MOST_ROWS)
-    names = [str(first) if block == 1 else f"{first}-{min(first + block, ranks) - 1}" for first in range(0, ranks, block)]
-    sums = [[sum(sum(row[j : j + block]) for row in matrix[i : i + block]) for j in range(0, ranks, block)] for i in range(0, ranks, block)]
-    unit, size = style.byte_unit(max(map(max, sums)))
-    if block > 1:
-        title += f", summed in blocks of {block} ranks"
-    return Heat(f"{title} ({unit})", names, names, "source rank", "destination rank", [[value / size for value in row] for row in sums], unit)
+def heat(title: str, names: list[str], matrix: Matrix) -> Heat:
+    unit, size = style.byte_unit(max(map(max, matrix)))
+    return Heat(f"{title} ({unit})", names, names, "source rank", "destination rank", [[value / size for value in row] for row in matrix], unit)

@@ -29,6 +29,21 @@ TEST(Sweep, IsEveryPresetWithEveryCombination) {
     EXPECT_EQ(points[11].preset_values.at("hidden"), "7168");
 }
 
+TEST(Sweep, OfMillionsOfPointsIsRefused) {
+    std::vector<std::string> many;
+    for (int i = 1; i <= 400; ++i) {
+        many.push_back(std::to_string(i));
+    }
+    Options options;
+    options.parameters = {{"hidden", many}, {"tokens", many}};
+    try {
+        (void)expand_sweep(moe_alltoall::type(), options);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (UsageError const& error) {
+        EXPECT_STREQ(error.what(), "--tokens: more than 20000 points in all; give fewer values, or several launches");
+    }
+}
+
 TEST(Sweep, APointThatIsNamedTwiceIsThereOnce) {
     Options options;
     options.presets = {"mixtral-8x7b", "mixtral-8x7b"};

@@ -122,7 +122,7 @@ TEST(DlrmPlacementFile, MistakesAreNamedByLine) {
     EXPECT_EQ(refusal([] {
                   (void)make_dlrm({{"placement", "file:/nowhere"}}, 2);
               }),
-              "--placement file:/nowhere: cannot be opened");
+              "--placement file:/nowhere: cannot be read");
     EXPECT_EQ(refusal([] {
                   (void)make_dlrm({{"placement", "file:x"}, {"sharding", "row"}}, 2);
               }),

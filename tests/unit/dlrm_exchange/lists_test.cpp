@@ -27,7 +27,7 @@ TEST(DlrmNumbers, AFileHoldsTheSameEntries) {
     std::ofstream(path) << "# sizes\n1, 2x3\n\n4 # last\n";
     EXPECT_EQ(read_numbers("file:" + path, whole_numbers), (Numbers{one, 3 * one, 3 * one, 4 * one}));
     EXPECT_EQ(refusal([] { (void)read_numbers("file:/nowhere", whole_numbers); }),
-              "--list file:/nowhere: cannot be opened");
+              "--list file:/nowhere: cannot be read");
     std::ofstream(path) << "# nothing\n";
     EXPECT_EQ(refusal([&] { (void)read_numbers("file:" + path, whole_numbers); }),
               "--list file:" + path + ": holds no number");

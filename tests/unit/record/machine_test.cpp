@@ -18,7 +18,7 @@ TEST(CpuList, ReadsTheListsThatLinuxPrints) {
 }
 
 TEST(CpuList, RefusesAnythingElse) {
-    for (char const* text : {"a", "0-", "3-1", "1,,2", "-1", "1 2", "0-3;8"}) {
+    for (char const* text : {"a", "0-", "3-1", "1,,2", "-1", "1 2", "0-3;8", "0-2147483647"}) {
         EXPECT_TRUE(parse_cpu_list(text).empty()) << text;
     }
 }

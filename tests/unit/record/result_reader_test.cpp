@@ -8,6 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <fstream>
+#include <sys/stat.h>
+#include <thread>
+
 namespace dlmb::record {
 namespace {
 
@@ -40,6 +45,40 @@ TEST(ResultReader, ReadsALaunchItsCellsAndItsEnd) {
     EXPECT_TRUE(results.remarks.empty());
     EXPECT_EQ(results.cells[0].launch_id, sample_launch().launch_id);
     EXPECT_EQ(results.cells[1].cell.result.reason, "nccl: no CUDA device");
+}
+
+TEST(ResultReader, RefusesResultsWithoutEndFromAFifo) {
+    TemporaryFolder const folder;
+    std::string const fifo = folder / "fifo";
+    ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::thread writer([&] {
+        std::ofstream file(fifo, std::ios::binary);
+        while (file << launch_line() << std::flush) {
+        }
+    });
+    try {
+        (void)read_results(fifo, Converted::refused, Bytes{1} << 20);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (UsageError const& error) {
+        EXPECT_NE(std::string(error.what()).find(": more than 1 MiB from what is no regular file"), std::string::npos)
+            << error.what();
+    }
+    writer.join();
+    write_file(folder / "r", launch_line() + launch_line() + end_line());
+    EXPECT_EQ(read_results(folder / "r", Converted::refused, 1).launches.size(), 2U) << "a regular file has an end";
+}
+
+TEST(ResultReader, RefusesNumbersThatTheirFieldCannotHold) {
+    TemporaryFolder const folder;
+    for (char const* number : {"1e300", "-1e300", "4294967296", "0.5", "true"}) {
+        Json line = Json::parse(launch_line());
+        line["world"]["ranks"] = Json::parse(number);
+        write_file(folder / "r", line.dump() + "\n" + end_line());
+        EXPECT_EQ(refusal(folder / "r"),
+                  (folder / "r").string() + ":1: ranks: expected a whole number that can stand here")
+            << number;
+    }
 }
 
 TEST(ResultReader, SaysThatALaunchWithoutAnEndLineWasKilled) {

@@ -22,6 +22,7 @@ TEST(Digest, OfAFileIsThatOfItsContent) {
     record::write_file(folder / "abc", "abc");
     EXPECT_EQ(sha256_of_file(folder / "abc"), sha256("abc"));
     EXPECT_THROW((void)sha256_of_file(folder / "none"), UsageError);
+    EXPECT_THROW((void)sha256_of_file("/dev/zero"), UsageError);
 }
 
 TEST(Digest, OfATableIsThatOfItsFileAndChangesWithEachRule) {

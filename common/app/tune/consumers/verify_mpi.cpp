@@ -159,7 +159,7 @@ public:
         Finished const finished = run(probe, environment, timed_calls);
         std::smatch match;
         bool const found = std::regex_search(finished.output, match, std::regex(R"(median_ns (\d+))"));
-        return finished.exit_code == 0 && found ? std::stod(match[1]) : 0;
+        return finished.exit_code == 0 && found ? parse_whole<double>(match[1].str()).value_or(0) : 0;
     }
 
 private:
@@ -210,7 +210,7 @@ private:
         std::uint64_t sum = 0;
         std::uint64_t ranks = 0;
         for (std::sregex_iterator at(finished.output.begin(), finished.output.end(), line), end; at != end; ++at) {
-            sum += std::stoull((*at)[1]);
+            sum += parse_whole<std::uint64_t>((*at)[1].str()).value_or(0);
             ++ranks;
         }
         if (ranks != probe.ranks || sum == 0) {

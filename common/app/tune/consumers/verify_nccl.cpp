@@ -23,8 +23,8 @@ std::string name_or_number(std::string const& text, std::array<std::string_view,
     std::string lower = text;
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    bool const number = lower.find_first_not_of("0123456789") == lower.npos;
-    return number && std::stoul(lower) < count ? std::string(names.at(std::stoul(lower))) : lower;
+    auto const number = parse_whole<std::size_t>(lower);
+    return number && *number < count ? std::string(names.at(*number)) : lower;
 }
 
 /// "ring ll128", from a line as "AllReduce: 65536 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..1}".

@@ -22,8 +22,9 @@
 namespace dlmb::nccl_tuner {
 namespace {
 
-/// In one word, so that a thread never sees half of one that is forced.
-struct Choice {
+/// In one word, so that a thread never sees half of one that is forced. Aligned as one: clang calls libatomic
+/// otherwise.
+struct alignas(8) Choice {
     std::int16_t algorithm = -1;  // none
     std::int16_t protocol = 0;
     std::int32_t channels = 0;
@@ -52,6 +53,16 @@ struct Rule {
 constexpr std::array<std::string_view, function_count> functions{"broadcast", "reduce", "allgather", "reducescatter",
                                                                  "allreduce"};
 
+/// A text of the file in a line of the log: printable and short.
+std::string quoted(std::string_view text) {
+    constexpr std::size_t most = 64;
+    std::string shown = "'";
+    for (char const character : text.substr(0, most)) {
+        shown += character >= ' ' && character <= '~' ? character : '?';
+    }
+    return shown + (text.size() > most ? "...'" : "'");
+}
+
 std::vector<std::string_view> columns_of(std::string_view line) {
     std::vector<std::string_view> columns;
     for (std::size_t begin = 0;;) {
@@ -69,7 +80,7 @@ Number number(std::string_view text, Number least, Number most) {
     Number value{};
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
-        throw std::runtime_error("'" + std::string(text) + "' is no number that can stand here");
+        throw std::runtime_error(quoted(text) + " is no number that can stand here");
     }
     return value;
 }
@@ -82,7 +93,7 @@ template <std::size_t count>
 int index_of(std::string_view name, std::array<std::string_view, count> const& names) {
     auto const found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
-        throw std::runtime_error("'" + std::string(name) + "' is not known");
+        throw std::runtime_error(quoted(name) + " is not known");
     }
     return static_cast<int>(found - names.begin());
 }
@@ -113,12 +124,24 @@ Rule parse_rule(std::string_view line) {
 /// The CSV: collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks[,pipelined operations[,registered]].
 /// Bytes are NCCL's nBytes, both ends included; -1: any, of channels: NCCL's own number. The first line that matches
 /// holds; # begins a comment line. Throws std::runtime_error "line 3: ..." for anything that is not as above: half a
-/// table would be worse than none.
+/// table would be worse than none. So is a file without end: one of more than 16 MiB is refused.
 std::vector<Rule> read_rules(std::string const& path) {
+    constexpr std::size_t most_bytes = std::size_t{16} << 20;
     std::ifstream file(path, std::ios::binary);
+    std::string text;
+    std::array<char, 65536> piece{};
+    while (file && text.size() <= most_bytes) {
+        file.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (!file.eof()) {
+        throw std::runtime_error(text.empty() ? "cannot be read" : "larger than 16 MiB");
+    }
     std::vector<Rule> rules;
-    std::string line;
-    for (int count = 1; std::getline(file, line); ++count) {
+    std::string_view left = text;
+    for (int count = 1; !left.empty(); ++count) {
+        std::string_view const line = left.substr(0, left.find('\n'));
+        left.remove_prefix(std::min(line.size() + 1, left.size()));
         if (line.empty() || line.front() == '#') {
             continue;
         }
@@ -127,9 +150,6 @@ std::vector<Rule> read_rules(std::string const& path) {
         } catch (std::runtime_error const& error) {
             throw std::runtime_error("line " + std::to_string(count) + ": " + error.what());
         }
-    }
-    if (!file.eof()) {
-        throw std::runtime_error("cannot be read");
     }
     return rules;
 }

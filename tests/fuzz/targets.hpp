@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The fuzz targets: each is a file of its name, with seeds in the folder of its name below corpus/.
+#pragma once
+
+#include <string_view>
+
+namespace dlmb::fuzz {
+
+void command_line(std::string_view input);
+void counts_file(std::string_view input);
+void environment(std::string_view input);
+void machine_files(std::string_view input);
+void mpich_tree(std::string_view input);
+void nccl_rules(std::string_view input);
+void option_values(std::string_view input);
+void placement_file(std::string_view input);
+void plan_document(std::string_view input);
+void preset_file(std::string_view input);
+void result_file(std::string_view input);
+void tuning_table(std::string_view input);
+
+struct Target {
+    std::string_view name;
+    void (*read)(std::string_view);
+};
+inline constexpr Target targets[]{
+    {"command_line", command_line},   {"counts_file", counts_file},       {"environment", environment},
+    {"machine_files", machine_files}, {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},
+    {"option_values", option_values}, {"placement_file", placement_file}, {"plan_document", plan_document},
+    {"preset_file", preset_file},     {"result_file", result_file},       {"tuning_table", tuning_table},
+};
+
+}  // namespace dlmb::fuzz
