@@ -112,7 +112,7 @@ TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreLookedAt) {
             for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
                 constexpr std::uint64_t second_round = 1 + 20;
                 auto const told = struck_in_rounds(fault, slots, second_round + iteration, second_round + iteration);
-                caught += told[0][0].result.status == Status::invalid ? 1 : 0;
+                caught += told[0][0].result.status == Status::invalid ? 1U : 0U;
                 EXPECT_TRUE(told[0][0].result.status == Status::invalid ||
                             told[0][0].result.validation.timed_checked == 6 * looks);
             }
