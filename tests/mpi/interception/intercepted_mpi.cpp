@@ -148,6 +148,14 @@ int struck(std::vector<Block> const& sent, std::vector<Block> const& received, s
     return code;
 }
 
+void count_send(int count, MPI_Datatype type, int to, MPI_Comm comm) {
+    if (count == 0) {
+        ++counted.notices;
+    } else {
+        count_message(to, bytes_of(count, type), comm);
+    }
+}
+
 }  // namespace
 
 void strike(std::optional<Strike> const& what) {
@@ -169,12 +177,13 @@ using namespace dlmb::intercepted;
 
 extern "C" {
 
+int MPI_Send(void const* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+    count_send(count, type, to, comm);
+    return PMPI_Send(data, count, type, to, tag, comm);
+}
+
 int MPI_Isend(void const* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
-    if (count == 0) {
-        ++counted.notices;
-    } else {
-        count_message(to, bytes_of(count, type), comm);
-    }
+    count_send(count, type, to, comm);
     return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 
