@@ -80,25 +80,10 @@ Division divide(Plan const& plan) {
     return division;
 }
 
-struct BlockingMessage {
-    void start() const {
-        if (message.outgoing) {
-            check(MPI_Send(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm), "MPI_Send");
-        } else {
-            check(MPI_Recv(message.data, message.bytes, MPI_BYTE, message.peer, tag, comm, MPI_STATUS_IGNORE),
-                  "MPI_Recv");
-        }
-    }
-
-    Message message;
-    int tag;
-    MPI_Comm comm;
-};
-
 PreparedCall compile_on_thread(Operation const& operation, CompileContext const& context) {
-    StepMessages const step = messages_of(operation, context);
-    return step.messages.size() == 1 ? PreparedCall(BlockingMessage{step.messages.front(), step.tag, step.comm})
-                                     : isend_irecv().compile(operation, context);
+    CompileContext alone = context;
+    alone.concurrent = false;  // a thread makes its calls one after the other
+    return compile_blocking_message(operation, alone);
 }
 
 /// Signals of the process are for the rank's own thread.
