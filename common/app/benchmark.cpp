@@ -73,9 +73,9 @@ public:
         try {
             return run_launch(bootstrap, type_, std::get<Options>(request_), *watch);
         } catch (UsageError const& error) {
-            return refuse(first, error, exit_usage);
+            return refuse(*watch, first, error, exit_usage);
         } catch (OutputError const& error) {
-            return refuse(first, error, exit_output);
+            return refuse(*watch, first, error, exit_output);
         }
     }
 
@@ -91,7 +91,8 @@ public:
 
 private:
     /// Said once, by the first rank.
-    [[nodiscard]] int refuse(bool first, std::exception const& error, int code) const {
+    [[nodiscard]] int refuse(LaunchWatch& watch, bool first, std::exception const& error, int code) const {
+        watch.end();
         if (first) {
             complain(one_line(error.what()));
         }

@@ -34,7 +34,7 @@ void LaunchWatch::end_launch(measure::HangReport const& hang) noexcept {
     constexpr int signal_exit_base = 128;
     if (Reporter* const reporter = reporter_; reporter != nullptr) {
         reporter->hang(hang, rank_, host_);
-    } else {
+    } else if (hang.signal == 0 || !over_) {
         std::string_view const by_signal = ": ended by a signal (the job was cancelled, or another rank ended)\n";
         std::string_view const why = hang.signal == 0 ? std::string_view(silent_) : by_signal;
         for (std::string_view const text : {std::string_view(who_), hang.cell, why}) {

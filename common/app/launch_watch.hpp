@@ -23,9 +23,13 @@ public:
 
     /// Is known from here on who this rank is.
     void name_rank(Bootstrap const& bootstrap);
-    /// The start-up (again, after a backend was watched), or the end of the launch.
     void start_up() { watchdog_.arm("start-up", timeout_ns_); }
-    void end() { watchdog_.arm("end of the launch", timeout_ns_); }
+    /// All is said, also where the launch was refused. A signal from here on ends the rank without a word: launchers
+    /// send one to the ranks that leave after the first.
+    void end() {
+        over_ = true;
+        watchdog_.arm("end of the launch", timeout_ns_);
+    }
     [[nodiscard]] measure::Watchdog& watchdog() { return watchdog_; }
 
     /// While it lives, `reporter` records what stood still.
@@ -53,6 +57,7 @@ private:
     std::string who_;     // "dlmb_collective: error: rank 1 (node7): "
     std::string silent_;  // "no progress for 60 s"
     std::atomic<Reporter*> reporter_{nullptr};
+    std::atomic<bool> over_{false};
     measure::Watchdog watchdog_;
 };
 
