@@ -7,11 +7,14 @@
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <vector>
 
 namespace dlmb::tuning {
 
@@ -45,11 +48,40 @@ std::string digest_of(TuningTable const& table) {
     return sha256(to_json(table));
 }
 
-std::string system_key(std::map<std::string, std::string> identity) {
+std::map<std::string, std::string> system_identity(std::map<std::string, std::string> identity) {
     for (char const* shape : {"ranks", "nodes", "ranks_per_node"}) {
         identity.erase(shape);
     }
-    return record::environment_key(identity);
+    return identity;
+}
+
+std::string system_key(std::map<std::string, std::string> const& identity) {
+    return record::environment_key(system_identity(identity));
+}
+
+std::string system_differences(std::map<std::string, std::string> const& these,
+                               std::map<std::string, std::string> const& first) {
+    if (these.empty() || first.empty()) {
+        return {};
+    }
+    std::set<std::string> names;
+    for (auto const* identity : {&these, &first}) {
+        for (auto const& [name, value] : *identity) {
+            names.insert(name);
+        }
+    }
+    auto const value_in = [](auto const& identity, std::string const& name) {
+        auto const found = identity.find(name);
+        return found == identity.end() ? std::string{"nothing"} : found->second;
+    };
+    std::vector<std::string> differences;
+    for (std::string const& name : names) {
+        if (value_in(these, name) != value_in(first, name)) {
+            differences.push_back(
+                fmt::format("{} {} instead of {}", name, value_in(these, name), value_in(first, name)));
+        }
+    }
+    return fmt::format("{}", fmt::join(differences, ", "));
 }
 
 }  // namespace dlmb::tuning

@@ -24,8 +24,15 @@ namespace dlmb::tuning {
 /// wrote it is what sha256sum prints.
 [[nodiscard]] std::string digest_of(TuningTable const& table);
 
-/// Of a launch's environment.identity: its key without the shape of the launch (ranks, nodes, ranks per node), because
-/// one table holds rules for several. 16 hex digits, the same on every platform.
-[[nodiscard]] std::string system_key(std::map<std::string, std::string> identity);
+/// A launch's environment.identity without the shape of the launch (ranks, nodes, ranks per node), because one table
+/// holds rules for several.
+[[nodiscard]] std::map<std::string, std::string> system_identity(std::map<std::string, std::string> identity);
+/// The key of a system_identity() or of a whole identity. 16 hex digits, the same on every platform.
+[[nodiscard]] std::string system_key(std::map<std::string, std::string> const& identity);
+
+/// "binding none instead of all, mpi_library ... instead of ...": what is another in `these` than in `first`, both as
+/// system_identity() makes them. Empty: nothing, or one of them is not told.
+[[nodiscard]] std::string system_differences(std::map<std::string, std::string> const& these,
+                                             std::map<std::string, std::string> const& first);
 
 }  // namespace dlmb::tuning

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, every_tuned_operation.size()> operation_w
     "allreduce", "reduce_scatter", "allgather", "broadcast", "exchange", "sendrecv"};
 constexpr std::array<std::string_view, every_tuned_operation.size()> basis_words{"buffer", "total",     "total",
                                                                                  "buffer", "rank_send", "message"};
-constexpr std::array<std::string_view, 3> status_words{"chosen", "tie", "no_gain"};
+constexpr std::array<std::string_view, 5> status_words{"chosen", "tie", "no_gain", "undecided", "unconfirmed"};
 
 template <class Word, std::size_t count>
 std::optional<Word> find_word(std::array<std::string_view, count> const& words, std::string_view name) {

@@ -35,9 +35,13 @@ inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, Tun
 ///   rank_send: what one rank sends to all, itself included, mean over ranks; message: one message.
 [[nodiscard]] std::string_view basis_of(TunedOperation operation);
 
-/// chosen: better than the default, and confirmed unless the evidence is foreign; tie, no_gain: measured, and the
-/// default stays.
-enum class RuleStatus : std::uint8_t { chosen, tie, no_gain };
+/// chosen: better than the default, and confirmed unless the evidence is foreign. In all others the default stays: tie,
+/// no_gain: measured; undecided, unconfirmed: its candidate looks better, and more launches or fresh ones have to say.
+enum class RuleStatus : std::uint8_t { chosen, tie, no_gain, undecided, unconfirmed };
+/// Whether the rule has a candidate.
+[[nodiscard]] constexpr bool is_open(RuleStatus status) {
+    return status == RuleStatus::undecided || status == RuleStatus::unconfirmed;
+}
 [[nodiscard]] std::string_view name_of(RuleStatus status);
 [[nodiscard]] std::optional<RuleStatus> status_named(std::string_view name);
 
@@ -153,6 +157,15 @@ struct Evidence {
     bool operator==(Evidence const&) const = default;
 };
 
+/// What looks better than the default that still stands: by which share of its time, with the 95 % interval.
+struct Candidate {
+    Choice choose;
+    double gain = 0;
+    double gain_low = 0;
+    double gain_high = 0;
+    bool operator==(Candidate const&) const = default;
+};
+
 /// The scope whose rules choose a backend. Every other scope is the name of a backend and chooses a method inside it.
 inline constexpr char const* select_scope = "select";
 
@@ -163,7 +176,8 @@ struct Rule {
     When when;
     Choice choose;
     RuleStatus status = RuleStatus::chosen;
-    std::optional<Evidence> evidence;  // absent in a rule that a person wrote
+    std::optional<Evidence> evidence;    // of `choose`; absent in a rule that a person wrote
+    std::optional<Candidate> candidate;  // where is_open(status)
     bool operator==(Rule const&) const = default;
 };
 
@@ -190,6 +204,8 @@ struct System {
     std::string cpu;
     std::string gpu;  // of each node: "NVIDIA H100, compute capability 9.0, 85899345920 B, 8 per node"; empty: none
     std::string name = {};  // as its owner calls it, where the numbers are of another program; may be empty
+    /// What the key is the hash of, for people. Empty: not told.
+    std::map<std::string, std::string> identity = {};
     bool operator==(System const&) const = default;
 };
 
@@ -208,9 +224,11 @@ struct Stack {
     bool operator==(Stack const&) const = default;
 };
 
+inline constexpr char const* stream_metric = "median time of a call among calls back to back";
+
 /// By which rules the builder decided. Shares are fractions: 0.05 is 5 %.
 struct Policy {
-    std::string metric = "median over iterations of the max over ranks";
+    std::string metric = "median over iterations of the max over ranks";  // stream_metric of --timing stream
     double min_gain_small = 0.05;
     double min_gain_large = 0.03;
     double fdr_q = 0.05;  // false discovery rate over all comparisons of a table

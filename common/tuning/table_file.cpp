@@ -345,6 +345,16 @@ void fields(Io& io, Evidence& evidence) {
 }
 
 template <class Io>
+void fields(Io& io, Candidate& candidate) {
+    io.field("choose", candidate.choose);
+    io.field("gain", candidate.gain);
+    std::array interval{candidate.gain_low, candidate.gain_high};
+    io.field("ci", interval);
+    candidate.gain_low = interval[0];
+    candidate.gain_high = interval[1];
+}
+
+template <class Io>
 void fields(Io& io, Rule& rule) {
     io.field("id", rule.id);
     io.field("scope", rule.scope);
@@ -353,6 +363,7 @@ void fields(Io& io, Rule& rule) {
     io.field("choose", rule.choose);
     io.field("status", rule.status);
     io.optional("evidence", rule.evidence);
+    io.optional("candidate", rule.candidate);
 }
 
 template <class Io>
@@ -376,6 +387,7 @@ void fields(Io& io, System& system) {
     io.optional("gpu", system.gpu);
     io.not_empty("gpu", system.gpu, "is empty; name the devices, or leave it out where none was used");
     io.optional("name", system.name);
+    io.optional("identity", system.identity);
 }
 
 template <class Io>

@@ -28,6 +28,7 @@ public:
         check_word(when_.memory, "when.memory", memory_words);
         check_conditions_of_operation();
         check_choice();
+        check_candidate();
         if (rule_.evidence) {
             check_evidence(*rule_.evidence);
         }
@@ -95,6 +96,27 @@ private:
         }
     }
 
+    void check_candidate() {
+        if (is_open(rule_.status) != rule_.candidate.has_value()) {
+            report("candidate",
+                   fmt::format("{} status {}; undecided and unconfirmed have one, others have none",
+                               rule_.candidate ? "must not be with" : "is missing with", name_of(rule_.status)));
+        }
+        if (!rule_.candidate) {
+            return;
+        }
+        if (rule_.candidate->choose.keeps_default() && rule_.scope != select_scope) {
+            report("candidate.choose", "is the default, which is what stands");
+        }
+        check_gain("candidate.ci", rule_.candidate->gain, rule_.candidate->gain_low, rule_.candidate->gain_high);
+    }
+
+    void check_gain(std::string_view place, double gain, double low, double high) {
+        if (!std::isfinite(gain) || !std::isfinite(low) || !std::isfinite(high) || low > high) {
+            report(place, "must be [low, high] around a finite gain");
+        }
+    }
+
     void check_evidence(Evidence const& evidence) {
         auto const& sizes = evidence.sizes;
         if (!when_.bytes || when_.bytes->max == no_limit) {
@@ -114,10 +136,7 @@ private:
                 break;
             }
         }
-        if (!std::isfinite(evidence.gain) || !std::isfinite(evidence.gain_low) || !std::isfinite(evidence.gain_high) ||
-            evidence.gain_low > evidence.gain_high) {
-            report("evidence.ci", "must be [low, high] around a finite gain");
-        }
+        check_gain("evidence.ci", evidence.gain, evidence.gain_low, evidence.gain_high);
     }
 
     Rule const& rule_;

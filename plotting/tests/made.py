@@ -80,7 +80,8 @@ def rule(identifier: str, backend: str, low: int | None, high: int | None, **fie
 
 def table_document() -> dict[str, Any]:
     evidence = {"gain": 0.2, "ci": [0.1, 0.3]}
-    rules = [rule("r1", "ucx", 1024, 65536, evidence=evidence), rule("r2", "mpi", 131072, None), rule("r3", "ucx", None, 512, status="tie")]
+    rules = [rule("r1", "ucx", 1024, 65536, evidence=evidence), rule("r2", "mpi", 131072, None), rule("r3", "ucx", None, 512, status="tie"),
+             rule("r4", "mpi", 513, 1023, status="unconfirmed", candidate={"choose": {"backend": "ucx", "method": "ring"}, "gain": 0.4, "ci": [0.3, 0.5]})]
     return {"schema": "dlmb.tuning-table/1.0", "system": {"key": "k", "cpu": "a CPU"}, "rules": rules}
 
 

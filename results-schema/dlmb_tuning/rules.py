@@ -30,6 +30,8 @@ WORDS = {
     "memory": ("host", "pinned", "cuda", "managed", "nccl", "rocm"),
 }
 LEAST = {"bytes": 0, "ranks": 1, "nodes": 1, "imbalance": 1}
+STATUSES = ("chosen", "tie", "no_gain", "undecided", "unconfirmed")
+OPEN = ("undecided", "unconfirmed")  # the default stays, and a candidate looks better
 REDUCING = ("allreduce", "reduce_scatter")
 ONLY_FOR = {
     "reduction": REDUCING,
@@ -48,6 +50,12 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    is_default: bool
+    gain: list[float]  # low, high, stated
+
+
+@dataclass(frozen=True)
 class Rule:
     id: str
     scope: str
@@ -59,6 +67,7 @@ class Rule:
     params: dict[str, Any]
     status: str
     evidence: Optional[Evidence]
+    candidate: Optional[Candidate]
 
     def matches(self, operation: str, known: dict[str, Any]) -> bool:
         return operation == self.operation and all(
@@ -149,6 +158,21 @@ def evidence_from(evidence: Fields) -> Evidence:
     return Evidence(sizes, times_ns, [*interval, gain], foreign is not None, confirmed)
 
 
+def candidate_if(rule: Fields) -> Optional[Candidate]:
+    candidate = rule.object_if("candidate")
+    if candidate is None:
+        return None
+    choose = candidate.object("choose")
+    choose.text("backend")
+    method, algorithm, params = choose.text("method"), algorithm_if(choose), params_from(choose)
+    choose.close()
+    gain, interval = candidate.number("gain"), candidate.elements("ci", as_number)
+    if len(interval) != 2:
+        raise candidate.refuse("ci", "must be [low, high]")
+    candidate.close()
+    return Candidate(method == "default" and algorithm is None and not params, [*interval, gain])
+
+
 def rule_from(value: Any, path: str) -> Rule:
     fields = Fields(value, path)
     fields.text_or_empty("pattern")
@@ -163,8 +187,9 @@ def rule_from(value: Any, path: str) -> Rule:
         method=choose.text("method"),
         algorithm=algorithm_if(choose),
         params=params_from(choose),
-        status=fields.word("status", ("chosen", "tie", "no_gain")),
+        status=fields.word("status", STATUSES),
         evidence=evidence_from(fields.object("evidence")) if fields.has("evidence") else None,
+        candidate=candidate_if(fields),
     )
     choose.close()
     fields.close()
@@ -186,6 +211,7 @@ def problems_of(rule: Rule, has_gpu: bool) -> Iterator[str]:
         yield f"when.memory: is {rule.conditions['memory']}, but 'system' names no gpu that this was measured on"
     yield from contradictions(rule)
     yield from problems_of_choice(rule)
+    yield from problems_of_candidate(rule)
     if rule.evidence is not None:
         yield from problems_of_evidence(rule)
 
@@ -209,6 +235,21 @@ def problems_of_choice(rule: Rule) -> Iterator[str]:
         yield f"choose: status {rule.status} keeps the default: method 'default', no algorithm, no params"
 
 
+def problems_of_candidate(rule: Rule) -> Iterator[str]:
+    if (rule.status in OPEN) != (rule.candidate is not None):
+        yield f"candidate: does not fit status {rule.status}; undecided and unconfirmed have one, others have none"
+    if rule.candidate is None:
+        return
+    if rule.candidate.is_default and rule.scope != "select":
+        yield "candidate.choose: is the default, which is what stands"
+    if is_no_interval(rule.candidate.gain):
+        yield "candidate.ci: must be [low, high] around a finite gain"
+
+
+def is_no_interval(gain: list[float]) -> bool:
+    return not all(map(math.isfinite, gain)) or gain[0] > gain[1]
+
+
 def problems_of_evidence(rule: Rule) -> Iterator[str]:
     evidence = rule.evidence
     least, most = rule.conditions.get("bytes", (0, LARGEST))
@@ -222,7 +263,7 @@ def problems_of_evidence(rule: Rule) -> Iterator[str]:
         yield "evidence.confirmed: is above 0, but no launch confirms foreign evidence"
     if not all(math.isfinite(time) and time > 0 for time in evidence.times_ns):
         yield "evidence.median_ns: holds a time that is not above 0"
-    if not all(map(math.isfinite, evidence.gain)) or evidence.gain[0] > evidence.gain[1]:
+    if is_no_interval(evidence.gain):
         yield "evidence.ci: must be [low, high] around a finite gain"
 
 

@@ -27,7 +27,7 @@ class Choice:
     params: dict[str, Any]
     rule_id: str
     select_rule_id: Optional[str]  # None for a query that names a backend
-    status: str  # chosen, tie, no_gain
+    status: str  # chosen, tie, no_gain, undecided, unconfirmed
     evidence: Optional[str]  # measured; foreign: numbers of another program, which nothing confirmed; None: a person wrote the rule
 
 
@@ -145,6 +145,8 @@ def check_system(system: Fields, end: Any) -> str:
     if system.has("gpu") and not system.text("gpu"):
         raise system.refuse("gpu", "is empty; name the devices, or leave it out where none was used")
     system.text_or_empty("name")
+    if system.has("identity"):
+        system.text_map("identity")
     end(system)
     return key
 

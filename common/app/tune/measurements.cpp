@@ -50,9 +50,10 @@ std::string sweep_name(std::string const& path) {
 }  // namespace
 
 void AcceptOptions::add_to(CLI::App& parser) {
-    parser.add_option("--timing", timing, "cells that count: isolated calls, or stream, back to back")
-        ->check(CLI::IsMember({"isolated", "stream"}))
-        ->capture_default_str();
+    parser
+        .add_option("--timing", timing,
+                    "cells that count: isolated calls, or stream, back to back [the one that all cells are of]")
+        ->check(CLI::IsMember({tuning::isolated_timing, tuning::stream_timing}));
     parser
         .add_option("--methods", methods,
                     "methods that compete with the default, without knobs [all]; 'algorithm' for a table that is to be "

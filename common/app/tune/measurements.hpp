@@ -19,7 +19,7 @@ namespace dlmb::app::tune {
 
 /// The options by which cells count: --timing, --methods and --accept.
 struct AcceptOptions {
-    std::string timing = "isolated";
+    std::string timing;  // empty: the one of all cells
     std::vector<std::string> methods;
     std::vector<std::string> words;
 

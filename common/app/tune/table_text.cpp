@@ -56,8 +56,13 @@ std::string gain_text(tuning::Rule const& rule) {
     if (rule.evidence->foreign) {
         return fmt::format("{:.1f} % [not known]", rule.evidence->gain * 100);
     }
-    return fmt::format("{:.1f} % [{:.1f}, {:.1f}]", rule.evidence->gain * 100, rule.evidence->gain_low * 100,
-                       rule.evidence->gain_high * 100);
+    return gain_text(rule.evidence->gain, rule.evidence->gain_low, rule.evidence->gain_high);
+}
+
+std::string gain_text(double gain, double low, double high) {
+    double constexpr unbounded = -1e5;  // too few launches for an interval of 95 %
+    return low < unbounded ? fmt::format("{:.1f} % [not known]", gain * 100)
+                           : fmt::format("{:.1f} % [{:.1f}, {:.1f}]", gain * 100, low * 100, high * 100);
 }
 
 std::string evidence_text(tuning::Rule const& rule) {

@@ -21,8 +21,9 @@ using Row = std::vector<std::string>;
 /// "blocking, ring (open_mpi.tuned 4) {"segment_bytes":0}".
 [[nodiscard]] std::string method_text(tuning::Choice const& choice);
 
-/// "23.0 % [19.0, 26.0]"; "23.0 % [not known]" of foreign evidence; "-" without evidence.
+/// "23.0 % [19.0, 26.0]"; "23.0 % [not known]" of foreign evidence and of too few launches; "-" without evidence.
 [[nodiscard]] std::string gain_text(tuning::Rule const& rule);
+[[nodiscard]] std::string gain_text(double gain, double low, double high);
 
 /// "118 -> 91 us, 3 sizes, 8 + 8 launches"; "foreign: 118 -> 91 us, 3 sizes, medians of pico, 1 launches";
 /// "hand-written" without.

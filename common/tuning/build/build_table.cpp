@@ -50,6 +50,20 @@ Choices choices_at(std::span<Point const> points, Policy const& policy, bool acc
     return choices;
 }
 
+/// Undecided, or unconfirmed and not counted: the default stays because nobody knows better yet.
+bool stays_open(Point const& point, std::optional<Choice> const& choice) {
+    Outcome const outcome = point.decision.outcome;
+    return !choice && (outcome == Outcome::undecided || outcome == Outcome::unconfirmed);
+}
+
+bool equal_neighbours(std::span<Point const> points, Choices const& choices, std::size_t i) {
+    bool const left = stays_open(points[i - 1], choices[i - 1]);
+    bool const right = stays_open(points[i], choices[i]);
+    bool const one_candidate = points[i - 1].decision.outcome == points[i].decision.outcome &&
+                               points[i - 1].decision.winner == points[i].decision.winner;
+    return choices[i] == choices[i - 1] && left == right && (!left || one_candidate);
+}
+
 /// The last size of the gap between two neighbours that goes to the left one.
 Bytes last_of_left(Point const& left, Point const& right, std::optional<Choice> const& a,
                    std::optional<Choice> const& b) {
@@ -151,6 +165,10 @@ RuleStatus status_of(Region const& region) {
     if (region.choice) {
         return RuleStatus::chosen;
     }
+    if (region.candidate) {
+        bool const counted = region.points.front().decision.outcome == Outcome::unconfirmed;
+        return counted ? RuleStatus::unconfirmed : RuleStatus::undecided;
+    }
     bool const somebody_was_faster = std::any_of(region.points.begin(), region.points.end(), [](Point const& point) {
         return point.decision.outcome != Outcome::no_gain;
     });
@@ -174,6 +192,10 @@ void append_rules(std::vector<Rule>& rules, Series const& series, Policy const& 
         rule.choose = region.choice.value_or(default_choice(series, policy));
         rule.status = status_of(region);
         rule.evidence = joined(region.points);
+        if (region.candidate) {
+            Evidence const& seen = *rule.evidence;
+            rule.candidate = Candidate{*region.candidate, seen.gain, seen.gain_low, seen.gain_high};
+        }
         if (!region.choice) {
             keep_default(*rule.evidence);
         }
@@ -199,7 +221,7 @@ std::vector<Region> regions_of(std::span<Point const> points, Policy const& poli
     std::vector<Region> regions;
     for (std::size_t i = 0; i < points.size(); ++i) {
         bool const joins = i > 0 && !gap_before(i, points, choices);
-        if (joins && choices[i] == choices[i - 1]) {
+        if (joins && equal_neighbours(points, choices, i)) {
             regions.back().bytes.max = points[i].bytes;
             regions.back().points.push_back(points[i]);
             continue;
@@ -209,7 +231,8 @@ std::vector<Region> regions_of(std::span<Point const> points, Policy const& poli
             regions.back().bytes.max = last_of_left(points[i - 1], points[i], choices[i - 1], choices[i]);
             begin = regions.back().bytes.max + 1;
         }
-        regions.push_back({{begin, points[i].bytes}, choices[i], {points[i]}});
+        auto const candidate = stays_open(points[i], choices[i]) ? points[i].decision.winner : std::nullopt;
+        regions.push_back({{begin, points[i].bytes}, choices[i], candidate, {points[i]}});
     }
     return regions;
 }

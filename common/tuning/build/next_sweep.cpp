@@ -127,8 +127,8 @@ std::string sweep_file(std::string const& name, std::vector<NextJob> const& jobs
     if (jobs.empty()) {
         return {};
     }
-    std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\ntime-limit = 1\n", name,
-                                   how.launches, how.timing);
+    std::string text = fmt::format("name = \"{}\"\nlaunches = {}\n\n[options]\ntiming = \"{}\"\ntime-limit = {}\n",
+                                   name, how.launches, how.timing, how.time_limit.empty() ? "1" : how.time_limit);
     if (!how.cache.empty()) {
         text += fmt::format("cache = \"{}\"\n", how.cache);
     }

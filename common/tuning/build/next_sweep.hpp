@@ -35,6 +35,7 @@ struct NextLaunches {
     std::uint64_t launches;
     std::string timing = "isolated";  // as --timing takes it
     std::string cache = {};           // as --cache takes it; empty: as programs do by default
+    std::string time_limit = {};      // as --time-limit takes it; empty: 1 s for each cell
 };
 
 /// Empty text for no jobs.

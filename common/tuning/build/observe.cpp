@@ -7,8 +7,10 @@
 #include "common/tuning/table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
 #include <tuple>
@@ -248,8 +250,11 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (cell.identity.world.ranks_per_node < 1) {
         return "ran on nodes with unequal numbers of ranks";
     }
-    if (cell.identity.mode != accepted_.timing) {
+    if (!accepted_.timing.empty() && cell.identity.mode != accepted_.timing) {
         return fmt::format("is not of --timing {}", accepted_.timing);
+    }
+    if (cell.identity.mode != isolated_timing && cell.identity.mode != stream_timing) {
+        return fmt::format("is of --timing {}, and tables are of isolated or stream", cell.identity.mode);
     }
     if (!competes(cell)) {
         return "is of a method that --methods leaves out";
@@ -272,16 +277,30 @@ std::string Observations::why_not(record::Record const& cell, record::Launch con
     if (cell.shared_gpu || record::on_test_double(launch.environment)) {
         return "ran on a shared GPU or on a test double";
     }
+    return {};
+}
+
+bool Observations::is_accepted(record::Record const& cell, record::Launch const& launch) {
     std::string const units = text_of(launch.environment.identity, "processing_units");
     std::uint64_t const most_ranks = units.empty() ? 0 : whole_number(units, "processing_units");
+    std::vector<std::string> reasons;
+    std::vector<std::string> words;
     if (!accepted_.oversubscribed && most_ranks > 0 &&
         static_cast<std::uint64_t>(launch.world.ranks_per_node) > most_ranks) {
-        return "had more ranks than processing units (--accept oversubscribed)";
+        reasons.emplace_back("had more ranks than processing units");
+        words.emplace_back("oversubscribed");
     }
     if (!accepted_.quick && cell.result.round_medians_ns.size() < rounds_least) {
-        return "has fewer than six rounds (--accept quick)";
+        reasons.emplace_back("has fewer than six rounds");
+        words.emplace_back("quick");
     }
-    return {};
+    if (words.empty()) {
+        return true;
+    }
+    ++refused_[fmt::format("{} (--accept {})", fmt::join(reasons, " and "), fmt::join(words, ","))];
+    ++acceptable_cells_;
+    acceptable_.insert(words.begin(), words.end());
+    return false;
 }
 
 std::string Observations::why_not_foreign(record::Record const& cell, record::Launch const& launch) const {
@@ -353,10 +372,11 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
                                      name));
     }
     identity.erase("job_shape");  // as the number of nodes, which one table may have several of
+    identity = system_identity(identity);
     std::string const key = system_key(identity);
     if (system_.key.empty()) {
         std::string const cpu = *foreign_ ? "not known" : text_of(identity, "cpu_model");
-        system_ = {key, cpu, text_of(identity, "gpus"), *foreign_ ? owner_name : ""};
+        system_ = {key, cpu, text_of(identity, "gpus"), *foreign_ ? owner_name : "", identity};
         if (std::string const mpi = text_of(identity, "mpi_library"); !mpi.empty()) {
             stack_.mpi = mpi_library(mpi);
         }
@@ -369,9 +389,8 @@ void Observations::add_system(record::Launch const& launch, std::string const& n
                                      name, owner_name, text_of(identity, "mpi_library"), system_.name, first));
     }
     if (key != system_.key) {
-        throw UsageError(
-            fmt::format("{}: launch {} ran on another system ({} instead of {}); one table is for one system", name,
-                        launch.launch_id, key, system_.key));
+        throw UsageError(fmt::format("{}: launch {} ran on another system ({}); one table is for one system", name,
+                                     launch.launch_id, system_differences(identity, system_.identity)));
     }
 }
 
@@ -382,6 +401,36 @@ void Observations::add_versions(record::Record const& cell, std::string const& n
             fmt::format("{}: cell {} ran with {}; build a table from one version", name, cell.cell_id, other));
     }
     stack_.versions.merge(versions);
+}
+
+void Observations::require_one_timing(record::Record const& cell, std::string const& name) {
+    timing_ = timing_.empty() ? cell.identity.mode : timing_;
+    if (timing_ != cell.identity.mode) {
+        throw UsageError(fmt::format("{}: cell {} is of --timing {}, those before are of {}; build from one: choose it "
+                                     "by --timing",
+                                     name, cell.cell_id, cell.identity.mode, timing_));
+    }
+}
+
+void Observations::add_time_limit(record::Launch const& launch) {
+    auto const seconds = [](std::string const& text) {
+        double value = 0;  // stays where the text is no number
+        std::from_chars(text.data(), text.data() + text.size(), value);
+        return value;
+    };
+    std::string_view constexpr option = "--time-limit";
+    for (std::size_t i = 0; i < launch.command.size(); ++i) {
+        std::string const& word = launch.command[i];
+        std::string value;
+        if (word == option && i + 1 < launch.command.size()) {
+            value = launch.command[i + 1];
+        } else if (word.starts_with(fmt::format("{}=", option))) {
+            value = word.substr(option.size() + 1);
+        }
+        if (seconds(value) > seconds(time_limit_)) {
+            time_limit_ = value;
+        }
+    }
 }
 
 void Observations::require_one_cache_mode(record::Record const& cell, std::string const& name) {
@@ -411,6 +460,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
     std::map<std::string, record::Launch const*> launches;
     for (record::Launch const& launch : file.launches) {
         add_system(launch, name);
+        add_time_limit(launch);
         launches[launch.launch_id] = &launch;
     }
     for (record::StoredCell const& stored : file.cells) {
@@ -424,6 +474,9 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
             ++refused_[reason];
             continue;
         }
+        if (!is_accepted(stored.cell, *launches.at(stored.launch_id))) {
+            continue;
+        }
         Observation seen = observation_from(stored.cell, stored.launch_id);
         seen.is_default = is_default(stored.cell);
         if (!accepted_.methods.empty() && !seen.is_default && !seen.choice.algorithm &&
@@ -431,6 +484,7 @@ void Observations::add(record::ResultFile const& file, std::string const& name) 
             ++refused_["names an algorithm of another call than the operation's, which no file can say"];
             continue;
         }
+        require_one_timing(stored.cell, name);
         require_one_cache_mode(stored.cell, name);
         add_versions(stored.cell, name);
         kept_.push_back(std::move(seen));

@@ -11,6 +11,7 @@
 #include <compare>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,11 +75,14 @@ using Versions = std::map<std::string, std::string>;  // by library
 /// "ucx 1.15.0 instead of 1.13.1": the first library that is in both with another version; empty: none.
 [[nodiscard]] std::string other_version(Versions const& these, Versions const& first);
 
+inline constexpr char const* isolated_timing = "isolated";
+inline constexpr char const* stream_timing = "stream";
+
 /// Which cells count: those of one timing, and what a person lets pass although it weakens a table.
 struct Accepted {
     bool oversubscribed = false;  // more ranks than processing units on a node
     bool quick = false;           // cells of fewer than six rounds
-    std::string timing = "isolated";
+    std::string timing = {};      // isolated or stream; empty: whichever of them all cells are of
     /// Names of the methods that compete with the default; empty: all do.
     std::vector<std::string> methods = {};
 };
@@ -88,13 +92,20 @@ public:
     explicit Observations(Accepted accepted) : accepted_(std::move(accepted)) {}
 
     /// Throws UsageError when the launches of `file` ran on another system than those before, with another --cache or
-    /// another version of a library, and when converted results come together with measured ones, or with ones of
-    /// another definition.
+    /// --timing or another version of a library, and when converted results come together with measured ones, or with
+    /// ones of another definition.
     void add(record::ResultFile const& file, std::string const& name);
 
     [[nodiscard]] std::vector<Observation> const& kept() const { return kept_; }
-    /// Reason -> cells.
+    /// Reasons -> cells. A cell that has several is counted once, by all of them.
     [[nodiscard]] std::map<std::string, std::uint64_t> const& refused() const { return refused_; }
+    /// What --accept has to hold for the cells that nothing else is wrong with; empty: there are none.
+    [[nodiscard]] std::set<std::string> const& acceptable() const { return acceptable_; }
+    [[nodiscard]] std::uint64_t acceptable_cells() const { return acceptable_cells_; }
+    /// Of the cells that are kept; empty: there are none, or they are converted.
+    [[nodiscard]] std::string const& timing() const { return timing_; }
+    /// The largest --time-limit of the launches, as it was given; empty: none had one.
+    [[nodiscard]] std::string const& time_limit() const { return time_limit_; }
     [[nodiscard]] System const& system() const { return system_; }
     [[nodiscard]] Stack const& stack() const { return stack_; }
     [[nodiscard]] std::uint64_t cells() const { return cells_; }
@@ -105,19 +116,28 @@ public:
 
 private:
     void require_one_cache_mode(record::Record const& cell, std::string const& name);
+    void require_one_timing(record::Record const& cell, std::string const& name);
+    void add_time_limit(record::Launch const& launch);
     void add_versions(record::Record const& cell, std::string const& name);
     void add_system(record::Launch const& launch, std::string const& name);
     /// The method that others are compared with: the backend's default, but for files (--methods) what a program that
     /// calls MPI_Alltoall has without them, and not the MPI_Alltoallv of our default.
     [[nodiscard]] bool is_default(record::Record const& cell) const;
     [[nodiscard]] bool competes(record::Record const& cell) const;
+    /// What no option lets pass; empty: nothing.
     [[nodiscard]] std::string why_not(record::Record const& cell, record::Launch const& launch) const;
+    /// Whether the cell is weak by nothing but what was accepted. Counts it where it is not.
+    [[nodiscard]] bool is_accepted(record::Record const& cell, record::Launch const& launch);
     void add_foreign(record::StoredCell const& stored, record::Launch const& launch, std::string const& name);
     [[nodiscard]] std::string why_not_foreign(record::Record const& cell, record::Launch const& launch) const;
 
     Accepted accepted_;
     std::vector<Observation> kept_;
     std::map<std::string, std::uint64_t> refused_;
+    std::set<std::string> acceptable_;
+    std::uint64_t acceptable_cells_ = 0;
+    std::string time_limit_;
+    std::string timing_;
     System system_;
     Stack stack_;
     std::uint64_t cells_ = 0;

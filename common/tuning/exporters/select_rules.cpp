@@ -56,7 +56,7 @@ std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Los
     };
     Carried const& first = winners.front();
     bool const one_choice = std::all_of(segment.rules.begin(), segment.rules.end(), [&](Carried const& one) {
-        return one.keeps_default() ? one.rule->status == RuleStatus::tie : one.rule->choose == first.rule->choose;
+        return one.keeps_default() ? one.rule->status != RuleStatus::no_gain : one.rule->choose == first.rule->choose;
     });
     if (!one_choice) {
         lose_all("and no one choice is best at all measured ones");

@@ -10,6 +10,10 @@ from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
 
 DEFAULT_STAYS = "the default stays (measured: no gain, or a tie)"
+OPEN = {
+    "undecided": "the default stays until more launches decide",
+    "unconfirmed": "the default stays until fresh launches confirm what looks better",
+}
 OPEN_END = 4  # how far beyond the largest size of the table a rule without an upper end is drawn
 MAP_CAPTION = ("Each bar is a rule: the size range in which its choice is used. Outside the bars the default is used. A rule without an upper end is drawn up to "
                f"{OPEN_END} times the largest size of the table, one without a lower end from 1 byte on. At the end of a row, in the order of its bars: share of the default's time that is saved, where measured.")
@@ -82,8 +86,10 @@ def map_chart(scope: str, rules: list[dict[str, Any]], limits: Limits) -> Rows:
     for rule, size in zip(rules, sizes):
         if condition(rule) in shown:
             first, last = max(1, size.get("min") or 1), size.get("max") or largest
-            kind = choice(rule) if rule["status"] == "chosen" else DEFAULT_STAYS
+            kind = choice(rule) if rule["status"] == "chosen" else OPEN.get(rule["status"], DEFAULT_STAYS)
             text = f"{rule['id']}: {choice(rule)}, {style.byte_text(first)} to {style.byte_text(last)}, {rule['status']}, gain {gain_text(rule)}"
+            if candidate := rule.get("candidate"):
+                text += f", candidate {choice(candidate)} {candidate['gain']:+.0%}"
             chart.spans.append(Span(shown.index(condition(rule)), first, last - first, kind, text))
             if (rule.get("evidence") or {}).get("gain") is not None:
                 gains.setdefault(shown.index(condition(rule)), []).append((first, gain_text(rule)))

@@ -44,6 +44,13 @@ TEST(SystemKey, LeavesOutTheShapeOfTheLaunchAndNothingElse) {
     EXPECT_EQ(system_key(identity), system_key(other));
     other["cpu"] = "y";
     EXPECT_NE(system_key(identity), system_key(other));
+    EXPECT_EQ(system_differences(system_identity(other), system_identity(identity)), "cpu y instead of x");
+}
+
+TEST(SystemDifferences, NameWhatIsThereOnOneSideOnlyAndNothingWhereASideIsNotTold) {
+    EXPECT_EQ(system_differences({{"binding", "none"}, {"cpu", "x"}}, {{"cpu", "x"}, {"gpus", "two"}}),
+              "binding none instead of nothing, gpus nothing instead of two");
+    EXPECT_EQ(system_differences({{"cpu", "x"}}, {}), "");
 }
 
 }  // namespace

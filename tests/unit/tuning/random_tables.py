@@ -80,13 +80,22 @@ def evidence_of(when: dict[str, Any], rng: random.Random) -> dict[str, Any]:
     return {"evidence": evidence | kind}
 
 
+def standing_of(scope: str, rng: random.Random) -> dict[str, Any]:
+    """A choice that holds, or the default beside something that looks better."""
+    if rng.random() < 0.8:
+        return {"choose": choice_of(scope, rng), "status": "chosen"}
+    backend = "mpi" if scope == "select" else scope
+    candidate = {"choose": {"backend": backend, "method": "ring:radix=4"}, "gain": 0.25, "ci": [0.2, 0.3]}
+    return {"choose": {"backend": backend, "method": "default"}, "status": rng.choice(["undecided", "unconfirmed"]), "candidate": candidate}
+
+
 def random_rules(rng: random.Random) -> list[dict[str, Any]]:
     rules: list[dict[str, Any]] = []
     for scope in ("select", "mpi", "ucx"):
         for operation in BASIS:
             for leaf in leaves(operation, rng):
                 rule = {"id": f"r{len(rules)}", "scope": scope, "when": when_of(operation, leaf)}
-                rules.append({**rule, "choose": choice_of(scope, rng), "status": "chosen", **evidence_of(rule["when"], rng)})
+                rules.append({**rule, **standing_of(scope, rng), **evidence_of(rule["when"], rng)})
     rng.shuffle(rules)
     return rules
 

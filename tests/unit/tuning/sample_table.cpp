@@ -77,6 +77,16 @@ Rule user_reduction() {
     return rule;
 }
 
+Rule unconfirmed_in_ucx() {
+    Rule rule = plain_rule("r007", "ucx", TunedOperation::allgather);
+    rule.when.bytes = {4096, 8192};
+    rule.when.ranks = {4, 4};
+    rule.status = RuleStatus::unconfirmed;
+    rule.evidence = Evidence{{4096, 8192}, 3200, 8, 0, 7100, 6100, 7100, 0, 0, 0};
+    rule.candidate = Candidate{{"ucx", "ring", std::nullopt, {}}, 0.14, 0.11, 0.17};
+    return rule;
+}
+
 }  // namespace
 
 Rule plain_rule(std::string id, std::string scope, TunedOperation operation) {
@@ -93,16 +103,19 @@ TuningTable sample_table() {
     table.created = "2026-03-01T12:00:00Z";
     table.tool = {"dlmb_tune", "0.1.0", "0123456789ab"};
     table.inputs = {{"allreduce.jsonl", std::string(64, 'a'), {"0123456789abcdef", "123456789abcdef0"}}};
-    table.system = {"00112233aabbccdd", "Example CPU 9000",
-                    "Example GPU, compute capability 9.0, 85899345920 B, 8 per node"};
+    table.system = {"00112233aabbccdd",
+                    "Example CPU 9000",
+                    "Example GPU, compute capability 9.0, 85899345920 B, 8 per node",
+                    "",
+                    {{"binding", "all"}, {"cpu_model", "Example CPU 9000"}}};
     table.stack = {MpiLibrary{"Open MPI", "4.1.4"},
                    {{"nccl", "2.28.9"}, {"ucx", "1.13.1"}},
                    {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"}}};
     table.policy.baseline = {{"cuda", "nccl"}, {"host", "mpi"}};
     table.policy.cache = "rotate";
     table.rules = {
-        select_ucx(),    ring_in_open_mpi(), tie_in_ucx(), every_other_condition(), rendezvous_between_nodes(),
-        user_reduction()};
+        select_ucx(),     ring_in_open_mpi(),  tie_in_ucx(), every_other_condition(), rendezvous_between_nodes(),
+        user_reduction(), unconfirmed_in_ucx()};
     sort_rules(table.rules);
     return table;
 }

@@ -121,6 +121,30 @@ TEST(Validate, RefusesAChoiceThatContradictsItsScopeOrStatus) {
               "rules[0].choose");
 }
 
+TEST(Validate, RefusesACandidateWhereNothingIsOpenAndNoneWhereItIs) {
+    using enum TunedOperation;
+    Candidate const ring{{"mpi", "ring", std::nullopt, {}}, 0.2, 0.1, 0.3};
+    EXPECT_EQ(problem_after(allreduce, [&](Rule& rule) { rule.candidate = ring; }), "rules[0].candidate");
+    EXPECT_EQ(problem_after(allreduce, [](Rule& rule) { rule.status = RuleStatus::undecided; }), "rules[0].candidate");
+    auto const open = [&](Rule& rule) {
+        rule.status = RuleStatus::unconfirmed;
+        rule.candidate = ring;
+    };
+    EXPECT_EQ(problem_after(allreduce, open), "");
+    EXPECT_EQ(problem_after(allreduce,
+                            [&](Rule& rule) {
+                                open(rule);
+                                rule.candidate->gain_low = 0.4;
+                            }),
+              "rules[0].candidate.ci");
+    EXPECT_EQ(problem_after(allreduce,
+                            [&](Rule& rule) {
+                                open(rule);
+                                rule.candidate->choose.method = default_method;
+                            }),
+              "rules[0].candidate.choose");
+}
+
 TEST(Validate, RefusesToClaimMoreThanWasMeasured) {
     Rule rule = sized("a", 0, 100);
     rule.evidence = Evidence{{50}, 100, 8, 8, 90, std::nullopt, 100, 0.1, 0.05, 0.15};

@@ -121,7 +121,14 @@ TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
 TEST(BuildTable, WithoutFreshLaunchesAWinnerWaits) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
     auto const search = observe_truth(planted, {powers_of_two(1024, 65536)});
-    EXPECT_EQ(chosen(build_rules(search, {}, test_policy(), false)), 0U);
+    Built const waiting = build_rules(search, {}, test_policy(), false);
+    EXPECT_EQ(chosen(waiting), 0U);
+    ASSERT_EQ(waiting.rules.size(), 1U);
+    EXPECT_EQ(waiting.rules[0].status, RuleStatus::unconfirmed);
+    ASSERT_TRUE(waiting.rules[0].candidate);
+    EXPECT_EQ(waiting.rules[0].candidate->choose.method, "ring");
+    EXPECT_NEAR(waiting.rules[0].candidate->gain, 0.2, 0.05);
+    EXPECT_EQ(waiting.rules[0].evidence->gain, 0) << "of the default, which stays";
     Built const accepted = build_rules(search, {}, test_policy(), true);
     ASSERT_EQ(chosen(accepted), 1U);
     EXPECT_EQ(accepted.rules[0].evidence->confirmed, 0U);
@@ -167,9 +174,9 @@ TEST(BuildTable, WhatIsMeasuredNextIsMeasuredAsBefore) {
     Built const built = build_rules(observe_truth(planted, {{4096}}), {}, test_policy(), false);
     auto const jobs = winners_again(built, Outcome::unconfirmed);
     ASSERT_EQ(jobs.size(), 1U);
-    std::string const text = sweep_file("tuning-confirm", jobs, {8, "stream", "warm"});
+    std::string const text = sweep_file("tuning-confirm", jobs, {8, "stream", "warm", "0.25"});
     for (char const* line : {"name = \"tuning-confirm\"", "launches = 8", "timing = \"stream\"", "cache = \"warm\"",
-                             "method = \"default,ring\"", "message-size = \"4096:4096\""}) {
+                             "time-limit = 0.25", "method = \"default,ring\"", "message-size = \"4096:4096\""}) {
         EXPECT_NE(text.find(std::string(line) + '\n'), std::string::npos) << line << " in\n" << text;
     }
 }

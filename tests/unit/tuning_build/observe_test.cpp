@@ -139,6 +139,46 @@ TEST(Observations, LeaveOutNodesWithUnequalNumbersOfRanks) {
     EXPECT_EQ(observe(cell).kept().at(0).conditions.nodes, 2U);
 }
 
+TEST(Observations, SayEverythingThatIsWrongWithACellAtOnce) {
+    record::Record cell = good_cell();
+    cell.result.round_medians_ns.assign(3, 1000.0);
+    record::Launch launch;
+    launch.environment.identity["processing_units"] = "2";
+    Observations const refused = observe(cell, {}, launch);
+    EXPECT_EQ(refused.refused(),
+              (std::map<std::string, std::uint64_t>{
+                  {"had more ranks than processing units and has fewer than six rounds (--accept oversubscribed,quick)",
+                   1}}));
+    EXPECT_EQ(refused.acceptable(), (std::set<std::string>{"oversubscribed", "quick"}));
+    EXPECT_EQ(refused.acceptable_cells(), 1U);
+    EXPECT_EQ(observe(cell, {true, true}, launch).kept().size(), 1U);
+    EXPECT_EQ(observe(cell, {true, false}, launch).acceptable(), (std::set<std::string>{"quick"}));
+}
+
+TEST(Observations, AreOfTheOneTimingThatTheResultsHave) {
+    record::Record cell = good_cell();
+    cell.identity.mode = "stream";
+    EXPECT_EQ(observe(cell).timing(), "stream");
+    EXPECT_TRUE(observe(cell, {false, false, "isolated"}).kept().empty());
+    record::ResultFile file;
+    file.launches.emplace_back().launch_id = "launch";
+    file.cells = {{"launch", cell}, {"launch", good_cell()}};
+    Observations both({});
+    EXPECT_THROW(both.add(file, "results.jsonl"), UsageError);
+    Observations stream({false, false, "stream"});
+    stream.add(file, "results.jsonl");
+    EXPECT_EQ(stream.kept().size(), 1U);
+    cell.identity.mode = "osu";
+    EXPECT_EQ(observe(cell).refused().count("is of --timing osu, and tables are of isolated or stream"), 1U);
+}
+
+TEST(Observations, KnowTheLongestTimeLimitOfTheirLaunches) {
+    record::Launch launch;
+    EXPECT_EQ(observe(good_cell(), {}, launch).time_limit(), "");
+    launch.command = {"dlmb_collective", "--time-limit", "0.25", "--time-limit=2.5", "--time-limit"};
+    EXPECT_EQ(observe(good_cell(), {}, launch).time_limit(), "2.5");
+}
+
 TEST(Observations, AreOfOneVersionOfALibrary) {
     record::Record cell = good_cell();
     cell.identity.backend = "ucx";

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace dlmb::tuning {
 namespace {
 
@@ -14,6 +16,10 @@ Point point(Bytes bytes, char const* method, Outcome outcome = Outcome::chosen) 
         decision.winner = Choice{"mpi", method, std::nullopt, {}};
     }
     return {bytes, decision};
+}
+
+bool chooses(std::vector<Region> const& regions) {
+    return std::any_of(regions.begin(), regions.end(), [](Region const& region) { return region.choice.has_value(); });
 }
 
 TEST(RegionsOf, EqualNeighboursJoinAndOthersMeetInTheGeometricMiddle) {
@@ -59,14 +65,34 @@ TEST(RegionsOf, AGapBesideTheDefaultIsTheDefaults) {
 
 TEST(RegionsOf, AnUnconfirmedChoiceNeedsANeighbour) {
     std::vector<Point> const points{point(64, ""), point(256, "a", Outcome::unconfirmed), point(1024, "")};
-    EXPECT_EQ(regions_of(points, {}, true).size(), 1U);
+    EXPECT_FALSE(chooses(regions_of(points, {}, true)));
     std::vector<Point> const two{point(64, ""), point(256, "a", Outcome::unconfirmed),
                                  point(512, "a", Outcome::unconfirmed)};
-    EXPECT_EQ(regions_of(two, {}, true).size(), 2U);
-    EXPECT_EQ(regions_of(two, {}, false).size(), 1U);
+    EXPECT_TRUE(chooses(regions_of(two, {}, true)));
+    EXPECT_FALSE(chooses(regions_of(two, {}, false)));
     std::vector<Point> const far{point(64, ""), point(256, "a", Outcome::unconfirmed),
                                  point(1024, "a", Outcome::unconfirmed)};
-    EXPECT_EQ(regions_of(far, {}, true).size(), 1U) << "a neighbour is near";
+    EXPECT_FALSE(chooses(regions_of(far, {}, true))) << "a neighbour is near";
+}
+
+TEST(RegionsOf, WhatIsOpenStandsApartFromTheDefaultThatIsSettled) {
+    std::vector<Point> const points{point(64, ""),
+                                    point(128, "a", Outcome::tie),
+                                    point(256, "a", Outcome::undecided),
+                                    point(512, "a", Outcome::undecided),
+                                    point(1024, "a", Outcome::unconfirmed),
+                                    point(2048, "b", Outcome::unconfirmed)};
+    auto const regions = regions_of(points, {}, false);
+    ASSERT_EQ(regions.size(), 4U);
+    EXPECT_EQ(regions[0].bytes, (ByteInterval{64, 255}));
+    EXPECT_FALSE(regions[0].candidate) << "a tie is settled";
+    EXPECT_EQ(regions[1].bytes, (ByteInterval{256, 1023}));
+    EXPECT_EQ(regions[1].candidate->method, "a");
+    EXPECT_EQ(regions[2].candidate->method, "a");
+    EXPECT_EQ(regions[3].candidate->method, "b");
+    for (Region const& region : regions) {
+        EXPECT_FALSE(region.choice);
+    }
 }
 
 TEST(GeometricMiddle, IsExactUpToTheLargestSizes) {

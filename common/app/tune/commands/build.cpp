@@ -8,10 +8,12 @@
 #include "common/app/tune/measurements.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
+#include "common/tuning/provenance.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -53,7 +55,13 @@ public:
         std::vector<tuning::Input> const fresh = read_results(confirm_, confirm);
         table.inputs.insert(table.inputs.end(), fresh.begin(), fresh.end());
         if (!confirm_.empty() && confirm.system().key != search.system().key) {
-            throw UsageError("--confirm: these launches ran on another system");
+            throw UsageError(
+                fmt::format("--confirm: these launches ran on another system ({})",
+                            tuning::system_differences(confirm.system().identity, search.system().identity)));
+        }
+        if (!confirm.timing().empty() && confirm.timing() != search.timing()) {
+            throw UsageError(fmt::format("--confirm: these launches are of --timing {}, RESULTS of {}",
+                                         confirm.timing(), search.timing()));
         }
         if (confirm.cache() && search.cache() && confirm.cache() != search.cache()) {
             throw UsageError("--confirm: these launches are of another --cache");
@@ -79,9 +87,14 @@ public:
             write_table(table_path_, table);
             fmt::print(report_, "table     {}\n", table_path_);
         }
-        write_next(built, table.policy.cache);
+        write_next(built, search, table.policy.cache);
         if (table.rules.empty()) {
-            throw UsageError("no rule: nothing of these results can carry one; the reasons are above");
+            throw UsageError(
+                search.acceptable().empty()
+                    ? "no rule: nothing of these results can carry one; the reasons are above"
+                    : fmt::format("no rule: nothing of these results can carry one as it is; --accept {} lets {} cells "
+                                  "pass",
+                                  fmt::join(search.acceptable(), ","), search.acceptable_cells()));
         }
         return exit_ok;
     }
@@ -103,8 +116,8 @@ private:
         table.system = search.system();
         table.stack = search.stack();
         table.policy = policy_;
-        if (accept_.timing == "stream") {
-            table.policy.metric = "median time of a call among calls back to back";
+        if (search.timing() == tuning::stream_timing) {
+            table.policy.metric = tuning::stream_metric;
         }
         if (search.cache()) {
             table.policy.cache = name_of(*search.cache());
@@ -153,10 +166,11 @@ private:
         fmt::print(report_, "rules     {}, of which {} leave the default\n", built.rules.size(), chosen);
     }
 
-    void write_next(tuning::Built const& built, std::string const& cache) const {
-        tuning::NextLaunches const how{policy_.launches, accept_.timing, cache};
-        write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed),
-                    {policy_.confirm_launches, accept_.timing, cache}, report_);
+    void write_next(tuning::Built const& built, tuning::Observations const& search, std::string const& cache) const {
+        tuning::NextLaunches const how{policy_.launches, search.timing(), cache, search.time_limit()};
+        tuning::NextLaunches fresh = how;
+        fresh.launches = policy_.confirm_launches;
+        write_sweep(confirm_sweep_, winners_again(built, tuning::Outcome::unconfirmed), fresh, report_);
         write_sweep(repeat_sweep_, winners_again(built, tuning::Outcome::undecided), how, report_);
         write_sweep(refine_sweep_, refinements(built, policy_, accept_.has("unconfirmed")), how, report_);
     }

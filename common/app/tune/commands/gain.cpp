@@ -9,6 +9,7 @@
 #include "common/app/tune/measurements.hpp"
 #include "common/app/tune/table_text.hpp"
 #include "common/base/error.hpp"
+#include "common/tuning/provenance.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>
@@ -130,19 +131,32 @@ public:
             all.insert(traffic.begin(), traffic.end());
         }
         write_sweep(search_sweep_, searches(expected_gain(table, all, backend_, memory_), backend_),
-                    {table.policy.launches, accept_.timing, table.policy.cache}, report_beside({search_sweep_}));
+                    {table.policy.launches, timing_of(table), table.policy.cache}, report_beside({search_sweep_}));
         return exit_ok;
     }
 
 private:
+    [[nodiscard]] std::string timing_of(tuning::TuningTable const& table) const {
+        if (!accept_.timing.empty()) {
+            return accept_.timing;
+        }
+        return table.policy.metric == tuning::stream_metric ? tuning::stream_timing : tuning::isolated_timing;
+    }
+
     void print_measured(tuning::TuningTable const& table) const {
         tuning::Observations fresh(accept_.checked());
         for (tuning::Input const& input : read_results(measured_, fresh)) {
             require_fresh(table, input);
         }
         if (fresh.system().key != table.system.key) {
-            throw UsageError(fmt::format("--measured: these launches ran on another system ({} instead of {})",
-                                         fresh.system().key, table.system.key));
+            std::string const what = tuning::system_differences(fresh.system().identity, table.system.identity);
+            throw UsageError(fmt::format(
+                "--measured: these launches ran on another system ({})",
+                what.empty() ? fmt::format("key {} instead of {}", fresh.system().key, table.system.key) : what));
+        }
+        if (accept_.timing.empty() && !fresh.timing().empty() && fresh.timing() != timing_of(table)) {
+            throw UsageError(fmt::format("--measured: these cells are of --timing {}, the table is of {}",
+                                         fresh.timing(), timing_of(table)));
         }
         if (fresh.cache() && !table.policy.cache.empty() && name_of(*fresh.cache()) != table.policy.cache) {
             throw UsageError(fmt::format("--measured: these cells are of --cache {}, the table is of {}",

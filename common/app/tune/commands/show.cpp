@@ -52,16 +52,25 @@ std::string conditions_text(tuning::When const& when) {
     return fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string choice_text(tuning::Choice const& choice, bool selects) {
+    return selects ? fmt::format("{}: {}", choice.backend, method_text(choice)) : method_text(choice);
+}
+
 Row row_of(tuning::Rule const& rule) {
     bool const selects = rule.scope == tuning::select_scope;
-    std::string const choice = method_text(rule.choose);
+    std::string choice = choice_text(rule.choose, selects);
+    std::string gain = gain_text(rule);
+    if (auto const& candidate = rule.candidate) {
+        choice += fmt::format("; candidate {}", choice_text(candidate->choose, selects));
+        gain = fmt::format("candidate {}", gain_text(candidate->gain, candidate->gain_low, candidate->gain_high));
+    }
     return {std::string{name_of(rule.when.operation)},
             bytes_text(rule.when.bytes),
             counts_text(rule.when.ranks),
             counts_text(rule.when.nodes),
             conditions_text(rule.when),
-            selects ? fmt::format("{}: {}", rule.choose.backend, choice) : choice,
-            gain_text(rule),
+            choice,
+            gain,
             evidence_text(rule),
             std::string{name_of(rule.status)},
             rule.id};
