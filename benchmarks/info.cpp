@@ -4,6 +4,8 @@
 // What this build and this machine can do.
 #include "common/app/info/info.hpp"
 
+#include "patterns/registry.hpp"
+
 int main(int argc, char** argv) {
-    return dlmb::app::run_info(argc, argv);
+    return dlmb::app::run_info(argc, argv, dlmb::pattern_types());
 }

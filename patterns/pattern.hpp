@@ -24,6 +24,9 @@
 
 namespace dlmb {
 
+struct ModelShape;   // patterns/model_file.hpp
+struct Parallelism;  // there, too
+
 /// Counts that `from` sends to `to` (world ranks) at set-up: usually the rows or bytes that will follow.
 struct SetupCounts {
     Rank from = 0;
@@ -63,6 +66,8 @@ public:
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
     [[nodiscard]] virtual bool draws_differ() const { return false; }
+    /// What a user should know of these parameters in this world: parts that are not equal, for example. One line each.
+    [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
     /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
     /// collective of long messages.
     [[nodiscard]] virtual OsuProgram osu_program() const { return {}; }
@@ -127,6 +132,9 @@ struct PatternType {
     std::string_view presets_json;             // content of presets.json
     /// Throws UsageError naming the parameter, its value and what would be right.
     std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
+    /// The parameters that follow from a model and from the ranks that divide it (--model FILE). Throws UsageError that
+    /// names what the model does not tell. nullptr: none of them does.
+    Parameters (*of_model)(ModelShape const&, Parallelism const&) = nullptr;
     /// Parameters that set the compute steps beside which messages travel. Of two cells that differ in nothing else,
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.

@@ -180,6 +180,9 @@ void Batch::add(SweepPoint const& point) {
         run();
     }
     std::unique_ptr<Pattern> const pattern = source_.type.make(point.parameters, source_.world);
+    for (std::string const& remark : pattern->remarks()) {
+        reporter_.warn(fmt::format("{}: {}", point.title, remark));
+    }
     PointCells cells = cells_of(source_, point, *pattern);
     for (PointCells::Skipped const& skipped : cells.skipped) {
         skip(point, skipped.cell, skipped.reason);

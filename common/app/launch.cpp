@@ -76,7 +76,7 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
     try {
         points = expand_sweep(type, options, world.ranks, &left_out);
         for (SweepPoint const& point : points) {
-            (void)type.make(point.parameters, world);
+            (void)make_pattern(type, point, world);
             watchdog.touch();
         }
         if (options.also_in_place) {

@@ -110,7 +110,7 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
     SweepPoint const& point = points.front();
     WorldShape const world = world_of(options);
     Draw const draw{options.seed, 0};
-    std::unique_ptr<Pattern> const pattern = type.make(point.parameters, world);
+    std::unique_ptr<Pattern> const pattern = make_pattern(type, point, world);
     PlanSource const plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
     if (*options.plan == PlanFormat::goal) {
         write_goal(plans, sink);

@@ -180,9 +180,22 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
         writer_->append(record::to_json_line(launch_));
     }
     for (std::string const& warning : launch_.environment.warnings) {
-        fmt::print(stderr, "{}: warning: {}\n", launch_.program, warning);
+        warn(warning);
     }
     say(table_->header(launch_, type.name));
+    if (!options.model.empty()) {
+        std::string derived;
+        for (auto const& [name, value] : options.of_model) {
+            derived += fmt::format(" --{} {}", name, value);
+        }
+        say(fmt::format("# --model {}:{}\n", options.model, derived));
+    }
+}
+
+void Reporter::warn(std::string_view warning) {
+    if (speaks_) {
+        fmt::print(stderr, "{}: warning: {}\n", launch_.program, warning);
+    }
 }
 
 void Reporter::expect_points(std::span<SweepPoint const> points) {

@@ -80,6 +80,8 @@ public:
     void announce(std::string_view text);
     /// So many cells need no measuring: the results file holds them.
     void resumed(std::uint64_t cells) { resumed_ += cells; }
+    /// "PROGRAM: warning: ..." on standard error.
+    void warn(std::string_view warning);
     /// The titles that cells will have.
     void expect_points(std::span<SweepPoint const> points);
     /// "[3/8] deepseek-v3 host" and what is being done about it, on a terminal.

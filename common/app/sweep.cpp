@@ -144,6 +144,20 @@ void set_sizes(std::vector<Axis> const& axes, std::string const& value, Paramete
     }
 }
 
+/// The value that the preset gives is named as the preset's where a message speaks of it.
+std::string with_origin(std::string message, std::string const& preset, Parameters const& defaults,
+                        PatternType const& type, Parameters const& chosen) {
+    for (ParameterInfo const& info : type.parameters) {
+        std::string const name(info.name);
+        std::string const& value = defaults.find(name)->second;
+        bool const of_preset = value != info.value && chosen.find(name)->second == value;
+        if (of_preset && message.find(fmt::format("--{} {}", name, value)) != std::string::npos) {
+            message += fmt::format("; --{} {} is of preset {}", name, value, preset);
+        }
+    }
+    return message;
+}
+
 std::string title(std::string_view preset, std::vector<Axis> const& axes, Parameters const& chosen) {
     std::vector<std::string> words;
     if (!preset.empty()) {
@@ -183,6 +197,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
         Parameters const defaults = resolve(type, preset, {});
         std::vector<Axis> const axes = axes_of(type, options, defaults);
         for (Parameters chosen : combinations(axes)) {
+            chosen.insert(options.of_model.begin(), options.of_model.end());
             bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));
             if (!has_sizes) {
                 set_sizes(axes, "0", chosen);
@@ -200,7 +215,8 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
             }
             for (MemoryKind const memory : options.memory) {
                 // A list may name a value twice, and several sizes may be rounded down to one.
-                SweepPoint point{preset, resolve(type, preset, chosen), defaults, title(preset, axes, chosen), memory};
+                SweepPoint point{preset, resolve(type, preset, chosen), defaults,
+                                 title(options.model.empty() ? preset : options.model, axes, chosen), memory};
                 if (known.emplace(point.preset, point.parameters, memory).second) {
                     points.push_back(std::move(point));
                 }
@@ -225,6 +241,14 @@ std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<
         }
     }
     return both;
+}
+
+std::unique_ptr<Pattern> make_pattern(PatternType const& type, SweepPoint const& point, WorldShape const& world) {
+    try {
+        return type.make(point.parameters, world);
+    } catch (UsageError const& error) {
+        throw UsageError(with_origin(error.what(), point.preset, point.preset_values, type, point.parameters));
+    }
 }
 
 }  // namespace dlmb::app

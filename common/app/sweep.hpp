@@ -41,6 +41,10 @@ struct SweepPoint {
 [[nodiscard]] std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks = 1,
                                                    std::map<std::string, std::size_t>* left_out = nullptr);
 
+/// type.make(), whose UsageError says of a value in its text that the preset gave it.
+[[nodiscard]] std::unique_ptr<Pattern> make_pattern(PatternType const& type, SweepPoint const& point,
+                                                    WorldShape const& world);
+
 /// Behind each point the same one in place, where its operation has that form.
 [[nodiscard]] std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,
                                                            WorldShape const& world);

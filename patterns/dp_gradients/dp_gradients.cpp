@@ -29,7 +29,9 @@ constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documen
 constexpr ParameterInfo infos[] = {
     {"model",
      "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, "
-     "llama3-70b; flat: one tensor of --parameters",
+     "llama3-70b; flat: one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M:key-values=K][:vocabulary=V]; "
+     "or the "
+     "config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},
     {"scheme", "ddp, megatron, zero1, zero2, zero3, fsdp", "ddp"},
@@ -80,6 +82,9 @@ struct Params {
 };
 
 Model read_model(Parameters const& parameters) {
+    if (auto const transformer = transformer_of(parameters.find("model")->second)) {
+        return *transformer;
+    }
     std::vector<std::string_view> names = model_names();
     names.emplace_back("flat");
     std::string_view const name = names[read_choice(parameters, "model", names)];
@@ -368,11 +373,32 @@ constexpr std::string_view phases[] = {"buffers", "parameters", "gradients", "ov
 
 }  // namespace
 
+namespace {
+
+/// The model is told to --model in words, so that a result says what was measured.
+Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+    if (model.experts > 0) {
+        throw UsageError(
+            fmt::format("{}: has experts, whose gradients are reduced in groups of their own; this pattern has "
+                        "dense models",
+                        model.source));
+    }
+    ModelParameters parameters(model);
+    parameters.text("model", transformer_text(model))
+        .optional("stride", parallel.tp)
+        .optional("dp", parallel.dp)
+        .element();
+    return parameters.values();
+}
+
+}  // namespace
+
 PatternType const& type() {
     static PatternType const dp_gradients{
         "dp_gradients", "gradients and parameters of data-parallel training: DDP, ZeRO, FSDP",
         infos,          phases,
-        presets_json,   make};
+        presets_json,   make,
+        of_model};
     return dp_gradients;
 }
 

@@ -3,14 +3,18 @@
 #include "patterns/dp_gradients/models.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
 
 namespace dlmb::dp_gradients {
 namespace {
 
+constexpr std::string_view transformer_prefix = "transformer:";
 constexpr std::uint64_t gpt_vocabulary = 50304;  // 50257, padded to a multiple of 128
 
 /// A transformer; without `mlp` a GPT, without layers ResNet-50.
@@ -21,6 +25,7 @@ struct NamedModel {
     std::uint64_t key_values = 0;  // key-value heads times head dimension
     std::uint64_t mlp = 0;         // width of gate and up
     std::uint64_t vocabulary = gpt_vocabulary;
+    bool tied = false;  // the head is the embedding
 };
 
 constexpr NamedModel models[] = {
@@ -79,7 +84,9 @@ Model transformer(NamedModel const& shape) {
     if (gpt) {
         add(model, 0, {h});
     }
-    add(model, 0, {shape.vocabulary * h});
+    if (!shape.tied) {
+        add(model, 0, {shape.vocabulary * h});
+    }
     return model;
 }
 
@@ -135,6 +142,69 @@ Model model_named(std::string_view name) {
         }
     }
     throw Error(fmt::format("dp_gradients: no model '{}'", name));
+}
+
+std::optional<Model> transformer_of(std::string_view text) {
+    if (!text.starts_with(transformer_prefix)) {
+        return std::nullopt;
+    }
+    constexpr std::uint64_t most_layers = 65536;
+    constexpr std::uint64_t most_width = std::uint64_t{1} << 24U;
+    std::uint64_t layers = 0;
+    std::uint64_t tied = 0;
+    NamedModel shape{transformer_prefix};
+    struct Size {
+        std::string_view name;
+        std::uint64_t* value;
+        std::uint64_t most;
+    };
+    Size const sizes[] = {{"layers", &layers, most_layers},
+                          {"hidden", &shape.hidden, most_width},
+                          {"mlp", &shape.mlp, most_width},
+                          {"key-values", &shape.key_values, most_width},
+                          {"vocabulary", &shape.vocabulary, most_width},
+                          {"tied", &tied, 1}};
+    for (std::string_view rest = text.substr(transformer_prefix.size()); !rest.empty();) {
+        std::string_view const word = rest.substr(0, rest.find(':'));
+        rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+        auto const* const size = std::find_if(std::begin(sizes), std::end(sizes), [&](Size const& each) {
+            return each.name == word.substr(0, word.find('='));
+        });
+        auto const value = parse_whole<std::uint64_t>(word.substr(std::min(word.size(), word.find('=') + 1)));
+        if (size == std::end(sizes) || !value || *value > size->most) {
+            throw UsageError(
+                fmt::format("--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary and tied "
+                            "with a whole number, as in transformer:layers=32:hidden=4096",
+                            text, word));
+        }
+        *size->value = *value;
+    }
+    if (layers == 0 || shape.hidden == 0 || shape.vocabulary == 0) {
+        throw UsageError(fmt::format("--model '{}': layers, hidden and vocabulary have to be above 0", text));
+    }
+    shape.layers = static_cast<std::uint32_t>(layers);
+    shape.tied = tied == 1;
+    shape.key_values = shape.key_values == 0 ? shape.hidden : shape.key_values;
+    return transformer(shape);
+}
+
+std::string transformer_text(ModelShape const& model) {
+    if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0) {
+        throw UsageError(fmt::format(
+            "{}: does not tell hidden size, layers and vocabulary, which the gradients follow from", model.source));
+    }
+    bool const gated = model.rms_norm && model.mlp > 0;
+    if (!gated && model.mlp > 0 && model.mlp != 4 * model.hidden) {
+        throw UsageError(
+            fmt::format("{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's; say what its "
+                        "tensors are by --model flat --parameters N",
+                        model.source, model.mlp));
+    }
+    std::string text = fmt::format("{}layers={}:hidden={}", transformer_prefix, model.layers, model.hidden);
+    if (gated) {
+        text += fmt::format(":mlp={}:key-values={}", model.mlp, model.kv_heads * model.head_dim);
+    }
+    return text + fmt::format(":vocabulary={}{}", model.vocabulary, model.tied_embeddings ? ":tied=1" : "");
 }
 
 }  // namespace dlmb::dp_gradients

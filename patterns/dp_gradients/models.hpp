@@ -4,7 +4,11 @@
 // Models as data parallelism sees them: sizes of parameter tensors, in the order in which frameworks register them.
 #pragma once
 
+#include "patterns/model_file.hpp"
+
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +37,11 @@ struct Model {
 
 /// `name` is one of model_names().
 [[nodiscard]] Model model_named(std::string_view name);
+
+/// "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tied=1": gated as LLaMA, or as GPT
+/// without `mlp`. Nothing: `text` does not begin so. Throws UsageError that names --model.
+[[nodiscard]] std::optional<Model> transformer_of(std::string_view text);
+/// The same the other way round. Throws UsageError for a model that is neither.
+[[nodiscard]] std::string transformer_text(ModelShape const& model);
 
 }  // namespace dlmb::dp_gradients

@@ -5,12 +5,14 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/model_file.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -156,6 +158,8 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
         {"max_mean_rank", max_over_mean(ranks)},
         {"rows_total", static_cast<double>(summed[rows])},
         {"ranks_per_token", per_token(token_ranks)},
+        {"ep", static_cast<double>(params.ep)},
+        {"experts_per_rank_most", static_cast<double>((params.experts + params.ep - 1) / params.ep)},
     };
     if (world.ranks_per_node > 0) {
         statistics.push_back({"nodes_per_token", per_token(token_nodes)});
@@ -207,6 +211,18 @@ public:
 
     [[nodiscard]] bool draws_differ() const override { return true; }
 
+    [[nodiscard]] std::vector<std::string> remarks() const override {
+        std::size_t const fewest = params_.experts / params_.ep;
+        if (params_.experts % params_.ep == 0) {
+            return {};
+        }
+        double const mean = static_cast<double>(params_.experts) / static_cast<double>(params_.ep);
+        return {fmt::format(
+            "{} experts on --ep {} are {} or {} per rank: even balanced routing loads a rank by {:.2f} of the "
+            "mean",
+            params_.experts, params_.ep, fewest, fewest + 1, static_cast<double>(fewest + 1) / mean)};
+    }
+
 private:
     Params params_;
     WorldShape world_;
@@ -221,11 +237,30 @@ constexpr std::string_view phases[] = {"count_exchange", "dispatch", "combine"};
 
 }  // namespace
 
+namespace {
+
+Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+    ModelParameters parameters(model);
+    parameters.needed("hidden", model.hidden, "its hidden size")
+        .needed("experts", model.experts, "its number of experts")
+        .needed("top-k", model.top_k, "how many experts a token has")
+        .needed("layers", model.layers - std::min(model.layers, model.dense_layers), "its layers with experts")
+        .optional("ep", parallel.ep)
+        .optional("expert-groups", model.expert_groups)
+        .optional("group-limit", model.group_limit)
+        .text("group-score", model.group_of_two_best ? "best_two" : "best")
+        .element();
+    return parameters.values();
+}
+
+}  // namespace
+
 PatternType const& type() {
     static PatternType const moe_alltoall{
         "moe_alltoall",    "mixture-of-experts dispatch and combine (expert parallelism)",
         parameter_infos(), phases,
-        presets_json,      make};
+        presets_json,      make,
+        of_model};
     return moe_alltoall;
 }
 

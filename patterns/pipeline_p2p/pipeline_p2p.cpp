@@ -17,6 +17,7 @@
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
 #include "common/plan/builder.hpp"
+#include "patterns/model_file.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/messages.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
@@ -366,10 +367,27 @@ constexpr std::string_view compute_parameters[] = {"compute"};
 
 }  // namespace
 
+namespace {
+
+/// Stages share an embedding only where the model's input and output do.
+Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+    ModelParameters parameters(model);
+    parameters.needed("hidden", model.hidden, "its hidden size")
+        .optional("vocabulary", model.tied_embeddings ? padded_vocabulary(model.vocabulary, parallel.tp) : 0)
+        .optional("pp", parallel.pp)
+        .optional("tp", parallel.tp)
+        .optional("cp", parallel.cp)
+        .element();
+    return parameters.values();
+}
+
+}  // namespace
+
 PatternType const& type() {
-    static PatternType const pipeline_p2p{
-        "pipeline_p2p",    "pipeline-parallel point-to-point schedules", parameter_infos(), phases, presets_json, make,
-        compute_parameters};
+    static PatternType const pipeline_p2p{"pipeline_p2p",    "pipeline-parallel point-to-point schedules",
+                                          parameter_infos(), phases,
+                                          presets_json,      make,
+                                          of_model,          compute_parameters};
     return pipeline_p2p;
 }
 

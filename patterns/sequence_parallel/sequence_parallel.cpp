@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
+#include "patterns/model_file.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -263,6 +264,21 @@ constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
 }  // namespace
 
+namespace {
+
+Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+    ModelParameters parameters(model);
+    parameters.needed("heads", model.heads, "its attention heads")
+        .optional("kv-heads", model.kv_heads)
+        .needed("head-dim", model.head_dim, "the dimension of a head")
+        .needed("layers", model.layers, "its number of layers")
+        .optional("sp", parallel.cp)
+        .element();
+    return parameters.values();
+}
+
+}  // namespace
+
 PatternType const& type() {
     static PatternType const sequence_parallel{"sequence_parallel",
                                                "attention over long sequences: Ulysses exchanges or ring attention",
@@ -270,6 +286,7 @@ PatternType const& type() {
                                                phases,
                                                presets_json,
                                                make,
+                                               of_model,
                                                compute_parameters};
     return sequence_parallel;
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
+#include "patterns/model_file.hpp"
 #include "patterns/readers.hpp"
 
 #include <fmt/core.h>
@@ -346,11 +347,29 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "forward"
 
 }  // namespace
 
+namespace {
+
+/// The vocabulary as it is padded for the ranks that divide it.
+Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+    ModelParameters parameters(model);
+    parameters.needed("hidden", model.hidden, "its hidden size")
+        .needed("layers", model.layers, "its number of layers")
+        .optional("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp))
+        .optional("tp", parallel.tp)
+        .optional("pp", parallel.pp)
+        .text("norm", model.rms_norm ? "rmsnorm" : "layernorm")
+        .element();
+    return parameters.values();
+}
+
+}  // namespace
+
 PatternType const& type() {
     static PatternType const tp_allreduce{
         "tp_allreduce", "collectives of tensor-parallel transformer layers, in training and inference",
         infos,          phases,
-        presets_json,   make};
+        presets_json,   make,
+        of_model};
     return tp_allreduce;
 }
 

@@ -3,6 +3,7 @@
 #include "common/app/info/info.hpp"
 
 #include "common/app/adopt_device.hpp"
+#include "common/app/info/lint_model.hpp"
 #include "common/app/info/noise_floor.hpp"
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"
@@ -254,10 +255,19 @@ int calibrate(Bootstrap& bootstrap, bool json) {
     return from_rank(bootstrap, bootstrap.rank() == 0 ? print_noise(floor, json) : exit_ok);
 }
 
+int print_lint(ModelShape const& model, Parallelism const& parallel, bool json) {
+    InfoJson const findings = lint_json(model, parallel);
+    int const printed = print(json ? findings.dump(2) + "\n" : lint_text(findings));
+    return printed == exit_ok && !findings["fits"].get<bool>() ? exit_cell_failed : printed;
+}
+
 }  // namespace
 
-int run_info(int argc, char** argv) {
+int run_info(int argc, char** argv, std::span<PatternType const* const> patterns) {
     bool json = false;
+    std::string model;
+    std::string preset;
+    std::string parallel;
     bool probe = false;
     bool noise = false;
     std::vector<std::filesystem::path> from;
@@ -267,6 +277,13 @@ int run_info(int argc, char** argv) {
         "--calibrate", noise, "noise floor over the ranks of this launch, and what slowdown several launches can show");
     app.add_option("--from", from, "result files of several launches: their spread, instead of measuring")
         ->needs(calibrating);
+    auto* const linting =
+        app.add_option("--lint-model", model,
+                       "config.json of a model, or nothing with --preset: sizes that the ranks do not "
+                       "divide or that leave hardware idle; exit 1 where one does not fit")
+            ->expected(0, 1);
+    app.add_option("--preset", preset, "the model of the presets with this name")->needs(linting);
+    app.add_option("--parallel", parallel, "ranks that divide the model: tp=8,pp=4,ep=8,cp=2")->needs(linting);
     app.add_flag("--probe-mpi-device", probe, "try whether MPI takes device memory (two ranks; it may crash)");
     try {
         app.parse(argc, argv);
@@ -276,6 +293,13 @@ int run_info(int argc, char** argv) {
         return complain(error.what(), exit_usage);
     }
     try {
+        if (linting->count() > 0) {
+            if (model.empty() == preset.empty()) {
+                throw UsageError("--lint-model: give the config.json of a model, or --preset NAME");
+            }
+            return print_lint(preset.empty() ? read_model(model) : model_of_presets(preset, patterns),
+                              parse_parallelism(parallel, "--parallel"), json);
+        }
         if (!from.empty()) {
             return print_noise(read_noise_floor(from), json);
         }

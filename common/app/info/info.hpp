@@ -7,15 +7,18 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/record/environment.hpp"
+#include "patterns/pattern.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <span>
 #include <string>
 
 namespace dlmb::app {
 
-/// Prints a table, or one JSON object with --json. Exit 0, or 64 for a wrong option.
-int run_info(int argc, char** argv);
+/// Prints a table, or one JSON object with --json. Exit 0; 1 where --lint-model finds what does not fit; 64 for a wrong
+/// option.
+int run_info(int argc, char** argv, std::span<PatternType const* const> patterns);
 
 /// Collective over two ranks. A launch of its own: a library that does not take device memory crashes, which ends this
 /// process with one line and exit_cell_failed. Otherwise exit_ok (it does), exit_cell_failed (payload was wrong) or

@@ -8,6 +8,7 @@
 #include "common/app/printouts.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
+#include "patterns/model_file.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -33,6 +34,8 @@ struct Texts {
     std::vector<std::string> memory{"host"};
     std::string mpi_device = "auto";
     std::string use_table;
+    std::string model;
+    std::string parallel;
     std::string buffer_limit;
     double drop_slower = 2;
 };
@@ -133,6 +136,13 @@ void add_traffic(CLI::App& app, PatternType const& type, Options& options, Texts
     OptionGroup group(app, "Traffic (a list runs a sweep)");
     group.list("--preset", options.presets, "published model parameters, a comma-separated list");
     group.flag("--list-presets", texts.list_presets, "print the presets with their sources and exit");
+    if (type.of_model != nullptr) {
+        auto const& own = type.parameters;
+        if (std::none_of(own.begin(), own.end(), [](ParameterInfo const& each) { return each.name == "model"; })) {
+            group.add("--model", texts.model, "config.json of a model (Hugging Face), which parameters follow from");
+        }
+        group.add("--parallel", texts.parallel, "ranks that divide the model, for example tp=8,pp=4,ep=8,cp=2,dp=4");
+    }
     for (ParameterInfo const& parameter : type.parameters) {
         add_parameter(group, parameter, options);
     }
@@ -326,6 +336,31 @@ void take_definition(CLI::App const& app, Options& options) {
     options.also_in_place = options.suite == Suite::nccl && options.parameters.count("in-place") == 0;
 }
 
+/// What follows from --model FILE and --parallel. A pattern that has models of its own takes a file as one of them.
+void take_model(PatternType const& type, Texts texts, Options& options) {
+    auto const own = options.parameters.find("model");
+    if (own != options.parameters.end() && own->second.size() == 1 && own->second.front().ends_with(".json")) {
+        texts.model = own->second.front();
+        options.parameters.erase(own);
+    }
+    if (texts.model.empty()) {
+        if (!texts.parallel.empty()) {
+            throw UsageError(
+                "--parallel: divides the model of --model FILE; without one give the options of this program");
+        }
+        return;
+    }
+    if (!options.presets.empty()) {
+        throw UsageError("--model: gives what --preset gives, too; use one of them");
+    }
+    ModelShape const model = read_model(texts.model);
+    options.of_model = type.of_model(model, parse_parallelism(texts.parallel, "--parallel"));
+    options.model = model.name;
+    for (auto const& [name, values] : options.parameters) {
+        options.of_model.erase(name);
+    }
+}
+
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {
     std::vector<std::string> const unknown = app.remaining();
     if (dynamic_cast<CLI::ExtrasError const*>(&error) == nullptr || unknown.empty()) {
@@ -372,6 +407,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     options.suite = command.suite;
     take_suite_defaults(type, command, options.parameters);
     take_definition(app, options);
+    take_model(type, texts, options);
     take(texts, options);
     return options;
 }

@@ -4,6 +4,7 @@
 #include "common/base/error.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +30,21 @@ std::string parse_refusal(std::vector<std::string> arguments) {
         return error.what();
     }
     return "";
+}
+
+TEST(Options, AModelFileGivesWhatFollowsFromItAndWhatIsGivenWins) {
+    record::TemporaryFolder const folder;
+    std::string const file = (folder / "config.json").string();
+    record::write_file(file,
+                       R"({"hidden_size": 128, "num_hidden_layers": 2, "num_experts": 8, "num_experts_per_tok": 2})");
+    Options const options = parse({"--model", file, "--parallel", "ep=4", "--hidden", "64"});
+    EXPECT_EQ(options.model, "config");
+    EXPECT_EQ(options.of_model.count("hidden"), 0U);
+    EXPECT_EQ(options.of_model.at("experts"), "8");
+    EXPECT_EQ(options.of_model.at("ep"), "4");
+    EXPECT_THROW((void)parse({"--model", file, "--preset", "deepseek-v3"}), UsageError);
+    EXPECT_THROW((void)parse({"--parallel", "ep=4"}), UsageError);
+    EXPECT_THROW((void)parse({"--model", file + ".none"}), UsageError);
 }
 
 TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {

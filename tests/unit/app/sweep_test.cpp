@@ -29,6 +29,33 @@ TEST(Sweep, IsEveryPresetWithEveryCombination) {
     EXPECT_EQ(points[11].preset_values.at("hidden"), "7168");
 }
 
+TEST(Sweep, WhatFollowsFromAModelIsBelowWhatIsGivenAndTheTitleNamesTheModel) {
+    Options options;
+    options.model = "llama";
+    options.of_model = {{"hidden", "4096"}, {"experts", "8"}};
+    options.parameters = {{"hidden", {"64"}}, {"tokens", {"1", "2"}}};
+    options.of_model.erase("hidden");
+    std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), options);
+    ASSERT_EQ(points.size(), 2U);
+    EXPECT_EQ(points[0].title, "llama hidden=64 tokens=1");
+    EXPECT_EQ(points[0].parameters.at("experts"), "8");
+    EXPECT_EQ(points[0].preset_values.at("experts"), "64") << "so that the cell's id names it";
+}
+
+TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {
+    Options options;
+    options.presets = {"deepseek-v3"};
+    options.parameters = {{"expert-groups", {"7"}}};
+    SweepPoint const point = expand_sweep(moe_alltoall::type(), options).front();
+    try {
+        (void)make_pattern(moe_alltoall::type(), point, {4, 4});
+        ADD_FAILURE() << "7 groups of 256 experts";
+    } catch (UsageError const& error) {
+        EXPECT_STREQ(error.what(),
+                     "--expert-groups 7: does not divide --experts 256; --experts 256 is of preset deepseek-v3");
+    }
+}
+
 TEST(Sweep, OfMillionsOfPointsIsRefused) {
     std::vector<std::string> many;
     for (int i = 1; i <= 400; ++i) {

@@ -1,0 +1,252 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/model_file.hpp"
+
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/base/units.hpp"
+#include "patterns/readers.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace dlmb {
+namespace {
+
+using ModelJson = nlohmann::json;
+using Names = std::initializer_list<char const*>;
+
+constexpr std::uint64_t largest = std::uint64_t{1} << 32U;
+
+/// The object that holds the sizes: models of text and pictures have their transformer in one of their own.
+ModelJson const& text_model(ModelJson const& whole) {
+    auto const inner = whole.find("text_config");
+    return inner != whole.end() && inner->is_object() ? *inner : whole;
+}
+
+class ModelReader {
+public:
+    ModelReader(ModelJson const& model, std::string const& source) : model_(model), source_(source) {}
+
+    /// The first of `names` that is there and not null; 0: none is.
+    [[nodiscard]] std::uint64_t size(Names names) const {
+        ModelJson const* const value = first(names);
+        if (value == nullptr) {
+            return 0;
+        }
+        bool const whole =
+            value->is_number_integer() && (value->is_number_unsigned() || value->get<std::int64_t>() >= 0);
+        if (!whole || value->get<std::uint64_t>() > largest) {
+            throw UsageError(fmt::format("{}: '{}' is {}, which is no whole number from 0 to 2^32", source_,
+                                         name_of_first(names), shortened(value->dump())));
+        }
+        return value->get<std::uint64_t>();
+    }
+    [[nodiscard]] bool has(Names names) const { return first(names) != nullptr; }
+    [[nodiscard]] bool is_true(Names names) const {
+        ModelJson const* const value = first(names);
+        return value != nullptr && value->is_boolean() && value->get<bool>();
+    }
+    [[nodiscard]] std::string text(Names names) const {
+        ModelJson const* const value = first(names);
+        return value != nullptr && value->is_string() ? value->get<std::string>() : std::string{};
+    }
+
+private:
+    [[nodiscard]] ModelJson const* first(Names names) const {
+        for (char const* name : names) {
+            auto const found = model_.find(name);
+            if (found != model_.end() && !found->is_null()) {
+                return &*found;
+            }
+        }
+        return nullptr;
+    }
+    [[nodiscard]] std::string_view name_of_first(Names names) const {
+        return *std::find_if(names.begin(), names.end(), [&](char const* name) { return first({name}) != nullptr; });
+    }
+    [[nodiscard]] static std::string shortened(std::string text) {
+        constexpr std::size_t most = 40;
+        return text.size() <= most ? text : text.substr(0, most) + "...";
+    }
+
+    ModelJson const& model_;
+    std::string const& source_;
+};
+
+/// Of `layers`, those that have no experts: the first ones (DeepSeek), or all but every n-th (Qwen, Mixtral).
+std::uint64_t layers_without_experts(ModelReader const& model, std::uint64_t layers) {
+    std::uint64_t const step =
+        std::max<std::uint64_t>(model.size({"decoder_sparse_step", "interleave_moe_layer_step"}), 1);
+    std::uint64_t const first = std::min(model.size({"first_k_dense_replace"}), layers);
+    return first + (layers - first) - (layers - first) / step;
+}
+
+std::optional<Element> weights_in(ModelReader const& model) {
+    std::string const type = model.text({"torch_dtype", "dtype"});
+    return type == "bfloat16"  ? std::optional(Element::bf16)
+           : type == "float16" ? std::optional(Element::fp16)
+           : type == "float32" ? std::optional(Element::fp32)
+                               : std::nullopt;
+}
+
+void read_experts(ModelReader const& model, ModelShape& shape) {
+    shape.experts = model.size({"n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"});
+    if (shape.experts == 0) {
+        return;
+    }
+    shape.top_k = model.size({"num_experts_per_tok", "num_experts_per_token", "moe_top_k", "moe_topk"});
+    shape.dense_layers = layers_without_experts(model, shape.layers);
+    shape.expert_groups = model.size({"n_group"});
+    shape.group_limit = model.size({"topk_group"});
+    shape.group_of_two_best = model.text({"topk_method"}) == "noaux_tc";
+}
+
+ModelShape shape_from(ModelJson const& json, std::string const& source, std::string const& name) {
+    ModelReader const model(json, source);
+    ModelShape shape;
+    shape.source = source;
+    shape.name = name;
+    shape.hidden = model.size({"hidden_size", "n_embd", "d_model", "dim"});
+    shape.layers = model.size({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    shape.heads = model.size({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+    shape.kv_heads = model.is_true({"multi_query"}) ? 1 : model.size({"num_key_value_heads", "n_kv_heads"});
+    shape.kv_heads = shape.kv_heads == 0 ? shape.heads : shape.kv_heads;
+    shape.head_dim = model.size({"head_dim", "v_head_dim"});
+    if (shape.head_dim == 0 && shape.heads > 0 && shape.hidden % shape.heads == 0) {
+        shape.head_dim = shape.hidden / shape.heads;
+    }
+    shape.mlp = model.size({"intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "hidden_dim"});
+    shape.vocabulary = model.size({"vocab_size"});
+    shape.rms_norm = model.has({"rms_norm_eps", "norm_eps"});
+    shape.tied_embeddings = model.is_true({"tie_word_embeddings"});
+    shape.element = weights_in(model);
+    read_experts(model, shape);
+    if (shape.hidden == 0) {
+        throw UsageError(
+            fmt::format("{}: tells no hidden size (hidden_size, n_embd, d_model or dim); give the config.json of a "
+                        "transformer, or Llama's params.json",
+                        source));
+    }
+    return shape;
+}
+
+}  // namespace
+
+ModelShape read_model(std::filesystem::path const& path) {
+    std::string const source = path.string();
+    ModelJson json;
+    try {
+        json = ModelJson::parse(read_document(path));
+    } catch (ModelJson::exception const& error) {
+        throw UsageError(fmt::format("{}: is no JSON: {}", source, one_line(error.what())));
+    }
+    if (!json.is_object()) {
+        throw UsageError(fmt::format("{}: is no JSON object; give the config.json of a transformer", source));
+    }
+    ModelReader const whole(json, source);
+    std::string const type = whole.text({"model_type"});
+    return shape_from(text_model(json), source, type.empty() ? path.stem().string() : type);
+}
+
+ModelShape model_of(Preset const& preset) {
+    auto const size = [&](char const* name) -> std::uint64_t {
+        auto const found = preset.values.find(name);
+        return found == preset.values.end() ? 0 : parse_whole<std::uint64_t>(found->second).value_or(0);
+    };
+    ModelShape shape;
+    shape.source = fmt::format("preset {}", preset.name);
+    shape.name = preset.name;
+    shape.hidden = size("hidden");
+    shape.layers = size("layers");
+    shape.heads = size("heads");
+    shape.kv_heads = size("kv-heads") == 0 ? shape.heads : size("kv-heads");
+    shape.head_dim = size("head-dim");
+    shape.vocabulary = size("vocabulary");
+    shape.experts = size("experts");
+    shape.top_k = size("top-k");
+    shape.expert_groups = size("expert-groups");
+    shape.group_limit = size("group-limit");
+    auto const element = preset.values.find("element");
+    shape.element = element == preset.values.end() ? std::nullopt : element_named(element->second);
+    return shape;
+}
+
+ModelShape joined(ModelShape first, ModelShape const& second) {
+    first.source = first.source.empty() ? second.source : first.source;
+    first.name = first.name.empty() ? second.name : first.name;
+    for (auto const size : {&ModelShape::hidden, &ModelShape::layers, &ModelShape::heads, &ModelShape::kv_heads,
+                            &ModelShape::head_dim, &ModelShape::mlp, &ModelShape::vocabulary, &ModelShape::experts,
+                            &ModelShape::top_k, &ModelShape::expert_groups, &ModelShape::group_limit}) {
+        first.*size = first.*size == 0 ? second.*size : first.*size;
+    }
+    first.element = first.element ? first.element : second.element;
+    return first;
+}
+
+Parallelism parse_parallelism(std::string_view text, std::string_view option) {
+    Parallelism parallel;
+    std::pair<std::string_view, std::uint64_t*> const known[] = {
+        {"tp", &parallel.tp}, {"pp", &parallel.pp}, {"ep", &parallel.ep}, {"cp", &parallel.cp}, {"dp", &parallel.dp}};
+    while (!text.empty()) {
+        std::string_view const word = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(text.size(), word.size() + 1));
+        std::size_t const equals = word.find('=');
+        auto const* const found = std::find_if(std::begin(known), std::end(known),
+                                               [&](auto const& each) { return each.first == word.substr(0, equals); });
+        auto const ranks =
+            equals == std::string_view::npos ? std::nullopt : parse_whole<std::uint64_t>(word.substr(equals + 1));
+        if (found == std::end(known) || !ranks || *ranks == 0 || *ranks > largest) {
+            throw UsageError(fmt::format("{} '{}': expected tp, pp, ep, cp or dp with a number of ranks, for example "
+                                         "tp=8,pp=4",
+                                         option, word));
+        }
+        if (*found->second != 0) {
+            throw UsageError(fmt::format("{}: '{}' is there twice", option, found->first));
+        }
+        *found->second = *ranks;
+    }
+    return parallel;
+}
+
+std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp) {
+    std::uint64_t const unit = 128 * std::max<std::uint64_t>(tp, 1);
+    return (vocabulary + unit - 1) / unit * unit;
+}
+
+ModelParameters& ModelParameters::needed(std::string_view parameter, std::uint64_t value, std::string_view what) {
+    if (value == 0) {
+        throw UsageError(fmt::format("{}: does not tell {}, which --{} follows from; give --{} as well", model_.source,
+                                     what, parameter, parameter));
+    }
+    return optional(parameter, value);
+}
+
+ModelParameters& ModelParameters::optional(std::string_view parameter, std::uint64_t value) {
+    if (value != 0) {
+        values_.insert_or_assign(std::string(parameter), fmt::format("{}", value));
+    }
+    return *this;
+}
+
+ModelParameters& ModelParameters::text(std::string_view parameter, std::string_view value) {
+    values_.insert_or_assign(std::string(parameter), std::string(value));
+    return *this;
+}
+
+ModelParameters& ModelParameters::element() {
+    auto const& known = training_elements;
+    if (model_.element && std::find(known.begin(), known.end(), *model_.element) != known.end()) {
+        text("element", name_of(*model_.element));
+    }
+    return *this;
+}
+
+}  // namespace dlmb

@@ -1,0 +1,156 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "patterns/dp_gradients/models.hpp"
+#include "patterns/model_file.hpp"
+#include "patterns/model_lint.hpp"
+#include "patterns/registry.hpp"
+#include "tests/unit/record/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace dlmb {
+namespace {
+
+ModelShape read_text(std::string const& text) {
+    record::TemporaryFolder const folder;
+    record::write_file(folder / "config.json", text);
+    return read_model(folder / "config.json");
+}
+
+std::string refused(std::string const& text) {
+    try {
+        (void)read_text(text);
+    } catch (UsageError const& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+Parameters of(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
+    for (PatternType const* const type : pattern_types()) {
+        if (type->name == pattern) {
+            return type->of_model(model, parse_parallelism(parallel, "--parallel"));
+        }
+    }
+    throw Error("no such pattern");
+}
+
+bool has(std::vector<ShapeFinding> const& findings, ShapeFault fault, std::string_view words) {
+    return std::any_of(findings.begin(), findings.end(), [&](ShapeFinding const& finding) {
+        return finding.fault == fault && finding.what.find(words) != std::string::npos;
+    });
+}
+
+std::string const llama = R"({"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+    "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+    "rms_norm_eps": 1e-05, "torch_dtype": "bfloat16", "tie_word_embeddings": false})";
+std::string const mixture = R"({"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
+    "num_attention_heads": 128, "vocab_size": 129280, "n_routed_experts": 256, "num_experts_per_tok": 8,
+    "first_k_dense_replace": 3, "n_group": 8, "topk_group": 4, "topk_method": "noaux_tc", "rms_norm_eps": 1e-06})";
+
+TEST(ModelFile, TellsASizeByAnyOfTheNamesThatModelsGiveIt) {
+    ModelShape const one = read_text(llama);
+    EXPECT_EQ(one.name, "llama");
+    EXPECT_EQ(one.kv_heads, 8U);
+    EXPECT_EQ(one.head_dim, 128U);
+    EXPECT_EQ(one.element, Element::bf16);
+    ModelShape const other = read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257})");
+    EXPECT_EQ(other.hidden, 768U);
+    EXPECT_EQ(other.kv_heads, 12U);
+    EXPECT_FALSE(other.rms_norm);
+    EXPECT_EQ(read_text(R"({"text_config": {"hidden_size": 5120}, "vision_config": {"hidden_size": 8}})").hidden,
+              5120U);
+    EXPECT_EQ(read_text(R"({"dim": 64, "n_layers": 2})").layers, 2U) << "params.json of Llama";
+}
+
+TEST(ModelFile, KnowsWhichLayersHaveExperts) {
+    EXPECT_EQ(read_text(mixture).dense_layers, 3U);
+    EXPECT_EQ(read_text(R"({"hidden_size": 64, "num_hidden_layers": 24, "num_experts": 60, "decoder_sparse_step": 2})")
+                  .dense_layers,
+              12U);
+}
+
+TEST(ModelFile, RefusesWhatIsNoModelInOneLine) {
+    EXPECT_NE(refused("[1]").find("no JSON object"), std::string::npos);
+    EXPECT_NE(refused("{").find("no JSON"), std::string::npos);
+    EXPECT_NE(refused("{}").find("no hidden size"), std::string::npos);
+    EXPECT_NE(refused(R"({"hidden_size": -1})").find("'hidden_size' is -1"), std::string::npos);
+    EXPECT_NE(refused(R"({"hidden_size": 1e300})").find("hidden_size"), std::string::npos);
+    EXPECT_NE(refused(R"({"hidden_size": 18446744073709551615})").find("2^32"), std::string::npos);
+    EXPECT_NE(refused(R"({"hidden_size": "4096"})").find("whole number"), std::string::npos);
+    EXPECT_NE(refused(std::string(100'000, '[')).find("no JSON"), std::string::npos);
+}
+
+TEST(Parallelism, IsStrict) {
+    EXPECT_EQ(parse_parallelism("tp=8,pp=4,ep=2,cp=3,dp=5", "--parallel").ep, 2U);
+    for (char const* wrong : {"tp", "tp=", "tp=0", "tp=8,tp=4", "xp=1", "tp=1,,pp=2", "tp=-1"}) {
+        EXPECT_THROW((void)parse_parallelism(wrong, "--parallel"), UsageError) << wrong;
+    }
+}
+
+TEST(ModelFile, GivesEachPatternItsParameters) {
+    ModelShape const dense = read_text(llama);
+    EXPECT_EQ(of("tp_allreduce", dense, "tp=8,pp=4"), (Parameters{{"hidden", "4096"},
+                                                                  {"layers", "32"},
+                                                                  {"vocabulary", "129024"},
+                                                                  {"tp", "8"},
+                                                                  {"pp", "4"},
+                                                                  {"norm", "rmsnorm"},
+                                                                  {"element", "bf16"}}));
+    EXPECT_EQ(of("pipeline_p2p", dense, "pp=4"), (Parameters{{"hidden", "4096"}, {"pp", "4"}, {"element", "bf16"}}));
+    EXPECT_EQ(of("sequence_parallel", dense, "cp=2").at("kv-heads"), "8");
+    EXPECT_EQ(of("dp_gradients", dense).at("model"),
+              "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256");
+    EXPECT_THROW((void)of("moe_alltoall", dense), UsageError) << "it has no experts";
+    Parameters const moe = of("moe_alltoall", read_text(mixture), "ep=8");
+    EXPECT_EQ(moe.at("layers"), "58");
+    EXPECT_EQ(moe.at("expert-groups"), "8");
+    EXPECT_EQ(moe.at("group-score"), "best_two");
+    EXPECT_THROW((void)of("dp_gradients", read_text(mixture)), UsageError);
+}
+
+TEST(ModelFile, MakesTheGradientsOfTheModelThatHasAName) {
+    auto const read = dp_gradients::transformer_of(dp_gradients::transformer_text(read_text(llama)));
+    ASSERT_TRUE(read);
+    dp_gradients::Model const named = dp_gradients::model_named("llama3-8b");
+    EXPECT_EQ(read->elements(), named.elements());
+    EXPECT_EQ(read->tensors.size(), named.tensors.size());
+    EXPECT_EQ(named.elements(), 8'030'261'248U) << "as published";
+    for (char const* wrong :
+         {"transformer:", "transformer:layers=2", "transformer:layers=2:hidden=x", "transformer:a=1"}) {
+        EXPECT_THROW((void)dp_gradients::transformer_of(wrong), UsageError) << wrong;
+    }
+    EXPECT_FALSE(dp_gradients::transformer_of("gpt-125m"));
+}
+
+// The acceptance of arXiv 2401.14489 as DLMB reads it: hidden 4096 on tp 8 is clean, 4097 is not.
+TEST(ModelLint, FindsWhatTheRanksDoNotDivideAndNothingElse) {
+    Parallelism const tp8 = parse_parallelism("tp=8", "--parallel");
+    EXPECT_TRUE(lint(read_text(R"({"hidden_size": 4096})"), tp8).empty());
+    auto const odd = lint(read_text(R"({"hidden_size": 4097})"), tp8);
+    EXPECT_TRUE(has(odd, ShapeFault::does_not_fit, "hidden 4097 does not divide by tp 8"));
+    EXPECT_TRUE(has(odd, ShapeFault::slow, "no multiple of 128"));
+    auto const all = lint(read_text(mixture), parse_parallelism("tp=3,pp=4,ep=160", "--parallel"));
+    EXPECT_TRUE(has(all, ShapeFault::does_not_fit, "layers 61"));
+    EXPECT_TRUE(has(all, ShapeFault::does_not_fit, "experts 256"));
+    EXPECT_TRUE(has(all, ShapeFault::does_not_fit, "heads 128"));
+    auto const shared = lint(read_text(llama), parse_parallelism("tp=16", "--parallel"));
+    EXPECT_TRUE(has(shared, ShapeFault::slow, "key-value heads 8 on tp 16"));
+    EXPECT_TRUE(
+        has(lint(read_text(R"({"hidden_size": 80, "num_attention_heads": 2})"), {}), ShapeFault::slow, "40 values"));
+}
+
+// Megatron-LM, vocab_utils.py.
+TEST(ModelLint, PadsTheVocabularyAsMegatronDoes) {
+    EXPECT_EQ(padded_vocabulary(50257, 1), 50304U);
+    EXPECT_EQ(padded_vocabulary(50257, 8), 51200U);
+    EXPECT_EQ(padded_vocabulary(51200, 8), 51200U);
+    ModelShape const gpt2 = read_text(R"({"n_embd": 768, "vocab_size": 50257})");
+    EXPECT_TRUE(has(lint(gpt2, {}), ShapeFault::padded, "50304"));
+}
+
+}  // namespace
+}  // namespace dlmb
