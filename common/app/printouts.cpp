@@ -116,6 +116,10 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
         write_goal(plans, sink);
         return;
     }
+    if (*options.plan == PlanFormat::dot) {
+        write_dot(plans, sink);
+        return;
+    }
     std::map<std::string, double> const statistics = statistics_over_ranks(*pattern, world, draw);
     if (*options.plan == PlanFormat::json) {
         Parameters const& parameters = point.parameters;

@@ -2,70 +2,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/group_index.hpp"
 #include "common/plan/plan_text.hpp"
+#include "common/plan/step_tags.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 namespace dlmb {
 namespace {
 
 using Label = std::uint64_t;
-using Tag = std::uint64_t;
-
-/// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else.
-class Tags {
-public:
-    explicit Tags(PlanSource const& plans) {
-        std::vector<std::pair<Tag*, std::size_t>> groups;  // their first tag, and how many tags each needs
-        Tag next = 0;
-        plans.each([&](Plan const& plan) {
-            std::vector<std::size_t> counts(plan.groups.size(), 0);
-            for (Step const& step : plan.steps) {
-                if (auto const* send = std::get_if<Send>(&step.operation)) {
-                    next = std::max(next, static_cast<Tag>(send->channel) + 1);
-                }
-                if (auto const group = collective_group(step.operation)) {
-                    ++counts.at(*group);
-                }
-            }
-            for (std::size_t group = 0; group < plan.groups.size(); ++group) {
-                auto const [place, added] = first_.try_emplace(plan.groups[group].members, 0);
-                if (added) {
-                    groups.emplace_back(&place->second, counts[group]);
-                }
-            }
-        });
-        for (auto const& [first, count] : groups) {
-            *first = std::exchange(next, next + count);
-        }
-    }
-    /// By step of the plan; 0 where it is no collective.
-    [[nodiscard]] std::vector<Tag> of(Plan const& plan) const {
-        std::vector<Tag> next;
-        for (Group const& group : plan.groups) {
-            next.push_back(first_.at(group.members));
-        }
-        std::vector<Tag> tags;
-        for (Step const& step : plan.steps) {
-            auto const group = collective_group(step.operation);
-            tags.push_back(group ? next.at(*group)++ : 0);
-        }
-        return tags;
-    }
-
-private:
-    std::map<std::vector<Rank>, Tag> first_;  // by members
-};
 
 /// Writes one rank's block. A step begins after one label and ends in one label, so that dependencies between steps
 /// with many messages stay linear; the calc of 0 that joins several messages costs nothing.
 class RankWriter {
 public:
-    RankWriter(Plan const& plan, Tags const& tags, std::string& text)
+    RankWriter(Plan const& plan, StepTags const& tags, std::string& text)
         : plan_(plan), tags_(tags.of(plan)), text_(text) {}
 
     void write() {
@@ -271,7 +224,7 @@ private:
 }  // namespace
 
 void write_goal(PlanSource const& plans, TextSink const& sink) {
-    Tags const tags(plans);
+    StepTags const tags(plans);
     sink(fmt::format("num_ranks {}\n", plans.ranks()));
     plans.each([&](Plan const& plan) {
         std::string text = "\n";

@@ -3,8 +3,8 @@
 //
 // Plans as text for people: the steps of every rank, traffic matrices, and what a plan set moves by phase and kind of
 // operation, the view in which traffic studies compare ways to be parallel (Anthony et al., "Demystifying the
-// Communication Characteristics for Distributed Transformer Models"). And as GOAL, the point-to-point schedule language
-// of network simulators (LogGOPSim).
+// Communication Characteristics for Distributed Transformer Models"). As GOAL, the point-to-point schedule language
+// of network simulators (LogGOPSim), and as a graph of Graphviz.
 #pragma once
 
 #include "common/plan/plan_source.hpp"
@@ -52,5 +52,10 @@ struct Volume {
 /// each plan twice, and writes rank by rank.
 void write_goal(PlanSource const& plans, TextSink const& sink);
 [[nodiscard]] std::string to_goal(PlanSource const& plans);
+
+/// A graph of Graphviz, for plans that validate() accepts: a cluster per rank, a box per step; dashed edges for what a
+/// step waits for; an edge per message with its bytes, bytes to self included. The ranks of a collective each have an
+/// edge to one node, with the bytes of its full logical buffer. Asks for each plan twice, and writes rank by rank.
+void write_dot(PlanSource const& plans, TextSink const& sink);
 
 }  // namespace dlmb

@@ -248,9 +248,10 @@ void add_output(CLI::App& app, Options& options, Texts& texts) {
     group.path("--results", options.results, "append the results to this JSON Lines file");
     group.flag("--resume", options.resume, "skip cells that the results file already holds as ok");
     group.add("--campaign", options.campaign, "name that joins several launches in the results");
-    group.choice("--plan", options.plan,
-                 {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"goal", PlanFormat::goal}},
-                 "print the plans of all ranks as text, json or goal, and stop");
+    group.choice(
+        "--plan", options.plan,
+        {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"goal", PlanFormat::goal}, {"dot", PlanFormat::dot}},
+        "print the plans of all ranks as text, json, goal or dot, and stop");
     group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
     group.choice("--columns", options.columns, {{"fitting", Columns::fitting}, {"all", Columns::all}},

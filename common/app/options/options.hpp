@@ -21,7 +21,7 @@
 
 namespace dlmb::app {
 
-enum class PlanFormat { text, json, goal };
+enum class PlanFormat { text, json, goal, dot };
 enum class Layout { dlmb, osu, nccl };
 enum class Columns { fitting, all };  // of our own layout: those that fit on a line, or all
 
