@@ -46,7 +46,7 @@ def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list
 
 def _candidate(request: Request, info: dict[str, Any], key: Key) -> Candidate:
     methods = tuple(map(str, range(_methods(request, info, key[0], key[1].operation))))
-    return Candidate(key, methods, 0, request.weights[key])
+    return Candidate(key, methods, len(methods), 0, request.weights[key])
 
 
 def _methods(request: Request, info: dict[str, Any], backend: str, operation: str) -> int:

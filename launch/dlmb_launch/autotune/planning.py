@@ -9,7 +9,7 @@ different ones where that is cheaper than another launch.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dlmb_launch.autotune.elimination import Standing
 from dlmb_launch.autotune.observations import Key
@@ -19,6 +19,7 @@ CONFIRM_LAUNCHES = 8
 FEWEST_CONFIRM_LAUNCHES = 6  # all six have to agree, or five and the least of them not
 SHORTEST_CELL_S, LONGEST_CELL_S = 0.02, 0.2  # more launches tell more than longer ones
 _FULL_LAUNCHES = 2  # with all methods, until most of them are out
+_FEWEST_METHODS = 2
 _PLANNED_SHARE = 0.75  # the rest is for what the table asks for, and for launches that take longer
 _USUALLY_LEFT = 3  # cells of a point after that, the default among them
 
@@ -61,9 +62,10 @@ Wanted = dict[Key, tuple[str, ...]]  # methods of each point, the one that other
 
 def grouped(wanted: Wanted, cost: Cost) -> list[Work]:
     """The launches that measure all of `wanted`, and more where that is cheaper than one more launch."""
-    works: list[Work] = []
-    for (backend, point), methods in sorted(wanted.items()):
-        works.append(Work(backend, point.operation, (point.size,), methods))
+    alike: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+    for (backend, point), (standard, *others) in sorted(wanted.items()):
+        alike.setdefault((backend, point.operation, (standard, *sorted(others))), []).append(point.size)
+    works = [Work(backend, operation, tuple(sizes), methods) for (backend, operation, methods), sizes in alike.items()]
     while pair := _best_pair(works, cost):
         joined = _joined(*pair)
         works = [each for each in works if each not in pair] + [joined]
@@ -83,23 +85,30 @@ def _best_pair(works: list[Work], cost: Cost) -> tuple[Work, Work] | None:
 
 def _joined(one: Work, other: Work) -> Work:
     sizes = tuple(sorted({*one.sizes, *other.sizes}))
-    methods = tuple(dict.fromkeys((*one.methods, *other.methods)))
-    return Work(one.backend, one.operation, sizes, methods)
+    others = sorted({*one.methods[1:], *other.methods[1:]})
+    return Work(one.backend, one.operation, sizes, (one.methods[0], *others))
 
 
 @dataclass(frozen=True)
 class Candidate:
     key: Key
-    methods: tuple[str, ...]  # that can still win, without the default
+    methods: tuple[str, ...]  # that can still win, without the default; the fastest first where there are launches
+    began: int  # how many methods there were
     launches: int
     value: float  # gain that is still possible, times use
 
     def cells_to_decide(self) -> float:
         """Cells until the point is decided and confirmed, as far as one can know."""
         full = max(_FULL_LAUNCHES - self.launches, 0)
-        later = SEARCH_LAUNCHES - max(self.launches, _FULL_LAUNCHES)
+        later = max(SEARCH_LAUNCHES - max(self.launches, _FULL_LAUNCHES), 0)
         left = len(self.methods) + 1
-        return full * left + max(later, 0) * min(left, _USUALLY_LEFT) + 2 * CONFIRM_LAUNCHES
+        return full * left + later * (min(left, _USUALLY_LEFT) if full else left) + 2 * CONFIRM_LAUNCHES
+
+    def halved(self) -> Candidate:
+        """After n launches the fastest of the methods, one in 2^n of those that began (sequential halving; Karnin, Koren, Somekh, Almost
+        optimal exploration in multi-armed bandits, ICML 2013), and two at least."""
+        kept = max(math.ceil(self.began / 2**self.launches), _FEWEST_METHODS)
+        return replace(self, methods=self.methods[:kept])
 
 
 def launches_to_decide(candidates: list[Candidate]) -> float:
@@ -110,7 +119,14 @@ def launches_to_decide(candidates: list[Candidate]) -> float:
 
 
 def racing(candidates: list[Candidate], cost: Cost, seconds_left: float) -> list[Candidate]:
-    """The points that the next launches measure: as many as can be decided in the time that is left, the best first."""
+    """The points that the next launches measure: as many as can be decided in the time that is left, the best first. Where that is not
+    enough for all of them, methods are left out that may win, but look as if they did not.
+    """
+    everything = _fitting(candidates, cost, seconds_left)
+    return everything if len(everything) == len(candidates) else _fitting([each.halved() for each in candidates], cost, seconds_left)
+
+
+def _fitting(candidates: list[Candidate], cost: Cost, seconds_left: float) -> list[Candidate]:
     ordered = sorted(candidates, key=lambda each: (-each.value / max(each.cells_to_decide(), 1), each.key))
     taken: list[Candidate] = []
     for candidate in ordered:

@@ -123,7 +123,7 @@ class Tuner:
             if self.request.weighted:  # seconds per iteration of the workload
                 weight *= statistics.median(measured[key].default_ns) / 1e9 if standing else 1.0
             value = planning.value_of(standing, weight) if standing else weight * _UNKNOWN_GAIN
-            found.append(Candidate(key, methods, launches, value))
+            found.append(Candidate(key, methods, len(competitors[key[0], key[1].operation]), launches, value))
         return found
 
     def _launches_of_points(self, kind: str) -> Counter[Key]:
