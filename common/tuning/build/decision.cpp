@@ -91,8 +91,7 @@ std::vector<MethodTimes const*> contenders(std::vector<MethodTimes> const& all_t
     }
     std::size_t const needed = std::min<std::size_t>(most, policy.launches);
     std::vector<MethodTimes const*> order = ranked(all_times);
-    std::erase_if(order,
-                  [&](MethodTimes const* each) { return !each->is_default && each->ratios.size() < needed; });
+    std::erase_if(order, [&](MethodTimes const* each) { return !each->is_default && each->ratios.size() < needed; });
     return order;
 }
 
