@@ -23,7 +23,7 @@ from dlmb_launch.sweep.driver import Driver
 from dlmb_launch.sweep.faults import OutputError
 from dlmb_launch.sweep.process import Interrupts
 from dlmb_launch.sweep.state import Folder
-from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep
+from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep, World
 from dlmb_results.output import write_output
 
 SURVEY, SEARCH, REPEAT, REFINE, CONFIRM = "survey", "search", "repeat", "refine", "confirm"
@@ -41,7 +41,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    ranks: int
+    world: World
     timing: str
     build: Path
     machine: launchers.Machine
@@ -118,7 +118,7 @@ class Campaign:
     def _text(self, name: str, works: list[Work], launches: int, options: dict[str, str], timeout_s: int) -> str:
         lines = ["# Made by dlmb_autotune.", f'name = "{name}"', f"launches = {launches}", f"launch-timeout = {timeout_s}", "", "[options]"]
         lines += [f'{key} = "{value}"' for key, value in {"timing": self.settings.timing, **options}.items()]
-        lines += ["", "[[world]]", f"ranks = {self.settings.ranks}"]
+        lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
         for number, work in enumerate(works, 1):
             sizes = ",".join(f"{size}:{size}" for size in work.sizes)
             lines += ["", "[[program]]", f'name = "{work.operation.replace(",", "+")}-{number}"', 'program = "collective"', f'operation = "{work.operation}"']

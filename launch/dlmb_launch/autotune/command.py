@@ -26,7 +26,6 @@ from dlmb_launch.autotune.tune_program import TuneFailed, TuneProgram, chosen_ru
 from dlmb_launch.autotune.tuner import Tuner
 from dlmb_launch.sweep import faults, launchers
 from dlmb_launch.sweep.process import Interrupts, Process
-from dlmb_launch.sweep.sweep_file import World
 from dlmb_results import program
 from dlmb_results.arguments import Parser
 from dlmb_results.output import write_output
@@ -52,6 +51,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         "files could be seen to act; 128+N stopped by signal N: the same command goes on",
     )
     parser.add_argument("--ranks", type=int, required=True, metavar="N", help="ranks of the programs that are to run faster")
+    parser.add_argument("--nodes", type=int, default=1, metavar="N", help="that they run on, equally many on each (default: 1)")
     parser.add_argument("--for", dest="consumers", metavar="LIST", help="openmpi, mpich, ucx, ucc, nccl; default: the MPI library here")
     parser.add_argument("--budget", default="20m", metavar="TIME", help="as 20m, 90s or 1h30m, for all runs into one folder (default: 20m)")
     parser.add_argument("-o", "--output", type=Path, default=Path("tuned"), metavar="FOLDER", help="default: tuned")
@@ -75,6 +75,8 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
     """And what people should know of it."""
     if not 2 <= options.ranks <= 1 << 20:
         raise faults.UsageError(f"--ranks {options.ranks}: a number from 2 up")
+    if options.nodes < 1 or options.ranks % options.nodes != 0:
+        raise faults.UsageError(f"--nodes {options.nodes}: {options.ranks} ranks do not divide over them")
     if options.workload and options.sizes:
         raise faults.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
     wanted = consumers.chosen(options.consumers, info)
@@ -84,12 +86,13 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
     machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
     cores = len(os.sched_getaffinity(0))
-    if "SLURM_JOB_ID" not in os.environ and options.ranks > cores:
+    if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
         cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not for those with a core per rank")
         machine = replace(machine, oversubscribe=True, bind="none" if options.machine is None else machine.bind)
         accept.append("oversubscribed")
     asked = Request(
         ranks=options.ranks,
+        nodes=options.nodes,
         consumers=tuple(wanted),
         weights=request.points(tuple(wanted), operations, points.parse_sizes(options.sizes or "8:1M"), use),
         weighted=use is not None,
@@ -105,7 +108,7 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
 
 def _plain(asked: Request, launcher: launchers.Launcher) -> Plain:
     variables = {**dict(launcher.variables), **dict(asked.machine.variables)}
-    command = [*launcher.command(asked.machine, World(asked.ranks, 1)), str(asked.build / "dlmb_plain_mpi")]
+    command = [*launcher.command(asked.machine, asked.world), str(asked.build / "dlmb_plain_mpi")]
     return Plain(command, variables)
 
 
@@ -152,7 +155,7 @@ def _run(arguments: list[str] | None) -> int:
     if not weights:
         return NOTHING
     launcher = launchers.find(asked.machine, build)
-    launchers.require_room(asked.machine, World(asked.ranks, 1), launcher)
+    launchers.require_room(asked.machine, asked.world, launcher)
     for caution in cautions:
         print(f"note: {caution}")
     if options.dry_run:
@@ -167,7 +170,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     clock = Clock(asked.campaign / "spent.json", asked.budget_s)
     plain = _plain(asked, launcher)
     tune = TuneProgram(asked.build, plain.variables)
-    settings = Settings(asked.ranks, asked.timing, asked.build, asked.machine)
+    settings = Settings(asked.world, asked.timing, asked.build, asked.machine)
     campaign = Campaign(asked.campaign, settings, interrupts)
     try:
         startup = _startup_s(asked, plain, interrupts)

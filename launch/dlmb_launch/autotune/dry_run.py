@@ -14,7 +14,6 @@ from dlmb_launch.autotune.points import OPERATIONS, shown_sizes
 from dlmb_launch.autotune.request import Request
 from dlmb_launch.sweep.driver import duration
 from dlmb_launch.sweep.launchers import Launcher
-from dlmb_launch.sweep.sweep_file import World
 
 _STARTUP_S = 1.0
 _CELL_S = 0.05  # beside the time that it measures
@@ -22,7 +21,7 @@ _USUAL_METHODS = 6  # of an operation, where dlmb_info does not list them
 
 
 def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list[str]:
-    lines = [f"launches by {' '.join(launcher.command(request.machine, World(request.ranks, 1)))} PROGRAM"]
+    lines = [f"launches by {' '.join(launcher.command(request.machine, request.world))} PROGRAM"]
     candidates = [_candidate(request, info, key) for key in sorted(request.weights)]
     for consumer in request.consumers:
         for operation in request.operations(consumer.backend):

@@ -13,6 +13,7 @@ from dlmb_launch.autotune.observations import Key
 from dlmb_launch.autotune.points import Point
 from dlmb_launch.sweep.faults import OutputError, UsageError
 from dlmb_launch.sweep.launchers import Machine
+from dlmb_launch.sweep.sweep_file import World
 from dlmb_results.fields import load_json
 from dlmb_results.output import write_output
 
@@ -20,6 +21,7 @@ from dlmb_results.output import write_output
 @dataclass(frozen=True)
 class Request:
     ranks: int
+    nodes: int
     consumers: tuple[Consumer, ...]
     weights: dict[Key, float]  # of the points: calls in the workload, or 1
     weighted: bool  # by a workload, so that what a call takes counts, too
@@ -29,6 +31,10 @@ class Request:
     machine: Machine
     output: Path
     accept: tuple[str, ...]  # for `dlmb_tune build`
+
+    @property
+    def world(self) -> World:
+        return World(self.ranks, self.nodes)
 
     @property
     def campaign(self) -> Path:
@@ -62,6 +68,7 @@ def require_same(request: Request) -> None:
     """Launches of other ranks, timing or launcher make no table together."""
     mine = {
         "ranks": request.ranks,
+        "nodes": request.nodes,
         "timing": request.timing,
         "launcher": request.machine.launcher,
         "arguments": list(request.machine.arguments),
