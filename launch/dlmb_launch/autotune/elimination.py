@@ -8,9 +8,13 @@ iterated logarithm, Ann. Math. Statist. 41, 1970; rho = 1)
 
     mean +- s / n * sqrt((n + rho) * ln((n + rho) / (rho * a^2)))
 
+Launches of a busy machine have outliers, so instead of the mean stands the median of the means of all pairs (Hodges, Lehmann, Estimates
+of location based on rank tests, Ann. Math. Statist. 34, 1963), which is nearly as exact where there are none, and the spread is that of
+the middle half.
+
 A method is out when it is slower than another one, or too little faster than the library's own choice to be chosen, beyond that
 interval. a is ERROR_RATE divided by the number of comparisons at the point. So the fastest method of a point is lost with a
-probability of at most ERROR_RATE, as far as the logarithms are normal with the spread that was seen. A lost one costs speed and never
+probability of at most ERROR_RATE, as far as the logarithms are normal with that spread. A lost one costs speed and never
 makes a wrong choice: what is chosen passes the tests of `dlmb_tune build` on fresh launches.
 """
 
@@ -21,6 +25,7 @@ import statistics
 from dataclasses import dataclass
 
 from dlmb_launch.autotune.observations import Measured
+from dlmb_launch.autotune.plain_program import hodges_lehmann
 
 ERROR_RATE = 0.05  # per point
 MIN_GAIN_SMALL, MIN_GAIN_LARGE, SMALL_NS = 0.05, 0.03, 50_000.0  # as `dlmb_tune build`
@@ -56,22 +61,22 @@ def standing(measured: Measured, competitors: list[str]) -> Standing:
     if not logs:
         return Standing((), measured.launches, 0.0, 0.0)
     error_rate = ERROR_RATE / len(logs)
-    alive = sorted((method for method in logs if not _is_out(method, logs, measured, error_rate)), key=lambda method: statistics.fmean(logs[method]))
+    alive = sorted((method for method in logs if not _is_out(method, logs, measured, error_rate)), key=lambda method: hodges_lehmann(logs[method]))
     if not alive:
         return Standing((), measured.launches, 0.0, 0.0)
     best = logs[alive[0]]
-    mean = statistics.fmean(best)
+    mean = hodges_lehmann(best)
     return Standing(tuple(alive), len(best), -math.expm1(mean), -math.expm1(mean - radius(len(best), measured.spread, error_rate)))
 
 
 def _is_out(method: str, logs: dict[str, list[float]], measured: Measured, error_rate: float) -> bool:
     mine = logs[method]
-    if statistics.fmean(mine) - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
+    if hodges_lehmann(mine) - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
         return True
     # Methods that were dropped earlier have fewer launches: those at the begin, which both have, are compared.
     for other, theirs in logs.items():
         shared = min(len(mine), len(theirs))
-        behind = statistics.fmean(mine[:shared]) - statistics.fmean(theirs[:shared])
+        behind = hodges_lehmann([one - two for one, two in zip(mine[:shared], theirs[:shared])])
         if other != method and behind > radius(shared, measured.spread, error_rate):
             return True
     return False

@@ -24,7 +24,7 @@ class Measured:
     default_ns: list[float] = field(default_factory=list)  # per launch
     logs: dict[str, list[float]] = field(default_factory=dict)  # per method and launch: ln(method / default), never empty
     refused: set[str] = field(default_factory=set)  # methods that do not exist here, or fail
-    spread: float = 0.0  # standard deviation of one launch's logarithm, pooled over the methods
+    spread: float = 0.0  # of one launch's logarithm: a standard deviation without the outliers, pooled over the methods
 
     @property
     def launches(self) -> int:
@@ -108,15 +108,23 @@ def _add(measured: Measured, by_method: dict[str, float], standard: str) -> None
 
 def _pool(found: dict[Key, Measured]) -> None:
     """A point's own spread is known from few launches only, so that of its operation is counted in."""
-    own: dict[Key, tuple[float, int]] = {}
+    own = {key: _residuals(measured) for key, measured in found.items()}
     for key, measured in found.items():
-        many = [logs for logs in measured.logs.values() if len(logs) > 1]
-        own[key] = (sum(statistics.variance(logs) * (len(logs) - 1) for logs in many), sum(len(logs) - 1 for logs in many))
-    for key, measured in found.items():
-        similar = [squares / freedom for other, (squares, freedom) in own.items() if freedom and other[1].operation == key[1].operation]
-        squares, freedom = own[key]
+        similar = [_scale(each) ** 2 for other, each in own.items() if each and other[1].operation == key[1].operation]
         prior = statistics.median(similar) if similar else _PRIOR_SPREAD**2
-        measured.spread = max(math.sqrt((squares + _PRIOR_FREEDOM * prior) / (freedom + _PRIOR_FREEDOM)), _LEAST_SPREAD)
+        count = len(own[key])
+        squares = _scale(own[key]) ** 2 * count if count else 0.0
+        measured.spread = max(math.sqrt((squares + _PRIOR_FREEDOM * prior) / (count + _PRIOR_FREEDOM)), _LEAST_SPREAD)
+
+
+def _residuals(measured: Measured) -> list[float]:
+    """How much each launch differs from the one before; independent ones by the square root of 2 more than from their mean."""
+    return [abs(b - a) / math.sqrt(2) for logs in measured.logs.values() for a, b in zip(logs, logs[1:])]
+
+
+def _scale(residuals: list[float]) -> float:
+    """The standard deviation of normal numbers whose median distance from their mean this is."""
+    return 1.4826 * statistics.median(residuals)
 
 
 def noise(found: dict[Key, Measured]) -> float | None:
