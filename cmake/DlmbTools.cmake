@@ -13,6 +13,7 @@ function(dlmb_add_tool name)
     install(FILES ${link} DESTINATION ${CMAKE_INSTALL_BINDIR}) # a link is installed as the link that it is
 endfunction()
 
+dlmb_add_tool(dlmb_autotune)
 dlmb_add_tool(dlmb_compare)
 dlmb_add_tool(dlmb_convert)
 dlmb_add_tool(dlmb_plot)

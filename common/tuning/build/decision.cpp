@@ -81,6 +81,20 @@ std::vector<MethodTimes const*> ranked(std::vector<MethodTimes> const& all_times
     return order;
 }
 
+/// The fastest first of those that may win: with the launches that a winner needs or, where no competitor has as many,
+/// with the most that one has. A method that was dropped after a few launches does not stand before those that were
+/// measured to the end because of a few lucky ones.
+std::vector<MethodTimes const*> contenders(std::vector<MethodTimes> const& all_times, Policy const& policy) {
+    std::size_t most = 0;
+    for (MethodTimes const& each : all_times) {
+        most = each.is_default ? most : std::max(most, each.ratios.size());
+    }
+    std::size_t const needed = std::min<std::size_t>(most, policy.launches);
+    std::vector<MethodTimes const*> order = ranked(all_times);
+    std::erase_if(order, [&](MethodTimes const* each) { return !each->is_default && each->ratios.size() < needed; });
+    return order;
+}
+
 double least_gain(MethodTimes const& standard, Policy const& policy) {
     return measure::median(standard.medians_ns) < small_ns ? policy.min_gain_small : policy.min_gain_large;
 }
@@ -189,13 +203,13 @@ std::vector<Comparison> backend_comparisons(std::vector<Observation> const& sear
 std::vector<Decision> decide(std::vector<Comparison> const& comparisons, Policy const& policy) {
     std::vector<double> by_chance;
     for (Comparison const& comparison : comparisons) {
-        by_chance.push_back(measure::probability_by_chance(ranked(comparison.search).front()->ratios));
+        by_chance.push_back(measure::probability_by_chance(contenders(comparison.search, policy).front()->ratios));
     }
     std::vector<bool> const significant = measure::discoveries(by_chance, policy.fdr_q);
     std::vector<Decision> decisions;
     for (std::size_t i = 0; i < comparisons.size(); ++i) {
         Comparison const& comparison = comparisons[i];
-        std::vector<MethodTimes const*> const order = ranked(comparison.search);
+        std::vector<MethodTimes const*> const order = contenders(comparison.search, policy);
         MethodTimes const& winner = *order.front();
         MethodTimes const& standard = *default_of(comparison.search);
         if (winner.is_default) {

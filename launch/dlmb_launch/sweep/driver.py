@@ -56,6 +56,13 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Measured:
+    word: str  # what became of a launch, as its state says
+    exit_code: int
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Driver:
     sweep: Sweep
     machine: Machine
@@ -81,8 +88,11 @@ class Driver:
         words: Counter[str] = Counter()
         for launch in left:
             progress.begin(launch.job, launch.name)
-            word = self._run_one(launch, interrupts)
+            measured = self.measure(launch, interrupts)
+            word = measured.word
             progress.end(word)
+            if word not in (state.DONE, state.NOTHING, "interrupted"):
+                self._show_end_of_log(launch, measured.exit_code)
             words[word] += 1
             if interrupts.received:
                 print(f"stopped by signal {interrupts.received}; the same command goes on from here", flush=True)
@@ -98,23 +108,24 @@ class Driver:
             print(f"the same command tries the {bad} others again; their output is in {self.folder.root / 'logs'}")
         return faults.LAUNCH_FAILED if bad else faults.OK
 
-    def _run_one(self, launch: Launch, interrupts: Interrupts) -> str:
+    def measure(self, launch: Launch, interrupts: Interrupts) -> Measured:
+        """Makes one launch, and keeps its state. What a killed driver left running is ended before."""
         before = self.folder.status(launch)
         if process.end_leftover(before.get("process", {})):
             print("    ended what a killed sweep had left running")
         settle(self.folder.results(launch))
         status = {"attempt": before.get("attempt", 0) + 1, "command": self._command(launch), "began": _now()}
+        began = time.monotonic()
         child = Process(status["command"], self._variables(launch), self.folder.log(launch))
         self.folder.set_status(launch, {**status, "state": "running", "process": child.identity})
         outcome = child.wait(self.sweep.launch_timeout_s, interrupts)
-        word = _word(outcome)
-        self.folder.set_status(launch, {**status, "state": word, "exit_code": outcome.exit_code, "ended": _now()})
-        if word not in (state.DONE, state.NOTHING, "interrupted"):
-            self._show_end_of_log(launch, outcome)
-        return word
+        measured = Measured(_word(outcome), outcome.exit_code, time.monotonic() - began)
+        ended = {"state": measured.word, "exit_code": measured.exit_code, "ended": _now(), "seconds": round(measured.seconds, 3)}
+        self.folder.set_status(launch, {**status, **ended})
+        return measured
 
-    def _show_end_of_log(self, launch: Launch, outcome: Outcome) -> None:
-        print(f"    exit code {outcome.exit_code}; {self.folder.log(launch)} ends with")
+    def _show_end_of_log(self, launch: Launch, exit_code: int) -> None:
+        print(f"    exit code {exit_code}; {self.folder.log(launch)} ends with")
         text = self.folder.log(launch).read_text(encoding="utf-8", errors="replace")
         for line in text.splitlines()[-_LOG_LINES:]:
             print(f"    | {line}")

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dlmb_launch.sweep import toml_file
 from dlmb_launch.sweep.faults import UnavailableError, UsageError
@@ -100,17 +101,24 @@ def _beside_library(build: Path, name: str) -> list[str]:
     return [str(path.parent.parent / "bin" / name) for path in libraries]
 
 
-def mpi_library(build: Path) -> str:
-    """What the programs were built with: "Open MPI v4.1.4, ..." or "MPICH Version: 4.0.2 ..."."""
+def info(build: Path) -> dict[str, Any]:
+    """What `dlmb_info --json` says of the programs and of this machine."""
     program = build / "dlmb_info"
     if not program.is_file():
         raise UsageError(f"{build}: no DLMB programs here; name the folder of dlmb_info with --build or in a [[side]]")
     answer = _ask([str(program), "--json"])
     try:
         # Libraries print warnings before it (UCX of two installations).
-        library = json.JSONDecoder().raw_decode(answer, answer.index("{"))[0]["machine"].get("mpi_library", "")
-    except (ValueError, KeyError):
+        value = json.JSONDecoder().raw_decode(answer, answer.index("{"))[0]
+        value["machine"].get("mpi_library", "")
+        return value
+    except (ValueError, KeyError, AttributeError):
         raise UnavailableError(f"{program} --json does not answer; run it by hand to see why") from None
+
+
+def mpi_library(build: Path) -> str:
+    """What the programs were built with: "Open MPI v4.1.4, ..." or "MPICH Version: 4.0.2 ..."."""
+    library = info(build)["machine"].get("mpi_library", "")
     if not library:
         raise UsageError(f"{build}: built without MPI; configure with -DDLMB_WITH_MPI=ON to launch several ranks")
     return library

@@ -108,6 +108,32 @@ TEST(BuildTable, AGainIsOfLaunchesAndNotOfTheirMedians) {
     EXPECT_NEAR(built.rules[0].evidence->gain, 0.2, 1e-6);
 }
 
+TEST(BuildTable, AMethodThatWasDroppedAfterTwoLuckyLaunchesDoesNotHideTheOneThatWasMeasuredToTheEnd) {
+    Truth const both{{"blocking", constant},
+                     {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }},
+                     {"linear", [](Bytes bytes) { return 0.7 * constant(bytes); }}};
+    auto search = observe_truth(both, {{4096}});
+    std::erase_if(search,
+                  [](Observation const& one) { return one.choice.method == "linear" && one.launch_id > "launch1"; });
+    Built const built = build_rules(search, observe_truth(both, {{4096}, 8, 0.02, 2}), test_policy(), false);
+    ASSERT_EQ(chosen(built), 1U);
+    EXPECT_EQ(built.rules[0].choose.method, "ring");
+    EXPECT_EQ(built.rules[0].evidence->launches, 8U);
+}
+
+TEST(BuildTable, WhereNoMethodHasEnoughLaunchesTheOneWithMostOfThemIsMeasuredAgain) {
+    Truth const both{{"blocking", constant},
+                     {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }},
+                     {"linear", [](Bytes bytes) { return 0.7 * constant(bytes); }}};
+    auto search = observe_truth(both, {{4096}, 5});
+    std::erase_if(search,
+                  [](Observation const& one) { return one.choice.method == "linear" && one.launch_id > "launch1"; });
+    Built const built = build_rules(search, {}, test_policy(), false);
+    std::vector<NextJob> const jobs = winners_again(built, Outcome::undecided);
+    ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(jobs[0].methods, (std::vector<std::string>{"default", "ring"}));
+}
+
 TEST(BuildTable, AWinThatFreshLaunchesDoNotShowIsDropped) {
     Truth const lucky{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
     Truth const truth{{"blocking", constant}, {"ring", constant}};

@@ -1,0 +1,159 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The launches of a tuning: numbered sweep files, and beside each its results and state as dlmb_sweep keeps them.
+
+    FOLDER/003-search.toml     what is measured; `dlmb_sweep FOLDER/003-search.toml -o FOLDER/003-search` would do the same
+    FOLDER/003-search/         results, state and logs
+
+A sweep file is written before its first launch. So after a kill the files say what was planned, their folders what is done, and
+nothing has to be remembered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from dlmb_launch.autotune.planning import Wanted, Work
+from dlmb_launch.autotune.points import Point
+from dlmb_launch.sweep import launchers, state, sweep_file
+from dlmb_launch.sweep.driver import Driver
+from dlmb_launch.sweep.faults import OutputError
+from dlmb_launch.sweep.process import Interrupts
+from dlmb_launch.sweep.state import Folder
+from dlmb_launch.sweep.sweep_file import Launch, Program, Sweep, World
+from dlmb_results.output import write_output
+
+SURVEY, SEARCH, REPEAT, REFINE, CONFIRM = "survey", "search", "repeat", "refine", "confirm"
+_MEMORY = {"nccl": "cuda"}  # where it is not the host's
+_NAME = re.compile(rf"(\d{{3}})-({SURVEY}|{SEARCH}|{REPEAT}|{REFINE}|{CONFIRM})\.toml")
+
+
+class LaunchFailed(Exception):
+    """A launch that measured nothing at all: what follows would fail alike."""
+
+
+class Stopped(Exception):
+    """By a signal, whose number is the argument."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    world: World
+    timing: str
+    build: Path
+    machine: launchers.Machine
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sweep file and its folder."""
+
+    number: int
+    kind: str
+    path: Path
+    sweep: Sweep
+
+    @property
+    def folder(self) -> Folder:
+        return Folder(self.path.with_suffix(""))
+
+    def results(self) -> Iterator[Path]:
+        for launch in sweep_file.launches(self.sweep):
+            if self.folder.results(launch).is_file():
+                yield self.folder.results(launch)
+
+
+class Campaign:
+    def __init__(self, root: Path, settings: Settings, interrupts: Interrupts):
+        self.root = root
+        self.settings = settings
+        self._interrupts = interrupts
+
+    def steps(self) -> list[Step]:
+        found = []
+        for path in sorted(self.root.glob("*.toml")):
+            if matched := _NAME.fullmatch(path.name):
+                found.append(Step(int(matched[1]), matched[2], path, sweep_file.read(path)))
+        return found
+
+    def files(self, *kinds: str) -> list[Path]:
+        return [file for step in self.steps() if step.kind in kinds for file in step.results()]
+
+    def add(self, kind: str, works: list[Work], launches: int, options: dict[str, str], timeout_s: int) -> Step:
+        steps = self.steps()
+        number = steps[-1].number + 1 if steps else 1
+        path = self.root / f"{number:03d}-{kind}.toml"
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{self.root}: {error.strerror}") from None
+        write_output(path, self._text(path.stem, works, launches, options, timeout_s))
+        return Step(number, kind, path, sweep_file.read(path))
+
+    def left(self, step: Step) -> list[Launch]:
+        return [launch for launch in sweep_file.launches(step.sweep) if not _tried(step.folder, launch)]
+
+    def run(self, step: Step, begin: Callable[[Step, Launch], bool], end: Callable[[Step, Launch, str, float], None]) -> bool:
+        """The launches of `step` that are left. begin: whether there is time for one more; False: not for all of them. Raises
+        LaunchFailed, Stopped."""
+        driver = Driver(step.sweep, self.settings.machine, step.folder, self.settings.build)
+        step.folder.open(step.sweep)
+        for launch in self.left(step):
+            if not begin(step, launch):
+                return False
+            outcome = driver.measure(launch, self._interrupts)
+            end(step, launch, outcome.word, outcome.seconds)
+            self.stop_if_asked()
+            if outcome.word not in (state.DONE, state.NOTHING) and not _holds_a_time(step.folder.results(launch)):
+                raise LaunchFailed(f"{launch.name} measured nothing ({outcome.word}); {step.folder.log(launch)} says more")
+        return True
+
+    def stop_if_asked(self) -> None:
+        if self._interrupts.received:
+            raise Stopped(self._interrupts.received)
+
+    def _text(self, name: str, works: list[Work], launches: int, options: dict[str, str], timeout_s: int) -> str:
+        lines = ["# Made by dlmb_autotune.", f'name = "{name}"', f"launches = {launches}", f"launch-timeout = {timeout_s}", "", "[options]"]
+        lines += [f'{key} = "{value}"' for key, value in {"timing": self.settings.timing, **options}.items()]
+        lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
+        for number, work in enumerate(works, 1):
+            sizes = ",".join(f"{size}:{size}" for size in work.sizes)
+            lines += ["", "[[program]]", f'name = "{work.operation.replace(",", "+")}-{number}"', 'program = "collective"', f'operation = "{work.operation}"']
+            lines += [f'backend = "{work.backend}"', f'method = "{",".join(work.methods)}"']
+            lines += [f'memory = "{_MEMORY.get(work.backend, "host")}"', f'message-size = "{sizes}"']
+        return "\n".join(lines) + "\n"
+
+
+def _tried(folder: Folder, launch: Launch) -> bool:
+    """A failure is not tried again where it left times: what failed is out, and the next launches go on without it."""
+    word = folder.status(launch).get("state")
+    return word in (state.DONE, state.NOTHING) or (word in ("failed", "timeout") and _holds_a_time(folder.results(launch)))
+
+
+def _holds_a_time(results: Path) -> bool:
+    return results.is_file() and b'"status":"ok"' in results.read_bytes()
+
+
+def _option(program: Program, name: str) -> str:
+    return program.arguments[program.arguments.index(name) + 1]
+
+
+def wanted_of(sweep: Sweep) -> Wanted:
+    """What a sweep file of `dlmb_tune build --next-*` measures; its launches are made fewer by planning.grouped."""
+    wanted: Wanted = {}
+    for program in sweep.programs:
+        methods = tuple(_option(program, "--method").split(","))
+        backend, operation = _option(program, "--backend"), _option(program, "--operation")
+        if backend == "mpi" and operation == "alltoall":  # whose other methods are compared with MPI_Alltoall
+            methods = ("alltoall", *(method for method in methods if method not in ("default", "alltoall")))
+        for size in _option(program, "--message-size").split(","):
+            key = (backend, Point(operation, int(size.split(":")[0])))
+            wanted[key] = tuple(dict.fromkeys((*wanted.get(key, ()), *methods)))
+    return wanted
+
+
+def cells_of(program: Program) -> int:
+    return len(_option(program, "--message-size").split(",")) * len(_option(program, "--method").split(","))

@@ -1,0 +1,211 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_autotune --ranks N [--for CONSUMER,...] [--budget TIME] -o FOLDER [-- LAUNCHER OPTIONS]"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.autotune import budget, consumers, observations, points, report, request, workload
+from dlmb_launch.autotune.before_after import Plain
+from dlmb_launch.autotune.budget import Clock
+from dlmb_launch.autotune.campaign import Campaign, LaunchFailed, Settings, Stopped
+from dlmb_launch.autotune.consumers import Consumer
+from dlmb_launch.autotune.dry_run import describe
+from dlmb_launch.autotune.outcome import HELD, UNSEEN, WRONG, Finisher, reserve_s
+from dlmb_launch.autotune.report import Findings
+from dlmb_launch.autotune.request import Request
+from dlmb_launch.autotune.tune_program import TuneFailed, TuneProgram, chosen_rules, undecided_lines
+from dlmb_launch.autotune.tuner import Tuner
+from dlmb_launch.sweep import faults, launchers
+from dlmb_launch.sweep.process import Interrupts, Process
+from dlmb_results import program
+from dlmb_results.arguments import Parser
+from dlmb_results.output import write_output
+
+OK, FAILED, NOTHING = 0, 1, 77
+_EXITS = {
+    faults.UsageError: faults.USAGE,
+    faults.UnavailableError: faults.UNAVAILABLE,
+    faults.OutputError: faults.CANNOT_WRITE,
+    LaunchFailed: FAILED,
+    TuneFailed: FAILED,
+}
+_START_TIMEOUT_S = 60
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = Parser(
+        faults.UsageError,
+        prog="dlmb_autotune",
+        description="Measures which algorithms are faster than the library's own choice here, and writes files by which programs use them.",
+        epilog="exit codes: 0 files that act, or nothing is faster; 1 files that do not act as the table says, or launches that fail; "
+        "64 bad usage, 69 no launcher or program, 70 a fault of the program, 74 cannot write; 77 nothing can be tuned here, or not all of the "
+        "files could be seen to act; 128+N stopped by signal N: the same command goes on",
+    )
+    parser.add_argument("--ranks", type=int, required=True, metavar="N", help="ranks of the programs that are to run faster")
+    parser.add_argument("--nodes", type=int, default=1, metavar="N", help="that they run on, equally many on each (default: 1)")
+    parser.add_argument("--for", dest="consumers", metavar="LIST", help="openmpi, mpich, ucx, ucc, nccl; default: the MPI library here")
+    parser.add_argument("--budget", default="20m", metavar="TIME", help="as 20m, 90s or 1h30m, for all runs into one folder (default: 20m)")
+    parser.add_argument("-o", "--output", type=Path, default=Path("tuned"), metavar="FOLDER", help="default: tuned")
+    parser.add_argument("--operations", metavar="LIST", help="of allreduce, allgather, reduce_scatter, broadcast, alltoall, sendrecv; default: all")
+    parser.add_argument("--sizes", metavar="SIZES", help="as 8:1M (doubling), 64K, or a list, as dlmb_collective --message-size (default: 8:1M)")
+    parser.add_argument("--workload", metavar="PLAN|PRESET", help="operations and sizes of a plan (--plan json), or PROGRAM:PRESET")
+    parser.add_argument("--timing", choices=("stream", "isolated"), default="stream", help="calls back to back, or alone (default: stream)")
+    parser.add_argument("--machine", type=Path, help="TOML file that says how to launch here; default: found out")
+    parser.add_argument("--build", type=Path, help="folder of the programs; default: where dlmb_info is in PATH")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan with estimates of time, and stop")
+    parser.add_argument("launcher", nargs="*", metavar="-- OPTIONS", help="further options of the launcher")
+    return parser.parse_args(arguments)
+
+
+def _default_build() -> Path:
+    found = shutil.which("dlmb_info")
+    return Path(found).parent if found else Path("build/release/bin")
+
+
+def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> tuple[Request, list[str]]:
+    """And what people should know of it."""
+    if not 2 <= options.ranks <= 1 << 20:
+        raise faults.UsageError(f"--ranks {options.ranks}: a number from 2 up")
+    if options.nodes < 1 or options.ranks % options.nodes != 0:
+        raise faults.UsageError(f"--nodes {options.nodes}: {options.ranks} ranks do not divide over them")
+    if options.workload and options.sizes:
+        raise faults.UsageError("--sizes: the workload says its sizes; leave one of --workload and --sizes out")
+    wanted = consumers.chosen(options.consumers, info)
+    use = workload.use_of(options.workload, options.ranks, build) if options.workload else None
+    operations = points.parse_operations(options.operations) if options.operations else None
+    machine = launchers.read_machine(options.machine)
+    machine = replace(machine, arguments=(*machine.arguments, *options.launcher))
+    cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
+    cores = len(os.sched_getaffinity(0))
+    if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
+        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not for those with a core per rank")
+        machine = replace(machine, oversubscribe=True, bind="none" if options.machine is None else machine.bind)
+        accept.append("oversubscribed")
+    asked = Request(
+        ranks=options.ranks,
+        nodes=options.nodes,
+        consumers=tuple(wanted),
+        weights=request.points(tuple(wanted), operations, points.parse_sizes(options.sizes or "8:1M"), use),
+        weighted=use is not None,
+        budget_s=budget.parse(options.budget),
+        timing=options.timing,
+        build=build,
+        machine=machine,
+        output=options.output,
+        accept=tuple(accept),
+    )
+    return asked, cautions
+
+
+def _plain(asked: Request, launcher: launchers.Launcher) -> Plain:
+    variables = {**dict(launcher.variables), **dict(asked.machine.variables)}
+    command = [*launcher.command(asked.machine, asked.world), str(asked.build / "dlmb_plain_mpi")]
+    return Plain(command, variables)
+
+
+def _startup_s(asked: Request, plain: Plain, interrupts: Interrupts) -> float:
+    """What a launch takes that does next to nothing. It also shows whether ranks start at all."""
+    log = asked.campaign / "start.log"
+    try:
+        log.unlink(missing_ok=True)
+        began = time.monotonic()
+        outcome = Process([*plain.command, "allreduce", "8", "1"], plain.variables, log).wait(_START_TIMEOUT_S, interrupts)
+        seconds = time.monotonic() - began
+        if outcome.interrupted:
+            raise Stopped(interrupts.received)
+        if outcome.exit_code != 0:
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:] or ["it printed nothing"]
+            raise LaunchFailed(f"{asked.ranks} ranks of {plain.command[-1]} do not start: {last[0]} ({log})")
+    except OSError as error:
+        raise faults.OutputError(f"{log}: {error.strerror}") from None
+    return seconds
+
+
+def _usable(found: list[Consumer], info: dict[str, Any]) -> list[Consumer]:
+    usable = []
+    for consumer in found:
+        reason = consumers.why_not(consumer, info)
+        if reason:
+            print(f"{consumer.name}: cannot be tuned here: {reason}")
+        else:
+            usable.append(consumer)
+    return usable
+
+
+def _run(arguments: list[str] | None) -> int:
+    options = _parse(arguments)
+    machine = launchers.read_machine(options.machine)
+    build = Path(options.build or machine.build or _default_build()).expanduser()
+    info = launchers.info(build)
+    asked, cautions = _request(options, build, info)
+    usable = _usable(list(asked.consumers), info)
+    if not usable:
+        return NOTHING
+    weights = {key: weight for key, weight in asked.weights.items() if any(key[0] == consumer.backend for consumer in usable)}
+    asked = replace(asked, consumers=tuple(usable), weights=weights)
+    if not weights:
+        return NOTHING
+    launcher = launchers.find(asked.machine, build)
+    launchers.require_room(asked.machine, asked.world, launcher)
+    for caution in cautions:
+        print(f"note: {caution}")
+    if options.dry_run:
+        print("\n".join(describe(asked, info, launcher)))
+        return OK
+    request.require_same(asked)
+    return _tune(asked, cautions, launcher)
+
+
+def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> int:
+    interrupts = Interrupts()
+    clock = Clock(asked.campaign / "spent.json", asked.budget_s)
+    plain = _plain(asked, launcher)
+    tune = TuneProgram(asked.build, plain.variables)
+    settings = Settings(asked.world, asked.timing, asked.build, asked.machine)
+    campaign = Campaign(asked.campaign, settings, interrupts)
+    try:
+        startup = _startup_s(asked, plain, interrupts)
+        tuner = Tuner(asked, campaign, clock, tune, startup)
+        tuner.run(reserve_s(asked, startup))
+        if tuner.build() is None:
+            raise LaunchFailed(f"nothing was measured in {asked.budget_s:.0f} s; give a larger --budget")
+        measured = tuner.measured()
+        outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
+        clock.keep()
+    except Stopped as stopped:
+        clock.keep()
+        print(f"stopped by signal {stopped.args[0]}; the same command goes on from here", flush=True)
+        return faults.SIGNAL_BASE + stopped.args[0]
+    write_output(asked.output / "table.json", tuner.table.read_bytes())
+    standings = tuner.standings(measured)
+    rules = {one.consumer.name: chosen_rules(tuner.table, one.consumer.backend) for one in outcomes}
+    skipped = len([key for key in asked.weights if key not in standings])
+    found = Findings(
+        asked, cautions, observations.noise(measured), standings, undecided_lines(tuner.printed), skipped, outcomes, rules, clock.spent_s
+    )
+    write_output(*report.write_report(found))
+    print("\n".join(report.summary(found)))
+    return _exit_code([one.verified for one in outcomes if one.folder])
+
+
+def _exit_code(verified: list[int]) -> int:
+    if WRONG in verified or any(code not in (HELD, WRONG, UNSEEN, -1) for code in verified):
+        return FAILED
+    return OK if all(code == HELD for code in verified) else NOTHING
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return program.run("dlmb_autotune", lambda: _run(arguments), _EXITS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

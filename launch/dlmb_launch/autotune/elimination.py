@@ -1,0 +1,87 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which methods can still win at a point.
+
+After every launch each method is tested, so the tests have to hold at all launches together. The interval of a mean of n logarithms
+of spread s that holds for every n at once, with probability 1 - a, is (Robbins, Statistical methods related to the law of the
+iterated logarithm, Ann. Math. Statist. 41, 1970; rho = 1)
+
+    mean +- s / n * sqrt((n + rho) * ln((n + rho) / (rho * a^2)))
+
+Launches of a busy machine have outliers, so instead of the mean stands the median of the means of all pairs (Hodges, Lehmann, Estimates
+of location based on rank tests, Ann. Math. Statist. 34, 1963), which is nearly as exact where there are none, and the spread is that of
+the middle half.
+
+A method is out when it is slower than another one, or too little faster than the library's own choice to be chosen, beyond that
+interval. a is ERROR_RATE divided by the number of comparisons at the point. So the fastest method of a point is lost with a
+probability of at most ERROR_RATE, as far as the logarithms are normal with that spread. A lost one costs speed and never
+makes a wrong choice: what is chosen passes the tests of `dlmb_tune build` on fresh launches.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from dataclasses import dataclass
+
+from dlmb_launch.autotune.observations import Measured
+from dlmb_launch.autotune.plain_program import hodges_lehmann
+
+ERROR_RATE = 0.05  # per point
+MIN_GAIN_SMALL, MIN_GAIN_LARGE, SMALL_NS = 0.05, 0.03, 50_000.0  # as `dlmb_tune build`
+
+
+def radius(launches: int, spread: float, error_rate: float) -> float:
+    """Half of the width of the interval of a mean of so many launches, in logarithms."""
+    return spread / launches * math.sqrt((launches + 1) * math.log((launches + 1) / error_rate**2))
+
+
+def least_log_gain(measured: Measured) -> float:
+    gain = MIN_GAIN_SMALL if statistics.median(measured.default_ns) < SMALL_NS else MIN_GAIN_LARGE
+    return math.log(1 - gain)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of a point: who is left, and how fast the best of them is against the library's own choice."""
+
+    alive: tuple[str, ...]  # fastest first; empty: the library's own choice stays
+    launches: int  # that the best of them has
+    gain: float  # share of the default's time that it saves; negative where it is slower
+    gain_possible: float  # the end of its interval
+
+    @property
+    def looks_faster(self) -> bool:
+        return bool(self.alive) and self.gain > 0
+
+
+def standing(measured: Measured, competitors: list[str]) -> Standing:
+    """`competitors`: of them only those that have been measured here and did not fail are looked at."""
+    logs = {method: measured.logs[method] for method in competitors if method in measured.logs and method not in measured.refused}
+    if not logs:
+        return Standing((), measured.launches, 0.0, 0.0)
+    error_rate = ERROR_RATE / len(logs)
+    alive = sorted((method for method in logs if not _is_out(method, logs, measured, error_rate)), key=lambda method: hodges_lehmann(logs[method]))
+    if not alive:
+        return Standing((), measured.launches, 0.0, 0.0)
+    best = logs[alive[0]]
+    mean = hodges_lehmann(best)
+    return Standing(tuple(alive), len(best), -math.expm1(mean), -math.expm1(mean - radius(len(best), measured.spread, error_rate)))
+
+
+def _is_out(method: str, logs: dict[str, list[float]], measured: Measured, error_rate: float) -> bool:
+    mine = logs[method]
+    if hodges_lehmann(mine) - radius(len(mine), measured.spread, error_rate) > least_log_gain(measured):
+        return True
+    # Methods that were dropped earlier have fewer launches: those at the begin, which both have, are compared.
+    for other, theirs in logs.items():
+        shared = min(len(mine), len(theirs))
+        behind = hodges_lehmann([one - two for one, two in zip(mine[:shared], theirs[:shared])])
+        if other != method and behind > radius(shared, measured.spread, error_rate):
+            return True
+    return False
+
+
+def detectable_gain(launches: int, spread: float) -> float:
+    """The gain that a test of so many launches finds four times out of five at 5 %: (z(0.95) + z(0.8)) standard errors."""
+    return -math.expm1(-(1.645 + 0.842) * spread / math.sqrt(launches))

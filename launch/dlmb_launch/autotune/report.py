@@ -1,0 +1,169 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""What came out: a page in Markdown, and a summary for the terminal that says the same in a few lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dlmb_launch.autotune.before_after import SizeGain
+from dlmb_launch.autotune.elimination import ERROR_RATE, Standing, detectable_gain
+from dlmb_launch.autotune.observations import Key
+from dlmb_launch.autotune.outcome import HELD, NO_TIME, UNSEEN, WRONG, Exported
+from dlmb_launch.autotune.plain_program import geometric_mean
+from dlmb_launch.autotune.planning import SEARCH_LAUNCHES
+from dlmb_launch.autotune.points import shown_bytes
+from dlmb_launch.autotune.request import Request
+from dlmb_launch.sweep.driver import duration
+
+_VERIFIED = {
+    HELD: "verified: every trial ran what the table says",
+    WRONG: "WRONG: not all that the table says runs; the files are not in env.sh",
+    UNSEEN: "not all of it could be seen to act",
+    NO_TIME: "not verified: there was no time left; run its verify.sh",
+}
+
+
+@dataclass
+class Findings:
+    request: Request
+    cautions: list[str]
+    noise: float | None
+    standings: dict[Key, Standing]
+    undecided: list[str]  # as `dlmb_tune build` says them
+    skipped: int  # points that no launch has measured
+    outcomes: list[Exported]
+    rules: dict[str, list[dict]] = field(default_factory=dict)  # by consumer: those that leave the default
+    spent_s: float = 0.0
+
+
+def summary(found: Findings) -> list[str]:
+    lines = [f"dlmb_autotune: {found.request.ranks} ranks, {duration(found.spent_s)} of {duration(found.request.budget_s)} used"]
+    lines += [f"  note: {caution}" for caution in found.cautions]
+    lines += [f"  {line}" for line in _noise(found)]
+    for one in found.outcomes:
+        lines += [f"  {line}" for line in _outcome(one, found)]
+    lines += [f"  {line}" for line in _open(found)]
+    if any(one.folder and one.verified != WRONG for one in found.outcomes):
+        lines.append(f"  to use it:  . {found.request.output / 'env.sh'}")
+    lines.append(f"  report:     {found.request.output / 'report.md'}")
+    return lines
+
+
+def _noise(found: Findings) -> list[str]:
+    if found.noise is None:
+        return ["noise: not known, too little was measured"]
+    gain = detectable_gain(SEARCH_LAUNCHES, found.noise)
+    return [f"noise {100 * found.noise:.1f} % from launch to launch: {SEARCH_LAUNCHES} launches find a gain of {100 * gain:.1f} % four times out of five"]
+
+
+def _outcome(one: Exported, found: Findings) -> list[str]:
+    name = one.consumer.name
+    if not one.folder:
+        return [f"{name}: nothing is faster than the library's own choice beyond chance, so nothing is exported"]
+    rules = found.rules[name]
+    operations = Counter(rule["when"]["operation"] for rule in rules)
+    lines = [f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}"]
+    lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}')}")
+    for collective, gains in one.gains.items():
+        speedups = [gain.speedup.value for gain in gains]
+        slower = [gain for gain in gains if gain.speedup.high < 1]
+        text = f"plain {collective}: {geometric_mean(speedups):.2f} times as fast over {len(gains)} sizes, {min(speedups):.2f} to {max(speedups):.2f}"
+        lines.append(f"{text}; control {geometric_mean([gain.control.value for gain in gains]):.2f}{_slower(slower)}")
+    if not one.gains and one.consumer.library and one.verified != WRONG:
+        reason = one.gain_problem or f"{one.gain_rounds} rounds were made in the time that was left"
+        lines.append(f"{name}: no gain was measured in a plain program: {reason}")
+    return lines
+
+
+def _slower(gains: list[SizeGain]) -> str:
+    return f"; SLOWER at {', '.join(shown_bytes(gain.bytes) for gain in gains)}" if gains else ""
+
+
+def _open(found: Findings) -> list[str]:
+    lines = []
+    if found.undecided:
+        lines.append(f"undecided: {len(found.undecided)} sizes where a method looks faster; a larger --budget goes on from here")
+    if found.skipped:
+        lines.append(f"not measured: {found.skipped} of {len(found.request.weights)} points, for which there was no time")
+    return lines
+
+
+def write_page(found: Findings) -> str:
+    request = found.request
+    text = ["# Tuning for " + ", ".join(one.consumer.name for one in found.outcomes), ""]
+    text += [f"{line}" for line in _paragraph(summary(found)[1:-1])]
+    text += ["", "## Before and after", ""]
+    shown = False
+    for one in found.outcomes:
+        for collective, gains in one.gains.items():
+            text += _gain_table(one, collective, gains)
+            shown = True
+    if not shown:
+        text += ["No plain program was measured with files.", ""]
+    text += ["## What the files say", ""]
+    for name, rules in found.rules.items():
+        text += _rule_table(name, rules)
+    text += ["## Points", "", "Each operation and size, as `dlmb_collective --message-size` counts it. *Left* is what can still win.", ""]
+    text += ["| operation | size | launches | best method | gain | at most | left |", "|---|--:|--:|---|--:|--:|--:|"]
+    text += [_point_row(key, found.standings.get(key)) for key in sorted(request.weights)]
+    text += ["", "## Undecided", ""]
+    text += [f"- {line}" for line in found.undecided] or ["Nothing that looks faster is left open."]
+    text += ["", *_how()]
+    return "\n".join(text) + "\n"
+
+
+def _paragraph(lines: list[str]) -> list[str]:
+    return [f"- {line.strip()}" for line in lines]
+
+
+def _gain_table(one: Exported, collective: str, gains: list[SizeGain]) -> list[str]:
+    lines = [f"`dlmb_plain_mpi {collective}` for {one.consumer.name}, {one.gain_rounds} rounds. Before / after above 1: the files make it faster.", ""]
+    lines += ["| bytes | before us | after us | before / after | 95 % interval | control |", "|--:|--:|--:|--:|--:|--:|"]
+    for gain in gains:
+        interval = f"{gain.speedup.low:.2f} to {gain.speedup.high:.2f}"
+        lines.append(
+            f"| {gain.bytes} | {gain.default_ns / 1000:.2f} | {gain.file_ns / 1000:.2f} | {gain.speedup.value:.2f} | {interval} | {gain.control.value:.2f} |"
+        )
+    return [*lines, ""]
+
+
+def _rule_table(name: str, rules: list[dict]) -> list[str]:
+    if not rules:
+        return [f"Nothing for {name}.", ""]
+    lines = [f"For {name}:", "", "| operation | bytes | method | gain | 95 % interval | launches |", "|---|--:|---|--:|--:|--:|"]
+    for rule in rules:
+        when, evidence = rule["when"], rule["evidence"]
+        low, high = evidence["ci"]
+        lines.append(
+            f"| {when['operation']} | {when['bytes']['min']} to {when['bytes']['max']} | {rule['choose']['method']} | {100 * evidence['gain']:.0f} % "
+            f"| {100 * low:.0f} to {100 * high:.0f} % | {evidence['launches']} + {evidence['confirmed']} |"
+        )
+    return [*lines, ""]
+
+
+def _point_row(key: Key, standing: Standing | None) -> str:
+    _, point = key
+    begin = f"| {point.operation} | {point.size} |"
+    if standing is None:
+        return f"{begin} 0 | not measured | | | |"
+    if not standing.alive:
+        return f"{begin} {standing.launches} | the library's own | | | |"
+    return f"{begin} {standing.launches} | {standing.alive[0]} | {100 * standing.gain:.0f} % | {100 * standing.gain_possible:.0f} % | {len(standing.alive)} |"
+
+
+def _how() -> list[str]:
+    return [
+        "## How it was decided",
+        "",
+        f"A method was dropped at a size when it could no longer win; the fastest one is lost with a probability of at most {100 * ERROR_RATE:.0f} % per",
+        "size. Where the time was too short for all, the slower half of the methods was set aside after each launch, which has no such bound.",
+        "What remained was tested by `dlmb_tune build`: the false discovery rate over all sizes is held at 5 %, and fresh launches, whose",
+        "number does not depend on what they show, have to show each winner again (5 % per size).",
+    ]
+
+
+def write_report(found: Findings) -> tuple[Path, str]:
+    return found.request.output / "report.md", write_page(found)

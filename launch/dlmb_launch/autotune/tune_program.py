@@ -1,0 +1,91 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_tune, which makes the decisions: build, export and verify."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dlmb_launch.sweep.faults import UnavailableError
+from dlmb_results.fields import load_json
+from dlmb_results.inputs import read_document
+
+NEXT = ("confirm", "repeat", "refine")  # as the options --next-* are named
+_SECONDS = 300
+
+
+class TuneFailed(Exception):
+    """dlmb_tune refused what it was given; the argument is what it says."""
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    output: str
+
+
+@dataclass(frozen=True)
+class Counting:
+    """What counts in a table, for `build`."""
+
+    timing: str
+    methods: tuple[str, ...]
+    accept: tuple[str, ...]
+
+
+class TuneProgram:
+    def __init__(self, build: Path, variables: dict[str, str]):
+        self._path = build / "dlmb_tune"
+        self._variables = variables
+        if not self._path.is_file():
+            raise UnavailableError(f"{self._path} is not there; build the target dlmb_tune, or name the folder of programs with --build")
+
+    def build(self, search: list[Path], confirm: list[Path], table: Path, counting: Counting, sweeps: Path) -> str:
+        """Writes `table`, and sweeps/confirm.toml and so on where something is left to measure. Returns what it printed."""
+        command = ["build", *search, "-o", table, "--timing", counting.timing]
+        if counting.methods:
+            command += ["--methods", ",".join(counting.methods)]
+        if counting.accept:
+            command += ["--accept", ",".join(counting.accept)]
+        for kind in NEXT:
+            path = sweeps / f"{kind}.toml"
+            path.unlink(missing_ok=True)
+            command += [f"--next-{kind}", path]
+        if confirm:
+            command += ["--confirm", *confirm]
+        table.unlink(missing_ok=True)
+        done = self._run(command)
+        if done.code != 0:
+            raise TuneFailed(done.output.strip())
+        return done.output
+
+    def export(self, consumer: str, table: Path, folder: Path) -> str:
+        done = self._run(["export", "--to", consumer, table, "-o", folder])
+        if done.code != 0:
+            raise TuneFailed(done.output.strip())
+        return done.output
+
+    def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
+        options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]
+        return [str(self._path), "verify", *options]
+
+    def _run(self, arguments: list[Any]) -> Done:
+        command = [str(each) for each in (self._path, *arguments)]
+        environment = {**os.environ, **self._variables}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        return Done(done.returncode, done.stdout + done.stderr)
+
+
+def chosen_rules(table: Path, scope: str) -> list[dict]:
+    """Of a backend's scope, those that leave the default."""
+    rules = load_json(read_document(table))["rules"]
+    return [rule for rule in rules if rule["scope"] == scope and rule["status"] == "chosen"]
+
+
+def undecided_lines(printed: str) -> list[str]:
+    return [line.removeprefix("undecided ") for line in printed.splitlines() if re.match(r"undecided ", line)]

@@ -1,0 +1,274 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The measuring of a tuning: what can be tuned here, the search, and then what the table asks for, until nothing is left or the time is
+used up. All that it knows is in the campaign's files, so a run that was killed goes on by asking them.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import Counter
+from pathlib import Path
+
+from dlmb_launch.autotune import campaign as steps
+from dlmb_launch.autotune import elimination, observations, planning
+from dlmb_launch.autotune.budget import Clock
+from dlmb_launch.autotune.campaign import Campaign, Step, cells_of, wanted_of
+from dlmb_launch.autotune.elimination import Standing
+from dlmb_launch.autotune.observations import Key, Measured
+from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
+from dlmb_launch.autotune.points import shown_sizes
+from dlmb_launch.autotune.request import Request
+from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram
+from dlmb_launch.sweep import sweep_file
+from dlmb_launch.sweep.sweep_file import Launch
+
+_SURVEY_SIZE = 64 << 10
+_UNKNOWN_GAIN = 0.5  # what may be possible where nothing has been measured
+_OVERHEAD_S = 0.1  # of a cell, until launches say it
+_MOST_TRIES = 2  # further launches of a point whose launches bring no time
+_MOST_STEPS = {"confirm": 1, "repeat": 2, "refine": 1}  # of a point
+_SLOWEST = 6.0  # times what a launch was expected to take, until it is ended
+_SHORTEST_TIMEOUT_S = 60
+
+
+class Tuner:
+    def __init__(self, request: Request, campaign: Campaign, clock: Clock, tune: TuneProgram, startup_s: float):
+        self.request = request
+        self.campaign = campaign
+        self._clock = clock
+        self._tune = tune
+        self._startup_s = startup_s
+        self.table = request.campaign / "table.json"
+        self.printed = ""  # by the last build
+        self._said_noise = False
+
+    # What is known
+
+    def competitors(self) -> dict[tuple[str, str], list[str]]:
+        """Of each backend and operation: the methods that exist here and that a consumer's file can say."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for consumer in self.request.consumers:
+            for operation in self.request.operations(consumer.backend):
+                found[consumer.backend, operation] = list(consumer.methods)
+        for backend, operation, method in observations.methods_in(self.campaign.files(steps.SURVEY)):
+            consumer = next((each for each in self.request.consumers if each.backend == backend and each.competes(operation, method)), None)
+            known = found.get((backend, operation))
+            if consumer and known is not None and method not in (*known, consumer.standard(operation)):
+                known.append(method)
+        return found
+
+    def measured(self) -> dict[Key, Measured]:
+        return observations.read(self.campaign.files(steps.SEARCH, steps.REPEAT, steps.REFINE))
+
+    def standings(self, measured: dict[Key, Measured]) -> dict[Key, Standing]:
+        competitors = self.competitors()
+        found = {}
+        for key, weight in self.request.weights.items():
+            if weight and key in measured and measured[key].launches:
+                found[key] = elimination.standing(measured[key], competitors[key[0], key[1].operation])
+        return found
+
+    def cost(self, limit_s: float) -> Cost:
+        """From the launches so far: what a cell takes beside the time that it measures."""
+        cells, seconds = 0, 0.0
+        for step in self.campaign.steps():
+            if step.kind == steps.SURVEY:
+                continue
+            for launch in sweep_file.launches(step.sweep):
+                took = step.folder.status(launch).get("seconds")
+                if took is not None:
+                    count = cells_of(launch.program)
+                    cells += count
+                    seconds += max(took - self._startup_s - count * _limit(step), 0.0)
+        overhead = seconds / cells if cells else _OVERHEAD_S
+        return Cost(self._startup_s, overhead + limit_s, limit_s)
+
+    # The order of things
+
+    def run(self, reserve_s: float) -> None:
+        """reserve_s: of the budget, for what comes after. Raises LaunchFailed, Stopped, TuneFailed."""
+        self._reserve_s = reserve_s
+        for step in self.campaign.steps():
+            if self.campaign.left(step):
+                self._run(step)
+        self._survey()
+        while (step := self._next_search() or self._next_of_table()) and self._run(step):
+            pass
+
+    def _time_left(self) -> float:
+        return self._clock.left_s - self._reserve_s
+
+    def _survey(self) -> None:
+        for consumer in self.request.consumers:
+            operations = self.request.operations(consumer.backend)
+            done = any(consumer.backend == _backend(step) for step in self.campaign.steps() if step.kind == steps.SURVEY)
+            if consumer.methods or done or not operations:
+                continue
+            work = Work(consumer.backend, ",".join(operations), (_SURVEY_SIZE,), ("all",))
+            options = {"iterations": "1", "warmup": "0", "validation": "off", "calibration": "off"}
+            self._run(self.campaign.add(steps.SURVEY, [work], 1, options, _SHORTEST_TIMEOUT_S * 2))
+
+    def candidates(self, measured: dict[Key, Measured]) -> list[Candidate]:
+        """The points that are not decided yet."""
+        competitors, standings, tried = self.competitors(), self.standings(measured), self._launches_of_points(steps.SEARCH)
+        found = []
+        for key, weight in sorted(self.request.weights.items()):
+            standing = standings.get(key)
+            methods = standing.alive if standing else tuple(competitors[key[0], key[1].operation])
+            launches = max(measured[key].launches if standing else 0, tried[key] - _MOST_TRIES)
+            if not methods or launches >= planning.SEARCH_LAUNCHES:
+                continue
+            if self.request.weighted:  # seconds per iteration of the workload
+                weight *= statistics.median(measured[key].default_ns) / 1e9 if standing else 1.0
+            value = planning.value_of(standing, weight) if standing else weight * _UNKNOWN_GAIN
+            found.append(Candidate(key, methods, len(competitors[key[0], key[1].operation]), launches, value))
+        return found
+
+    def _launches_of_points(self, kind: str) -> Counter[Key]:
+        count: Counter[Key] = Counter()
+        for step in self.campaign.steps():
+            if step.kind == kind:
+                for key in wanted_of(step.sweep):
+                    count[key] += step.sweep.launches
+        return count
+
+    def _next_search(self) -> Step | None:
+        """One launch of each group of points that race."""
+        self.campaign.stop_if_asked()
+        measured = self.measured()
+        candidates = self.candidates(measured)
+        if not candidates:
+            return None
+        limit_s = planning.cell_limit(candidates, self.cost(self._last_limit()), self._time_left())
+        cost = self.cost(limit_s)
+        racing = planning.racing(candidates, cost, self._time_left())
+        if not racing:
+            return None
+        self._say_noise(measured, len(candidates), len(racing))
+        wanted = {each.key: self._methods(each.key, each.methods) for each in racing}
+        return self._add(steps.SEARCH, wanted, 1, cost)
+
+    def _say_noise(self, measured: dict[Key, Measured], left: int, in_time: int) -> None:
+        noise = observations.noise(measured)
+        if noise is None or self._said_noise:
+            return
+        self._said_noise = True
+        found = elimination.detectable_gain(planning.SEARCH_LAUNCHES, noise)
+        self._clock.say(
+            f"noise: the ratio of two methods changes by {100 * noise:.1f} % from launch to launch; {planning.SEARCH_LAUNCHES} launches find a gain "
+            f"of {100 * found:.1f} % four times out of five; {left} points are open, {in_time} of them can be decided in time"
+        )
+
+    def _methods(self, key: Key, others: tuple[str, ...]) -> tuple[str, ...]:
+        return (self.request.consumer_of(key[0]).standard(key[1].operation), *others)
+
+    def _last_limit(self) -> float:
+        limits = [_limit(step) for step in self.campaign.steps() if step.kind != steps.SURVEY]
+        return limits[-1] if limits else planning.SHORTEST_CELL_S
+
+    def _next_of_table(self) -> Step | None:
+        """Builds the table, and measures what it asks for, as far as there is time."""
+        self.campaign.stop_if_asked()
+        sweeps = self.build()
+        if sweeps is None:
+            return None
+        measured = self.measured()
+        values = {key: self._value(key, standing, measured) for key, standing in self.standings(measured).items()}
+        cost = self.cost(self._last_limit())
+        for kind in NEXT:
+            file = sweeps / f"{kind}.toml"
+            if not file.is_file():
+                continue
+            tried = Counter(key for step in self.campaign.steps() if step.kind == kind for key in wanted_of(step.sweep))
+            asked = {key: methods for key, methods in wanted_of(sweep_file.read(file)).items() if tried[key] < _MOST_STEPS[kind]}
+            counts = (planning.CONFIRM_LAUNCHES, planning.FEWEST_CONFIRM_LAUNCHES) if kind == steps.CONFIRM else (planning.SEARCH_LAUNCHES,)
+            # What is found has to be confirmed, too, in as many launches of two methods.
+            later = 0 if kind == steps.CONFIRM else planning.CONFIRM_LAUNCHES
+            for launches in counts:
+                wanted = planning.fitting(asked, values, launches + later, cost, self._time_left())
+                if len(wanted) == len(asked):
+                    break
+            if wanted:
+                return self._add(kind, wanted, launches, cost)
+        return None
+
+    def _value(self, key: Key, standing: Standing, measured: dict[Key, Measured]) -> float:
+        weight = self.request.weights[key]
+        if self.request.weighted:
+            weight *= statistics.median(measured[key].default_ns) / 1e9
+        return weight * max(standing.gain, 0.0)
+
+    # Steps
+
+    def build(self) -> Path | None:
+        """The folder of what is to be measured next; nothing where there are no results yet."""
+        search = self.campaign.files(steps.SEARCH, steps.REPEAT, steps.REFINE)
+        if not any(each.launches for each in self.measured().values()):
+            return None
+        sweeps = self.request.campaign / "next"
+        sweeps.mkdir(exist_ok=True)
+        methods = {method.split(":")[0] for each in self.measured().values() for method in each.logs}
+        counting = Counting(self.request.timing, tuple(sorted(methods)), self.request.accept)
+        self.printed = self._tune.build(search, self._whole_confirmations(), self.table, counting, sweeps)
+        return sweeps
+
+    def _whole_confirmations(self) -> list[Path]:
+        """Fewer launches could not confirm anything, and a table would take that for a tie."""
+        files = []
+        for step in self.campaign.steps():
+            if step.kind != steps.CONFIRM:
+                continue
+            by_job: dict[str, list[Path]] = {}
+            for launch in sweep_file.launches(step.sweep):
+                if step.folder.results(launch).is_file():
+                    by_job.setdefault(launch.job, []).append(step.folder.results(launch))
+            files += [file for each in by_job.values() if len(each) >= min(planning.FEWEST_CONFIRM_LAUNCHES, step.sweep.launches) for file in each]
+        return files
+
+    def _add(self, kind: str, wanted: Wanted, launches: int, cost: Cost) -> Step:
+        works = planning.grouped(wanted, cost)
+        options = {"time-limit": f"{cost.limit_s:g}"}
+        slowest = max(cost.of(work) for work in works)
+        return self.campaign.add(kind, works, launches, options, math.ceil(max(_SLOWEST * slowest, _SHORTEST_TIMEOUT_S)))
+
+    def _run(self, step: Step) -> bool:
+        """False: there is no time for all of it."""
+        cost = self.cost(_limit(step))
+
+        def begin(_: Step, launch: Launch) -> bool:
+            expected = self._startup_s if step.kind == steps.SURVEY else self._startup_s + cells_of(launch.program) * cost.cell_s
+            if self._time_left() < expected:
+                return False
+            self._clock.say(f"{step.path.stem} {_launch_text(step, launch)}")
+            return True
+
+        def end(_: Step, launch: Launch, word: str, seconds: float) -> None:
+            self._clock.keep()
+            if word not in ("done", "nothing"):
+                print(f"    {launch.job}: {word} after {seconds:.1f} s; {step.folder.log(launch)} says why", flush=True)
+
+        return self.campaign.run(step, begin, end)
+
+
+def _launch_text(step: Step, launch: Launch) -> str:
+    arguments = launch.program.arguments
+    sizes = [int(part.split(":")[0]) for part in arguments[arguments.index("--message-size") + 1].split(",")]
+    methods = arguments[arguments.index("--method") + 1].split(",")
+    operation = arguments[arguments.index("--operation") + 1]
+    if step.kind == steps.SURVEY:
+        return f"which methods there are for {operation}"
+    number = f", launch {launch.replicate} of {step.sweep.launches}" if step.sweep.launches > 1 else ""
+    return f"{operation}: {shown_sizes(sizes)}, {len(methods)} methods{number}"
+
+
+def _limit(step: Step) -> float:
+    arguments = step.sweep.programs[0].arguments
+    return float(arguments[arguments.index("--time-limit") + 1]) if "--time-limit" in arguments else 0.0
+
+
+def _backend(step: Step) -> str:
+    arguments = step.sweep.programs[0].arguments
+    return arguments[arguments.index("--backend") + 1]
+

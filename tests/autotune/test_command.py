@@ -1,0 +1,195 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""The whole chain over doubles that measure nothing: what is exported, what a kill costs, what a second run does, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import doubles
+
+TUNE = Path(os.environ["DLMB_TUNE"])
+
+
+class Command(unittest.TestCase):
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = doubles.make(Path(scratch.name), TUNE)
+        self.output = self.folder / "tuned"
+
+    def command(self, *more: str) -> list[str]:
+        asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "4K:8K", "--budget", "5m", "-o", str(self.output)]
+        return [sys.executable, "-m", "dlmb_launch.autotune", "--build", str(self.folder / "bin"), *asked, *more]
+
+    def environment(self, **behaviour: str) -> dict[str, str]:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "OMPI_MCA_"))}
+        return {**clean, "PATH": f"{self.folder / 'path'}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1", **behaviour}
+
+    def tune(self, *more: str, **behaviour: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            self.command(*more), env=self.environment(**behaviour), capture_output=True, text=True, timeout=300, check=False
+        )
+
+    def results(self) -> dict[str, bytes]:
+        return {str(file.relative_to(self.output)): file.read_bytes() for file in self.output.glob("campaign/*/results/*.jsonl")}
+
+    def assert_tuned(self, done: subprocess.CompletedProcess) -> None:
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rules = json.loads((self.output / "table.json").read_text(encoding="utf-8"))["rules"]
+        chosen = [rule for rule in rules if rule["status"] == "chosen"]
+        self.assertEqual([rule["choose"]["method"] for rule in chosen], ["algorithm:allreduce=ring"])
+        self.assertEqual(chosen[0]["when"]["bytes"]["max"], 8192)
+        self.assertGreater(chosen[0]["when"]["bytes"]["min"], 2048)
+        self.assertGreaterEqual(chosen[0]["evidence"]["confirmed"], 6)
+        self.assertIn("openmpi/env.sh", (self.output / "env.sh").read_text(encoding="utf-8"))
+        shown = subprocess.run(["bash", "-c", f". {self.output}/env.sh && env"], capture_output=True, text=True, check=True).stdout
+        self.assertRegex(shown, r"OMPI_MCA_coll_tuned_dynamic_rules_filename=\S+/openmpi/dlmb_rules.conf")
+
+    def test_a_faster_algorithm_becomes_a_file_and_a_report(self) -> None:
+        done = self.tune("--sizes", "2K:8K")
+        self.assert_tuned(done)
+        self.assertIn("plain allreduce: 1.33 times as fast over 5 sizes", done.stdout)
+        report = (self.output / "report.md").read_text(encoding="utf-8")
+        self.assertRegex(report, r"\| 4096 \| 1\.00 \| 0\.75 \| 1\.33 \|")
+        self.assertIn("| allreduce | 2048 |", report)
+
+    def test_what_cannot_win_is_measured_no_more(self) -> None:
+        self.tune()
+        seen = {method: 0 for method in doubles.METHODS}
+        for name, text in self.results().items():
+            if "-search" in name:
+                for line in text.splitlines():
+                    entry = json.loads(line)
+                    if entry["kind"] == "cell" and entry["parameters"]["message-size"] == 8192:
+                        seen[entry["method"]] += 1
+        self.assertEqual(seen["algorithm:allreduce=broken"], 0, "it failed when it was asked for")
+        self.assertLessEqual(seen["algorithm:allreduce=basic_linear"], 3)
+        self.assertEqual(seen["algorithm:allreduce=ring"], 8)
+        self.assertEqual(seen["persistent"], 0)
+
+    def test_a_second_run_launches_nothing_again(self) -> None:
+        self.tune()
+        before = self.results()
+        again = self.tune()
+        self.assert_tuned(again)
+        self.assertEqual(before, self.results())
+        self.assertNotIn("search", again.stdout.replace("search and", ""))
+        self.assertNotIn("verifying", again.stdout)
+
+    def test_a_kill_at_any_moment_loses_nothing(self) -> None:
+        seen: dict[str, bytes] = {}
+        for moment in ("001-survey", "003-search", "006-search", "-confirm", "verifying", "plain allreduce, round 2"):
+            with subprocess.Popen(
+                self.command(), env=self.environment(DOUBLE_SECONDS="0.05"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            ) as child:
+                for line in child.stdout:
+                    if moment in line:
+                        break
+                child.send_signal(signal.SIGKILL)
+            for name, text in seen.items():
+                self.assertEqual(self.results()[name], text, f"{name} was measured again after the kill in {moment}")
+            seen = {name: text for name, text in self.results().items() if self.is_done(name)}
+        self.assert_tuned(self.tune())
+        self.assertGreater(len(seen), 10)
+
+    def is_done(self, name: str) -> bool:
+        state = self.output / Path(name.replace("/results/", "/state/results/")).with_suffix(".json")
+        return json.loads(state.read_text(encoding="utf-8"))["state"] == "done"
+
+    def test_an_interruption_is_told_and_goes_on(self) -> None:
+        with subprocess.Popen(
+            self.command(), env=self.environment(DOUBLE_SECONDS="0.2"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as child:
+            while "-search" not in child.stdout.readline():
+                pass
+            child.send_signal(signal.SIGTERM)
+            rest = child.stdout.read()
+        self.assertEqual(child.returncode, 128 + signal.SIGTERM, rest)
+        self.assertIn("the same command goes on", rest)
+        self.assert_tuned(self.tune())
+
+    def test_where_nothing_is_faster_nothing_is_exported(self) -> None:
+        done = self.tune(DOUBLE_BEHAVIOUR="equal")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("nothing is faster", done.stdout)
+        self.assertFalse((self.output / "env.sh").exists())
+        self.assertFalse((self.output / "openmpi").exists())
+
+    def test_files_that_are_wrong_are_not_put_into_effect(self) -> None:
+        done = self.tune(DOUBLE_VERIFY="1")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("WRONG", done.stdout)
+        self.assertFalse((self.output / "env.sh").exists())
+
+    def test_what_could_not_be_seen_is_not_called_verified(self) -> None:
+        done = self.tune(DOUBLE_VERIFY="77")
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("not all of it could be seen", done.stdout)
+
+    def test_a_budget_that_ends_says_what_is_open_and_a_larger_one_goes_on(self) -> None:
+        done = self.tune("--budget", "10s", DOUBLE_SECONDS="1.5")
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
+        self.assertTrue(re.search(r"undecided: |not measured: |nothing was measured", done.stdout + done.stderr), done.stdout + done.stderr)
+        self.assert_tuned(self.tune())
+
+    def test_launches_that_fail_end_it_with_a_line(self) -> None:
+        done = self.tune(DOUBLE_BEHAVIOUR="fail")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("measured nothing", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_a_dry_run_launches_and_writes_nothing(self) -> None:
+        done = self.tune("--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("openmpi: allreduce, 2 sizes from 4 KiB to 8 KiB, about 3 methods", done.stdout)
+        self.assertFalse(self.output.exists())
+
+    def test_options_behind_two_dashes_are_the_launchers(self) -> None:
+        done = self.tune("--dry-run", "--", "--mca", "btl", "self")
+        self.assertIn("--mca btl self PROGRAM", done.stdout)
+
+    def test_another_request_does_not_mix_with_what_is_there(self) -> None:
+        self.tune("--budget", "10s")
+        done = self.tune("--timing", "isolated")
+        self.assertEqual(done.returncode, 64, done.stdout + done.stderr)
+        self.assertIn("was measured with timing 'stream'", done.stderr)
+
+    def test_what_cannot_be_tuned_here_is_said(self) -> None:
+        for consumer, reason in (("ucx", "no UCX in this double"), ("mpich", "were built with Open MPI v4.1.4")):
+            options = ["--for", consumer, "--operations", "sendrecv" if consumer == "ucx" else "allreduce"]
+            done = self.tune(*options)
+            self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+            self.assertIn(reason, done.stdout)
+
+    def test_usage_errors_are_one_line(self) -> None:
+        for more, says in (
+            (["--budget", "soon"], "--budget: 'soon'"),
+            (["--sizes", "8:x"], "--sizes: '8:x'"),
+            (["--operations", "allreduce,nothing"], "'nothing'"),
+            (["--for", "nobody"], "'nobody'"),
+            (["--ranks", "1"], "--ranks 1"),
+            (["--workload", "nothing:none"], "--workload nothing:none"),
+            (["--build", "/nonexistent"], "no DLMB programs here"),
+        ):
+            with self.subTest(says):
+                if more[0] == "--workload":
+                    command = [word for word in self.command(*more) if word not in ("--sizes", "4K:8K")]
+                else:
+                    command = self.command(*more)
+                done = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(done.returncode, 64, done.stdout + done.stderr)
+                self.assertIn(says, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
