@@ -61,6 +61,8 @@ if(DLMB_HAVE_NCCL AND NOT DLMB_HAVE_CUDA)
     dlmb_feature_row(NCCL OFF "needs CUDA")
 endif()
 dlmb_feature(UCC "UCC backend" "none: build UCC and give -DUCC_ROOT=FOLDER" UCC QUIET)
+set(DLMB_WITH_TORCH OFF CACHE STRING "process group of PyTorch (launch/torch): AUTO, ON or OFF") # an unknown version must not stop a build
+dlmb_feature(TORCH "process group of PyTorch" "python3-torch, libtorch-dev and pybind11-dev" Torch QUIET)
 dlmb_feature(HWLOC "topology and binding in the record" libhwloc-dev HWLOC QUIET)
 
 find_package(Threads REQUIRED)

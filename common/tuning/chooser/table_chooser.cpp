@@ -44,8 +44,10 @@ std::optional<TunedOperation> operation_of(StepTraits const& step) {
     return std::nullopt;
 }
 
-Query query_of(TunedOperation operation, StepTraits const& step) {
+/// `backend`: empty: the table selects it.
+Query query_of(TunedOperation operation, StepTraits const& step, std::string_view backend) {
     Query query;
+    query.backend = backend;
     query.operation = operation;
     query.bytes = step.bytes;
     query.ranks = static_cast<std::uint64_t>(step.ranks);
@@ -118,15 +120,29 @@ std::vector<std::string> TableChooser::backends() const {
     return {names.begin(), names.end()};
 }
 
-StepChoice TableChooser::choose(StepTraits const& step) const {
+namespace {
+
+Match match_of(RuleIndex const& index, StepTraits const& step, std::string_view backend) {
     auto const operation = operation_of(step);
-    Match const match = operation ? index_.find(query_of(*operation, step)) : Match{};
-    if (!match) {
-        return baseline(step.memory);
-    }
+    return operation ? index.find(query_of(*operation, step, backend)) : Match{};
+}
+
+StepChoice choice_of(Match const& match) {
     Choice const& choice = match.deciding()->choose;
     MethodChoice const method = parse_method(choice.method);
     return {choice.backend, method, rules_text(match), beyond_method(choice, method)};
+}
+
+}  // namespace
+
+StepChoice TableChooser::choose(StepTraits const& step) const {
+    Match const match = match_of(index_, step, "");
+    return match ? choice_of(match) : baseline(step.memory);
+}
+
+StepChoice TableChooser::choose_within(std::string_view backend, StepTraits const& step) const {
+    Match const match = match_of(index_, step, backend);
+    return match ? choice_of(match) : StepChoice{std::string(backend), {}, "", ""};
 }
 
 StepChoice TableChooser::baseline(MemoryKind memory) const {

@@ -7,6 +7,8 @@
 #include "common/backend_kit/chooser.hpp"
 #include "common/tuning/query.hpp"
 
+#include <string_view>
+
 namespace dlmb::tuning {
 
 /// A step is asked about as in lookup() without a backend. Without a rule: policy.baseline of the memory kind, by its
@@ -22,6 +24,8 @@ public:
     [[nodiscard]] std::string const& digest() const override { return digest_; }
     [[nodiscard]] std::vector<std::string> backends() const override;
     [[nodiscard]] StepChoice choose(StepTraits const& step) const override;
+    /// The best inside `backend`, also where the table would select another one. Without a rule: its default method.
+    [[nodiscard]] StepChoice choose_within(std::string_view backend, StepTraits const& step) const;
 
 private:
     [[nodiscard]] StepChoice baseline(MemoryKind memory) const;

@@ -1,0 +1,659 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/torch/process_group.hpp"
+
+#include "common/base/error.hpp"
+#include "common/bootstrap/mpi/mpi_check.hpp"
+
+#include <fmt/core.h>
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <utility>
+
+namespace dlmb::torch {
+namespace {
+
+using c10d::OpType;
+
+// Results of a job and waiting for it
+// ----------------------------------------------------------------------------------
+
+class TorchWork final : public c10d::Work {
+public:
+    TorchWork(OpType type, char const* title, Tensors results, std::chrono::milliseconds timeout)
+        : Work(-1, type, title), results_(std::move(results)), timeout_(timeout),
+          future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
+
+    void complete(std::exception_ptr error, int source = -1) {
+        source_ = source;
+        if (error) {
+            future_->setError(error);
+        } else {
+            future_->markCompleted(c10::IValue(results_));
+        }
+        finish(std::move(error));
+    }
+
+    bool wait(std::chrono::milliseconds timeout) override {
+        return Work::wait(timeout == kNoTimeout ? timeout_ : timeout);
+    }
+    Tensors result() override { return results_; }
+    int sourceRank() const override { return source_; }
+    c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
+
+private:
+    Tensors results_;
+    std::chrono::milliseconds timeout_;
+    c10::intrusive_ptr<c10::ivalue::Future> future_;
+    int source_ = -1;
+};
+
+// Tensors
+// --------------------------------------------------------------------------------------------------------------
+
+/// Throws unless DLMB can read and write it.
+void require_host(at::Tensor const& tensor, char const* operation) {
+    TORCH_CHECK(tensor.layout() == at::kStrided && !tensor.is_quantized(), "dlmb: ", operation,
+                ": the tensor is sparse or quantized; give a dense one");
+    TORCH_CHECK(tensor.device().is_cpu(), "dlmb: ", operation, ": the tensor is on ", tensor.device(),
+                "; this process group takes tensors in host memory");
+}
+
+at::Tensor& only(Tensors& tensors, char const* operation) {
+    TORCH_CHECK(tensors.size() == 1, "dlmb: ", operation, ": ", tensors.size(), " tensors; a process has one");
+    require_host(tensors.front(), operation);
+    return tensors.front();
+}
+
+Tensors& only(std::vector<Tensors>& lists, std::size_t size, at::Tensor const& like, char const* operation) {
+    TORCH_CHECK(lists.size() == 1 && lists.front().size() == size, "dlmb: ", operation, ": expected one list of ", size,
+                " tensors, one per rank");
+    for (at::Tensor const& each : lists.front()) {
+        require_host(each, operation);
+        TORCH_CHECK(each.scalar_type() == like.scalar_type() && each.numel() == like.numel(), "dlmb: ", operation,
+                    ": a tensor of ", each.numel(), " ", each.scalar_type(), " beside one of ", like.numel(), " ",
+                    like.scalar_type(), "; all have to be equal");
+    }
+    return lists.front();
+}
+
+void require_parts(at::Tensor const& whole, at::Tensor const& part, int ranks, char const* operation) {
+    require_host(whole, operation);
+    require_host(part, operation);
+    TORCH_CHECK(whole.scalar_type() == part.scalar_type() && whole.numel() == part.numel() * ranks, "dlmb: ", operation,
+                ": ", whole.numel(), " ", whole.scalar_type(), " are not ", ranks, " times ", part.numel(), " ",
+                part.scalar_type());
+}
+
+/// Its elements one behind the other: itself, or a copy.
+at::Tensor packed(at::Tensor const& tensor) {
+    return tensor.is_contiguous() ? tensor : tensor.contiguous();
+}
+
+void deliver(at::Tensor const& packed, at::Tensor const& tensor) {
+    if (!packed.is_same(tensor)) {
+        tensor.copy_(packed);
+    }
+}
+
+/// One behind the other.
+at::Tensor joined(Tensors const& tensors) {
+    Tensors flat;
+    std::transform(tensors.begin(), tensors.end(), std::back_inserter(flat),
+                   [](at::Tensor const& each) { return each.reshape({-1}); });
+    return at::cat(flat);
+}
+
+void split(at::Tensor const& flat, Tensors const& tensors) {
+    int64_t first = 0;
+    for (at::Tensor const& each : tensors) {
+        each.copy_(flat.narrow(0, first, each.numel()).view(each.sizes()));
+        first += each.numel();
+    }
+}
+
+Bytes bytes_of(at::Tensor const& tensor) {
+    return static_cast<Bytes>(tensor.numel()) * static_cast<Bytes>(tensor.element_size());
+}
+
+// Types and reductions
+// -------------------------------------------------------------------------------------------------
+
+std::optional<Element> element_of(at::ScalarType type) {
+    switch (type) {
+    case at::kByte:
+        return Element::byte;
+    case at::kChar:
+        return Element::int8;
+    case at::kInt:
+        return Element::int32;
+    case at::kLong:
+        return Element::int64;
+    case at::kHalf:
+        return Element::fp16;
+    case at::kBFloat16:
+        return Element::bf16;
+    case at::kFloat:
+        return Element::fp32;
+    case at::kDouble:
+        return Element::fp64;
+    default:
+        return std::nullopt;
+    }
+}
+
+/// For operations that only move data: types that DLMB has no name for are bytes.
+Element moved_as(at::ScalarType type) {
+    return element_of(type).value_or(Element::byte);
+}
+
+std::optional<Reduction> reduction_of(c10d::ReduceOp const& reduction) {
+    switch (static_cast<c10d::ReduceOp::RedOpType>(reduction)) {
+    case c10d::ReduceOp::SUM:
+    case c10d::ReduceOp::AVG:
+        return Reduction::sum;
+    case c10d::ReduceOp::PRODUCT:
+        return Reduction::prod;
+    case c10d::ReduceOp::MIN:
+        return Reduction::min;
+    case c10d::ReduceOp::MAX:
+        return Reduction::max;
+    default:
+        return std::nullopt;
+    }
+}
+
+bool is_average(c10d::ReduceOp const& reduction) {
+    return static_cast<c10d::ReduceOp::RedOpType>(reduction) == c10d::ReduceOp::AVG;
+}
+
+void require_reducible(at::Tensor const& tensor, c10d::ReduceOp const& reduction, char const* operation) {
+    TORCH_CHECK(element_of(tensor.scalar_type()), "dlmb: ", operation, ": ", tensor.scalar_type(),
+                " cannot be reduced; uint8, int8, int32, int64, float16, bfloat16, float32 and float64 can");
+    TORCH_CHECK(reduction_of(reduction), "dlmb: ", operation,
+                ": this reduction is not offered; SUM, AVG, PRODUCT, MIN and MAX are");
+    TORCH_CHECK(!is_average(reduction) || tensor.is_floating_point(), "dlmb: ", operation,
+                ": AVG takes floating-point tensors, this one is ", tensor.scalar_type());
+}
+
+void average(at::Tensor const& sum, c10d::ReduceOp const& reduction, int ranks) {
+    if (is_average(reduction)) {
+        sum.div_(ranks);
+    }
+}
+
+constexpr Region region(BufferId buffer) {
+    return {buffer, 0};
+}
+
+/// The ranks of MPI's world, by rank in the group.
+std::vector<Rank> find_members(c10d::Store& store, int rank, int size, int world_rank) {
+    auto const key = [](int of) { return fmt::format("dlmb/{}", of); };
+    std::string const text = fmt::format("{}", world_rank);
+    store.set(key(rank), std::vector<uint8_t>(text.begin(), text.end()));
+    std::vector<Rank> members;
+    for (int each = 0; each < size; ++each) {
+        std::vector<uint8_t> const told = store.get(key(each));
+        members.push_back(std::stoi(std::string(told.begin(), told.end())));
+    }
+    TORCH_CHECK(std::set<Rank>(members.begin(), members.end()).size() == members.size(),
+                "dlmb: several ranks of this group are one process of MPI; start the program with mpirun -np ", size,
+                " (or srun), and give init_process_group the ranks that it has there");
+    return members;
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(std::shared_ptr<Runtime> runtime, c10::intrusive_ptr<c10d::Store> const& store, int rank,
+                           int size, std::chrono::milliseconds timeout)
+    : Base(rank, size), runtime_(std::move(runtime)), timeout_(timeout),
+      group_(&runtime_->make_group(find_members(*store, rank, size, runtime_->rank()))) {}
+
+WorkPointer ProcessGroup::submit(OpType type, char const* title, Tensors results, std::function<void()> job) {
+    ++operations_;
+    auto work = c10::make_intrusive<TorchWork>(type, title, std::move(results), timeout_);
+    runtime_->executor().submit([work, job = std::move(job)] {
+        std::exception_ptr error;
+        try {
+            at::NoGradGuard const no_gradients;
+            job();
+        } catch (...) {
+            error = std::current_exception();
+        }
+        work->complete(error);
+    });
+    return work;
+}
+
+void ProcessGroup::run(Operation operation, std::vector<void*> const& memory, bool ragged) const {
+    runtime_->steps().run(group_->members, std::move(operation), memory, ragged);
+}
+
+// Reductions
+// -----------------------------------------------------------------------------------------------------------
+
+void ProcessGroup::all_reduce_packed(at::Tensor const& data, c10d::ReduceOp const& reduction) const {
+    if (data.numel() > 0) {
+        run(AllReduce{0, region(0), region(0), bytes_of(data), *element_of(data.scalar_type()),
+                      *reduction_of(reduction)},
+            {data.data_ptr()});
+        average(data, reduction, size_);
+    }
+}
+
+WorkPointer ProcessGroup::allreduce(Tensors& tensors, c10d::AllreduceOptions const& options) {
+    at::Tensor const tensor = only(tensors, "all_reduce");
+    require_reducible(tensor, options.reduceOp, "all_reduce");
+    return submit(OpType::ALLREDUCE, "dlmb:all_reduce", {tensor}, [this, tensor, reduction = options.reduceOp] {
+        at::Tensor const data = packed(tensor);
+        all_reduce_packed(data, reduction);
+        deliver(data, tensor);
+    });
+}
+
+WorkPointer ProcessGroup::allreduce_coalesced(Tensors& tensors, c10d::AllreduceCoalescedOptions const& options) {
+    for (at::Tensor const& each : tensors) {
+        require_host(each, "all_reduce_coalesced");
+        require_reducible(each, options.reduceOp, "all_reduce_coalesced");
+        TORCH_CHECK(each.scalar_type() == tensors.front().scalar_type(),
+                    "dlmb: all_reduce_coalesced: ", each.scalar_type(), " beside ", tensors.front().scalar_type(),
+                    "; all have to be of one type");
+    }
+    return submit(OpType::ALLREDUCE_COALESCED, "dlmb:all_reduce_coalesced", tensors,
+                  [this, tensors, reduction = options.reduceOp] {
+                      if (!tensors.empty()) {
+                          at::Tensor const data = joined(tensors);
+                          all_reduce_packed(data, reduction);
+                          split(data, tensors);
+                      }
+                  });
+}
+
+WorkPointer ProcessGroup::reduce(Tensors& tensors, c10d::ReduceOptions const& options) {
+    at::Tensor const tensor = only(tensors, "reduce");
+    require_reducible(tensor, options.reduceOp, "reduce");
+    auto const root = static_cast<Rank>(options.rootRank);
+    return submit(OpType::REDUCE, "dlmb:reduce", {tensor}, [this, tensor, root, reduction = options.reduceOp] {
+        if (tensor.numel() == 0) {
+            return;
+        }
+        at::Tensor const input = packed(tensor);
+        at::Tensor const output = rank_ == root ? at::empty_like(input) : input;
+        run(Reduce{0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(input), *element_of(input.scalar_type()),
+                   *reduction_of(reduction)},
+            {input.data_ptr(), output.data_ptr()});
+        if (rank_ == root) {
+            average(output, reduction, size_);
+            tensor.copy_(output);
+        }
+    });
+}
+
+void ProcessGroup::reduce_scatter_packed(at::Tensor const& output, at::Tensor const& input,
+                                         c10d::ReduceOp const& reduction) const {
+    if (output.numel() == 0) {
+        return;
+    }
+    // A part of the input as output is no form that MPI has.
+    bool const overlap = input.storage().is_alias_of(output.storage());
+    at::Tensor const result = overlap ? at::empty_like(output) : output;
+    run(ReduceScatter{0, region(0), region(1), bytes_of(input), *element_of(input.scalar_type()),
+                      *reduction_of(reduction)},
+        {input.data_ptr(), result.data_ptr()});
+    average(result, reduction, size_);
+    deliver(result, output);
+}
+
+WorkPointer ProcessGroup::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
+                                         c10d::ReduceScatterOptions const& options) {
+    at::Tensor const output = only(outputs, "reduce_scatter");
+    require_reducible(output, options.reduceOp, "reduce_scatter");
+    Tensors const parts = only(inputs, static_cast<std::size_t>(size_), output, "reduce_scatter");
+    return submit(OpType::REDUCE_SCATTER, "dlmb:reduce_scatter", {output},
+                  [this, output, parts, reduction = options.reduceOp] {
+                      at::Tensor const result = packed(output);
+                      reduce_scatter_packed(result, joined(parts), reduction);
+                      deliver(result, output);
+                  });
+}
+
+WorkPointer ProcessGroup::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                                               c10d::ReduceScatterOptions const& options) {
+    Tensors outputs{output};
+    Tensors inputs{input};
+    return reduce_scatter_tensor_coalesced(outputs, inputs, options);
+}
+
+WorkPointer ProcessGroup::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                          c10d::ReduceScatterOptions const& options) {
+    TORCH_CHECK(outputs.size() == inputs.size(), "dlmb: reduce_scatter_tensor: as many outputs as inputs are needed");
+    for (std::size_t each = 0; each < inputs.size(); ++each) {
+        require_parts(inputs[each], outputs[each], size_, "reduce_scatter_tensor");
+        require_reducible(inputs[each], options.reduceOp, "reduce_scatter_tensor");
+    }
+    return submit(OpType::_REDUCE_SCATTER_BASE, "dlmb:reduce_scatter_tensor", outputs,
+                  [this, outputs, inputs, reduction = options.reduceOp] {
+                      for (std::size_t each = 0; each < inputs.size(); ++each) {
+                          at::Tensor const result = packed(outputs[each]);
+                          reduce_scatter_packed(result, packed(inputs[each]), reduction);
+                          deliver(result, outputs[each]);
+                      }
+                  });
+}
+
+// Gathers, scatters, broadcasts
+// ----------------------------------------------------------------------------------------
+
+void ProcessGroup::all_gather_packed(at::Tensor const& output, at::Tensor const& input) const {
+    if (input.numel() > 0) {
+        run(AllGather{0, region(0), region(1), bytes_of(output), moved_as(input.scalar_type())},
+            {input.data_ptr(), output.data_ptr()});
+    }
+}
+
+WorkPointer ProcessGroup::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                                    c10d::AllgatherOptions const& options) {
+    only(inputs, "all_gather");
+    return allgather_coalesced(outputs, inputs, options);
+}
+
+WorkPointer ProcessGroup::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inputs,
+                                              c10d::AllgatherOptions const& /*options*/) {
+    // PyTorch gives one list per input, or for coalesced ones one list per rank.
+    bool const by_rank = inputs.size() > 1 || (outputs.size() == static_cast<std::size_t>(size_) && outputs.size() > 1);
+    std::vector<Tensors> lists(inputs.size());
+    Tensors results;
+    for (std::size_t input = 0; input < inputs.size(); ++input) {
+        require_host(inputs[input], "all_gather");
+        if (by_rank) {
+            TORCH_CHECK(outputs.size() == static_cast<std::size_t>(size_), "dlmb: all_gather: ", outputs.size(),
+                        " lists of outputs for ", size_, " ranks");
+            for (Tensors const& of_rank : outputs) {
+                TORCH_CHECK(of_rank.size() == inputs.size(), "dlmb: all_gather: as many outputs as inputs are needed");
+                lists[input].push_back(of_rank[input]);
+            }
+        } else {
+            TORCH_CHECK(outputs.size() == 1, "dlmb: all_gather: one list of outputs is needed");
+            lists[input] = outputs.front();
+        }
+        std::vector<Tensors> checked{lists[input]};
+        only(checked, static_cast<std::size_t>(size_), inputs[input], "all_gather");
+        results.insert(results.end(), lists[input].begin(), lists[input].end());
+    }
+    return submit(OpType::ALLGATHER, "dlmb:all_gather", results, [this, lists, inputs] {
+        for (std::size_t each = 0; each < inputs.size(); ++each) {
+            at::Tensor const flat = at::empty({inputs[each].numel() * size_}, inputs[each].options());
+            all_gather_packed(flat, packed(inputs[each]));
+            split(flat, lists[each]);
+        }
+    });
+}
+
+WorkPointer ProcessGroup::_allgather_base(at::Tensor& output, at::Tensor& input,
+                                          c10d::AllgatherOptions const& options) {
+    Tensors outputs{output};
+    Tensors inputs{input};
+    return allgather_into_tensor_coalesced(outputs, inputs, options);
+}
+
+WorkPointer ProcessGroup::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                          c10d::AllgatherOptions const& /*options*/) {
+    TORCH_CHECK(outputs.size() == inputs.size(), "dlmb: all_gather_into_tensor: as many outputs as inputs are needed");
+    for (std::size_t each = 0; each < inputs.size(); ++each) {
+        require_parts(outputs[each], inputs[each], size_, "all_gather_into_tensor");
+    }
+    return submit(OpType::_ALLGATHER_BASE, "dlmb:all_gather_into_tensor", outputs, [this, outputs, inputs] {
+        for (std::size_t each = 0; each < inputs.size(); ++each) {
+            at::Tensor const result = packed(outputs[each]);
+            at::Tensor input = packed(inputs[each]);
+            // The own part of the output as input is a form that MPI has; other parts are not.
+            auto* const own = static_cast<std::byte*>(result.data_ptr()) + bytes_of(input) * static_cast<Bytes>(rank_);
+            if (input.storage().is_alias_of(result.storage()) && input.data_ptr() != static_cast<void*>(own)) {
+                input = input.clone();
+            }
+            all_gather_packed(result, input);
+            deliver(result, outputs[each]);
+        }
+    });
+}
+
+WorkPointer ProcessGroup::gather(std::vector<Tensors>& outputs, Tensors& inputs, c10d::GatherOptions const& options) {
+    at::Tensor const input = only(inputs, "gather");
+    auto const root = static_cast<Rank>(options.rootRank);
+    Tensors const parts = rank_ == root ? only(outputs, static_cast<std::size_t>(size_), input, "gather") : Tensors{};
+    return submit(OpType::GATHER, "dlmb:gather", parts, [this, input, parts, root] {
+        if (input.numel() == 0) {
+            return;
+        }
+        at::Tensor const own = packed(input);
+        at::Tensor const flat = rank_ == root ? at::empty({input.numel() * size_}, input.options()) : own;
+        run(Gather{0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(own) * static_cast<Bytes>(size_),
+                   moved_as(own.scalar_type())},
+            {own.data_ptr(), flat.data_ptr()});
+        split(flat, parts);
+    });
+}
+
+WorkPointer ProcessGroup::scatter(Tensors& outputs, std::vector<Tensors>& inputs, c10d::ScatterOptions const& options) {
+    at::Tensor const output = only(outputs, "scatter");
+    auto const root = static_cast<Rank>(options.rootRank);
+    Tensors const parts = rank_ == root ? only(inputs, static_cast<std::size_t>(size_), output, "scatter") : Tensors{};
+    return submit(OpType::SCATTER, "dlmb:scatter", {output}, [this, output, parts, root] {
+        if (output.numel() == 0) {
+            return;
+        }
+        at::Tensor const own = packed(output);
+        at::Tensor const flat = rank_ == root ? joined(parts) : own;
+        run(Scatter{0, root, region(rank_ == root ? 0 : 1), region(1), bytes_of(own) * static_cast<Bytes>(size_),
+                    moved_as(own.scalar_type())},
+            {flat.data_ptr(), own.data_ptr()});
+        deliver(own, output);
+    });
+}
+
+WorkPointer ProcessGroup::broadcast(Tensors& tensors, c10d::BroadcastOptions const& options) {
+    at::Tensor const tensor = only(tensors, "broadcast");
+    auto const root = static_cast<Rank>(options.rootRank);
+    return submit(OpType::BROADCAST, "dlmb:broadcast", {tensor}, [this, tensor, root] {
+        if (tensor.numel() > 0) {
+            at::Tensor const data = packed(tensor);
+            run(Broadcast{0, root, region(0), bytes_of(data), moved_as(data.scalar_type())}, {data.data_ptr()});
+            deliver(data, tensor);
+        }
+    });
+}
+
+WorkPointer ProcessGroup::barrier(c10d::BarrierOptions const& /*options*/) {
+    return submit(OpType::BARRIER, "dlmb:barrier", {}, [this] { run(Barrier{0}, {}); });
+}
+
+// Exchanges
+// ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// `sizes`: in bytes, by rank. Empty blocks are left out.
+std::vector<Block> blocks_of(std::vector<int64_t> const& sizes) {
+    std::vector<Block> blocks;
+    Bytes offset = 0;
+    for (std::size_t peer = 0; peer < sizes.size(); ++peer) {
+        auto const bytes = static_cast<Bytes>(sizes[peer]);
+        if (bytes > 0) {
+            blocks.push_back({static_cast<Rank>(peer), offset, bytes});
+        }
+        offset += bytes;
+    }
+    return blocks;
+}
+
+/// Bytes by rank. `splits`: rows by rank; empty: equal parts.
+std::vector<int64_t> sizes_of(at::Tensor const& tensor, std::vector<int64_t> const& splits, int ranks) {
+    int64_t const rows = tensor.dim() == 0 ? 1 : tensor.size(0);
+    if (splits.empty()) {
+        TORCH_CHECK(rows % ranks == 0, "dlmb: all_to_all_single: ", rows, " rows are not equal parts for ", ranks,
+                    " ranks; give the splits");
+        return std::vector<int64_t>(static_cast<std::size_t>(ranks), static_cast<int64_t>(bytes_of(tensor)) / ranks);
+    }
+    bool const sound = splits.size() == static_cast<std::size_t>(ranks) &&
+                       std::all_of(splits.begin(), splits.end(), [](int64_t split) { return split >= 0; }) &&
+                       std::accumulate(splits.begin(), splits.end(), int64_t{0}) == rows;
+    TORCH_CHECK(sound, "dlmb: all_to_all_single: the splits have to be ", ranks, " numbers whose sum is the ", rows,
+                " rows of the tensor");
+    int64_t const row = rows == 0 ? 0 : static_cast<int64_t>(bytes_of(tensor)) / rows;
+    std::vector<int64_t> sizes;
+    std::transform(splits.begin(), splits.end(), std::back_inserter(sizes),
+                   [row](int64_t split) { return split * row; });
+    return sizes;
+}
+
+std::vector<int64_t> sizes_of(Tensors const& tensors) {
+    std::vector<int64_t> sizes;
+    std::transform(tensors.begin(), tensors.end(), std::back_inserter(sizes),
+                   [](at::Tensor const& each) { return static_cast<int64_t>(bytes_of(each)); });
+    return sizes;
+}
+
+}  // namespace
+
+WorkPointer ProcessGroup::alltoall_base(at::Tensor& output, at::Tensor& input, std::vector<int64_t>& output_splits,
+                                        std::vector<int64_t>& input_splits, c10d::AllToAllOptions const& /*options*/) {
+    require_host(output, "all_to_all_single");
+    require_host(input, "all_to_all_single");
+    TORCH_CHECK(output.scalar_type() == input.scalar_type(), "dlmb: all_to_all_single: ", output.scalar_type(),
+                " beside ", input.scalar_type());
+    std::vector<int64_t> const sent = sizes_of(input, input_splits, size_);
+    std::vector<int64_t> const received = sizes_of(output, output_splits, size_);
+    // Without splits all ranks have equal blocks; with them nobody knows those of the others.
+    bool const ragged = !(input_splits.empty() && output_splits.empty());
+    TORCH_CHECK(ragged || sent == received, "dlmb: all_to_all_single: ", input.numel(), " elements in, ",
+                output.numel(), " out; give the splits, or as many");
+    return submit(OpType::ALLTOALL_BASE, "dlmb:all_to_all_single", {output},
+                  [this, output, input, sent, received, ragged] {
+                      at::Tensor const from = packed(input);
+                      at::Tensor const into = packed(output);
+                      if (ragged || from.numel() > 0) {
+                          run(Exchange{0, 0, 1, blocks_of(sent), blocks_of(received)},
+                              {from.data_ptr(), into.data_ptr()}, ragged);
+                      }
+                      deliver(into, output);
+                  });
+}
+
+WorkPointer ProcessGroup::alltoall(Tensors& outputs, Tensors& inputs, c10d::AllToAllOptions const& /*options*/) {
+    auto const ranks = static_cast<std::size_t>(size_);
+    TORCH_CHECK(outputs.size() == ranks && inputs.size() == ranks, "dlmb: all_to_all: ", inputs.size(), " inputs and ",
+                outputs.size(), " outputs for ", size_, " ranks");
+    for (std::size_t each = 0; each < ranks; ++each) {
+        for (at::Tensor const& tensor : {inputs[each], outputs[each]}) {
+            require_host(tensor, "all_to_all");
+            TORCH_CHECK(tensor.scalar_type() == inputs.front().scalar_type(),
+                        "dlmb: all_to_all: ", tensor.scalar_type(), " beside ", inputs.front().scalar_type());
+        }
+    }
+    return submit(OpType::ALLTOALL, "dlmb:all_to_all", outputs, [this, outputs, inputs] {
+        at::Tensor const from = joined(inputs);
+        at::Tensor const into =
+            at::empty({std::accumulate(outputs.begin(), outputs.end(), int64_t{0},
+                                       [](int64_t sum, at::Tensor const& each) { return sum + each.numel(); })},
+                      from.options());
+        run(Exchange{0, 0, 1, blocks_of(sizes_of(inputs)), blocks_of(sizes_of(outputs))},
+            {from.data_ptr(), into.data_ptr()}, true);
+        split(into, outputs);
+    });
+}
+
+// Messages
+// -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+int count_of(at::Tensor const& tensor, char const* operation) {
+    TORCH_CHECK(bytes_of(tensor) <= static_cast<Bytes>(std::numeric_limits<int>::max()), "dlmb: ", operation, ": ",
+                bytes_of(tensor), " bytes in one message; MPI's int ends at 2 GiB, send parts");
+    return static_cast<int>(bytes_of(tensor));
+}
+
+}  // namespace
+
+WorkPointer ProcessGroup::send(Tensors& tensors, int to, int tag) {
+    at::Tensor const tensor = only(tensors, "send");
+    int const count = count_of(tensor, "send");
+    auto work = c10::make_intrusive<TorchWork>(OpType::SEND, "dlmb:send", Tensors{}, timeout_);
+    runtime_->executor().submit([this, work, tensor, count, to, tag] {
+        try {
+            at::Tensor const data = packed(tensor);
+            MPI_Request request = MPI_REQUEST_NULL;
+            mpi::check(MPI_Isend(data.data_ptr(), count, MPI_BYTE, to, tag, group_->messages.get(), &request),
+                       "MPI_Isend");
+            runtime_->executor().poll([work, data, request]() mutable {
+                try {
+                    int done = 0;
+                    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+                    if (done != 0) {
+                        work->complete(nullptr);
+                    }
+                    return done != 0;
+                } catch (...) {
+                    work->complete(std::current_exception());
+                    return true;
+                }
+            });
+        } catch (...) {
+            work->complete(std::current_exception());
+        }
+    });
+    return work;
+}
+
+WorkPointer ProcessGroup::receive(Tensors& tensors, int from, int tag) {
+    at::Tensor const tensor = only(tensors, "recv");
+    int const count = count_of(tensor, "recv");
+    auto work = c10::make_intrusive<TorchWork>(OpType::RECV, "dlmb:recv", Tensors{tensor}, timeout_);
+    runtime_->executor().submit([this, work, tensor, count, from, tag] {
+        try {
+            at::NoGradGuard const no_gradients;
+            at::Tensor const data = packed(tensor);
+            MPI_Request request = MPI_REQUEST_NULL;
+            mpi::check(MPI_Irecv(data.data_ptr(), count, MPI_BYTE, from, tag, group_->messages.get(), &request),
+                       "MPI_Irecv");
+            runtime_->executor().poll([work, data, tensor, count, request]() mutable {
+                try {
+                    int done = 0;
+                    MPI_Status status;
+                    mpi::check(MPI_Test(&request, &done, &status), "MPI_Test");
+                    if (done == 0) {
+                        return false;
+                    }
+                    int received = 0;
+                    mpi::check(MPI_Get_count(&status, MPI_BYTE, &received), "MPI_Get_count");
+                    TORCH_CHECK(received == count, "dlmb: recv: rank ", status.MPI_SOURCE, " sent ", received,
+                                " bytes, the tensor has ", count);
+                    at::NoGradGuard const on_delivery;
+                    deliver(data, tensor);
+                    work->complete(nullptr, status.MPI_SOURCE);
+                } catch (...) {
+                    work->complete(std::current_exception());
+                }
+                return true;
+            });
+        } catch (...) {
+            work->complete(std::current_exception());
+        }
+    });
+    return work;
+}
+
+WorkPointer ProcessGroup::recv(Tensors& tensors, int from, int tag) {
+    return receive(tensors, from, tag);
+}
+
+WorkPointer ProcessGroup::recvAnysource(Tensors& tensors, int tag) {
+    return receive(tensors, MPI_ANY_SOURCE, tag);
+}
+
+}  // namespace dlmb::torch

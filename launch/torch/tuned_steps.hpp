@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Single operations on memory of the caller, each by the method of backend `mpi` that the tuning table chooses.
+#pragma once
+
+#include "common/backends/mpi/step_runner.hpp"
+#include "common/tuning/chooser/table_chooser.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace dlmb::torch {
+
+/// The ranks of a process group.
+struct Members {
+    std::vector<Rank> world_ranks;  // by rank in the group
+    int nodes = 1;                  // that they lie on
+};
+
+/// How one operation of one size was done.
+struct Used {
+    std::string operation;
+    Bytes bytes = 0;  // as a tuning table counts them (docs/tuning.md); of an exchange of unequal blocks 0
+    int ranks = 0;
+    std::string method;   // as --method takes it
+    std::string rule;     // empty: none, this is the default
+    std::string why_not;  // what the table chose and cannot be done here; empty: it is done
+    std::uint64_t calls = 0;
+};
+
+/// Within the life of MPI and on its thread, but for report().
+class TunedSteps {
+public:
+    /// Collective over MPI_COMM_WORLD. `chooser`: nullptr: the library decides everything.
+    TunedSteps(tuning::TableChooser const* chooser, bool yield);
+
+    /// Collective over `members`. `memory`: what the buffers 0, 1 ... of the operation are; its group is 0.
+    /// `ragged`: an exchange whose blocks are not known to be equal on all ranks. Throws where MPI fails.
+    void run(Members const& members, Operation operation, std::vector<void*> const& memory, bool ragged = false);
+
+    /// Why the library lets nobody choose its algorithms in this launch; empty: it does.
+    [[nodiscard]] std::string const& why_no_algorithms() const { return runner_.why_no_algorithms(); }
+
+    /// What was run so far, from any thread.
+    [[nodiscard]] std::vector<Used> report() const;
+
+private:
+    /// What decides how an operation is done, and is equal on all of its ranks.
+    using Key = std::tuple<OperationKind, Bytes, std::vector<Rank>, std::optional<Element>, std::optional<Reduction>,
+                           std::optional<bool>, bool>;
+    struct Decision {
+        MethodChoice method;
+        bool is_default = true;
+        Used used;
+    };
+    [[nodiscard]] Decision decide(Plan const& plan, StepTraits const& traits, bool ragged) const;
+
+    tuning::TableChooser const* chooser_;
+    mpi::StepRunner runner_;
+    Rank me_ = 0;
+    mutable std::mutex mutex_;  // of the counts in decisions_
+    std::map<Key, Decision> decisions_;
+};
+
+}  // namespace dlmb::torch
