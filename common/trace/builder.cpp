@@ -99,9 +99,11 @@ Trace Builder::finish() {
     for (RankProgram const& program : trace_.programs) {
         for (TraceOperation const& operation : program.operations) {
             TraceGroup const& group = trace_.groups.at(operation.group);
-            bool const unknown = group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty();
+            bool const unknown =
+                group.size > 1 && group.size != trace_.ranks && group.stride == 0 && group.members.empty();
             if (unknown) {
-                incomplete(fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
+                incomplete(
+                    fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
             }
             if (group.size == 0) {
                 incomplete(fmt::format("the trace does not say how many ranks a {} has: give --assume ranks=N",

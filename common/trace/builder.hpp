@@ -19,7 +19,7 @@ namespace dlmb::trace {
 
 /// What a user says of a trace that does not say it: the only way in which something missing is filled in.
 struct Assumptions {
-    std::optional<int> ranks;  // of the run, and of each group without a size
+    std::optional<int> ranks;    // of the run, and of each group without a size
     std::optional<Dtype> dtype;  // of formats that tell bytes alone
 };
 

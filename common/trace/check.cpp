@@ -97,8 +97,8 @@ private:
                 }
                 bool const same_everywhere = first[call]->kind == OperationKind::all_reduce;
                 if (same_everywhere && calls[call]->sent != first[call]->sent) {
-                    report("allreduce {} of group {} has {} bytes on rank {}, {} on rank {}", call, name, calls[call]->sent,
-                           rank, first[call]->sent, members.front());
+                    report("allreduce {} of group {} has {} bytes on rank {}, {} on rank {}", call, name,
+                           calls[call]->sent, rank, first[call]->sent, members.front());
                 }
             }
         }

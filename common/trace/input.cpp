@@ -4,11 +4,11 @@
 
 #include "common/base/error.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <archive.h>
+#include <archive_entry.h>
 #include <array>
 #include <fstream>
 #include <utility>
@@ -28,7 +28,8 @@ constexpr Bytes expansion_allowed = Bytes{256} << 20;
 
 class FileSource : public ByteSource {
 public:
-    explicit FileSource(fs::path const& path) : name_(path.string()), file_(path, std::ios::binary), piece_(piece_bytes, '\0') {
+    explicit FileSource(fs::path const& path)
+        : name_(path.string()), file_(path, std::ios::binary), piece_(piece_bytes, '\0') {
         if (!file_) {
             throw UsageError(fmt::format("{}: cannot be read", name_));
         }
@@ -50,7 +51,8 @@ private:
 /// What libarchive makes of a source: the members of an archive, or the one file that was compressed or plain.
 class Unpacked : public ByteSource {
 public:
-    Unpacked(std::string name, ByteSource& packed) : name_(std::move(name)), packed_(packed), archive_(archive_read_new()) {
+    Unpacked(std::string name, ByteSource& packed)
+        : name_(std::move(name)), packed_(packed), archive_(archive_read_new()) {
         archive* const reader = archive_.get();
         archive_read_support_filter_gzip(reader);
         archive_read_support_format_tar(reader);
@@ -70,7 +72,10 @@ public:
         require(result);
         return true;
     }
-    [[nodiscard]] bool is_plain() const { return archive_format(archive_.get()) == ARCHIVE_FORMAT_RAW || archive_format(archive_.get()) == ARCHIVE_FORMAT_EMPTY; }
+    [[nodiscard]] bool is_plain() const {
+        return archive_format(archive_.get()) == ARCHIVE_FORMAT_RAW ||
+               archive_format(archive_.get()) == ARCHIVE_FORMAT_EMPTY;
+    }
     [[nodiscard]] bool is_file() const { return is_plain() || archive_entry_filetype(entry_) == AE_IFREG; }
     [[nodiscard]] std::string member() const {
         char const* const path = archive_entry_pathname(entry_);
@@ -91,7 +96,8 @@ public:
         } while (size == 0);
         unpacked_bytes_ += size;
         if (unpacked_bytes_ > expansion_allowed && unpacked_bytes_ / most_expansion > packed_bytes_) {
-            throw UsageError(fmt::format("{}: unpacks to more than {} times its size, which no trace does", name_, most_expansion));
+            throw UsageError(
+                fmt::format("{}: unpacks to more than {} times its size, which no trace does", name_, most_expansion));
         }
         return {static_cast<char const*>(data), size};
     }
@@ -244,7 +250,8 @@ bool Input::line(std::string_view& text) {
 }
 
 void Input::refuse(std::string_view why) const {
-    throw UsageError(lines_ > 0 ? fmt::format("{}: line {}: {}", name_, lines_, why) : fmt::format("{}: {}", name_, why));
+    throw UsageError(lines_ > 0 ? fmt::format("{}: line {}: {}", name_, lines_, why)
+                                : fmt::format("{}: {}", name_, why));
 }
 
 void each_input(std::vector<fs::path> const& paths, std::function<void(Input&)> const& visit) {

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JSON of any length, cut into pieces that fit in memory: the members of a top-level object, the elements of a long list
-// in it, or the objects of a JSON Lines file. The pieces are found by brackets and quotes alone; who needs one has it
-// parsed. So a gigabyte of events is read at the speed of memory, and only what communicates costs more.
+// JSON of any length, cut into pieces that fit in memory: the members of a top-level object, the elements of a long
+// list in it, or the objects of a JSON Lines file. The pieces are found by brackets and quotes alone; who needs one has
+// it parsed. So a gigabyte of events is read at the speed of memory, and only what communicates costs more.
 #pragma once
 
 #include "common/trace/input.hpp"
@@ -28,8 +28,8 @@ struct JsonPieces {
     std::function<void(std::string_view name, std::string_view text)> member;
 };
 
-/// One document, with nothing but blanks behind it. Throws UsageError, also for a piece of more than 64 MiB and for more
-/// than 1000 nested brackets.
+/// One document, with nothing but blanks behind it. Throws UsageError, also for a piece of more than 64 MiB and for
+/// more than 1000 nested brackets.
 void scan_json(Input& input, JsonPieces const& pieces);
 
 /// Each of the objects that stand one behind the other, as in JSON Lines.

@@ -27,7 +27,8 @@ std::vector<std::string> format_names() {
 
 Format const& format_named(std::string_view name) {
     auto const formats = all_formats();
-    auto const found = std::find_if(formats.begin(), formats.end(), [&](Format const& each) { return each.name == name; });
+    auto const found =
+        std::find_if(formats.begin(), formats.end(), [&](Format const& each) { return each.name == name; });
     if (found == formats.end()) {
         throw UsageError(fmt::format("--format: {}", unknown_name("format", name, format_names())));
     }
@@ -44,7 +45,8 @@ Format const& format_of(Input& input) {
             return format;
         }
     }
-    input.refuse(fmt::format("none of the formats that are read: {}; --format forces one", fmt::join(format_names(), ", ")));
+    input.refuse(
+        fmt::format("none of the formats that are read: {}; --format forces one", fmt::join(format_names(), ", ")));
 }
 
 }  // namespace
@@ -66,9 +68,10 @@ char first_character(std::string_view head) {
 }
 
 std::span<Format const> all_formats() {
-    static std::array const formats{kineto_format(), execution_trace_format(), param_format(),     nccl_inspector_format(),
-                                    aicb_format(),   simai_format(),           nccl_log_format(),  goal_format(),
-                                    pmpi_format(),   nccl_matrix_format(),     chakra_format()};
+    static std::array const formats{
+        kineto_format(), execution_trace_format(), param_format(),    nccl_inspector_format(),
+        aicb_format(),   simai_format(),           nccl_log_format(), goal_format(),
+        pmpi_format(),   nccl_matrix_format(),     chakra_format()};
     return formats;
 }
 
@@ -81,7 +84,8 @@ Trace read_trace(std::vector<std::filesystem::path> const& paths, ReadOptions co
         if (format == nullptr || options.format.empty()) {
             Format const& found = format_of(input);
             if (format != nullptr && found.name != format->name) {
-                input.refuse(fmt::format("it is {}, but {} is {}; give files of one format", found.name, first, format->name));
+                input.refuse(
+                    fmt::format("it is {}, but {} is {}; give files of one format", found.name, first, format->name));
             }
             format = &found;
         }

@@ -36,16 +36,21 @@ struct Row {
     std::map<Rank, double> by_rank;
 };
 
-/// Bytes on the wire per byte of payload that is sent, of which nccl-tests makes the bus bandwidth (its PERFORMANCE.md):
-/// of an allreduce 2(n-1)/n of the vector, of an allgather n-1 shares, of the others (n-1)/n of what is sent.
+/// Bytes on the wire per byte of payload that is sent, of which nccl-tests makes the bus bandwidth (its
+/// PERFORMANCE.md): of an allreduce 2(n-1)/n of the vector, of an allgather n-1 shares, of the others (n-1)/n of what
+/// is sent.
 double bus_factor(OperationKind kind, int ranks) {
     double const n = std::max(ranks, 1);
     switch (kind) {
-        case OperationKind::all_reduce: return 2 * (n - 1) / n;
-        case OperationKind::all_gather: return n - 1;
-        case OperationKind::reduce_scatter:
-        case OperationKind::exchange: return (n - 1) / n;
-        default: return 1;
+    case OperationKind::all_reduce:
+        return 2 * (n - 1) / n;
+    case OperationKind::all_gather:
+        return n - 1;
+    case OperationKind::reduce_scatter:
+    case OperationKind::exchange:
+        return (n - 1) / n;
+    default:
+        return 1;
     }
 }
 
@@ -68,8 +73,9 @@ void add_histogram(std::string& text, Trace const& trace) {
     for (auto const& [power, count] : counts) {
         constexpr std::uint64_t width = 40;
         std::string const from = power < 0 ? "0" : human_bytes(Bytes{1} << static_cast<unsigned>(power));
-        text += fmt::format("{:>14}  {:>7}  {}\n", power < 0 ? from : from + " ..", count,
-                            std::string(static_cast<std::size_t>(std::max<std::uint64_t>(count * width / most, 1)), '#'));
+        text +=
+            fmt::format("{:>14}  {:>7}  {}\n", power < 0 ? from : from + " ..", count,
+                        std::string(static_cast<std::size_t>(std::max<std::uint64_t>(count * width / most, 1)), '#'));
     }
 }
 
@@ -100,7 +106,8 @@ std::vector<SummaryEntry> summary_of(Trace const& trace) {
 
 std::string summary_json(Trace const& trace) {
     using Json = nlohmann::ordered_json;
-    Json const head{{"format", trace.format}, {"ranks", trace.ranks}, {"complete", trace.complete()}, {"why_not", trace.why_not}};
+    Json const head{
+        {"format", trace.format}, {"ranks", trace.ranks}, {"complete", trace.complete()}, {"why_not", trace.why_not}};
     std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
     text.pop_back();
     text += ",\"operations\":[";
@@ -148,8 +155,8 @@ std::string summary_text(Trace const& trace) {
     for (std::string const& reason : trace.why_not) {
         text += fmt::format("  {}\n", one_line(reason));
     }
-    text += fmt::format("\n{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", "operation", "group", "dtype", "calls",
-                        "sent", "smallest", "largest", "max/mean", "time", "busbw GB/s");
+    text += fmt::format("\n{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", "operation", "group", "dtype",
+                        "calls", "sent", "smallest", "largest", "max/mean", "time", "busbw GB/s");
     for (auto const& [key, row] : rows) {
         auto const& [kind, size, dtype] = key;
         double most = 0;
@@ -161,15 +168,19 @@ std::string summary_text(Trace const& trace) {
         bool const timed = row.timed == row.count && row.us > 0;
         constexpr double bytes_per_us_of_gb = 1000;
         constexpr double percent = 100;
-        text += fmt::format("{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
-                            size == 0 ? "?" : std::to_string(size), dtype, row.count,
-                            human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least), human_bytes(row.most),
-                            mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
-                            row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
-                            timed && row.bytes > 0 ? fmt::format("{:.2f}", row.bytes * bus_factor(kind, size) / row.us / bytes_per_us_of_gb) : "-");
+        text +=
+            fmt::format("{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
+                        size == 0 ? "?" : std::to_string(size), dtype, row.count,
+                        human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least),
+                        human_bytes(row.most), mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
+                        row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
+                        timed && row.bytes > 0
+                            ? fmt::format("{:.2f}", row.bytes * bus_factor(kind, size) / row.us / bytes_per_us_of_gb)
+                            : "-");
     }
     add_histogram(text, trace);
-    bool const any_left_out = std::any_of(trace.left_out.begin(), trace.left_out.end(), [](auto const& each) { return each.second > 0; });
+    bool const any_left_out =
+        std::any_of(trace.left_out.begin(), trace.left_out.end(), [](auto const& each) { return each.second > 0; });
     if (any_left_out) {
         text += "\nleft out\n";
     }

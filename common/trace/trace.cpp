@@ -16,26 +16,53 @@ struct NamedType {
     Bytes bytes;
 };
 constexpr std::array named_types = std::to_array<NamedType>({
-    {"float", "fp32", 4},          {"float32", "fp32", 4},        {"fp32", "fp32", 4},
-    {"double", "fp64", 8},         {"float64", "fp64", 8},        {"fp64", "fp64", 8},
-    {"half", "fp16", 2},           {"float16", "fp16", 2},        {"fp16", "fp16", 2},
-    {"bfloat16", "bf16", 2},       {"bf16", "bf16", 2},           {"int", "int32", 4},
-    {"int32", "int32", 4},         {"long", "int64", 8},          {"long int", "int64", 8},
-    {"long long", "int64", 8},     {"int64", "int64", 8},         {"short", "int16", 2},
-    {"short int", "int16", 2},     {"int16", "int16", 2},         {"char", "int8", 1},
-    {"signed char", "int8", 1},    {"int8", "int8", 1},           {"byte", "byte", 1},
-    {"unsigned char", "byte", 1},  {"uint8", "byte", 1},          {"bool", "bool", 1},
-    {"uint16", "uint16", 2},       {"uint32", "uint32", 4},       {"uint64", "uint64", 8},
-    {"fp8", "fp8", 1},             {"float8_e4m3fn", "fp8", 1},   {"float8e4m3", "fp8", 1},
-    {"float8_e4m3fnuz", "fp8", 1}, {"float8e5m2", "fp8e5m2", 1},  {"float8_e5m2", "fp8e5m2", 1},
+    {"float", "fp32", 4},
+    {"float32", "fp32", 4},
+    {"fp32", "fp32", 4},
+    {"double", "fp64", 8},
+    {"float64", "fp64", 8},
+    {"fp64", "fp64", 8},
+    {"half", "fp16", 2},
+    {"float16", "fp16", 2},
+    {"fp16", "fp16", 2},
+    {"bfloat16", "bf16", 2},
+    {"bf16", "bf16", 2},
+    {"int", "int32", 4},
+    {"int32", "int32", 4},
+    {"long", "int64", 8},
+    {"long int", "int64", 8},
+    {"long long", "int64", 8},
+    {"int64", "int64", 8},
+    {"short", "int16", 2},
+    {"short int", "int16", 2},
+    {"int16", "int16", 2},
+    {"char", "int8", 1},
+    {"signed char", "int8", 1},
+    {"int8", "int8", 1},
+    {"byte", "byte", 1},
+    {"unsigned char", "byte", 1},
+    {"uint8", "byte", 1},
+    {"bool", "bool", 1},
+    {"uint16", "uint16", 2},
+    {"uint32", "uint32", 4},
+    {"uint64", "uint64", 8},
+    {"fp8", "fp8", 1},
+    {"float8_e4m3fn", "fp8", 1},
+    {"float8e4m3", "fp8", 1},
+    {"float8_e4m3fnuz", "fp8", 1},
+    {"float8e5m2", "fp8e5m2", 1},
+    {"float8_e5m2", "fp8e5m2", 1},
     {"float8_e5m2fnuz", "fp8e5m2", 1},
-    {"complexfloat", "complex64", 8},   {"complex64", "complex64", 8},
-    {"complexdouble", "complex128", 16}, {"complex128", "complex128", 16},
+    {"complexfloat", "complex64", 8},
+    {"complex64", "complex64", 8},
+    {"complexdouble", "complex128", 16},
+    {"complex128", "complex128", 16},
 });
 
 /// In the order of ncclDataType_t.
-constexpr std::array<std::string_view, 12> nccl_types{"int8",    "uint8",   "int32",  "uint32",   "int64",      "uint64",
-                                                      "float16", "float32", "double", "bfloat16", "float8e4m3", "float8e5m2"};
+constexpr std::array<std::string_view, 12> nccl_types{"int8",   "uint8",    "int32",      "uint32",
+                                                      "int64",  "uint64",   "float16",    "float32",
+                                                      "double", "bfloat16", "float8e4m3", "float8e5m2"};
 
 struct NamedOperation {
     std::string_view name;  // lower case, letters only
@@ -151,8 +178,7 @@ std::vector<Rank> TraceGroup::members_around(Rank rank) const {
 }
 
 Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank) {
-    bool const from_root =
-        operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
+    bool const from_root = operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
     if (from_root && operation.root) {
         auto const place = trace.groups.at(operation.group).place_of(rank);
         if (place && *place != *operation.root) {

@@ -64,8 +64,8 @@ struct TraceOperation {
     std::optional<int> peer;  // world rank; `peer_is_offset`: how many world ranks further
     bool peer_is_offset = false;
     std::int64_t tag = 0;
-    std::uint64_t repeat = 1;          // calls like this, one after the other
-    std::optional<double> start_us;    // on the rank's own clock
+    std::uint64_t repeat = 1;        // calls like this, one after the other
+    std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
     std::string label;  // what the trace calls the phase or the layer
 };
@@ -81,9 +81,9 @@ struct Trace {
     int ranks = 0;  // of the run, those without a file included
     std::vector<TraceGroup> groups;
     std::vector<RankProgram> programs;
-    std::vector<std::string> why_not;              // why the trace is not complete
+    std::vector<std::string> why_not;               // why the trace is not complete
     std::map<std::string, std::uint64_t> left_out;  // what was passed over, and how often
-    int iterations = 0;                            // that the trace marks; 0: it marks none
+    int iterations = 0;                             // that the trace marks; 0: it marks none
 
     [[nodiscard]] bool complete() const { return why_not.empty(); }
 };

@@ -35,7 +35,8 @@ trace::Assumptions assumptions_of(std::vector<std::string> const& words) {
         if (key == "ranks") {
             auto const ranks = parse_whole<int>(value);
             if (!ranks || *ranks < 1 || *ranks > trace::most_ranks) {
-                throw UsageError(fmt::format("--assume ranks={}: must be a number from 1 to {}", value, trace::most_ranks));
+                throw UsageError(
+                    fmt::format("--assume ranks={}: must be a number from 1 to {}", value, trace::most_ranks));
             }
             assumptions.ranks = *ranks;
         } else if (key == "dtype") {
@@ -62,7 +63,8 @@ std::string formats_text() {
 class TraceOptions {
 public:
     void add(CLI::App& parser) {
-        parser.add_option("FILES", files_, "files of all ranks: plain, gzip, tar or zip, or folders of such")->required();
+        parser.add_option("FILES", files_, "files of all ranks: plain, gzip, tar or zip, or folders of such")
+            ->required();
         parser.add_option("--format", format_, "force a format (default: found out from the files)");
         parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE")->take_all();
         parser.footer(formats_text());
@@ -120,7 +122,8 @@ int run_trace(int argc, char** argv) {
         return complain(error.what(), exit_output);
     } catch (std::exception const& error) {
         bool const lost = std::ferror(stdout) != 0;  // what fmt::print threw
-        return complain(lost ? "standard output cannot be written" : error.what(), lost ? exit_output : exit_cell_failed);
+        return complain(lost ? "standard output cannot be written" : error.what(),
+                        lost ? exit_output : exit_cell_failed);
     }
 }
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Workloads of AICB (CSV): what one rank does, for all ranks that the line in front names; of a pipeline one such section
-// per stage. Sizes are bytes: the result of an all_gather, the input of a reduce_scatter, all that is sent of an
-// all_to_all (utils/utils.py and log_analyzer of AICB, revision 23eec3c). Bandwidths in it are not read.
+// Workloads of AICB (CSV): what one rank does, for all ranks that the line in front names; of a pipeline one such
+// section per stage. Sizes are bytes: the result of an all_gather, the input of a reduce_scatter, all that is sent of
+// an all_to_all (utils/utils.py and log_analyzer of AICB, revision 23eec3c). Bandwidths in it are not read.
 #include "common/trace/formats/formats.hpp"
 
 #include <fmt/format.h>
@@ -80,7 +80,8 @@ private:
     /// "[rank0 ~ rank127]" or "[ pp_stage0: [rank0, rank1] ]".
     static std::vector<Rank> ranks_of(Input const& input, std::string_view line) {
         std::vector<Rank> ranks;
-        for (std::size_t place = line.find("rank"); place != std::string_view::npos; place = line.find("rank", place + 4)) {
+        for (std::size_t place = line.find("rank"); place != std::string_view::npos;
+             place = line.find("rank", place + 4)) {
             std::string_view const rest = line.substr(place + 4);
             auto const number = parse_whole<Rank>(rest.substr(0, rest.find_first_not_of("0123456789")));
             if (!number || *number >= most_ranks) {
@@ -159,7 +160,8 @@ private:
         operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
         operation.label = row["stage"];
         constexpr std::uint64_t most_bytes = ~std::uint64_t{0} >> 1U;
-        Bytes const bytes = *kind == OperationKind::barrier ? 0 : number(input, "msg_size", row["msg_size"], most_bytes);
+        Bytes const bytes =
+            *kind == OperationKind::barrier ? 0 : number(input, "msg_size", row["msg_size"], most_bytes);
         operation.sent = bytes;
         operation.received = bytes;
         if (auto const count = row["count"]; !count.empty()) {
@@ -176,13 +178,14 @@ private:
         }
         section.groups.emplace_back(group);
         auto const size = row["comm_group_size"];
-        section.sizes.push_back(size.empty() ? 0 : static_cast<int>(number(input, "comm_group_size", size, most_ranks)));
+        section.sizes.push_back(size.empty() ? 0
+                                             : static_cast<int>(number(input, "comm_group_size", size, most_ranks)));
         section.directions.emplace_back(row["additional"]);
         section.operations.push_back(std::move(operation));
     }
 
-    /// Tensor groups are consecutive ranks, data groups come next, pipeline stages last (Megatron's order); of others it
-    /// is not told.
+    /// Tensor groups are consecutive ranks, data groups come next, pipeline stages last (Megatron's order); of others
+    /// it is not told.
     static TraceGroup group_of(std::string const& name, int size, std::map<std::string, int> const& sizes, int world) {
         auto const size_of = [&](char const* group) {
             auto const found = sizes.find(group);
@@ -202,7 +205,8 @@ private:
     }
 
     void finish_file(Input const& input, std::vector<Section>& sections) {
-        bool const any = std::any_of(sections.begin(), sections.end(), [](Section const& section) { return !section.operations.empty(); });
+        bool const any = std::any_of(sections.begin(), sections.end(),
+                                     [](Section const& section) { return !section.operations.empty(); });
         if (!any) {
             input.refuse("no communication in it");
         }
@@ -226,8 +230,9 @@ private:
         for (std::size_t stage = 0; stage < sections.size(); ++stage) {
             Section& section = sections[stage];
             if (section.ranks.empty() && sections.size() > 1) {
-                input.refuse("a section of several does not say of which ranks it is; the line [ pp_stage0: [rank0, ...] ] "
-                             "must stand in front of each header");
+                input.refuse(
+                    "a section of several does not say of which ranks it is; the line [ pp_stage0: [rank0, ...] ] "
+                    "must stand in front of each header");
             }
             for (Rank rank = 0; section.ranks.empty() && rank < std::max(world, 1); ++rank) {
                 all_.push_back(rank);
@@ -236,7 +241,8 @@ private:
             for (std::size_t place = 0; place < section.operations.size(); ++place) {
                 TraceOperation& operation = section.operations[place];
                 operation.group = builder_.group(group_of(section.groups[place], section.sizes[place], sizes, world));
-                if (finish_operation(input, section, place, stage, sections.size(), trace.groups[operation.group].size)) {
+                if (finish_operation(input, section, place, stage, sections.size(),
+                                     trace.groups[operation.group].size)) {
                     program.operations.push_back(std::move(operation));
                 }
             }
@@ -245,22 +251,28 @@ private:
     }
 
     /// False: the rank does not do it.
-    bool finish_operation(Input const& input, Section& section, std::size_t place, std::size_t stage, std::size_t stages,
-                          int ranks) {
+    bool finish_operation(Input const& input, Section& section, std::size_t place, std::size_t stage,
+                          std::size_t stages, int ranks) {
         TraceOperation& operation = section.operations[place];
         auto const members = static_cast<Bytes>(std::max(ranks, 1));
         switch (operation.kind) {
-            case OperationKind::all_gather: operation.sent = operation.received / members; break;
-            case OperationKind::reduce_scatter: operation.received = operation.sent / members; break;
-            case OperationKind::exchange:
-                if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
-                    operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
-                    operation.recv_split = operation.send_split;
-                }
-                break;
-            case OperationKind::send:
-            case OperationKind::recv: return to_neighbour(input, section, place, stage, stages);
-            default: break;
+        case OperationKind::all_gather:
+            operation.sent = operation.received / members;
+            break;
+        case OperationKind::reduce_scatter:
+            operation.received = operation.sent / members;
+            break;
+        case OperationKind::exchange:
+            if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
+                operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
+                operation.recv_split = operation.send_split;
+            }
+            break;
+        case OperationKind::send:
+        case OperationKind::recv:
+            return to_neighbour(input, section, place, stage, stages);
+        default:
+            break;
         }
         return true;
     }
@@ -271,11 +283,13 @@ private:
         std::string const& direction = section.directions[place];
         bool const next = direction.ends_with("next");
         if (!next && !direction.ends_with("prev")) {
-            input.refuse(fmt::format("'{}' in column additional must be send_next, send_prev, recv_next or recv_prev", direction));
+            input.refuse(fmt::format("'{}' in column additional must be send_next, send_prev, recv_next or recv_prev",
+                                     direction));
         }
         (operation.kind == OperationKind::send ? operation.received : operation.sent) = 0;
         if (stages == 1) {
-            builder_.incomplete("it has sends and receives between stages of a pipeline, but the view of one stage alone");
+            builder_.incomplete(
+                "it has sends and receives between stages of a pipeline, but the view of one stage alone");
             return true;
         }
         if (next ? stage + 1 == stages : stage == 0) {
@@ -295,7 +309,8 @@ private:
 
 bool suits(std::string_view /*name*/, std::string_view head) {
     std::size_t const header = head.find("comm_type,comm_group");
-    return header == 0 || (header != std::string_view::npos && head[header - 1] == '\n' && first_character(head) == '[');
+    return header == 0 ||
+           (header != std::string_view::npos && head[header - 1] == '\n' && first_character(head) == '[');
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Execution traces of MLCommons Chakra (.et): one file per rank, of records with their length in front. Three schemas are
-// in the field: eg_def.proto of 2023, where a node has a field for each property; and et_def.proto, where it has a list
-// of attributes, with GlobalMetadata of two layouts in front, of which nothing is needed here. The few fields are read
-// from the wire: three versions of one protobuf package cannot be linked into one program.
+// Execution traces of MLCommons Chakra (.et): one file per rank, of records with their length in front. Three schemas
+// are in the field: eg_def.proto of 2023, where a node has a field for each property; and et_def.proto, where it has a
+// list of attributes, with GlobalMetadata of two layouts in front, of which nothing is needed here. The few fields are
+// read from the wire: three versions of one protobuf package cannot be linked into one program.
 #include "common/trace/formats/formats.hpp"
 #include "common/trace/formats/torch_record.hpp"
 #include "common/trace/json_scan.hpp"
@@ -42,14 +42,21 @@ public:
         std::uint64_t const key = varint();
         field = {key >> kind_bits, 0, {}, false};
         switch (key & 7U) {
-            case 0: field.value = varint(); break;
-            case 1: field.value = fixed(8); break;
-            case 2:
-                field.is_bytes = true;
-                field.bytes = take(varint());
-                break;
-            case 5: field.value = fixed(4); break;
-            default: input_.refuse("no Chakra trace: a field of a kind that protobuf does not have");
+        case 0:
+            field.value = varint();
+            break;
+        case 1:
+            field.value = fixed(8);
+            break;
+        case 2:
+            field.is_bytes = true;
+            field.bytes = take(varint());
+            break;
+        case 5:
+            field.value = fixed(4);
+            break;
+        default:
+            input_.refuse("no Chakra trace: a field of a kind that protobuf does not have");
         }
         return true;
     }
@@ -102,10 +109,10 @@ constexpr std::uint64_t type_send = 5;  // of NodeType in et_def.proto; eg_def.p
 constexpr std::uint64_t type_recv = 6;
 constexpr std::uint64_t type_collective = 7;
 
-constexpr std::array collectives{OperationKind::all_reduce, OperationKind::reduce,    OperationKind::all_gather,
-                                 OperationKind::gather,     OperationKind::scatter,   OperationKind::broadcast,
-                                 OperationKind::exchange,   OperationKind::reduce_scatter, OperationKind::reduce_scatter,
-                                 OperationKind::barrier};
+constexpr std::array collectives{
+    OperationKind::all_reduce,     OperationKind::reduce,    OperationKind::all_gather, OperationKind::gather,
+    OperationKind::scatter,        OperationKind::broadcast, OperationKind::exchange,   OperationKind::reduce_scatter,
+    OperationKind::reduce_scatter, OperationKind::barrier};
 /// Of eg_def.proto, from 1.
 constexpr std::array old_collectives{OperationKind::all_reduce, OperationKind::exchange, OperationKind::all_gather,
                                      OperationKind::reduce_scatter};
@@ -113,13 +120,20 @@ constexpr std::array old_collectives{OperationKind::all_reduce, OperationKind::e
 /// The fields of a node in eg_def.proto that are numbers.
 std::string_view old_field(std::uint64_t number) {
     switch (number) {
-        case 13: return "comm_type";
-        case 15: return "communicator";
-        case 16: return "comm_src";
-        case 17: return "comm_dst";
-        case 18: return "comm_size";
-        case 19: return "comm_tag";
-        default: return "";
+    case 13:
+        return "comm_type";
+    case 15:
+        return "communicator";
+    case 16:
+        return "comm_src";
+    case 17:
+        return "comm_dst";
+    case 18:
+        return "comm_size";
+    case 19:
+        return "comm_tag";
+    default:
+        return "";
     }
 }
 
@@ -173,8 +187,10 @@ public:
             } else if (group.name.empty() && trace.ranks > 1) {
                 group.size = trace.ranks;
             } else if (group.name != part_of_dimensions && group.size == 0) {
-                builder_.incomplete(fmt::format("the members of group '{}' are in a file of groups (JSON), which is not "
-                                                "among the files", group.name));
+                builder_.incomplete(
+                    fmt::format("the members of group '{}' are in a file of groups (JSON), which is not "
+                                "among the files",
+                                group.name));
             }
         }
         for (RankProgram& program : trace.programs) {
@@ -188,19 +204,20 @@ private:
     static constexpr std::string_view part_of_dimensions = "part of the dimensions";
 
     void read_groups(Input& input) {
-        scan_json(input, {[](std::string_view /*name*/) { return false; },
-                          [](std::string_view, std::uint64_t, std::string_view) {},
-                          [&](std::string_view name, std::string_view text) {
-                              auto const list = number_list(input, name, parse_piece(input, name, text));
-                              std::vector<Rank> members;
-                              for (Bytes const rank : list.numbers) {
-                                  if (rank >= most_ranks) {
-                                      input.refuse(fmt::format("group {}: rank {} is not below {}", name, rank, most_ranks));
-                                  }
-                                  members.push_back(static_cast<Rank>(rank));
-                              }
-                              groups_[std::string(name)] = std::move(members);
-                          }});
+        scan_json(input,
+                  {[](std::string_view /*name*/) { return false; },
+                   [](std::string_view, std::uint64_t, std::string_view) {},
+                   [&](std::string_view name, std::string_view text) {
+                       auto const list = number_list(input, name, parse_piece(input, name, text));
+                       std::vector<Rank> members;
+                       for (Bytes const rank : list.numbers) {
+                           if (rank >= most_ranks) {
+                               input.refuse(fmt::format("group {}: rank {} is not below {}", name, rank, most_ranks));
+                           }
+                           members.push_back(static_cast<Rank>(rank));
+                       }
+                       groups_[std::string(name)] = std::move(members);
+                   }});
     }
 
     /// The next record; false at the end. A record without bytes is metadata at the begin, and ends the file elsewhere.
@@ -268,16 +285,25 @@ private:
         Field field;
         for (Message message(input, text); message.next(field);) {
             switch (field.number) {
-                case 2: node.name = field.bytes; break;
-                case 3: node.type = field.value; break;
-                case 6: node.start_us = field.value; break;
-                case 7: node.duration_us = field.value; break;
-                case 10:
-                    if (field.is_bytes) {
-                        attribute(input, field.bytes, node);
-                    }
-                    break;
-                default: break;
+            case 2:
+                node.name = field.bytes;
+                break;
+            case 3:
+                node.type = field.value;
+                break;
+            case 6:
+                node.start_us = field.value;
+                break;
+            case 7:
+                node.duration_us = field.value;
+                break;
+            case 10:
+                if (field.is_bytes) {
+                    attribute(input, field.bytes, node);
+                }
+                break;
+            default:
+                break;
             }
         }
         return node;
@@ -330,10 +356,12 @@ private:
         };
         TraceOperation operation;
         operation.label = node.name;
-        operation.group = builder_.group({node.part_of_dimensions ? std::string(part_of_dimensions) : node.group, 0, {}, 0});
+        operation.group =
+            builder_.group({node.part_of_dimensions ? std::string(part_of_dimensions) : node.group, 0, {}, 0});
         if (node.part_of_dimensions) {
-            builder_.incomplete("involved_dim names part of the dimensions of the network, so groups depend on a file that "
-                                "is not part of the trace");
+            builder_.incomplete(
+                "involved_dim names part of the dimensions of the network, so groups depend on a file that "
+                "is not part of the trace");
         }
         if (node.duration_us > 0) {
             operation.start_us = static_cast<double>(node.start_us);
@@ -346,9 +374,10 @@ private:
             operation.kind = sends ? OperationKind::send : OperationKind::recv;
             auto const peer = number(sends ? "comm_dst" : "comm_src");
             if (!peer) {
-                input.refuse(fmt::format("{} ('{}'): a {} without {}, as the converter from PyTorch writes them; give the "
-                                         "execution traces of PyTorch themselves", where, node.name,
-                                         sends ? "send" : "receive", sends ? "comm_dst" : "comm_src"));
+                input.refuse(
+                    fmt::format("{} ('{}'): a {} without {}, as the converter from PyTorch writes them; give the "
+                                "execution traces of PyTorch themselves",
+                                where, node.name, sends ? "send" : "receive", sends ? "comm_dst" : "comm_src"));
             }
             if (*peer >= most_ranks) {
                 input.refuse(fmt::format("{} ('{}'): its peer is no rank below {}", where, node.name, most_ranks));
@@ -371,7 +400,8 @@ private:
         program.operations.push_back(std::move(operation));
     }
 
-    static OperationKind collective(Input const& input, std::string const& where, std::optional<std::uint64_t> type, bool old) {
+    static OperationKind collective(Input const& input, std::string const& where, std::optional<std::uint64_t> type,
+                                    bool old) {
         if (!type) {
             input.refuse(fmt::format("{}: a collective without comm_type", where));
         }
@@ -386,18 +416,25 @@ private:
     static void fill_sizes(int ranks, TraceOperation& operation) {
         auto const members = static_cast<Bytes>(std::max(ranks, 1));
         switch (operation.kind) {
-            case OperationKind::all_gather: operation.received = operation.sent * members; break;
-            case OperationKind::reduce_scatter: operation.received = operation.sent / members; break;
-            case OperationKind::all_reduce:
-            case OperationKind::broadcast: operation.received = operation.sent; break;
-            case OperationKind::exchange:
-                operation.received = operation.sent;
-                if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
-                    operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
-                    operation.recv_split = operation.send_split;
-                }
-                break;
-            default: break;
+        case OperationKind::all_gather:
+            operation.received = operation.sent * members;
+            break;
+        case OperationKind::reduce_scatter:
+            operation.received = operation.sent / members;
+            break;
+        case OperationKind::all_reduce:
+        case OperationKind::broadcast:
+            operation.received = operation.sent;
+            break;
+        case OperationKind::exchange:
+            operation.received = operation.sent;
+            if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
+                operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
+                operation.recv_split = operation.send_split;
+            }
+            break;
+        default:
+            break;
         }
     }
 
@@ -434,8 +471,8 @@ bool suits(std::string_view name, std::string_view head) {
 }  // namespace
 
 Format chakra_format() {
-    return {"chakra", "execution traces of MLCommons Chakra (.et), one file per rank, with their file of groups (JSON)", suits,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ChakraReader>(builder); }};
+    return {"chakra", "execution traces of MLCommons Chakra (.et), one file per rank, with their file of groups (JSON)",
+            suits, [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ChakraReader>(builder); }};
 }
 
 }  // namespace dlmb::trace

@@ -31,8 +31,10 @@ void Communicators::finish(Builder& builder, std::string const& file) {
         auto const everybody = std::find_if(known.ranks.begin(), known.ranks.end(),
                                             [&](auto const& in) { return communicators_[in.first].size == world; });
         if (everybody == known.ranks.end()) {
-            throw UsageError(fmt::format("{}: {} is in no communicator of all {} ranks, so its rank is not known; record "
-                                         "from the begin of the run", file, process, world));
+            throw UsageError(
+                fmt::format("{}: {} is in no communicator of all {} ranks, so its rank is not known; record "
+                            "from the begin of the run",
+                            file, process, world));
         }
         world_ranks[process] = everybody->second;
     }

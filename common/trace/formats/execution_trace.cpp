@@ -131,7 +131,8 @@ private:
         if (value.is_array() && !value.empty()) {
             return key_of(value[0]);  // [name, description]
         }
-        return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+        return value.is_string() ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
     static int small(Input const& input, std::string const& where, Json const& value) {
         Bytes const number = whole_number(input, where, value);
@@ -170,7 +171,8 @@ private:
         Json const& values = part(node, "inputs", "inputs", "values");
         Json const& types = part(node, "input_types", "inputs", "types");
         Json const& outputs = part(node, "outputs", "outputs", "values");
-        // [tensors,] sequence number, group, rank, name, in split, out split [, first rank, stride] [, size of the group]
+        // [tensors,] sequence number, group, rank, name, in split, out split [, first rank, stride] [, size of the
+        // group]
         constexpr std::size_t with_tensors = 4;
         std::size_t name = with_tensors;
         if (values.size() > 3 && values[3].is_string()) {
@@ -303,12 +305,14 @@ private:
         bool const any = std::any_of(file.calls.begin(), file.calls.end(),
                                      [](Call const& call) { return operation_named(call.record.name).has_value(); });
         if (!any) {
-            input.refuse("no communication in it (no node record_param_comms with an operation); record a run of several "
-                         "ranks that uses torch.distributed, after init_process_group()");
+            input.refuse(
+                "no communication in it (no node record_param_comms with an operation); record a run of several "
+                "ranks that uses torch.distributed, after init_process_group()");
         }
         auto const rank = rank_of(input, file);
         if (!rank) {
-            input.refuse("neither its process groups nor the name of the file tell the rank; name it like trace.3.json");
+            input.refuse(
+                "neither its process groups nor the name of the file tell the rank; name it like trace.3.json");
         }
         if (!file.ended) {
             builder_.incomplete(fmt::format("{}: no finish_ts: the observer was not stopped", input.name()));
@@ -321,7 +325,8 @@ private:
                 peer(call, known->second);
             }
             // Before 1.0.3 a group has an address for a name, another one in each process.
-            if (std::all_of(call.record.group.begin(), call.record.group.end(), [](char digit) { return digit >= '0' && digit <= '9'; }) &&
+            if (std::all_of(call.record.group.begin(), call.record.group.end(),
+                            [](char digit) { return digit >= '0' && digit <= '9'; }) &&
                 call.record.group.size() > 5) {
                 call.record.group.clear();
             }
@@ -354,8 +359,9 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format execution_trace_format() {
-    return {"pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", suits,
-            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ExecutionTraceReader>(builder); }};
+    return {
+        "pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", suits,
+        [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ExecutionTraceReader>(builder); }};
 }
 
 }  // namespace dlmb::trace

@@ -26,7 +26,8 @@ public:
         labels_.clear();
         while (input.line(line)) {
             auto const cells = words(line, " \t");
-            if (cells.empty() || cells[0].starts_with("//") || cells[0].starts_with('#') || cells[0].starts_with("/*")) {
+            if (cells.empty() || cells[0].starts_with("//") || cells[0].starts_with('#') ||
+                cells[0].starts_with("/*")) {
                 continue;
             }
             if (ranks == 0) {
@@ -45,7 +46,8 @@ public:
             }
         }
         if (inside || next != ranks || ranks == 0) {
-            input.refuse(fmt::format("it ends {}, after {} of {} ranks", inside ? "inside of a rank" : "too early", next, ranks));
+            input.refuse(fmt::format("it ends {}, after {} of {} ranks", inside ? "inside of a rank" : "too early",
+                                     next, ranks));
         }
         builder_.world_of(ranks);
     }
@@ -124,7 +126,8 @@ private:
         std::size_t place = 4;
         for (std::string_view const name : {"tag", "cpu", "nic"}) {
             if (place < cells.size() && cells[place] == name) {
-                auto const value = place + 1 < cells.size() ? parse_whole<std::int64_t>(cells[place + 1]) : std::nullopt;
+                auto const value =
+                    place + 1 < cells.size() ? parse_whole<std::int64_t>(cells[place + 1]) : std::nullopt;
                 constexpr std::int64_t most_units = 255;
                 if (!value || (name != "tag" && (*value < 0 || *value > most_units))) {
                     input.refuse(fmt::format("a number must stand behind {}; cpu and nic are at most 255", name));

@@ -27,7 +27,7 @@ struct Profile {
     std::optional<Rank> rank;
     int world = 0;
     std::vector<std::pair<double, TorchRecord>> records;
-    std::map<Bytes, Times> kernels;  // by External id
+    std::map<Bytes, Times> kernels;                  // by External id
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
     std::set<std::string> steps;
@@ -123,10 +123,13 @@ private:
             return;
         }
         auto const number = [&](char const* name) -> Bytes {
-            return arguments.contains(name) ? whole_number(input, fmt::format("{}.args.{}", where, name), arguments[name]) : 0;
+            return arguments.contains(name)
+                       ? whole_number(input, fmt::format("{}.args.{}", where, name), arguments[name])
+                       : 0;
         };
         auto const text = [&](char const* name) {
-            return arguments.contains(name) && arguments[name].is_string() ? arguments[name].get<std::string>() : std::string();
+            return arguments.contains(name) && arguments[name].is_string() ? arguments[name].get<std::string>()
+                                                                           : std::string();
         };
         auto const list = [&](char const* name) {
             return number_list(input, fmt::format("{}.args.{}", where, name), arguments.value(name, Json()));
@@ -162,11 +165,14 @@ private:
 
     /// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
     static void regular_ranks(Input const& input, TorchRecord& record, Json const& arguments) {
-        if (!record.ranks.cut || !arguments.contains("Global rank start") || !arguments.contains("Global rank stride")) {
+        if (!record.ranks.cut || !arguments.contains("Global rank start") ||
+            !arguments.contains("Global rank stride")) {
             return;
         }
-        Bytes const start = whole_number(input, record.where + ".args.Global rank start", arguments["Global rank start"]);
-        Bytes const stride = whole_number(input, record.where + ".args.Global rank stride", arguments["Global rank stride"]);
+        Bytes const start =
+            whole_number(input, record.where + ".args.Global rank start", arguments["Global rank start"]);
+        Bytes const stride =
+            whole_number(input, record.where + ".args.Global rank stride", arguments["Global rank stride"]);
         Bytes const size = static_cast<Bytes>(record.group_size);
         if (stride == 0 || start > most_ranks || stride > most_ranks || size * stride > 2 * Bytes{most_ranks}) {
             return;
@@ -195,20 +201,23 @@ private:
     }
 
     void finish_file(Input const& input, Profile& profile) {
-        bool const any = std::any_of(profile.records.begin(), profile.records.end(),
-                                     [](auto const& record) { return operation_named(record.second.name).has_value(); });
+        bool const any = std::any_of(profile.records.begin(), profile.records.end(), [](auto const& record) {
+            return operation_named(record.second.name).has_value();
+        });
         if (profile.without_arguments > 0) {
-            input.refuse(fmt::format("{} events record_param_comms tell no \"Collective name\", so sizes, splits and groups "
-                                     "are missing; record with PyTorch 2.2 or newer, or with its ExecutionTraceObserver",
-                                     profile.without_arguments));
+            input.refuse(
+                fmt::format("{} events record_param_comms tell no \"Collective name\", so sizes, splits and groups "
+                            "are missing; record with PyTorch 2.2 or newer, or with its ExecutionTraceObserver",
+                            profile.without_arguments));
         }
         if (!any && profile.kernels_alone > 0) {
             input.refuse("it has kernels of communication, but no event record_param_comms; record with "
                          "torch.profiler.ProfilerActivity.CPU, too");
         }
         if (!any) {
-            input.refuse("no communication in it (no event record_param_comms); record a run of several ranks that uses "
-                         "torch.distributed");
+            input.refuse(
+                "no communication in it (no event record_param_comms); record a run of several ranks that uses "
+                "torch.distributed");
         }
         auto rank = profile.rank;
         if (!rank) {

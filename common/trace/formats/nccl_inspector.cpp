@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// JSON Lines of NCCL's Inspector plugin (ext-profiler/inspector of NCCL 2.28): one object per collective. Its size is what
-// ncclInfo counts: of an AllGather and a ReduceScatter the share of one rank, of the others the vector. Sends and receives,
-// and so exchanges that are made of them, are not recorded.
+// JSON Lines of NCCL's Inspector plugin (ext-profiler/inspector of NCCL 2.28): one object per collective. Its size is
+// what ncclInfo counts: of an AllGather and a ReduceScatter the share of one rank, of the others the vector. Sends and
+// receives, and so exchanges that are made of them, are not recorded.
 #include "common/base/error.hpp"
 #include "common/trace/formats/communicators.hpp"
 #include "common/trace/formats/formats.hpp"
@@ -34,14 +34,15 @@ public:
         for (auto const& [key, numbers] : numbers_) {
             auto const& [communicator, rank] = key;
             if (*numbers.rbegin() - *numbers.begin() + 1 != numbers.size()) {
-                builder_.incomplete(fmt::format("communicator {}, rank {}: coll_sn goes from {} to {}, but only {} are there: "
-                                                "records were lost", communicator, rank, *numbers.begin(), *numbers.rbegin(),
-                                                numbers.size()));
+                builder_.incomplete(
+                    fmt::format("communicator {}, rank {}: coll_sn goes from {} to {}, but only {} are there: "
+                                "records were lost",
+                                communicator, rank, *numbers.begin(), *numbers.rbegin(), numbers.size()));
             }
             auto const [first, added] = counts.emplace(communicator, numbers.size());
             if (!added && first->second != numbers.size()) {
-                builder_.incomplete(fmt::format("communicator {}: rank {} has {} records, another rank {}", communicator, rank,
-                                                numbers.size(), first->second));
+                builder_.incomplete(fmt::format("communicator {}: rank {} has {} records, another rank {}",
+                                                communicator, rank, numbers.size(), first->second));
             }
         }
         if (numbers_.empty()) {
@@ -89,11 +90,13 @@ private:
         Json const& name = member(input, where, call, "coll");
         auto const kind = name.is_string() ? operation_named(name.get_ref<std::string const&>()) : std::nullopt;
         if (!kind) {
-            input.refuse(fmt::format("{}: coll {} is unknown", where, name.dump(-1, ' ', false, Json::error_handler_t::replace)));
+            input.refuse(fmt::format("{}: coll {} is unknown", where,
+                                     name.dump(-1, ' ', false, Json::error_handler_t::replace)));
         }
         std::string const communicator = text(header, "id");
-        std::string const process = fmt::format("process {} of {} (rank {})", text(metadata, "pid"), text(metadata, "hostname"),
-                                                text(metadata, "pid").empty() ? std::to_string(rank) : "");
+        std::string const process =
+            fmt::format("process {} of {} (rank {})", text(metadata, "pid"), text(metadata, "hostname"),
+                        text(metadata, "pid").empty() ? std::to_string(rank) : "");
         Bytes const serial = number(call, "coll_sn");
         if (!numbers_[{communicator, static_cast<int>(rank)}].insert(serial).second) {
             builder_.leave_out("second record of one call");
@@ -103,8 +106,10 @@ private:
         operation.kind = *kind;
         operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
         Bytes const bytes = number(call, "coll_msg_size_bytes");
-        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange || *kind == OperationKind::scatter;
-        bool const gathers = *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
+        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange ||
+                              *kind == OperationKind::scatter;
+        bool const gathers =
+            *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
         operation.sent = product(input, where, bytes, scatters ? ranks : 1);
         operation.received = product(input, where, bytes, gathers ? ranks : 1);
         if (call.contains("coll_exec_time_us") && call["coll_exec_time_us"].is_number()) {
@@ -121,8 +126,10 @@ private:
 };
 
 void InspectorReader::throw_empty() const {
-    throw UsageError(fmt::format("{}: no communication in it: no record with coll_perf; record longer, or with a shorter "
-                                 "NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS", file_));
+    throw UsageError(
+        fmt::format("{}: no communication in it: no record with coll_perf; record longer, or with a shorter "
+                    "NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS",
+                    file_));
 }
 
 bool suits(std::string_view /*name*/, std::string_view head) {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL. A call is a line
-//   host:pid:tid [0] NCCL INFO AllReduce: opCount 0 sendbuff .. recvbuff .. count 1024 datatype 7 op 0 root 0 comm 0x.. [nranks=8] ..
-// (ncclEnqueueCheck in src/enqueue.cc), and which rank of which communicator wrote it, lines of its start say. The root of a
-// send or receive is the peer.
+//   host:pid:tid [0] NCCL INFO AllReduce: opCount 0 sendbuff .. recvbuff .. count 1024 datatype 7 op 0 root 0 comm 0x..
+//   [nranks=8] ..
+// (ncclEnqueueCheck in src/enqueue.cc), and which rank of which communicator wrote it, lines of its start say. The root
+// of a send or receive is the peer.
 #include "common/base/error.hpp"
 #include "common/trace/formats/communicators.hpp"
 #include "common/trace/formats/formats.hpp"
@@ -61,8 +62,8 @@ public:
 
     void finish() override {
         if (!any_) {
-            throw UsageError(fmt::format("{}: no call in this log; set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL",
-                                         file_));
+            throw UsageError(
+                fmt::format("{}: no call in this log; set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL", file_));
         }
         communicators_.finish(builder_, file_);
     }
@@ -86,7 +87,8 @@ private:
     void start(std::string const& process, std::string_view message) {
         std::string_view const communicator = behind(message, "comm");
         auto const rank = parse_whole<int>(behind(message, "rank"));
-        auto const size = parse_whole<int>(behind(message, "nranks").empty() ? behind(message, "nRanks") : behind(message, "nranks"));
+        auto const size =
+            parse_whole<int>(behind(message, "nranks").empty() ? behind(message, "nRanks") : behind(message, "nranks"));
         if (communicator.empty() || !rank || !size || *size < 1 || *size > most_ranks || *rank < 0 || *rank >= *size) {
             return;
         }
@@ -128,8 +130,10 @@ private:
         TraceOperation operation;
         operation.kind = *kind;
         operation.dtype = *dtype;
-        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange || *kind == OperationKind::scatter;
-        bool const gathers = *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
+        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange ||
+                              *kind == OperationKind::scatter;
+        bool const gathers =
+            *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
         operation.sent = product(input, name, bytes, scatters ? ranks : 1);
         operation.received = product(input, name, bytes, gathers ? ranks : 1);
         if (*kind == OperationKind::exchange) {
@@ -166,7 +170,8 @@ private:
         auto const rank = parse_whole<int>(behind(message, "globalrank"));
         if (!rank || *rank < 0 || *rank >= size) {
             input.refuse(fmt::format("communicator {} was started by no line in front, so the rank is not known; set "
-                                     "NCCL_DEBUG_SUBSYS=INIT,COLL", address));
+                                     "NCCL_DEBUG_SUBSYS=INIT,COLL",
+                                     address));
         }
         return {*rank, size, fmt::format("{} ranks", size)};
     }

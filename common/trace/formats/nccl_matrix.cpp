@@ -36,8 +36,8 @@ public:
             }
             rows.push_back(std::move(row));
             if (rows.size() > rows.front().size()) {
-                input.refuse(fmt::format("more than {} lines of {} numbers: the matrix must be square", rows.front().size(),
-                                         rows.front().size()));
+                input.refuse(fmt::format("more than {} lines of {} numbers: the matrix must be square",
+                                         rows.front().size(), rows.front().size()));
             }
         }
         if (rows.empty() || rows.size() != rows.front().size()) {

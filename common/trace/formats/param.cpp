@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The basic JSON of PARAM (--trace-type basic of commsTraceReplay.py): a list of operations, one file per rank. Sizes and
-// splits are elements. Names: train/comms/pt/commsTraceReplay.py of PARAM, revision 1e115ff.
+// The basic JSON of PARAM (--trace-type basic of commsTraceReplay.py): a list of operations, one file per rank. Sizes
+// and splits are elements. Names: train/comms/pt/commsTraceReplay.py of PARAM, revision 1e115ff.
 #include "common/trace/formats/formats.hpp"
 #include "common/trace/formats/torch_record.hpp"
 
@@ -84,7 +84,9 @@ private:
         TorchRecord record;
         record.where = where;
         record.name = name;
-        record.group = group.size > 0 && static_cast<int>(group.members.size()) == group.size ? std::to_string(number("pg_id").value_or(0)) : "";
+        record.group = group.size > 0 && static_cast<int>(group.members.size()) == group.size
+                           ? std::to_string(number("pg_id").value_or(0))
+                           : "";
         record.group_size = group.size;
         for (Rank const rank : group.members) {
             record.ranks.numbers.push_back(static_cast<Bytes>(rank));
@@ -101,7 +103,10 @@ private:
         }
         if (auto operation = operation_of(builder_, input, record)) {
             if (auto const root = number("root"); root && *root < most_ranks) {
-                operation->root = builder_.trace().groups[operation->group].place_of(static_cast<Rank>(*root)).value_or(static_cast<int>(*root));
+                operation->root = builder_.trace()
+                                      .groups[operation->group]
+                                      .place_of(static_cast<Rank>(*root))
+                                      .value_or(static_cast<int>(*root));
             }
             program.operations.push_back(std::move(*operation));
         }
@@ -120,14 +125,15 @@ private:
         }
     }
 
-    static void sizes(Input const& input, std::string const& where, Json const& json, OperationKind kind, TorchRecord& record,
-                      std::optional<Bytes> in, std::optional<Bytes> out) {
+    static void sizes(Input const& input, std::string const& where, Json const& json, OperationKind kind,
+                      TorchRecord& record, std::optional<Bytes> in, std::optional<Bytes> out) {
         if (!in && !out) {
             input.refuse(fmt::format("{}: no in_msg_size and no out_msg_size", where));
         }
         record.in_elements = in.value_or(0);
         record.out_elements = out.value_or(0);
-        std::string const dtype = json.contains("dtype") && json["dtype"].is_string() ? json["dtype"].get<std::string>() : "";
+        std::string const dtype =
+            json.contains("dtype") && json["dtype"].is_string() ? json["dtype"].get<std::string>() : "";
         record.dtype = dtype_named(dtype);
         if (!record.dtype) {
             input.refuse(fmt::format("{}: dtype '{}' is unknown", where, dtype));
@@ -140,9 +146,11 @@ private:
         if (record.group_size == 0) {
             record.group_size = static_cast<int>(record.in_split.numbers.size());
         }
-        if (record.group_size > 0 && record.in_split.numbers.empty() && !equal_part(record.in_elements, record.group_size)) {
-            input.refuse(fmt::format("{}: no in_split, and {} elements are no equal parts for {} ranks; record the splits",
-                                     where, record.in_elements, record.group_size));
+        if (record.group_size > 0 && record.in_split.numbers.empty() &&
+            !equal_part(record.in_elements, record.group_size)) {
+            input.refuse(
+                fmt::format("{}: no in_split, and {} elements are no equal parts for {} ranks; record the splits",
+                            where, record.in_elements, record.group_size));
         }
     }
 

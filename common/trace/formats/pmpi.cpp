@@ -4,9 +4,8 @@
 // Traces of MPI calls as liballprof writes them: one file per rank, "pmpi-trace-rank-3.txt", a line per call with its
 // arguments between colons and its start and end in us as the first and the last. A datatype is "number,size,extent", a
 // communicator "handle,rank,size", a list of counts "address:1,2,3" (gencode.py of liballprof).
-#include "common/trace/formats/formats.hpp"
-
 #include "common/base/error.hpp"
+#include "common/trace/formats/formats.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +23,8 @@ struct Layout {
     std::string_view name;
     std::size_t count;
     std::size_t type;
-    std::size_t counts;   // of a list, instead of count
-    std::size_t peer;     // or root
+    std::size_t counts;  // of a list, instead of count
+    std::size_t peer;    // or root
     std::size_t tag;
     std::size_t communicator;
     std::size_t recv_count;
@@ -110,8 +109,8 @@ private:
     static Bytes number(Input const& input, Fields const& fields, std::size_t place) {
         auto const value = parse_whole<Bytes>(field(input, fields, place));
         if (!value || *value >> 63U != 0) {
-            input.refuse(fmt::format("{}: argument {} ('{}') must be a whole number from 0 to 2^63 - 1", fields[0], place,
-                                     field(input, fields, place)));
+            input.refuse(fmt::format("{}: argument {} ('{}') must be a whole number from 0 to 2^63 - 1", fields[0],
+                                     place, field(input, fields, place)));
         }
         return *value;
     }
@@ -147,7 +146,8 @@ private:
         return sum;
     }
 
-    TraceGroupId group(Input const& input, Rank rank, Fields const& fields, std::size_t place, int& size, int& in_group) {
+    TraceGroupId group(Input const& input, Rank rank, Fields const& fields, std::size_t place, int& size,
+                       int& in_group) {
         size = static_cast<int>(part(input, fields, place, 2));
         in_group = static_cast<int>(part(input, fields, place, 1));
         if (size < 1 || size > most_ranks || in_group >= size) {
@@ -168,8 +168,8 @@ private:
         }
     }
 
-    void message(Input const& input, Rank rank, Fields const& fields, OperationKind kind, std::size_t count, std::size_t type,
-                 std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
+    void message(Input const& input, Rank rank, Fields const& fields, OperationKind kind, std::size_t count,
+                 std::size_t type, std::size_t peer, std::size_t tag, std::size_t communicator, RankProgram& program) {
         TraceOperation operation;
         operation.kind = kind;
         int size = 0;
@@ -193,7 +193,8 @@ private:
         if (*other >= 0 && in_group == rank) {
             operation.peer = *other;
         } else if (*other >= 0) {
-            builder_.incomplete("sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
+            builder_.incomplete(
+                "sends in a communicator that is not MPI_COMM_WORLD: liballprof does not record who is in it");
         }
         operation.tag = parse_whole<std::int64_t>(field(input, fields, tag)).value_or(0);
         times(fields, operation);
@@ -210,7 +211,8 @@ private:
                                                 [&](Layout const& each) { return each.name == fields[0]; });
         if (layout == std::end(layouts)) {
             bool const known = operation_named(fields[0]).has_value() || fields[0].starts_with("MPI_Sendrecv") ||
-                               fields[0].starts_with("MPI_Put") || fields[0].starts_with("MPI_Get") || fields[0] == "MPI_Scan";
+                               fields[0].starts_with("MPI_Put") || fields[0].starts_with("MPI_Get") ||
+                               fields[0] == "MPI_Scan";
             if (known && fields[0] != "MPI_Get_count" && !fields[0].starts_with("MPI_Get_")) {
                 builder_.incomplete(fmt::format("{} is not read", fields[0]));
             }
@@ -219,7 +221,8 @@ private:
         }
         OperationKind const kind = *operation_named(fields[0]);
         if (layout->tag != 0) {
-            message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag, layout->communicator, program);
+            message(input, rank, fields, kind, layout->count, layout->type, layout->peer, layout->tag,
+                    layout->communicator, program);
             return;
         }
         TraceOperation operation;
@@ -251,8 +254,10 @@ private:
             operation.send_split = list(input, fields, layout.counts, part(input, fields, layout.type, 1));
             operation.sent = total(input, fields, operation.send_split);
         } else if (layout.count != 0) {
-            Bytes const bytes = product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
-            bool const each = kind == OperationKind::exchange || kind == OperationKind::scatter || kind == OperationKind::reduce_scatter;
+            Bytes const bytes =
+                product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
+            bool const each = kind == OperationKind::exchange || kind == OperationKind::scatter ||
+                              kind == OperationKind::reduce_scatter;
             operation.sent = product(input, fields[0], bytes, each ? members : 1);
             if (kind == OperationKind::exchange) {
                 operation.send_split.assign(members, bytes);
@@ -262,7 +267,8 @@ private:
             operation.recv_split = list(input, fields, layout.recv_counts, part(input, fields, layout.recv_type, 1));
             operation.received = total(input, fields, operation.recv_split);
         } else if (layout.recv_count != 0) {
-            Bytes const bytes = product(input, fields[0], number(input, fields, layout.recv_count), part(input, fields, layout.recv_type, 1));
+            Bytes const bytes = product(input, fields[0], number(input, fields, layout.recv_count),
+                                        part(input, fields, layout.recv_type, 1));
             operation.received = product(input, fields[0], bytes, kind == OperationKind::scatter ? 1 : members);
             if (kind == OperationKind::exchange) {
                 operation.recv_split.assign(members, bytes);

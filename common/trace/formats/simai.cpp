@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Workloads of SimAI and ASTRA-sim 1 (text): a header, the number of layers, and a line per layer with a computation and a
-// communication for the forward pass, the gradients of the input and those of the weights. Sizes are bytes, of a whole
-// gathered or unreduced vector. The first two are among the ranks of one model, the last among its copies; a suffix of the
-// operation names another group (Workload.cc of SimAI).
+// Workloads of SimAI and ASTRA-sim 1 (text): a header, the number of layers, and a line per layer with a computation
+// and a communication for the forward pass, the gradients of the input and those of the weights. Sizes are bytes, of a
+// whole gathered or unreduced vector. The first two are among the ranks of one model, the last among its copies; a
+// suffix of the operation names another group (Workload.cc of SimAI).
 #include "common/trace/formats/formats.hpp"
 
 #include <fmt/format.h>
@@ -75,7 +75,8 @@ private:
             if (name.ends_with(':')) {
                 auto const number = parse_whole<int>(cells[place + 1]);
                 if (!number || *number < 0 || *number > most_ranks) {
-                    input.refuse(fmt::format("{} '{}' must be a number from 0 to {}", name, cells[place + 1], most_ranks));
+                    input.refuse(
+                        fmt::format("{} '{}' must be a number from 0 to {}", name, cells[place + 1], most_ranks));
                 }
                 header.numbers.emplace(name.substr(0, name.size() - 1), *number);
             }
@@ -83,7 +84,8 @@ private:
         return header;
     }
 
-    void layer(Input const& input, Header const& header, std::vector<std::string_view> const& cells, RankProgram& program) {
+    void layer(Input const& input, Header const& header, std::vector<std::string_view> const& cells,
+               RankProgram& program) {
         constexpr std::size_t least = 12;  // name, dependency, three times (time, operation, bytes), time of the update
         if (cells.size() < least) {
             input.refuse(fmt::format("a layer has {} columns, but here are {}", least, cells.size()));
@@ -162,9 +164,18 @@ private:
 bool suits(std::string_view /*name*/, std::string_view head) {
     std::string_view const first = head.substr(0, head.find('\n'));
     auto const cells = words(first, " \t\r");
-    constexpr std::array<std::string_view, 12> words_of_astra{
-        "MICRO", "DATA", "MODEL", "HYBRID_DATA_MODEL", "HYBRID_MODEL_DATA", "HYBRID_DLRM", "HYBRID_DLRM_ENHANCED",
-        "HYBRID_CUSTOMIZED", "HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD", "TRANSFORMER", "DISTRIBUTED_INFERENCE"};
+    constexpr std::array<std::string_view, 12> words_of_astra{"MICRO",
+                                                              "DATA",
+                                                              "MODEL",
+                                                              "HYBRID_DATA_MODEL",
+                                                              "HYBRID_MODEL_DATA",
+                                                              "HYBRID_DLRM",
+                                                              "HYBRID_DLRM_ENHANCED",
+                                                              "HYBRID_CUSTOMIZED",
+                                                              "HYBRID_TRANSFORMER",
+                                                              "HYBRID_TRANSFORMER_FWD_IN_BCKWD",
+                                                              "TRANSFORMER",
+                                                              "DISTRIBUTED_INFERENCE"};
     return !cells.empty() && std::find(words_of_astra.begin(), words_of_astra.end(), cells[0]) != words_of_astra.end();
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 /// Parts in bytes of parts in rows. PyTorch splits along the first dimension: a row has as many elements as make the
 /// whole fit. Where none fit, the tensor is larger than what is sent (pytorch pull request 149485).
-std::vector<Bytes> parts_of(Input const& input, TorchRecord const& record, std::vector<Bytes> const& rows, Bytes elements,
-                            Bytes element_bytes) {
+std::vector<Bytes> parts_of(Input const& input, TorchRecord const& record, std::vector<Bytes> const& rows,
+                            Bytes elements, Bytes element_bytes) {
     Bytes total = 0;
     for (Bytes const part : rows) {
         total = std::min(total + part, Bytes{1} << 63U);
@@ -143,7 +143,8 @@ std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
     if (*kind == OperationKind::send || *kind == OperationKind::recv) {
         operation.peer = record.peer;
         if (!record.peer) {
-            builder.incomplete(fmt::format("{}: {}: it does not say which rank the peer is", input.name(), record.where));
+            builder.incomplete(
+                fmt::format("{}: {}: it does not say which rank the peer is", input.name(), record.where));
         }
     }
     return operation;

@@ -38,6 +38,7 @@ struct TorchRecord {
 };
 
 /// Nothing for what is no communication (wait, init).
-[[nodiscard]] std::optional<TraceOperation> operation_of(Builder& builder, Input const& input, TorchRecord const& record);
+[[nodiscard]] std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
+                                                         TorchRecord const& record);
 
 }  // namespace dlmb::trace
