@@ -19,6 +19,7 @@ void placement_file(std::string_view input);
 void plan_document(std::string_view input);
 void preset_file(std::string_view input);
 void result_file(std::string_view input);
+void trace_files(std::string_view input);
 void tuning_table(std::string_view input);
 
 struct Target {
@@ -29,7 +30,8 @@ inline constexpr Target targets[]{
     {"command_line", command_line},   {"counts_file", counts_file},       {"environment", environment},
     {"machine_files", machine_files}, {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},
     {"option_values", option_values}, {"placement_file", placement_file}, {"plan_document", plan_document},
-    {"preset_file", preset_file},     {"result_file", result_file},       {"tuning_table", tuning_table},
+    {"preset_file", preset_file},     {"result_file", result_file},       {"trace_files", trace_files},
+    {"tuning_table", tuning_table},
 };
 
 }  // namespace dlmb::fuzz

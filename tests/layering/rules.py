@@ -22,7 +22,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 }
 
 # Layers that may include everything that stands before them in this list.
-STACK = ("common/backend_kit", "common/measure", "common/record", "common/tuning", "common/app", "benchmarks")
+STACK = ("common/backend_kit", "common/measure", "common/record", "common/trace", "common/tuning", "common/app", "benchmarks")
 BELOW_THE_STACK = ("common/base", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
 
 # Layers above the stack's record that speak to patterns (through patterns/pattern.hpp and patterns/registry.hpp).
@@ -53,9 +53,11 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "ucs": ("common/backends/ucx/",),
     "hwloc.h": ("common/record/",),
     "hwloc": ("common/record/",),
+    "archive.h": ("common/trace/input",),
+    "archive_entry.h": ("common/trace/input",),
     "CLI": ("common/app/",),
     "openssl": ("common/tuning/provenance",),
-    "nlohmann": ("common/record/", "common/tuning/", "common/app/", "patterns/"),
+    "nlohmann": ("common/record/", "common/trace/", "common/tuning/", "common/app/", "patterns/"),
     "gtest": (),
     "gmock": (),
     "benchmark": (),

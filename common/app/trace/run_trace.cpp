@@ -1,0 +1,130 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/trace/run_trace.hpp"
+
+#include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
+#include "common/base/version.hpp"
+#include "common/trace/read.hpp"
+#include "common/trace/summary.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <iostream>
+#include <new>
+
+namespace dlmb::app {
+namespace {
+
+int complain(std::string_view what, int code) {
+    fmt::print(stderr, "dlmb_trace: error: {}\n", one_line(what));
+    return code;
+}
+
+/// The words of --assume: KEY=VALUE.
+trace::Assumptions assumptions_of(std::vector<std::string> const& words) {
+    trace::Assumptions assumptions;
+    for (std::string const& word : words) {
+        std::size_t const equals = word.find('=');
+        std::string const key = word.substr(0, equals);
+        std::string const value = equals == std::string::npos ? "" : word.substr(equals + 1);
+        if (key == "ranks") {
+            auto const ranks = parse_whole<int>(value);
+            if (!ranks || *ranks < 1 || *ranks > trace::most_ranks) {
+                throw UsageError(
+                    fmt::format("--assume ranks={}: must be a number from 1 to {}", value, trace::most_ranks));
+            }
+            assumptions.ranks = *ranks;
+        } else if (key == "dtype") {
+            assumptions.dtype = trace::dtype_named(value);
+            if (!assumptions.dtype) {
+                throw UsageError(fmt::format("--assume dtype={}: must be one of {}", value, element_names));
+            }
+        } else {
+            throw UsageError(fmt::format("--assume {}: must be ranks=N or dtype=TYPE", word));
+        }
+    }
+    return assumptions;
+}
+
+std::string formats_text() {
+    std::string text = "Formats:\n";
+    for (trace::Format const& format : trace::all_formats()) {
+        text += fmt::format("  {:<16}{}\n", format.name, format.description);
+    }
+    return text;
+}
+
+/// What the subcommands that read a trace have in common.
+class TraceOptions {
+public:
+    void add(CLI::App& parser) {
+        parser.add_option("FILES", files_, "files of all ranks: plain, gzip, tar or zip, or folders of such")
+            ->required();
+        parser.add_option("--format", format_, "force a format (default: found out from the files)");
+        parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE")->take_all();
+        parser.footer(formats_text());
+    }
+    [[nodiscard]] trace::Trace read() const {
+        return trace::read_trace({files_.begin(), files_.end()}, {format_, assumptions_of(assumptions_)});
+    }
+
+private:
+    std::vector<std::string> files_;
+    std::string format_;
+    std::vector<std::string> assumptions_;
+};
+
+class Summary {
+public:
+    void add_options(CLI::App& parser) {
+        options_.add(parser);
+        parser.add_flag("--json", json_, "print one JSON object");
+    }
+    [[nodiscard]] int run() const {
+        trace::Trace const trace = options_.read();
+        fmt::print("{}", json_ ? summary_json(trace) : summary_text(trace));
+        return exit_ok;
+    }
+
+private:
+    TraceOptions options_;
+    bool json_ = false;
+};
+
+}  // namespace
+
+int run_trace(int argc, char** argv) {
+    CLI::App parser{"Reads the communication of recorded runs", "dlmb_trace"};
+    parser.set_version_flag("--version", std::string{build_info().version});
+    parser.require_subcommand(1);
+    int exit_code = exit_ok;
+    Summary summary;
+    CLI::App& command = *parser.add_subcommand("summary", "show what a trace communicates");
+    summary.add_options(command);
+    command.callback([&] { exit_code = summary.run(); });
+    try {
+        parser.parse(argc, argv);
+        flush_standard_output();
+        return exit_code;
+    } catch (CLI::Success const& request) {  // --help, --version
+        int const code = parser.exit(request);
+        return std::cout.flush() ? code : complain("standard output cannot be written", exit_output);
+    } catch (CLI::ParseError const& error) {
+        return complain(fmt::format("{}; see dlmb_trace --help", error.what()), exit_usage);
+    } catch (UsageError const& error) {
+        return complain(error.what(), exit_usage);
+    } catch (OutputError const& error) {
+        return complain(error.what(), exit_output);
+    } catch (std::exception const& error) {
+        bool const lost = std::ferror(stdout) != 0;  // what fmt::print threw
+        return complain(lost ? "standard output cannot be written" : error.what(),
+                        lost ? exit_output : exit_cell_failed);
+    }
+}
+
+}  // namespace dlmb::app

@@ -1,0 +1,173 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/trace/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace dlmb::trace {
+namespace {
+
+constexpr std::size_t most_mismatches = 20;
+
+using Calls = std::vector<TraceOperation const*>;
+
+bool is_collective(OperationKind kind) {
+    return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
+}
+
+class Checker {
+public:
+    explicit Checker(Trace const& trace) : trace_(trace) {
+        for (RankProgram const& program : trace.programs) {
+            for (Rank const rank : program.ranks) {
+                programs_.emplace(rank, &program);
+            }
+        }
+    }
+
+    std::vector<std::string> run() {
+        collect();
+        for (auto const& [members, name] : groups_) {
+            check_group(members, name);
+        }
+        check_messages();
+        return std::move(found_);
+    }
+
+private:
+    template <class... Arguments>
+    void report(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+        if (found_.size() < most_mismatches) {
+            found_.push_back(fmt::format(text, std::forward<Arguments>(arguments)...));
+        }
+    }
+
+    /// Calls by group and rank, and messages by pair. Ranks of one program do the same, so two of them tell enough of a
+    /// group; but messages need all.
+    void collect() {
+        for (auto const& [rank, program] : programs_) {
+            for (TraceOperation const& operation : program->operations) {
+                TraceGroup const& group = trace_.groups.at(operation.group);
+                if (is_collective(operation.kind)) {
+                    if (program->ranks.size() == 1 && (group.stride > 0 || !group.members.empty())) {
+                        auto const members = group.members_around(rank);
+                        groups_.emplace(members, group.name);
+                        calls_[std::pair(members, rank)].push_back(&operation);
+                    }
+                } else if (operation.kind == OperationKind::recv && !operation.peer) {
+                    from_anybody_.insert(rank);
+                } else if (operation.peer) {
+                    Rank const peer = operation.peer_is_offset ? rank + *operation.peer : *operation.peer;
+                    bool const sends = operation.kind == OperationKind::send;
+                    auto& pair = messages_[sends ? std::pair(rank, peer) : std::pair(peer, rank)];
+                    auto& side = sends ? pair.first : pair.second;
+                    for (std::uint64_t call = 0; call < std::min<std::uint64_t>(operation.repeat, 1U << 16U); ++call) {
+                        side.push_back(sends ? operation.sent : operation.received);
+                    }
+                }
+            }
+        }
+    }
+
+    void check_group(std::vector<Rank> const& members, std::string const& name) {
+        bool const all_there =
+            std::all_of(members.begin(), members.end(), [&](Rank rank) { return programs_.contains(rank); });
+        if (!all_there) {
+            return;
+        }
+        Calls const& first = calls_[std::pair(members, members.front())];
+        for (Rank const rank : members) {
+            Calls const& calls = calls_[std::pair(members, rank)];
+            if (calls.size() != first.size()) {
+                report("rank {} has {} collectives of group {}, rank {} has {}", rank, calls.size(),
+                       name.empty() ? "of all ranks" : name, members.front(), first.size());
+                return;
+            }
+            for (std::size_t call = 0; call < calls.size(); ++call) {
+                if (calls[call]->kind != first[call]->kind) {
+                    report("collective {} of group {} is {} on rank {}, {} on rank {}", call, name,
+                           name_of(calls[call]->kind), rank, name_of(first[call]->kind), members.front());
+                    return;
+                }
+                bool const same_everywhere = first[call]->kind == OperationKind::all_reduce;
+                if (same_everywhere && calls[call]->sent != first[call]->sent) {
+                    report("allreduce {} of group {} has {} bytes on rank {}, {} on rank {}", call, name,
+                           calls[call]->sent, rank, first[call]->sent, members.front());
+                }
+            }
+        }
+        check_exchanges(members, first);
+    }
+
+    void check_exchanges(std::vector<Rank> const& members, Calls const& first) {
+        for (std::size_t call = 0; call < first.size(); ++call) {
+            if (first[call]->kind != OperationKind::exchange) {
+                continue;
+            }
+            std::vector<TraceOperation const*> sides;
+            for (Rank const rank : members) {
+                sides.push_back(calls_[std::pair(members, rank)][call]);
+            }
+            bool const split = std::all_of(sides.begin(), sides.end(), [&](TraceOperation const* side) {
+                return side->send_split.size() == members.size() && side->recv_split.size() == members.size();
+            });
+            for (std::size_t from = 0; split && from < members.size(); ++from) {
+                for (std::size_t to = 0; to < members.size(); ++to) {
+                    Bytes const sent = sides[from]->send_split[to];
+                    Bytes const received = sides[to]->recv_split[from];
+                    if (sent != received) {
+                        report("exchange {}: rank {} sends {} bytes to rank {}, which expects {}", call, members[from],
+                               sent, members[to], received);
+                    }
+                }
+            }
+        }
+    }
+
+    void check_messages() {
+        for (auto& [pair, sides] : messages_) {
+            auto const& [from, to] = pair;
+            if (!programs_.contains(from) || !programs_.contains(to) || from_anybody_.contains(to)) {
+                continue;
+            }
+            auto& [sent, received] = sides;
+            if (sent.size() != received.size()) {
+                report("rank {} has {} sends to rank {}, which has {} receives from it", from, sent.size(), to,
+                       received.size());
+                continue;
+            }
+            // Tags may let them overtake each other.
+            std::sort(sent.begin(), sent.end());
+            std::sort(received.begin(), received.end());
+            // A receive of MPI says how much there is room for.
+            bool const room = trace_.format == "pmpi";
+            auto const [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin(),
+                                                    [&](Bytes a, Bytes b) { return room ? a <= b : a == b; });
+            if (one != sent.end()) {
+                report("send: rank {} sends {} bytes to rank {}, which expects {}", from, *one, to, *other);
+            }
+        }
+    }
+
+    Trace const& trace_;
+    std::map<Rank, RankProgram const*> programs_;
+    std::map<std::vector<Rank>, std::string> groups_;
+    std::map<std::pair<std::vector<Rank>, Rank>, Calls> calls_;
+    std::map<std::pair<Rank, Rank>, std::pair<std::vector<Bytes>, std::vector<Bytes>>> messages_;
+    std::set<Rank> from_anybody_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> mismatches(Trace const& trace) {
+    return Checker(trace).run();
+}
+
+}  // namespace dlmb::trace

@@ -1,0 +1,269 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Profiles of PyTorch (Kineto): one Chrome trace per rank. Each communication is there twice, as the call
+// record_param_comms and as the kernel; the call has what was asked for, the kernel when it ran. "External id" joins
+// them. Names of the arguments: torch/csrc/profiler/util.cpp of PyTorch.
+#include "common/trace/formats/formats.hpp"
+#include "common/trace/formats/torch_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace dlmb::trace {
+namespace {
+
+struct Times {
+    double start_us = 0;
+    double duration_us = 0;
+};
+
+/// What one file says, in the order of its events.
+struct Profile {
+    std::optional<Rank> rank;
+    int world = 0;
+    std::vector<std::pair<double, TorchRecord>> records;
+    std::map<Bytes, Times> kernels;                  // by External id
+    std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
+    std::set<std::pair<Bytes, Bytes>> seen;
+    std::set<std::string> steps;
+    std::uint64_t without_arguments = 0;
+    std::uint64_t kernels_alone = 0;
+};
+
+class KinetoReader : public Reader {
+public:
+    explicit KinetoReader(Builder& builder) : builder_(builder) {}
+
+    void read(Input& input) override {
+        Profile profile;
+        scan_json(input, {[](std::string_view name) { return name == "traceEvents"; },
+                          [&](std::string_view /*list*/, std::uint64_t index, std::string_view text) {
+                              event(input, profile, index, text);
+                          },
+                          [&](std::string_view name, std::string_view text) {
+                              if (name == "distributedInfo") {
+                                  distributed_info(input, profile, parse_piece(input, name, text));
+                              } else if (name == "traceEvents") {
+                                  input.refuse("traceEvents must be a list");
+                              }
+                          }});
+        finish_file(input, profile);
+    }
+
+private:
+    static void distributed_info(Input const& input, Profile& profile, Json const& info) {
+        if (!info.is_object()) {
+            input.refuse("distributedInfo must be an object");
+        }
+        if (info.contains("rank")) {
+            profile.rank = small(input, "distributedInfo.rank", info["rank"]);
+        }
+        if (info.contains("world_size")) {
+            profile.world = small(input, "distributedInfo.world_size", info["world_size"]);
+        }
+    }
+    static int small(Input const& input, std::string_view where, Json const& value) {
+        Bytes const number = whole_number(input, where, value);
+        if (number > most_ranks) {
+            input.refuse(fmt::format("{} is {}, more than {} ranks", where, number, most_ranks));
+        }
+        return static_cast<int>(number);
+    }
+
+    void event(Input const& input, Profile& profile, std::uint64_t index, std::string_view text) {
+        bool const call = text.find("record_param_comms") != std::string_view::npos;
+        bool const kernel = text.find("\"Collective name\"") != std::string_view::npos;
+        bool const step = text.find("ProfilerStep#") != std::string_view::npos;
+        if (!call && !kernel && !step) {
+            return;
+        }
+        std::string const where = fmt::format("traceEvents[{}]", index);
+        Json const event = parse_piece(input, where, text);
+        if (!event.is_object() || !event.contains("name") || !event["name"].is_string()) {
+            return;
+        }
+        std::string const& name = event["name"].get_ref<std::string const&>();
+        if (name.starts_with("ProfilerStep#")) {
+            profile.steps.insert(name);
+        } else if (name == "record_param_comms") {
+            add_call(input, profile, where, event);
+        } else if (kernel && event.value("args", Json::object()).contains("Collective name")) {
+            add_kernel(input, profile, where, event);
+        }
+    }
+
+    static double time_of(Input const& input, std::string const& where, Json const& event, char const* name) {
+        if (!event.contains(name)) {
+            return 0;
+        }
+        if (!event[name].is_number()) {
+            input.refuse(fmt::format("{}.{} must be a number", where, name));
+        }
+        return event[name].get<double>();
+    }
+
+    static void add_kernel(Input const& input, Profile& profile, std::string const& where, Json const& event) {
+        Json const& arguments = event["args"];
+        ++profile.kernels_alone;
+        if (arguments.contains("External id")) {
+            profile.kernels[whole_number(input, where + ".args.External id", arguments["External id"])] = {
+                time_of(input, where, event, "ts"), time_of(input, where, event, "dur")};
+        }
+    }
+
+    void add_call(Input const& input, Profile& profile, std::string const& where, Json const& event) {
+        Json const arguments = event.value("args", Json::object());
+        if (!arguments.is_object() || !arguments.contains("Collective name")) {
+            ++profile.without_arguments;
+            return;
+        }
+        auto const number = [&](char const* name) -> Bytes {
+            return arguments.contains(name)
+                       ? whole_number(input, fmt::format("{}.args.{}", where, name), arguments[name])
+                       : 0;
+        };
+        auto const text = [&](char const* name) {
+            return arguments.contains(name) && arguments[name].is_string() ? arguments[name].get<std::string>()
+                                                                           : std::string();
+        };
+        auto const list = [&](char const* name) {
+            return number_list(input, fmt::format("{}.args.{}", where, name), arguments.value(name, Json()));
+        };
+        Bytes const id = number("External id");
+        if (arguments.contains("External id") && !profile.seen.emplace(id, number("Record function id")).second) {
+            builder_.leave_out("second record of one call");
+            return;
+        }
+        TorchRecord record;
+        record.where = where;
+        record.name = text("Collective name");
+        record.dtype = dtype_named(text("dtype"));
+        // Before PyTorch 2.3 the counts were called sizes; they were elements then, too.
+        record.in_elements = number(arguments.contains("In msg nelems") ? "In msg nelems" : "In msg size");
+        record.out_elements = number(arguments.contains("Out msg nelems") ? "Out msg nelems" : "Out msg size");
+        record.in_split = list("In split size");
+        record.out_split = list("Out split size");
+        record.group = text("Process Group Name");
+        record.group_size = small(input, where + ".args.Group size", arguments.value("Group size", Json(0U)));
+        record.ranks = list("Process Group Ranks");
+        regular_ranks(input, record, arguments);
+        peer(input, record, arguments);
+        if (arguments.contains("Rank") && !profile.rank) {
+            profile.rank = small(input, where + ".args.Rank", arguments["Rank"]);
+        }
+        if (record.dtype == std::nullopt && !record.name.empty() && operation_named(record.name)) {
+            input.refuse(fmt::format("{}: dtype '{}' is unknown", where, text("dtype")));
+        }
+        profile.ids.emplace_back(id, profile.records.size());
+        profile.records.emplace_back(time_of(input, where, event, "ts"), std::move(record));
+    }
+
+    /// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
+    static void regular_ranks(Input const& input, TorchRecord& record, Json const& arguments) {
+        if (!record.ranks.cut || !arguments.contains("Global rank start") ||
+            !arguments.contains("Global rank stride")) {
+            return;
+        }
+        Bytes const start =
+            whole_number(input, record.where + ".args.Global rank start", arguments["Global rank start"]);
+        Bytes const stride =
+            whole_number(input, record.where + ".args.Global rank stride", arguments["Global rank stride"]);
+        Bytes const size = static_cast<Bytes>(record.group_size);
+        if (stride == 0 || start > most_ranks || stride > most_ranks || size * stride > 2 * Bytes{most_ranks}) {
+            return;
+        }
+        auto const& listed = record.ranks.numbers;
+        for (std::size_t place = 0; place + 1 < listed.size(); ++place) {  // the last may stand behind the gap
+            if (listed[place] != start + place * stride) {
+                return;
+            }
+        }
+        record.ranks = {};
+        for (Bytes place = 0; place < size; ++place) {
+            record.ranks.numbers.push_back(start + place * stride);
+        }
+    }
+
+    static void peer(Input const& input, TorchRecord& record, Json const& arguments) {
+        auto const kind = operation_named(record.name);
+        if (kind != OperationKind::send && kind != OperationKind::recv) {
+            return;
+        }
+        char const* const name = kind == OperationKind::send ? "Dst Rank" : "Src Rank";
+        if (arguments.contains(name)) {
+            record.peer = small(input, fmt::format("{}.args.{}", record.where, name), arguments[name]);
+        }
+    }
+
+    void finish_file(Input const& input, Profile& profile) {
+        bool const any = std::any_of(profile.records.begin(), profile.records.end(), [](auto const& record) {
+            return operation_named(record.second.name).has_value();
+        });
+        if (profile.without_arguments > 0) {
+            input.refuse(
+                fmt::format("{} events record_param_comms tell no \"Collective name\", so sizes, splits and groups "
+                            "are missing; record with PyTorch 2.2 or newer, or with its ExecutionTraceObserver",
+                            profile.without_arguments));
+        }
+        if (!any && profile.kernels_alone > 0) {
+            input.refuse("it has kernels of communication, but no event record_param_comms; record with "
+                         "torch.profiler.ProfilerActivity.CPU, too");
+        }
+        if (!any) {
+            input.refuse(
+                "no communication in it (no event record_param_comms); record a run of several ranks that uses "
+                "torch.distributed");
+        }
+        auto rank = profile.rank;
+        if (!rank) {
+            rank = rank_of_name(input.name());
+        }
+        if (!rank) {
+            input.refuse("neither distributedInfo nor the name of the file tells the rank; name it like trace.3.json");
+        }
+        builder_.world_of(profile.world);
+        for (auto const& [id, index] : profile.ids) {
+            TorchRecord& record = profile.records[index].second;
+            record.start_us = profile.records[index].first;
+            if (auto const kernel = profile.kernels.find(id); id != 0 && kernel != profile.kernels.end()) {
+                record.start_us = kernel->second.start_us;
+                record.duration_us = kernel->second.duration_us;
+            }
+        }
+        // Threads have their events one behind the other in the file, not in the order of time.
+        std::stable_sort(profile.records.begin(), profile.records.end(),
+                         [](auto const& one, auto const& other) { return one.first < other.first; });
+        RankProgram program{{*rank}, {}};
+        for (auto const& [start, record] : profile.records) {
+            if (auto operation = operation_of(builder_, input, record)) {
+                program.operations.push_back(std::move(*operation));
+            }
+        }
+        Trace& trace = builder_.trace();
+        trace.iterations = std::max(trace.iterations, static_cast<int>(profile.steps.size()));
+        builder_.add(input.name(), std::move(program));
+    }
+
+    Builder& builder_;
+};
+
+bool suits(std::string_view /*name*/, std::string_view head) {
+    char const first = first_character(head);
+    bool const object = first == '{' && (has_member(head, "traceEvents") || has_member(head, "deviceProperties") ||
+                                         has_member(head, "distributedInfo") || has_member(head, "displayTimeUnit"));
+    return object || (first == '[' && has_member(head, "ph"));
+}
+
+}  // namespace
+
+Format kineto_format() {
+    return {"kineto", "profiles of PyTorch (Kineto), one file per rank", suits,
+            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<KinetoReader>(builder); }};
+}
+
+}  // namespace dlmb::trace

@@ -1,0 +1,197 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL. A call is a line
+//   host:pid:tid [0] NCCL INFO AllReduce: opCount 0 sendbuff .. recvbuff .. count 1024 datatype 7 op 0 root 0 comm 0x..
+//   [nranks=8] ..
+// (ncclEnqueueCheck in src/enqueue.cc), and which rank of which communicator wrote it, lines of its start say. The root
+// of a send or receive is the peer.
+#include "common/base/error.hpp"
+#include "common/trace/formats/communicators.hpp"
+#include "common/trace/formats/formats.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dlmb::trace {
+namespace {
+
+struct Joined {
+    int rank = 0;
+    int size = 0;
+    std::string name;  // the same on all ranks
+};
+
+/// What stands behind the word `name`, up to a blank or a bracket.
+std::string_view behind(std::string_view text, std::string_view name) {
+    for (std::size_t place = text.find(name); place != std::string_view::npos; place = text.find(name, place + 1)) {
+        std::size_t const end = place + name.size();
+        bool const begins = place == 0 || text[place - 1] == ' ' || text[place - 1] == '[';
+        if (begins && end < text.size() && (text[end] == ' ' || text[end] == '=')) {
+            std::string_view const rest = text.substr(end + 1);
+            return rest.substr(0, rest.find_first_of(" ],"));
+        }
+    }
+    return {};
+}
+
+class NcclLogReader : public Reader {
+public:
+    explicit NcclLogReader(Builder& builder) : builder_(builder) {}
+
+    void read(Input& input) override {
+        file_ = input.name();
+        std::string_view line;
+        while (input.line(line)) {
+            std::size_t const mark = line.find("NCCL INFO ");
+            if (mark == std::string_view::npos) {
+                continue;
+            }
+            std::string const process = process_of(line.substr(0, mark));
+            std::string_view const message = line.substr(mark + std::string_view("NCCL INFO ").size());
+            std::size_t const colon = message.find(": opCount ");
+            if (colon != std::string_view::npos) {
+                add(input, process, message.substr(0, colon), message);
+            } else {
+                start(process, message);
+            }
+        }
+    }
+
+    void finish() override {
+        if (!any_) {
+            throw UsageError(
+                fmt::format("{}: no call in this log; set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,COLL", file_));
+        }
+        communicators_.finish(builder_, file_);
+    }
+
+private:
+    /// "host:pid:tid [dev] " without the thread, behind whatever a launcher wrote in front.
+    static std::string process_of(std::string_view prefix) {
+        auto const parts = words(prefix, " \t");
+        for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+            auto const names = split(*part, ":");
+            if (names.size() >= 3) {
+                // Threads of one process may be ranks of their own, one for each device.
+                std::string_view const device = part == parts.rbegin() ? std::string_view() : *parts.rbegin();
+                return fmt::format("{}:{} {}", names[names.size() - 3], names[names.size() - 2], device);
+            }
+        }
+        return "?";
+    }
+
+    /// Lines about the start of a communicator: "comm 0x.. rank 0 nranks 8 cudaDev 0 .. commId 0x.. - Init COMPLETE".
+    void start(std::string const& process, std::string_view message) {
+        std::string_view const communicator = behind(message, "comm");
+        auto const rank = parse_whole<int>(behind(message, "rank"));
+        auto const size =
+            parse_whole<int>(behind(message, "nranks").empty() ? behind(message, "nRanks") : behind(message, "nranks"));
+        if (communicator.empty() || !rank || !size || *size < 1 || *size > most_ranks || *rank < 0 || *rank >= *size) {
+            return;
+        }
+        std::string_view const identity = behind(message, "commId");
+        Joined& joined = joined_[process][std::string(communicator)];
+        joined.rank = *rank;
+        joined.size = *size;
+        if (!identity.empty()) {
+            joined.name = identity;
+        }
+    }
+
+    void add(Input const& input, std::string const& process, std::string_view name, std::string_view message) {
+        auto const kind = operation_named(name.substr(name.find_last_of(' ') + 1));
+        if (!kind) {
+            builder_.leave_out("call of " + std::string(name.substr(0, 64)));
+            return;
+        }
+        any_ = true;
+        auto const number = [&](std::string_view field) {
+            auto const value = parse_whole<Bytes>(behind(message, field));
+            if (!value || *value >> 63U != 0) {
+                input.refuse(fmt::format("{} without a number behind '{}'", name, field));
+            }
+            return *value;
+        };
+        std::string const address(behind(message, "comm"));
+        auto const size = parse_whole<int>(behind(message, "nranks"));
+        if (address.empty() || !size || *size < 1 || *size > most_ranks) {
+            input.refuse(fmt::format("{} without 'comm' and '[nranks=N]'", name));
+        }
+        auto const dtype = nccl_dtype(number("datatype"));
+        if (!dtype) {
+            input.refuse(fmt::format("{}: datatype {} is none of NCCL's", name, number("datatype")));
+        }
+        Joined const joined = joined_of(input, process, address, *size, message);
+        auto const ranks = static_cast<Bytes>(*size);
+        Bytes const bytes = product(input, name, number("count"), dtype->bytes);
+        TraceOperation operation;
+        operation.kind = *kind;
+        operation.dtype = *dtype;
+        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange ||
+                              *kind == OperationKind::scatter;
+        bool const gathers =
+            *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
+        operation.sent = product(input, name, bytes, scatters ? ranks : 1);
+        operation.received = product(input, name, bytes, gathers ? ranks : 1);
+        if (*kind == OperationKind::exchange) {
+            operation.send_split.assign(ranks, bytes);
+            operation.recv_split = operation.send_split;
+        }
+        bool const to_peer = *kind == OperationKind::send || *kind == OperationKind::recv;
+        if (to_peer) {
+            (*kind == OperationKind::send ? operation.received : operation.sent) = 0;
+        }
+        std::string_view const peer = behind(message, "peer");
+        auto const root = peer.empty() ? parse_whole<int>(behind(message, "root")) : parse_whole<int>(peer);
+        bool const has_root = *kind == OperationKind::broadcast || *kind == OperationKind::reduce ||
+                              *kind == OperationKind::gather || *kind == OperationKind::scatter;
+        if ((to_peer || has_root) && (!root || *root < 0 || *root >= *size)) {
+            input.refuse(fmt::format("{}: root is no rank of {}", name, *size));
+        }
+        (to_peer ? operation.peer : operation.root) = to_peer || has_root ? root : std::nullopt;
+        communicators_.join(process, joined.name, joined.rank, *size);
+        communicators_.call(process, joined.name, std::move(operation));
+    }
+
+    Joined joined_of(Input const& input, std::string const& process, std::string const& address, int size,
+                     std::string_view message) {
+        auto const known = joined_[process].find(address);
+        if (known != joined_[process].end()) {
+            Joined joined = known->second;
+            if (joined.name.empty()) {
+                joined.name = fmt::format("{} ranks", joined.size);
+            }
+            return joined;
+        }
+        // RCCL writes the rank with each call.
+        auto const rank = parse_whole<int>(behind(message, "globalrank"));
+        if (!rank || *rank < 0 || *rank >= size) {
+            input.refuse(fmt::format("communicator {} was started by no line in front, so the rank is not known; set "
+                                     "NCCL_DEBUG_SUBSYS=INIT,COLL",
+                                     address));
+        }
+        return {*rank, size, fmt::format("{} ranks", size)};
+    }
+
+    Builder& builder_;
+    Communicators communicators_;
+    std::map<std::string, std::map<std::string, Joined>> joined_;  // by process and address
+    std::string file_;
+    bool any_ = false;
+};
+
+bool suits(std::string_view /*name*/, std::string_view head) {
+    return head.find("NCCL INFO ") != std::string_view::npos;
+}
+
+}  // namespace
+
+Format nccl_log_format() {
+    return {"nccl-log", "logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL", suits,
+            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<NcclLogReader>(builder); }};
+}
+
+}  // namespace dlmb::trace

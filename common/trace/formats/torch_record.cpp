@@ -1,0 +1,153 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/trace/formats/torch_record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dlmb::trace {
+namespace {
+
+/// Parts in bytes of parts in rows. PyTorch splits along the first dimension: a row has as many elements as make the
+/// whole fit. Where none fit, the tensor is larger than what is sent (pytorch pull request 149485).
+std::vector<Bytes> parts_of(Input const& input, TorchRecord const& record, std::vector<Bytes> const& rows,
+                            Bytes elements, Bytes element_bytes) {
+    Bytes total = 0;
+    for (Bytes const part : rows) {
+        total = std::min(total + part, Bytes{1} << 63U);
+    }
+    Bytes const row = total > 0 && elements % total == 0 ? std::max<Bytes>(elements / total, 1) : 1;
+    std::vector<Bytes> parts;
+    for (Bytes const part : rows) {
+        parts.push_back(product(input, record.where, product(input, record.where, part, row), element_bytes));
+    }
+    return parts;
+}
+
+Bytes sum(Input const& input, TorchRecord const& record, std::vector<Bytes> const& parts) {
+    Bytes total = 0;
+    for (Bytes const part : parts) {
+        total += part;
+        if (total >> 63U != 0) {
+            input.refuse(fmt::format("{}: the parts are more than 2^63 - 1 bytes", record.where));
+        }
+    }
+    return total;
+}
+
+/// One side of an exchange.
+void split(Builder& builder, Input const& input, TorchRecord const& record, NumberList const& rows, Bytes elements,
+           Bytes element_bytes, int ranks, Bytes& bytes, std::vector<Bytes>& parts) {
+    if (rows.cut) {
+        builder.incomplete(fmt::format("{}: {}: its list of split sizes is cut off", input.name(), record.where));
+        return;
+    }
+    if (!rows.numbers.empty()) {
+        parts = parts_of(input, record, rows.numbers, elements, element_bytes);
+        bytes = sum(input, record, parts);
+        return;
+    }
+    if (ranks == 0) {
+        return;
+    }
+    if (auto const part = equal_part(elements, ranks)) {
+        parts.assign(static_cast<std::size_t>(ranks), *part * element_bytes);
+    } else {
+        builder.incomplete(fmt::format("{}: {}: no split sizes, and {} elements are no equal parts for {} ranks",
+                                       input.name(), record.where, elements, ranks));
+    }
+}
+
+TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& record) {
+    TraceGroup group{record.group, record.group_size, {}, 0};
+    auto const& ranks = record.ranks.numbers;
+    if (record.ranks.cut) {
+        builder.incomplete(fmt::format("{}: the list of ranks of group '{}' is cut off", input.name(), record.group));
+    } else if (!ranks.empty()) {
+        for (Bytes const rank : ranks) {
+            if (rank >= most_ranks) {
+                input.refuse(fmt::format("{}: rank {} is not below {}", record.where, rank, most_ranks));
+            }
+            group.members.push_back(static_cast<Rank>(rank));
+        }
+        group.size = static_cast<int>(ranks.size());
+    }
+    return group;
+}
+
+}  // namespace
+
+NumberList number_list(Input const& input, std::string_view where, Json const& value) {
+    NumberList list;
+    if (value.is_null()) {
+        return list;
+    }
+    if (value.is_array()) {
+        for (Json const& number : value) {
+            if (number.is_string() && number.get_ref<std::string const&>() == "...") {
+                list.cut = true;
+            } else {
+                list.numbers.push_back(whole_number(input, where, number));
+            }
+        }
+        return list;
+    }
+    if (!value.is_string()) {
+        input.refuse(fmt::format("{} must be a list of numbers", where));
+    }
+    for (std::string_view const word : words(value.get_ref<std::string const&>(), "[]() ,")) {
+        if (word.find("...") != std::string_view::npos) {
+            list.cut = true;
+        } else {
+            list.numbers.push_back(whole_number(input, where, Json(word)));
+        }
+    }
+    return list;
+}
+
+std::optional<TraceOperation> operation_of(Builder& builder, Input const& input, TorchRecord const& record) {
+    auto const kind = operation_named(record.name);
+    if (!kind) {
+        builder.leave_out(record.name == "wait" ? "wait" : "record_param_comms of '" + record.name.substr(0, 64) + "'");
+        return std::nullopt;
+    }
+    TraceOperation operation;
+    operation.kind = *kind;
+    operation.start_us = record.start_us;
+    operation.duration_us = record.duration_us;
+    operation.group = builder.group(group_of(builder, input, record));
+    int const ranks = builder.trace().groups[operation.group].size;
+    if (*kind == OperationKind::barrier) {
+        return operation;
+    }
+    if (!record.dtype) {
+        input.refuse(fmt::format("{}: no dtype, or one that is unknown", record.where));
+    }
+    operation.dtype = *record.dtype;
+    Bytes const element = operation.dtype.bytes;
+    operation.sent = product(input, record.where, record.in_elements, element);
+    operation.received = product(input, record.where, record.out_elements, element);
+    if (*kind == OperationKind::exchange) {
+        split(builder, input, record, record.in_split, record.in_elements, element, ranks, operation.sent,
+              operation.send_split);
+        split(builder, input, record, record.out_split, record.out_elements, element, ranks, operation.received,
+              operation.recv_split);
+    } else if (*kind == OperationKind::recv) {
+        operation.received = std::max(operation.sent, operation.received);
+        operation.sent = 0;
+    } else if (*kind == OperationKind::send) {
+        operation.received = 0;
+    }
+    if (*kind == OperationKind::send || *kind == OperationKind::recv) {
+        operation.peer = record.peer;
+        if (!record.peer) {
+            builder.incomplete(
+                fmt::format("{}: {}: it does not say which rank the peer is", input.name(), record.where));
+        }
+    }
+    return operation;
+}
+
+}  // namespace dlmb::trace

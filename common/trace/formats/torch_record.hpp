@@ -1,0 +1,44 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What PyTorch notes of one communication (record_param_comms), in a profile and in an execution trace alike.
+#pragma once
+
+#include "common/trace/builder.hpp"
+#include "common/trace/json_scan.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlmb::trace {
+
+/// A list of numbers, which PyTorch writes as a list or as a text ("[1, 2, ..., 9]"). `cut`: it left some out.
+struct NumberList {
+    std::vector<Bytes> numbers;
+    bool cut = false;
+};
+[[nodiscard]] NumberList number_list(Input const& input, std::string_view where, Json const& value);
+
+/// Counts are of elements.
+struct TorchRecord {
+    std::string where;
+    std::string name;
+    std::optional<Dtype> dtype;
+    Bytes in_elements = 0;
+    Bytes out_elements = 0;
+    NumberList in_split;  // in rows of the tensor
+    NumberList out_split;
+    std::string group;  // its name, or what stands for it in this process
+    int group_size = 0;
+    NumberList ranks;
+    std::optional<int> peer;  // world rank
+    std::optional<double> start_us;
+    std::optional<double> duration_us;
+};
+
+/// Nothing for what is no communication (wait, init).
+[[nodiscard]] std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
+                                                         TorchRecord const& record);
+
+}  // namespace dlmb::trace

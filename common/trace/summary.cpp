@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/trace/summary.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+namespace dlmb::trace {
+namespace {
+
+constexpr Bytes most_bytes = ~Bytes{0} >> 1U;
+
+Bytes added(Bytes sum, Bytes each, std::uint64_t times) {
+    if (times != 0 && each > (most_bytes - sum) / times) {
+        throw UsageError("the trace sends more than 2^63 - 1 bytes from one rank");
+    }
+    return sum + each * times;
+}
+
+/// One kind of call over all ranks.
+struct Row {
+    std::uint64_t count = 0;
+    double bytes = 0;
+    double us = 0;
+    std::uint64_t timed = 0;
+    Bytes least = most_bytes;
+    Bytes most = 0;
+    std::map<Rank, double> by_rank;
+};
+
+/// Bytes on the wire per byte of payload that is sent, of which nccl-tests makes the bus bandwidth (its
+/// PERFORMANCE.md): of an allreduce 2(n-1)/n of the vector, of an allgather n-1 shares, of the others (n-1)/n of what
+/// is sent.
+double bus_factor(OperationKind kind, int ranks) {
+    double const n = std::max(ranks, 1);
+    switch (kind) {
+    case OperationKind::all_reduce:
+        return 2 * (n - 1) / n;
+    case OperationKind::all_gather:
+        return n - 1;
+    case OperationKind::reduce_scatter:
+    case OperationKind::exchange:
+        return (n - 1) / n;
+    default:
+        return 1;
+    }
+}
+
+void add_histogram(std::string& text, Trace const& trace) {
+    std::map<int, std::uint64_t> counts;
+    for (RankProgram const& program : trace.programs) {
+        for (TraceOperation const& operation : program.operations) {
+            for (Rank const rank : program.ranks) {
+                Bytes const bytes = sent_by(trace, operation, rank);
+                int const power = bytes == 0 ? -1 : static_cast<int>(std::bit_width(bytes)) - 1;
+                counts[power] += operation.repeat;
+            }
+        }
+    }
+    std::uint64_t most = 1;
+    for (auto const& [power, count] : counts) {
+        most = std::max(most, count);
+    }
+    text += "\nbytes of a call    calls\n";
+    for (auto const& [power, count] : counts) {
+        constexpr std::uint64_t width = 40;
+        std::string const from = power < 0 ? "0" : human_bytes(Bytes{1} << static_cast<unsigned>(power));
+        text +=
+            fmt::format("{:>14}  {:>7}  {}\n", power < 0 ? from : from + " ..", count,
+                        std::string(static_cast<std::size_t>(std::max<std::uint64_t>(count * width / most, 1)), '#'));
+    }
+}
+
+}  // namespace
+
+std::vector<SummaryEntry> summary_of(Trace const& trace) {
+    std::map<std::tuple<Rank, OperationKind, int, std::string>, SummaryEntry> entries;
+    for (RankProgram const& program : trace.programs) {
+        for (TraceOperation const& operation : program.operations) {
+            int const size = trace.groups.at(operation.group).size;
+            for (Rank const rank : program.ranks) {
+                SummaryEntry& entry = entries[{rank, operation.kind, size, operation.dtype.name}];
+                entry.rank = rank;
+                entry.kind = operation.kind;
+                entry.group_size = size;
+                entry.dtype = operation.dtype.name;
+                entry.count = added(entry.count, 1, operation.repeat);
+                entry.bytes = added(entry.bytes, sent_by(trace, operation, rank), operation.repeat);
+            }
+        }
+    }
+    std::vector<SummaryEntry> list;
+    for (auto& [key, entry] : entries) {
+        list.push_back(std::move(entry));
+    }
+    return list;
+}
+
+std::string summary_json(Trace const& trace) {
+    using Json = nlohmann::ordered_json;
+    Json const head{
+        {"format", trace.format}, {"ranks", trace.ranks}, {"complete", trace.complete()}, {"why_not", trace.why_not}};
+    std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+    text.pop_back();
+    text += ",\"operations\":[";
+    char const* separator = "\n";
+    for (SummaryEntry const& entry : summary_of(trace)) {
+        Json const object{{"rank", entry.rank},
+                          {"operation", name_of(entry.kind)},
+                          {"group_size", entry.group_size == 0 ? Json() : Json(entry.group_size)},
+                          {"dtype", entry.dtype},
+                          {"count", entry.count},
+                          {"bytes", entry.bytes}};
+        text += separator;
+        text += object.dump();
+        separator = ",\n";
+    }
+    return text + "]}\n";
+}
+
+std::string summary_text(Trace const& trace) {
+    std::map<std::tuple<OperationKind, int, std::string>, Row> rows;
+    double all_us = 0;
+    for (RankProgram const& program : trace.programs) {
+        for (TraceOperation const& operation : program.operations) {
+            int const size = trace.groups.at(operation.group).size;
+            Row& row = rows[{operation.kind, size, operation.dtype.name}];
+            for (Rank const rank : program.ranks) {
+                Bytes const bytes = sent_by(trace, operation, rank);
+                auto const repeat = static_cast<double>(operation.repeat);
+                row.count += operation.repeat;
+                row.bytes += static_cast<double>(bytes) * repeat;
+                row.by_rank[rank] += static_cast<double>(bytes) * repeat;
+                row.least = std::min(row.least, bytes);
+                row.most = std::max(row.most, bytes);
+                if (operation.duration_us) {
+                    row.us += *operation.duration_us * repeat;
+                    row.timed += operation.repeat;
+                    all_us += *operation.duration_us * repeat;
+                }
+            }
+        }
+    }
+    std::string text = fmt::format("format {}, {} rank{}{}\n", trace.format, trace.ranks, trace.ranks == 1 ? "" : "s",
+                                   trace.iterations > 0 ? fmt::format(", {} iterations marked", trace.iterations) : "");
+    text += trace.complete() ? "complete\n" : "not complete:\n";
+    for (std::string const& reason : trace.why_not) {
+        text += fmt::format("  {}\n", one_line(reason));
+    }
+    text += fmt::format("\n{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", "operation", "group", "dtype",
+                        "calls", "sent", "smallest", "largest", "max/mean", "time", "busbw GB/s");
+    for (auto const& [key, row] : rows) {
+        auto const& [kind, size, dtype] = key;
+        double most = 0;
+        for (auto const& [rank, bytes] : row.by_rank) {
+            most = std::max(most, bytes);
+        }
+        double const mean = row.by_rank.empty() ? 0 : row.bytes / static_cast<double>(row.by_rank.size());
+        // All calls of the row have times, or the bytes would be those of others, too.
+        bool const timed = row.timed == row.count && row.us > 0;
+        constexpr double bytes_per_us_of_gb = 1000;
+        constexpr double percent = 100;
+        text +=
+            fmt::format("{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
+                        size == 0 ? "?" : std::to_string(size), dtype, row.count,
+                        human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least),
+                        human_bytes(row.most), mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
+                        row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
+                        timed && row.bytes > 0
+                            ? fmt::format("{:.2f}", row.bytes * bus_factor(kind, size) / row.us / bytes_per_us_of_gb)
+                            : "-");
+    }
+    add_histogram(text, trace);
+    bool const any_left_out =
+        std::any_of(trace.left_out.begin(), trace.left_out.end(), [](auto const& each) { return each.second > 0; });
+    if (any_left_out) {
+        text += "\nleft out\n";
+    }
+    for (auto const& [what, times] : trace.left_out) {
+        if (times > 0) {
+            text += fmt::format("  {} ({})\n", one_line(what), times);
+        }
+    }
+    return text;
+}
+
+}  // namespace dlmb::trace

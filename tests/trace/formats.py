@@ -1,0 +1,237 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Each format on a small trace of our own: the numbers in the comments are derived by hand."""
+
+import gzip
+import io
+import json
+import tarfile
+import unittest
+
+from program import TraceTest, attribute, field, kineto, records, run
+
+INSPECTOR = {"metadata": {"inspector_output_format_version": "v4.0", "hostname": "a"}}
+AICB = "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n"
+SIMAI = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 4\n"
+
+
+def archive(files):
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as tar:
+        for name, text in files.items():
+            data = text if isinstance(text, bytes) else text.encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return whole.getvalue()
+
+
+class Formats(TraceTest):
+    def test_a_profile_counts_each_call_once_and_splits_by_rows(self):
+        # Rank 0 sends rows 1 and 2 of 4 elements to ranks 0 and 1, as bf16: 3 * 4 * 2 bytes. Rank 1 sends rows 3 and 4.
+        calls = [
+            [("all_to_allv", 12, 16, "BFloat16", {"In split size": "[1, 2]", "Out split size": "[1, 3]"}),
+             ("_allgather_base", 10, 20, "Float", {}), ("_reduce_scatter_base", 20, 10, "Float", {}), ("wait", 0, 0, "Byte", {})],
+            [("all_to_allv", 28, 24, "BFloat16", {"In split size": "[3, 4]", "Out split size": "[2, 4]"}),
+             ("_allgather_base", 10, 20, "Float", {}), ("_reduce_scatter_base", 20, 10, "Float", {}), ("wait", 0, 0, "Byte", {})],
+        ]
+        files = [self.file(f"{rank}.json", kineto(rank, 2, calls[rank])) for rank in (0, 1)]
+        expected = [(0, "exchange", 2, "bf16", 1, 24), (0, "reduce_scatter", 2, "fp32", 1, 80), (0, "allgather", 2, "fp32", 1, 40),
+                    (1, "exchange", 2, "bf16", 1, 56), (1, "reduce_scatter", 2, "fp32", 1, 80), (1, "allgather", 2, "fp32", 1, 40)]
+        summary = self.summary(*files)
+        self.assertEqual((summary["format"], summary["ranks"], summary["complete"]), ("kineto", 2, True), summary["why_not"])
+        self.assertEqual(self.entries(summary), expected)
+        packed = self.file("all.tgz", archive({"t/0.json": files[0].read_text(), "t/1.json.gz": gzip.compress(files[1].read_bytes()), "t/._1.json": "x"}))
+        self.assertEqual(self.entries(self.summary(packed)), expected)
+
+    def test_a_mismatch_between_ranks_is_named_with_both_numbers(self):
+        sends = {"In split size": "[5, 5]", "Out split size": "[5, 5]"}
+        other = {"In split size": "[6, 4]", "Out split size": "[5, 5]"}
+        files = [self.file(f"{rank}.json", kineto(rank, 2, [("all_to_allv", 10, 10, "Float", splits)])) for rank, splits in enumerate((sends, other))]
+        summary = self.summary(*files)
+        self.assertFalse(summary["complete"])
+        self.assertIn("exchange 0: rank 1 sends 24 bytes to rank 0, which expects 20", summary["why_not"])
+
+    def test_what_a_profile_lacks_is_said(self):
+        cut = kineto(0, 2, [("all_to_allv", 12, 12, "Float", {"In split size": "[1, 2, ...]"})])
+        summary = self.summary(self.file("cut-0.json", cut))
+        self.assertFalse(summary["complete"])
+        self.assertTrue(any("cut off" in reason for reason in summary["why_not"]), summary["why_not"])
+        self.assertTrue(any("1 of 2 ranks missing (1)" in reason for reason in summary["why_not"]), summary["why_not"])
+        uneven = self.summary(self.file("uneven-0.json", kineto(0, 2, [("all_to_all", 5, 5, "Float", {})])))
+        self.assertTrue(any("no equal parts" in reason for reason in uneven["why_not"]), uneven["why_not"])
+        self.refused([self.file("bare-0.json", json.dumps({"traceEvents": [{"name": "record_param_comms", "args": {}}]}))], "Collective name", "record with")
+        self.refused([self.file("quiet-0.json", json.dumps({"traceEvents": [{"name": "aten::add", "args": {}}]}))], "no communication")
+        self.refused([self.file("0.json", cut), self.file("again.0.json", cut)], "rank 0 is in another file")
+
+    def test_long_lists_of_ranks_are_taken_from_start_and_stride(self):
+        ranks = {"Process Group Ranks": "[0, 2, 4, ..., 62]", "Group size": 32, "Global rank start": 0, "Global rank stride": 2}
+        summary = self.summary(self.file("0.json", kineto(0, 64, [("allreduce", 8, 8, "Half", ranks)])))
+        self.assertEqual(self.entries(summary), [(0, "allreduce", 32, "fp16", 1, 16)])
+        self.assertFalse(any("cut off" in reason for reason in summary["why_not"]), summary["why_not"])
+
+    def execution_trace(self, rank, new):
+        tensor = [1, 2, 0, 6, 4, "cuda:0"]
+        splits = ([2, 4], [2, 4]) if rank == 0 else ([4, 2], [4, 2])
+        nodes = []
+        for index, (inputs, types, outputs) in enumerate([
+                ([tensor, 1, ["0", "default_pg"] if new else 94594108284448, rank, "all_to_allv", *splits], ["Tensor(int)"], [tensor]),
+                ([[tensor, tensor], 2, ["0", "default_pg"] if new else 94594108284448, rank, "allreduce", [], []], ["GenericList[Tensor(float),Tensor(float)]"], []),
+                ([3, 0, rank, "wait", [], []], ["Int"], [])]):
+            if new:
+                nodes.append({"name": "record_param_comms", "id": index, "inputs": {"values": [*inputs, 0, 1, 2], "types": types},
+                              "outputs": {"values": outputs, "types": types}, "attrs": [{"name": "rf_id", "type": "uint64", "value": 1}]})
+            else:
+                nodes.append({"name": "record_param_comms", "id": index, "inputs": inputs, "input_types": types, "outputs": outputs, "output_types": types})
+        if new:
+            groups = json.dumps([{"pg_name": "0", "ranks": [0, 1], "group_size": 2}])
+            nodes.insert(0, {"name": "## process_group:init ##", "id": 9, "inputs": {"values": [groups], "types": ["String"]}, "outputs": {"values": [], "types": []}})
+        return json.dumps({"schema": "1.1.1-chakra.0.0.4" if new else "1.0.1", "pid": 1, "nodes": nodes, "finish_ts": 2})
+
+    def test_execution_traces_of_both_layouts_tell_the_same(self):
+        # 6 int32 in an exchange, 2 tensors of 6 fp32 in an allreduce.
+        expected = [(rank, *call) for rank in (0, 1) for call in (("exchange", 2, "int32", 1, 24), ("allreduce", 2, "fp32", 1, 48))]
+        for new in (False, True):
+            files = [self.file(f"et_{new}_{'ab'[rank]}.json", self.execution_trace(rank, new)) for rank in (0, 1)]
+            summary = self.summary(*files)
+            self.assertEqual((summary["format"], summary["complete"]), ("pytorch-et", True), summary["why_not"])
+            self.assertEqual(self.entries(summary), expected)
+
+    def test_chakra_of_three_schemas(self):
+        version = [field(1, "0.0.4"), field(2, field(1, "schema") + field(29, "x")), None]
+        for schema, metadata in enumerate(version):
+            files = []
+            for rank in (0, 1):
+                if metadata is None:  # eg_def.proto: kinds one less, fields instead of attributes
+                    nodes = [field(1, 7) + field(2, "a2a") + field(3, 6) + field(13, 2) + field(18, 64),
+                             field(1, 8) + field(2, "p2p") + field(3, 4 + rank) + field(17 - rank, 1 - rank) + field(18, 100)]
+                else:
+                    nodes = [metadata,
+                             field(1, 7) + field(2, "a2a") + field(3, 7) + attribute("is_cpu_op", 27, 0) + attribute("comm_type", 9, 6) + attribute("comm_size", 9, 64),
+                             field(1, 8) + field(2, "p2p") + field(3, 5 + rank) + attribute("comm_src" if rank else "comm_dst", 7, 1 - rank) + attribute("comm_size", 13, 100)]
+                files.append(self.file(f"s{schema}.{rank}.et", records(*nodes)))
+            summary = self.summary(*files)
+            self.assertEqual((summary["format"], summary["complete"], summary["why_not"]), ("chakra", True, []))
+            self.assertEqual(self.entries(summary), [(0, "exchange", 2, "byte", 1, 64), (0, "send", 2, "byte", 1, 100), (1, "exchange", 2, "byte", 1, 64), (1, "recv", 2, "byte", 1, 0)])
+        group = records(field(1, "0.0.4"), field(1, 1) + field(2, "r") + field(3, 7) + attribute("comm_type", 9, 2) + attribute("comm_size", 9, 64) + attribute("pg_name", 29, "5"))
+        files = [self.file(f"g.{rank}.et", group) for rank in range(4)]
+        self.assertFalse(self.summary(*files)["complete"])
+        grouped = self.summary(*files, self.file("groups.json", '{"5": [0, 1, 2, 3]}'))
+        self.assertEqual((grouped["complete"], grouped["operations"][0]["group_size"]), (True, 4), grouped["why_not"])
+        no_peer = records(field(1, "0.0.4"), field(1, 1) + field(2, "s") + field(3, 5) + attribute("comm_size", 9, 64))
+        self.refused([self.file("n.0.et", no_peer)], "comm_dst", "execution traces of PyTorch")
+
+    def test_param_counts_elements_and_wants_splits(self):
+        calls = [{"comms": "init", "req": -1, "pg_id": 0, "global_ranks": [0, 1], "world_size": 2},
+                 {"comms": "all_to_allv", "in_msg_size": 3, "out_msg_size": 3, "in_split": [1, 2], "out_split": [1, 2], "dtype": "bfloat16", "world_size": 2},
+                 {"comms": "all_reduce", "in_msg_size": 5, "out_msg_size": 5, "dtype": "Float", "world_size": 2},
+                 {"comms": "wait", "req": 0}, {"compute": "gemm", "mm_dim": 8}]
+        other = json.loads(json.dumps(calls))
+        other[1]["in_split"] = other[1]["out_split"] = [2, 1]
+        files = [self.file("0.json", json.dumps(calls)), self.file("1.json", json.dumps(other))]
+        summary = self.summary(*files)
+        self.assertEqual(self.entries(summary)[:2], [(0, "exchange", 2, "bf16", 1, 6), (0, "allreduce", 2, "fp32", 1, 20)])
+        self.assertEqual((summary["format"], summary["complete"]), ("param", True), summary["why_not"])
+        del calls[1]["in_split"]
+        self.refused([self.file("2.json", json.dumps(calls))], "in_split", "record the splits")
+
+    def test_aicb_stages_are_views_of_their_ranks(self):
+        # Two stages of two ranks, tensor groups of two. all_gather names the result, so a rank sends half of it.
+        row = "CommType.{},CommGroup.{},{},{},forward_step,None,None,{},None,None,None,1\n"
+        stage0 = "[ pp_stage0: [rank0, rank1] ]\n" + AICB + row.format("all_gather", "tp_group", 2, 64, "") + row.format("isend", "pp_group", 1, 32, "send_next") + row.format("irecv", "pp_group", 1, 32, "recv_prev") + row.format("computation", "None", "None", "(1, 2)", "")
+        stage1 = "[ pp_stage1: [rank2, rank3] ]\n" + AICB + row.format("broadcast", "tp_group", 2, 8, "") + row.format("irecv", "pp_group", 1, 32, "recv_prev")
+        summary = self.summary(self.file("pipeline.csv", stage0 + stage1))
+        self.assertEqual((summary["format"], summary["ranks"], summary["complete"]), ("aicb", 4, True), summary["why_not"])
+        self.assertEqual(self.entries(summary), [
+            (0, "send", 1, "byte", 1, 32), (0, "allgather", 2, "byte", 1, 32), (1, "send", 1, "byte", 1, 32), (1, "allgather", 2, "byte", 1, 32),
+            (2, "recv", 1, "byte", 1, 0), (2, "broadcast", 2, "byte", 1, 8), (3, "recv", 1, "byte", 1, 0), (3, "broadcast", 2, "byte", 1, 0)])
+        bare = self.file("micro.csv", "comm_type,comm_group,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\nCommType.all_gather,CommGroup.dp_group,64,warmup,None,None,,None,None,None,1\n")
+        unknown = self.summary(bare)
+        self.assertEqual((unknown["complete"], unknown["operations"][0]["group_size"]), (False, None))
+        self.assertTrue(any("--assume ranks=N" in reason for reason in unknown["why_not"]))
+        self.assertEqual(self.entries(self.summary(bare, "--assume", "ranks=4"))[3], (3, "allgather", 4, "byte", 1, 16))
+
+    def test_simai_places_operations_in_the_groups_of_their_columns(self):
+        layer = "l\t-1\t10\tALLGATHER\t64\t10\tREDUCESCATTER\t64\t10\tALLREDUCE\t1000\t100\n"
+        summary = self.summary(self.file("w.txt", SIMAI + "1\n" + layer))
+        self.assertEqual(self.entries(summary)[:3], [(0, "allreduce", 2, "byte", 1, 1000), (0, "reduce_scatter", 2, "byte", 1, 64), (0, "allgather", 2, "byte", 1, 32)])
+        self.assertEqual((summary["format"], summary["ranks"]), ("simai", 4))
+        self.refused([self.file("short.txt", SIMAI + "2\n" + layer)], "1 layers follow", "says 2")
+
+    def test_inspector_sizes_are_shares_of_what_is_gathered_and_scattered(self):
+        lines = []
+        for rank in (0, 1):
+            for number, (coll, size) in enumerate([("AllReduce", 100), ("ReduceScatter", 100), ("AllGather", 100)]):
+                lines.append({"header": {"id": "0x7", "rank": rank, "n_ranks": 2, "nnodes": 1}, "metadata": {**INSPECTOR["metadata"], "pid": rank},
+                              "coll_perf": {"coll": coll, "coll_sn": number + 5, "coll_msg_size_bytes": size, "coll_exec_time_us": 3}})
+        text = "\n".join(map(json.dumps, lines))
+        summary = self.summary(self.file("i.jsonl", text))
+        self.assertEqual(self.entries(summary)[:3], [(0, "allreduce", 2, "byte", 1, 100), (0, "reduce_scatter", 2, "byte", 1, 200), (0, "allgather", 2, "byte", 1, 100)])
+        self.assertEqual((summary["format"], summary["complete"]), ("nccl-inspector", True), summary["why_not"])
+        del lines[1]
+        lost = self.summary(self.file("lost.jsonl", "\n".join(map(json.dumps, lines))))
+        self.assertTrue(any("records were lost" in reason for reason in lost["why_not"]), lost["why_not"])
+
+    def test_nccl_logs_name_ranks_by_the_start_of_communicators(self):
+        text = ""
+        for rank in (0, 1):
+            prefix = f"node:{100 + rank}:{200 + rank} [{rank}] NCCL INFO "
+            text += f"{prefix}ncclCommInitRank comm 0xab{rank} rank {rank} nranks 2 cudaDev {rank} nvmlDev {rank} busId 1000 commId 0x9 - Init COMPLETE\n"
+            tail = f"comm 0xab{rank} [nranks=2] stream 0x1\n"
+            text += f"{prefix}AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 10 datatype 7 op 0 root 0 {tail}"
+            text += f"{prefix}ReduceScatter: opCount 1 sendbuff 0x1 recvbuff 0x2 count 10 datatype 9 op 0 root 0 {tail}"
+            text += f"{prefix}{'Recv' if rank else 'Send'}: opCount 2 sendbuff (nil) recvbuff 0x2 count 10 datatype 0 op 0 root {1 - rank} {tail}"
+        summary = self.summary(self.file("nccl.log", text))
+        self.assertEqual(self.entries(summary), [
+            (0, "send", 2, "int8", 1, 10), (0, "allreduce", 2, "fp32", 1, 40), (0, "reduce_scatter", 2, "bf16", 1, 40),
+            (1, "recv", 2, "int8", 1, 0), (1, "allreduce", 2, "fp32", 1, 40), (1, "reduce_scatter", 2, "bf16", 1, 40)])
+        self.assertTrue(summary["complete"], summary["why_not"])
+        self.refused([self.file("only.log", "\n".join(line for line in text.splitlines() if "Init" not in line))], "NCCL_DEBUG_SUBSYS=INIT,COLL")
+
+    def test_goal_is_read_strictly(self):
+        good = "num_ranks 2\nrank 0 {\no1: send 10b to 1 tag 1\no2: calc 5\no2 requires o1\n}\nrank 1 {\no1: recv 10b from 0 tag 1\n}\n"
+        summary = self.summary(self.file("a.goal", good))
+        self.assertEqual((self.entries(summary), summary["complete"]), ([(0, "send", 2, "byte", 1, 10), (1, "recv", 2, "byte", 1, 0)], True))
+        for fault, text in ((("rank 1 {", "rank 2 {"), "ranks stand in order"), (("o2: calc", "o1: calc"), "there twice"), (("o2 requires o1", "o2 requires o9"), "not defined"),
+                            (("tag 1\no2", "cpu 0 tag 1\no2"), "order is tag, cpu, nic"), (("10b to 1", "10b to 7"), "no rank"), (("\n}\n", "\n", -1), "inside of a rank")):
+            broken = good[:-3] if len(fault) == 3 else good.replace(*fault)
+            self.refused([self.file("b.goal", broken)], text)
+        unequal = self.summary(self.file("c.goal", good.replace("recv 10b", "recv 11b")))
+        self.assertIn("send: rank 0 sends 10 bytes to rank 1, which expects 11", unequal["why_not"])
+
+    def test_pmpi_reads_the_arguments_of_liballprof(self):
+        comm, double = "4:{}:0,{},2", "11,8,8"
+        for rank in (0, 1):
+            world = f"94,{rank},2"
+            lines = ["# banner", "MPI_Init:-:1:2:100", f"MPI_Allreduce:110:1:2:4:{double}:3:{world}:120",
+                     f"MPI_Alltoallv:120:1:9:{rank + 1},{rank + 2}:9:0,1:{double}:2:9:{1 + rank},{2 + rank}:9:0,1:{double}:{world}:130",
+                     f"MPI_Bcast:130:1:4:{double}:0:{world}:131",
+                     f"MPI_{'Recv' if rank else 'Send'}:140:1:{5 if rank else 3}:{double}:{1 - rank}:0:{world}{':77' if rank else ''}:150", "MPI_Finalize:160:170"]
+            self.file(f"pmpi-trace-rank-{rank}.txt", "\n".join(lines) + "\n")
+        summary = self.summary(self.folder)
+        # Rank 0: 1 + 2 doubles; rank 1: 2 + 3. A receive says how much there is room for.
+        self.assertEqual(self.entries(summary), [
+            (0, "exchange", 2, "byte", 1, 24), (0, "send", 2, "byte", 1, 24), (0, "allreduce", 2, "byte", 1, 32), (0, "broadcast", 2, "byte", 1, 32),
+            (1, "exchange", 2, "byte", 1, 40), (1, "recv", 2, "byte", 1, 0), (1, "allreduce", 2, "byte", 1, 32), (1, "broadcast", 2, "byte", 1, 0)])
+        self.assertTrue(summary["complete"], summary["why_not"])
+
+    def test_a_matrix_is_an_exchange(self):
+        summary = self.summary(self.file("m.txt", "1 2\n3 4\n"))
+        self.assertEqual((summary["format"], self.entries(summary)), ("nccl-matrix", [(0, "exchange", 2, "byte", 1, 3), (1, "exchange", 2, "byte", 1, 7)]))
+        self.refused([self.file("n.txt", "1 2\n3\n")], "line 2")
+
+    def test_the_text_shows_what_the_json_has(self):
+        done = run("summary", self.file("m.txt", "1 2\n3 4\n"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for text in ("format nccl-matrix, 2 ranks", "complete", "exchange", "max/mean"):
+            self.assertIn(text, done.stdout)
+
+    def test_formats_can_be_forced_and_do_not_mix(self):
+        matrix, goal = self.file("m.txt", "1 2\n3 4\n"), self.file("a.goal", "num_ranks 1\nrank 0 {\n}\n")
+        self.refused([matrix, goal], "give files of one format")
+        self.refused([matrix, "--format", "goal"], "num_ranks")
+        self.refused([matrix, "--format", "gaol"], "nearest: goal")
+
+
+if __name__ == "__main__":
+    unittest.main()
