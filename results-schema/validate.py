@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines), plan documents, tuning tables, comparisons and the index of a history against the schemas beside
+"""Checks result files (JSON Lines), plan documents, tuning tables, machine models, comparisons and the index of a history against the schemas beside
 this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
@@ -52,12 +52,14 @@ class Validators:
         plan = json.loads((HERE / "plan.schema.json").read_text(encoding="utf-8"))
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
         table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
+        model = json.loads((HERE / "machine-model.schema.json").read_text(encoding="utf-8"))
         comparison = json.loads((HERE / "comparison.schema.json").read_text(encoding="utf-8"))
         history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
         self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
         self.documents = {
             b'"dlmb.plan/': jsonschema.Draft202012Validator(closed(plan) if strict else plan),
             b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
+            b'"dlmb.machine-model/': jsonschema.Draft202012Validator(closed(model) if strict else model),
             b'"dlmb.comparison/': jsonschema.Draft202012Validator(closed(comparison) if strict else comparison),
         }
 

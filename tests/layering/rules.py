@@ -22,7 +22,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 }
 
 # Layers that may include everything that stands before them in this list.
-STACK = ("common/backend_kit", "common/measure", "common/record", "common/trace", "common/tuning", "common/app", "benchmarks")
+STACK = ("common/backend_kit", "common/measure", "common/record", "common/trace", "common/tuning", "common/predict", "common/app", "benchmarks")
 BELOW_THE_STACK = ("common/base", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
 
 # Layers above the stack's record that speak to patterns (through patterns/pattern.hpp and patterns/registry.hpp).
@@ -57,7 +57,8 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "archive_entry.h": ("common/trace/input",),
     "CLI": ("common/app/",),
     "openssl": ("common/tuning/provenance",),
-    "nlohmann": ("common/record/", "common/trace/", "common/tuning/", "common/app/", "patterns/"),
+    "Eigen": ("common/predict/",),
+    "nlohmann": ("common/record/", "common/trace/", "common/tuning/", "common/predict/", "common/app/", "patterns/"),
     "gtest": (),
     "gmock": (),
     "benchmark": (),

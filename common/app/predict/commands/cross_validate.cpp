@@ -1,0 +1,127 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_predict cross-validate MEASUREMENTS --system SYSTEM --max-nodes N: fits on few nodes, predicts the others, and
+// prints the error by operation and algorithm. The fit is given no measurement on more than N nodes.
+#include "common/app/predict/command.hpp"
+#include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/predict/fit.hpp"
+#include "common/predict/measurements.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <limits>
+
+namespace dlmb::app::predict {
+namespace {
+
+using namespace dlmb::predict;
+
+struct Errors {
+    std::vector<double> sizes;  // |predicted / measured - 1|
+    int held = 0;               // measurements inside their interval
+    bool seen = true;           // the algorithm was fitted
+
+    void add(double error, bool holds) {
+        sizes.push_back(error);
+        held += holds ? 1 : 0;
+    }
+    void print(std::string_view what, std::string_view note) const {
+        fmt::print("{:<58} {:>5} {:>7.0f} {:>7.0f} {:>9.0f}  {}\n", what, sizes.size(), 100 * quantile(sizes, 0.5),
+                   100 * quantile(sizes, 0.9), 100.0 * held / static_cast<double>(sizes.size()), note);
+    }
+};
+
+class CrossValidate {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("MEASUREMENTS", path_, "table with the columns of the data of PICO (text with commas)")
+            ->required();
+        parser.add_option("--system", system_, "the system, as the table names it")->required();
+        parser.add_option("--max-nodes", max_nodes_, "fit on up to so many nodes, predict the others")
+            ->required()
+            ->check(CLI::PositiveNumber);
+        parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
+            ->check(CLI::PositiveNumber);
+    }
+
+    int run() {
+        MeasurementTable const table = read_measurements(read_document(path_), path_, true);
+        std::vector<Measurement> few;
+        std::vector<Measurement> many;
+        for (TableLine const& line : table.lines) {
+            int const nodes = line.measurement.topology.nodes();
+            if (line.measurement.system != system_ || !line.unusable.empty()) {
+                continue;
+            }
+            if (nodes <= max_nodes_) {
+                few.push_back(line.measurement);
+            } else if (nodes >= from_nodes_) {
+                many.push_back(line.measurement);
+            }
+        }
+        if (many.empty()) {
+            throw UsageError(fmt::format("{}: no measurement of {} on more than {} nodes", path_, system_, max_nodes_));
+        }
+        LoadCache cache;
+        MachineModel const model = fit(few, {}, cache);
+        print(model, many, cache);
+        return exit_ok;
+    }
+
+private:
+    void print(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) const {
+        std::map<ImplementationKey, Errors> algorithms;
+        std::map<Collective, Errors> collectives;
+        Errors all;
+        Errors seen;
+        for (Measurement const& question : questions) {
+            ImplementationKey const key{question.collective, question.algorithm};
+            auto const algorithm = algorithm_of(question.collective, question.algorithm);
+            Prediction const prediction = dlmb::predict::predict(model, question, *algorithm, cache);
+            double const error = std::abs(prediction.time_us / question.time_us - 1);
+            bool const holds = question.time_us >= prediction.low_us && question.time_us <= prediction.high_us;
+            bool const fitted = model.best.factors.contains(key);
+            algorithms[key].add(error, holds);
+            algorithms[key].seen = fitted;
+            collectives[question.collective].add(error, holds);
+            all.add(error, holds);
+            if (fitted) {
+                seen.add(error, holds);
+            }
+        }
+        fmt::print("{}: fitted on {} to {} nodes ({} measurements)\n\n", system_, model.fewest_nodes, model.most_nodes,
+                   model.points);
+        fmt::print("{:<58} {:>5} {:>7} {:>7} {:>9}\n", "", "n", "median%", "p90%", "held%");
+        for (auto const& [key, errors] : algorithms) {
+            errors.print(fmt::format("{} {}", name_of(key.first), key.second),
+                         errors.seen ? "" : "not among the fitted");
+        }
+        fmt::print("\n");
+        for (auto const& [collective, errors] : collectives) {
+            errors.print(name_of(collective), "");
+        }
+        fmt::print("\n");
+        all.print("all", "");
+        if (!seen.sizes.empty()) {
+            seen.print("algorithms that were fitted", "");
+        }
+    }
+
+    std::string path_;
+    std::string system_;
+    int max_nodes_ = 0;
+    int from_nodes_ = 0;
+};
+
+}  // namespace
+
+void add_cross_validate(CLI::App& program, int& exit_code) {
+    add_command<CrossValidate>(program, "cross-validate", "Fit on few nodes, predict the others, print the errors",
+                               exit_code);
+}
+
+}  // namespace dlmb::app::predict

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_predict fit MEASUREMENTS --system SYSTEM -o MODEL: a machine model from measured collectives.
+#include "common/predict/fit.hpp"
+
+#include "common/app/predict/command.hpp"
+#include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
+#include "common/predict/measurements.hpp"
+#include "common/predict/model_file.hpp"
+#include "common/tuning/provenance.hpp"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+namespace dlmb::app::predict {
+namespace {
+
+using namespace dlmb::predict;
+
+class Fit {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("MEASUREMENTS", path_, "table with the columns of the data of PICO (text with commas)")
+            ->required();
+        parser.add_option("--system", system_, "the system to fit, as the table names it")->required();
+        parser.add_option("--max-nodes", max_nodes_, "leave out measurements on more nodes than this")
+            ->check(CLI::PositiveNumber);
+        parser.add_option("-o,--output", output_, "where to write the model (JSON); - prints it")->required();
+        parser.add_flag("--force", force_,
+                        "let the model answer also where its held-out error is above 40 %; the model says so");
+    }
+
+    int run() {
+        std::string const text = read_document(path_);
+        MeasurementTable const table = read_measurements(text, path_, true);
+        std::vector<Measurement> measurements;
+        std::set<std::string> systems;
+        for (TableLine const& line : table.lines) {
+            systems.insert(line.measurement.system);
+            if (line.measurement.system == system_ && line.unusable.empty() &&
+                (max_nodes_ == 0 || line.measurement.topology.nodes() <= max_nodes_)) {
+                measurements.push_back(line.measurement);
+            }
+        }
+        if (!systems.contains(system_)) {
+            std::vector<std::string> const known(systems.begin(), systems.end());
+            throw UsageError(unknown_name("system", system_, known));
+        }
+        LoadCache cache;
+        MachineModel model = fit(measurements, {}, cache);
+        model.input_name = std::filesystem::path(path_).filename().string();
+        model.input_sha256 = tuning::sha256(text);
+        model.max_nodes = max_nodes_;
+        model.forced = force_;
+        write_output(output_, to_text(model));
+        if (!is_standard_output(output_)) {
+            print(model);
+        }
+        return exit_ok;
+    }
+
+private:
+    static void print(MachineModel const& model) {
+        fmt::print("{} measurements of {} on {} to {} nodes\n\n", model.points, model.system, model.fewest_nodes,
+                   model.most_nodes);
+        for (std::size_t index = 0; index < parameter_count; ++index) {
+            std::vector<double> values;
+            for (Coefficients const& replicate : model.replicates) {
+                values.push_back(std::exp(replicate.parameters[index]));
+            }
+            fmt::print("{:<16} {:>10.4g}  [{:.4g}, {:.4g}]\n", parameter_names[index],
+                       std::exp(model.best.parameters[index]), quantile(values, 0.05), quantile(values, 0.95));
+        }
+        if (model.held_out_above == 0) {
+            fmt::print("\nHeld-out error: unknown, for one node count cannot be left out\n");
+            return;
+        }
+        fmt::print("\nError on more than {} nodes, fitted on the others:\n", model.held_out_above);
+        for (auto const& [collective, error] : model.held_out) {
+            fmt::print("{:<16} median {:>4.0f} %   90 % below {:>4.0f} %   {} points\n", name_of(collective),
+                       100 * error.median, 100 * error.p90, error.points);
+        }
+    }
+
+    std::string path_;
+    std::string system_;
+    std::string output_;
+    int max_nodes_ = 0;
+    bool force_ = false;
+};
+
+}  // namespace
+
+void add_fit(CLI::App& program, int& exit_code) {
+    add_command<Fit>(program, "fit", "Fit a machine model to measured collectives", exit_code);
+}
+
+}  // namespace dlmb::app::predict

@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_predict points --model MODEL POINTS -o PREDICTED: each line of a table with its predicted time.
+#include "common/app/predict/command.hpp"
+#include "common/app/reporter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
+#include "common/predict/measurements.hpp"
+#include "common/predict/model_file.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dlmb::app::predict {
+namespace {
+
+using namespace dlmb::predict;
+
+class Points {
+public:
+    void add_options(CLI::App& parser) {
+        parser.add_option("POINTS", path_, "table with the columns system, nodes, collective, algorithm, bytes")
+            ->required();
+        parser.add_option("--model", model_path_, "machine model of dlmb_predict fit")->required();
+        parser
+            .add_option("-o,--output", output_, "the same table with predicted_us,low_us,high_us,status; - prints it")
+            ->required();
+        parser.add_flag("--force", force_,
+                        "answer also where the model's held-out error is above 40 %; the status says so");
+    }
+
+    int run() {
+        MachineModel model = read_model(read_document(model_path_), model_path_);
+        model.forced = model.forced || force_;
+        MeasurementTable const table = read_measurements(read_document(path_), path_, false);
+        std::string text = fmt::format("{},predicted_us,low_us,high_us,status\n", table.header);
+        LoadCache cache;
+        int answered = 0;
+        int refused = 0;
+        int most_nodes = model.most_nodes;
+        for (TableLine const& line : table.lines) {
+            text += line.text;
+            std::string const reason = line.unusable.empty() ? refusal_of(model, line.measurement) : std::string();
+            bool const forced = model.forced && error_is_too_large(model, line.measurement.collective);
+            std::string const why_not = reason.empty() ? line.unusable : "refused: " + reason;
+            if (!why_not.empty()) {
+                text += fmt::format(",,,,{}\n", why_not);
+                refused += why_not.starts_with("refused") ? 1 : 0;
+                continue;
+            }
+            try {
+                auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
+                Prediction const prediction = dlmb::predict::predict(model, line.measurement, *algorithm, cache);
+                text += fmt::format(",{:.6g},{:.6g},{:.6g},{}\n", prediction.time_us, prediction.low_us,
+                                    prediction.high_us, forced ? "ok (forced)" : "ok");
+                most_nodes = std::max(most_nodes, line.measurement.topology.nodes());
+                ++answered;
+            } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
+                std::string why = error.what();
+                std::replace(why.begin(), why.end(), ',', ';');
+                text += fmt::format(",,,,refused: {}\n", why);
+                ++refused;
+            }
+        }
+        write_output(output_, text);
+        if (!is_standard_output(output_)) {
+            fmt::print("{} of {} lines predicted, {} refused, {} of unknown algorithms\n", answered, table.lines.size(),
+                       refused, static_cast<int>(table.lines.size()) - answered - refused);
+            if (most_nodes > model.most_nodes) {
+                fmt::print("Extrapolated from {} to {} nodes, x{:.3g}; intervals have grown with it\n",
+                           model.most_nodes, most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
+            }
+        }
+        return answered == 0 && refused > 0 ? exit_unavailable : static_cast<int>(exit_ok);
+    }
+
+private:
+    std::string path_;
+    std::string model_path_;
+    std::string output_;
+    bool force_ = false;
+};
+
+}  // namespace
+
+void add_points(CLI::App& program, int& exit_code) {
+    add_command<Points>(program, "points", "Predict the time of each line of a table", exit_code);
+}
+
+}  // namespace dlmb::app::predict

@@ -1,0 +1,135 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/units.hpp"
+#include "common/predict/schedule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace dlmb::predict {
+namespace {
+
+using Names = std::pair<std::string_view, Algorithm>;
+
+constexpr std::array<std::string_view, 8> collectives{"allreduce", "allgather", "reduce_scatter", "alltoall",
+                                                      "bcast",     "reduce",    "gather",         "scatter"};
+
+// In the order of the enumeration: the names that this program prints.
+constexpr std::array<std::string_view, 18> algorithms{"recursive_doubling",
+                                                      "recursive_halving",
+                                                      "distance_doubling",
+                                                      "ring",
+                                                      "rabenseifner",
+                                                      "neighbor_exchange",
+                                                      "bruck",
+                                                      "pairwise",
+                                                      "linear",
+                                                      "linear_sync",
+                                                      "binomial",
+                                                      "binary",
+                                                      "knomial",
+                                                      "split_binary",
+                                                      "chain",
+                                                      "pipeline",
+                                                      "scatter_allgather",
+                                                      "scatter_allgather_ring"};
+
+// What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
+// segment; Open MPI's in-order binary tree has the shape of the binary one.
+constexpr std::array other_names{
+    Names{"recursive_distance_doubling", Algorithm::distance_doubling},
+    Names{"segmented_ring", Algorithm::ring},
+    Names{"ring_segmented", Algorithm::ring},
+    Names{"neighbor", Algorithm::neighbor_exchange},
+    Names{"brucks", Algorithm::bruck},
+    Names{"modified_bruck", Algorithm::bruck},
+    Names{"basic_linear", Algorithm::linear},
+    Names{"linear_nb", Algorithm::linear},
+    Names{"linear_synch", Algorithm::linear_sync},
+    Names{"binary_tree", Algorithm::binary},
+    Names{"in_order", Algorithm::binary},
+    Names{"in_order_binary", Algorithm::binary},
+    Names{"split_binary_tree", Algorithm::split_binary},
+};
+
+std::optional<Algorithm> plain(std::string_view name) {
+    auto const own = std::find(algorithms.begin(), algorithms.end(), name);
+    if (own != algorithms.end()) {
+        return static_cast<Algorithm>(own - algorithms.begin());
+    }
+    auto const other =
+        std::find_if(other_names.begin(), other_names.end(), [&](auto const& each) { return each.first == name; });
+    return other == other_names.end() ? std::nullopt : std::optional(other->second);
+}
+
+/// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent.
+std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view name) {
+    auto const parts = split(name, "-");
+    if (parts.size() != 5 || (parts[2] != "UTOFU" && parts[2] != "MPI")) {
+        return std::nullopt;
+    }
+    auto const ports = parse_whole<int>(parts[4]);
+    if (!parse_whole<Bytes>(parts[3]) || !ports || *ports < 1 || *ports > 64) {
+        return std::nullopt;
+    }
+    if (parts[0] == "RING") {
+        return NamedAlgorithm{Algorithm::ring, *ports};
+    }
+    if (parts[0] == "BRUCK") {
+        return NamedAlgorithm{Algorithm::bruck, *ports};
+    }
+    if (parts[0] == "RECDOUB" && collective == Collective::allreduce) {
+        return NamedAlgorithm{parts[1] == "L" ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports};
+    }
+    return std::nullopt;
+}
+
+bool has(Collective collective, Algorithm algorithm) {
+    try {
+        (void)schedule_of(collective, algorithm, 4);
+        return true;
+    } catch (std::exception const&) {
+        return false;
+    }
+}
+
+}  // namespace
+
+std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_view name) {
+    auto found = of_ports(collective, name);
+    if (!found) {
+        std::string bare{name};
+        if (bare.starts_with("default-")) {
+            bare.erase(0, std::string_view("default-").size());
+        } else {
+            for (std::string_view const library : {"_ompi", "_mpich", "_over"}) {
+                if (bare.ends_with(library)) {
+                    bare.erase(bare.size() - library.size());
+                    break;
+                }
+            }
+        }
+        std::replace(bare.begin(), bare.end(), '-', '_');
+        if (auto const algorithm = plain(bare)) {
+            found = NamedAlgorithm{*algorithm, 1};
+        }
+    }
+    return found && has(collective, found->algorithm) ? found : std::nullopt;
+}
+
+std::optional<Collective> collective_of(std::string_view name) {
+    auto const found = std::find(collectives.begin(), collectives.end(), name);
+    return found == collectives.end() ? std::nullopt
+                                      : std::optional(static_cast<Collective>(found - collectives.begin()));
+}
+
+std::string_view name_of(Collective collective) {
+    return collectives[static_cast<std::size_t>(collective)];
+}
+
+std::string_view name_of(Algorithm algorithm) {
+    return algorithms[static_cast<std::size_t>(algorithm)];
+}
+
+}  // namespace dlmb::predict

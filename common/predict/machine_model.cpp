@@ -1,0 +1,167 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/predict/machine_model.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr double torus_ports = 6;          // a node of TofuD has six network interfaces (Ajima et al. 2018)
+constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
+constexpr double largest_answered_error = 0.4;
+constexpr int most_ranks = 1 << 17;
+
+// The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
+constexpr double octaves_of_bytes = 4;
+constexpr double octaves_of_nodes = 8;
+constexpr double chance = 0.5;
+constexpr double largest_correction = 1;
+
+constexpr std::size_t at(Parameter parameter) {
+    return static_cast<std::size_t>(parameter);
+}
+
+double nearness(double bytes, int nodes, Residual const& other) {
+    return std::exp(-std::abs(std::log2(std::max(bytes, 1.0) / std::max(other.bytes, 1.0))) / octaves_of_bytes -
+                    std::abs(std::log2(static_cast<double>(nodes) / other.nodes)) / octaves_of_nodes);
+}
+
+ImplementationFactors factors_of(Coefficients const& coefficients, Measurement const& question) {
+    auto const found = coefficients.factors.find({question.collective, question.algorithm});
+    return found == coefficients.factors.end() ? ImplementationFactors{} : found->second;
+}
+
+}  // namespace
+
+Loads const& LoadCache::of(Topology const& topology, Collective collective, Algorithm algorithm) {
+    auto const key =
+        fmt::format("{} {} {} {}", topology.text(), topology.ranks_per_node, name_of(collective), name_of(algorithm));
+    auto found = loads_.find(key);
+    if (found == loads_.end()) {
+        found = loads_.emplace(key, loads_of(schedule_of(collective, algorithm, topology.ranks()), topology)).first;
+    }
+    return found->second;
+}
+
+Terms terms_of(Loads const& loads, Measurement const& measurement, NamedAlgorithm algorithm, double eager_bytes) {
+    Terms terms;
+    double const part = measurement.bytes / algorithm.ports;
+    auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
+    amount(Parameter::call) = 1;
+    for (RoundLoad const& load : loads) {
+        double const largest = load.largest * part;
+        amount(Parameter::latency) += load.times;
+        amount(Parameter::rendezvous) += largest > eager_bytes ? load.times : 0;
+        amount(Parameter::hop) += load.times * load.hops;
+        amount(Parameter::message) += load.times * std::max(load.messages - 1, 0.0);
+        amount(Parameter::far) += load.times * load.far * part;
+        amount(Parameter::inside) += load.times * load.inside * part;
+        amount(Parameter::reduce) += load.times * load.reduced * part;
+        amount(Parameter::copy) += load.times * load.copied * part;
+        bool const torus = measurement.topology.kind == TopologyKind::torus;
+        terms.contended.push_back({load.times,
+                                   torus ? std::max(largest, load.node * part / torus_ports) : load.node * part,
+                                   load.link * part});
+    }
+    terms.sets_up = measurement.algorithm.find("-UTOFU-") != std::string::npos;
+    return terms;
+}
+
+Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors) {
+    auto const part = [&](Parameter parameter) {
+        return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
+    };
+    double const kappa = std::exp(parameters[at(Parameter::link)]);
+    double contended = 0;
+    for (Terms::Contended const& round : terms.contended) {
+        contended += round.times * std::max(round.node, kappa * round.link);
+    }
+    Cost cost;
+    cost.call = part(Parameter::call);
+    cost.fixed = terms.sets_up ? fixed_us * std::exp(factors.fixed) : 0;
+    cost.latency = std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) +
+                                                part(Parameter::hop) + part(Parameter::message));
+    cost.bandwidth =
+        std::exp(factors.bandwidth) * (contended * std::exp(parameters[at(Parameter::byte)]) + part(Parameter::far) +
+                                       part(Parameter::inside) + part(Parameter::reduce) + part(Parameter::copy));
+    return cost;
+}
+
+double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes) {
+    if (residuals.empty()) {
+        return 0;
+    }
+    auto const size = static_cast<Eigen::Index>(residuals.size());
+    Eigen::MatrixXd covariance(size, size);
+    Eigen::VectorXd near(size);
+    Eigen::VectorXd values(size);
+    for (Eigen::Index row = 0; row < size; ++row) {
+        Residual const& residual = residuals[static_cast<std::size_t>(row)];
+        for (Eigen::Index column = 0; column < size; ++column) {
+            covariance(row, column) =
+                nearness(residual.bytes, residual.nodes, residuals[static_cast<std::size_t>(column)]);
+        }
+        covariance(row, row) += chance;
+        near(row) = nearness(bytes, nodes, residual);
+        values(row) = residual.log_ratio;
+    }
+    double const correction = near.dot(covariance.llt().solve(values));
+    return std::clamp(correction, -largest_correction, largest_correction);
+}
+
+Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm, LoadCache& cache) {
+    Terms const terms = terms_of(cache.of(question.topology, question.collective, algorithm.algorithm), question,
+                                 algorithm, model.eager_bytes);
+    int const nodes = question.topology.nodes();
+    double const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question)).total();
+    double correction = 0;
+    auto const residuals = model.residuals.find({question.collective, question.algorithm});
+    if (model.corrected && residuals != model.residuals.end()) {
+        correction = correction_of(residuals->second, question.bytes, nodes);
+    }
+    double variance = 0;  // of the logarithm, by the bootstrap
+    for (Coefficients const& replicate : model.replicates) {
+        double const other = cost_of(terms, replicate.parameters, factors_of(replicate, question)).total();
+        variance += std::pow(std::log(other / modelled), 2) / static_cast<double>(model.replicates.size());
+    }
+    // Half of the variance beyond the measured nodes is that of any other job; the other half is a random walk in the
+    // logarithm of the nodes, which grows with the octaves from what was measured.
+    double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
+                                     std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
+    double const inside = std::pow(model.width_inside, 2);
+    double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
+    double const growth = octaves > 0 ? (1 + octaves / model.octaves_outside) / 2 : 0;
+    double const width = std::sqrt(inside + beyond * growth + std::pow(z_of_90_percent, 2) * variance);
+    double const time = modelled * std::exp(correction);
+    return {time, time * std::exp(-width), time * std::exp(width)};
+}
+
+bool error_is_too_large(MachineModel const& model, Collective collective) {
+    auto const error = model.held_out.find(collective);
+    return error != model.held_out.end() && error->second.median > largest_answered_error;
+}
+
+std::string refusal_of(MachineModel const& model, Measurement const& question) {
+    if (question.system != model.system) {
+        return fmt::format("the model is of {}", model.system);
+    }
+    if (question.topology.kind != model.kind) {
+        return model.kind == TopologyKind::torus ? "the model needs the shape of the torus such as 8x8x8"
+                                                 : "the model is of a network without a shape";
+    }
+    if (question.topology.ranks() > most_ranks) {
+        return fmt::format("more than {} ranks", most_ranks);
+    }
+    if (!model.forced && error_is_too_large(model, question.collective)) {
+        return fmt::format("the held-out error of {} is {:.0f} %", name_of(question.collective),
+                           100 * model.held_out.at(question.collective).median);
+    }
+    return {};
+}
+
+}  // namespace dlmb::predict

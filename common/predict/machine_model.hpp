@@ -1,0 +1,168 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What a machine costs, and the time of a collective that follows from it. Rounds follow each other:
+//
+//     T = fixed + a * sum over rounds of (L + R [message > eager] + h * hops + o * (messages - 1))
+//               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
+//                                         + gamma * bytes reduced + c * bytes copied)
+//
+// the terms of LogGP (Alexandrov et al. 1995) with two factors of the implementation: a, b are 1 for an algorithm that
+// was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
+#pragma once
+
+#include "common/predict/topology.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+/// A line of a table of collective times.
+struct Measurement {
+    std::string system;
+    Topology topology;
+    Collective collective = Collective::allreduce;
+    std::string algorithm;
+    double bytes = 0;    // of the full vector
+    double time_us = 0;  // 0: not measured
+};
+
+/// Parameters are kept as natural logarithms, so that none can be negative.
+enum class Parameter : std::uint8_t {
+    call,        // us per collective
+    latency,     // us per round
+    rendezvous,  // us per round with a message beyond the eager limit
+    hop,         // us per link
+    message,     // us per further message of a rank in a round
+    byte,        // us per byte of a node
+    link,        // kappa, without unit
+    far,         // us per byte and log2 of the distance
+    inside,      // us per byte between ranks of one node
+    reduce,      // us per byte
+    copy,        // us per byte
+};
+inline constexpr std::size_t parameter_count = 11;
+inline constexpr std::array<std::string_view, parameter_count> parameter_names{
+    "call_us",    "latency_us",  "rendezvous_us",  "hop_us",         "message_us",  "byte_us",
+    "link_ratio", "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us"};
+using Parameters = std::array<double, parameter_count>;
+
+/// What one implementation of an algorithm has of its own.
+struct ImplementationFactors {
+    double latency = 0;    // logarithm of a
+    double bandwidth = 0;  // logarithm of b
+    double fixed = 0;      // logarithm of us per call over `fixed_us`; only of algorithms that set up remote access
+};
+inline constexpr double fixed_us = 20;
+
+/// (collective, name of the algorithm in the data set).
+using ImplementationKey = std::pair<Collective, std::string>;
+
+struct Coefficients {
+    Parameters parameters{};
+    std::map<ImplementationKey, ImplementationFactors> factors;
+};
+
+/// Where a measurement lies from the model: what a prediction nearby is corrected by.
+struct Residual {
+    double bytes = 0;
+    int nodes = 1;
+    double log_ratio = 0;  // of measured over modelled time
+};
+
+struct HeldOutError {
+    int points = 0;
+    double median = 0;  // |predicted / measured - 1|
+    double p90 = 0;
+};
+
+struct MachineModel {
+    std::string system;
+    TopologyKind kind = TopologyKind::tree;
+    double eager_bytes = 8192;
+    Coefficients best;
+    std::vector<Coefficients> replicates;  // of the bootstrap
+    bool corrected = false;                // predictions follow the residuals of near measurements
+    std::map<ImplementationKey, std::vector<Residual>> residuals;
+
+    // Where the model holds.
+    int points = 0;
+    int fewest_nodes = 1;
+    int most_nodes = 1;
+    double fewest_bytes = 0;
+    double most_bytes = 0;
+    std::map<Collective, HeldOutError> held_out;
+    int held_out_above = 0;    // the errors are of measurements on more nodes than this, fitted on the others; 0: none
+    double width_inside = 0;   // 90 % of |log measured / predicted| where the model was fitted
+    double width_outside = 0;  // the same where it was not, `octaves_outside` further on in nodes
+    double octaves_outside = 3;
+    bool forced = false;  // by --force
+
+    // Where it comes from.
+    std::string input_name;
+    std::string input_sha256;
+    int max_nodes = 0;  // as asked for; 0: all
+};
+
+/// The rounds of a collective on given nodes, in the terms that a model prices; for all sizes.
+using Loads = std::vector<RoundLoad>;
+
+/// Remembers the loads of what was asked before. Throws UsageError where the schedule cannot be made.
+class LoadCache {
+public:
+    Loads const& of(Topology const& topology, Collective collective, Algorithm algorithm);
+
+private:
+    std::map<std::string, Loads> loads_;
+};
+
+/// What stands in front of each parameter in the time of one measurement.
+struct Terms {
+    std::array<double, parameter_count> amounts{};  // those of `byte` and `link` are left out
+    struct Contended {
+        double times = 0;
+        double node = 0;  // bytes
+        double link = 0;  // bytes
+    };
+    std::vector<Contended> contended;  // rounds
+    bool sets_up = false;              // has a fixed cost of its own
+};
+
+[[nodiscard]] Terms terms_of(Loads const& loads, Measurement const& measurement, NamedAlgorithm algorithm,
+                             double eager_bytes);
+
+/// Parts of a time, us.
+struct Cost {
+    double call = 0;
+    double fixed = 0;
+    double latency = 0;
+    double bandwidth = 0;
+    [[nodiscard]] double total() const { return call + fixed + latency + bandwidth; }
+};
+[[nodiscard]] Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors);
+
+struct Prediction {
+    double time_us = 0;
+    double low_us = 0;  // 90 % interval
+    double high_us = 0;
+};
+
+/// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process).
+[[nodiscard]] double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes);
+
+/// Throws UsageError where the schedule cannot be made.
+[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm,
+                                 LoadCache& cache);
+
+/// The held-out error of the collective is above 40 %.
+[[nodiscard]] bool error_is_too_large(MachineModel const& model, Collective collective);
+
+/// Why this model does not answer; empty: it does. An error that is not known is not held against it.
+[[nodiscard]] std::string refusal_of(MachineModel const& model, Measurement const& question);
+
+}  // namespace dlmb::predict

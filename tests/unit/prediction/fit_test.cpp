@@ -1,0 +1,168 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// The fit finds the machine that made its measurements, and predicts what that machine does on more nodes.
+#include "common/base/error.hpp"
+#include "common/base/philox.hpp"
+#include "common/predict/fit.hpp"
+#include "common/predict/model_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace dlmb::predict {
+namespace {
+
+/// 2 us per call, 3 per round, 2 more beyond 8192 bytes, ...: far from the priors where these are wide.
+Parameters machine() {
+    Parameters parameters{};
+    std::array<double, parameter_count> const values{2,   3,           2,          0.12,       0.5,       1 / 12000.0,
+                                                     0.9, 1 / 90000.0, 1 / 6000.0, 1 / 5000.0, 1 / 9000.0};
+    for (std::size_t index = 0; index < parameter_count; ++index) {
+        parameters[index] = std::log(values[index]);
+    }
+    return parameters;
+}
+
+std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCache& cache, double noise = 0) {
+    std::vector<Measurement> measurements;
+    std::uint32_t number = 0;
+    for (std::string const& shape : shapes) {
+        for (auto const& [collective, name] :
+             std::vector<ImplementationKey>{{Collective::allreduce, "recursive_doubling"},
+                                            {Collective::allreduce, "ring"},
+                                            {Collective::allreduce, "rabenseifner"},
+                                            {Collective::allgather, "bruck"},
+                                            {Collective::allgather, "ring"},
+                                            {Collective::alltoall, "pairwise"},
+                                            {Collective::alltoall, "linear"},
+                                            {Collective::bcast, "binomial"},
+                                            {Collective::reduce_scatter, "recursive_halving"}}) {
+            for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
+                Measurement measurement{"made", parse_topology(shape), collective, name, bytes, 0};
+                auto const algorithm = algorithm_of(collective, name).value();
+                Loads const& loads = cache.of(measurement.topology, collective, algorithm.algorithm);
+                double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
+                measurement.time_us = cost_of(terms_of(loads, measurement, algorithm, 8192), machine(), {}).total() *
+                                      std::exp(noise * chance);
+                measurements.push_back(measurement);
+            }
+        }
+    }
+    return measurements;
+}
+
+std::vector<double> errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
+    std::vector<double> found;
+    for (Measurement const& question : questions) {
+        auto const algorithm = algorithm_of(question.collective, question.algorithm).value();
+        found.push_back(std::abs(predict(model, question, algorithm, cache).time_us / question.time_us - 1));
+    }
+    return found;
+}
+
+TEST(Fit, FindsTheParametersOfTheMachineThatMadeTheMeasurements) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"4", "8", "16", "32"}, cache), {5}, cache);
+    EXPECT_EQ(model.eager_bytes, 8192) << "chosen by leaving nodes out";
+    Parameters const truth = machine();
+    for (Parameter const parameter :
+         {Parameter::latency, Parameter::rendezvous, Parameter::message, Parameter::byte, Parameter::reduce}) {
+        auto const index = static_cast<std::size_t>(parameter);
+        EXPECT_NEAR(model.best.parameters[index], truth[index], 0.1) << parameter_names[index];
+    }
+    for (auto const& [key, factors] : model.best.factors) {
+        EXPECT_NEAR(factors.latency, 0, 0.1) << key.second;
+        EXPECT_NEAR(factors.bandwidth, 0, 0.1) << key.second;
+    }
+}
+
+TEST(Fit, PredictsSixteenTimesTheNodesOfATorusAndOfATree) {
+    LoadCache cache;
+    for (auto const& [few, many] : {std::pair{std::vector<std::string>{"2x2x2", "4x4x4"}, std::string("8x8x16")},
+                                    std::pair{std::vector<std::string>{"4", "16", "32"}, std::string("512")}}) {
+        MachineModel const model = fit(measured(few, cache, 0.1), {5}, cache);
+        auto const questions = measured({many}, cache);
+        auto const found = errors(model, questions, cache);
+        EXPECT_LT(quantile(found, 0.5), 0.05) << many;
+        EXPECT_LT(quantile(found, 0.9), 0.15) << many;
+        for (Measurement const& question : questions) {
+            Prediction const prediction =
+                predict(model, question, algorithm_of(question.collective, question.algorithm).value(), cache);
+            EXPECT_LT(prediction.low_us, prediction.time_us);
+            EXPECT_GT(prediction.high_us, prediction.time_us);
+        }
+    }
+}
+
+TEST(Fit, IsNotMovedByAFewWildMeasurements) {
+    LoadCache cache;
+    auto measurements = measured({"4", "8", "16"}, cache);
+    for (std::size_t index = 5; index < measurements.size(); index += 20) {
+        measurements[index].time_us *= 50;
+    }
+    MachineModel model = fit(measurements, {0}, cache);
+    model.corrected = false;
+    EXPECT_LT(quantile(errors(model, measured({"64"}, cache), cache), 0.5), 0.1);
+}
+
+TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {
+    LoadCache cache;
+    auto const measurements = measured({"4", "8"}, cache, 0.2);
+    EXPECT_EQ(to_text(fit(measurements, {3}, cache)), to_text(fit(measurements, {3}, cache)));
+}
+
+TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"4", "8", "16"}, cache, 0.2), {5}, cache);
+    double before = 0;
+    for (std::string const nodes : {"16", "64", "1024"}) {
+        Measurement const question{"made", parse_topology(nodes), Collective::allreduce, "ring", 1e6, 0};
+        Prediction const prediction = predict(model, question, {Algorithm::ring, 1}, cache);
+        EXPECT_GT(prediction.high_us / prediction.low_us, before) << nodes;
+        before = prediction.high_us / prediction.low_us;
+    }
+}
+
+TEST(Fit, RefusesWhatGivesNoModel) {
+    LoadCache cache;
+    auto measurements = measured({"4"}, cache);
+    measurements.resize(9);
+    EXPECT_THROW((void)fit(measurements, {}, cache), UsageError) << "too few";
+    EXPECT_THROW((void)fit({}, {}, cache), UsageError);
+    EXPECT_THROW((void)fit(measured({"4", "2x2"}, cache), {}, cache), UsageError) << "mixed topologies";
+}
+
+TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
+    MachineModel model;
+    model.system = "made";
+    model.held_out[Collective::bcast] = {12, 0.41, 0.9};
+    model.held_out[Collective::reduce] = {12, 0.40, 0.9};
+    Measurement question{"made", parse_topology("64"), Collective::reduce, "binomial", 1, 0};
+    EXPECT_EQ(refusal_of(model, question), "");
+    question.collective = Collective::bcast;
+    EXPECT_EQ(refusal_of(model, question), "the held-out error of bcast is 41 %");
+    model.forced = true;
+    EXPECT_EQ(refusal_of(model, question), "");
+    question.system = "other";
+    EXPECT_EQ(refusal_of(model, question), "the model is of made");
+    question.system = "made";
+    question.topology = parse_topology("4x4");
+    EXPECT_NE(refusal_of(model, question), "");
+    question.topology = parse_topology("1000000");
+    EXPECT_NE(refusal_of(model, question), "") << "more ranks than a schedule can be made for";
+}
+
+TEST(Prediction, OfOneNodeOrZeroBytesIsACallAndMessagesWithoutBytes) {
+    LoadCache cache;
+    MachineModel const model = fit(measured({"4", "8"}, cache), {0}, cache);
+    Measurement question{"made", parse_topology("1"), Collective::allreduce, "ring", 1e6, 0};
+    EXPECT_NEAR(std::log(predict(model, question, {Algorithm::ring, 1}, cache).time_us), model.best.parameters[0], 1.1)
+        << "a call, and a correction of at most e";
+    question.topology = parse_topology("8");
+    question.bytes = 0;
+    EXPECT_GT(predict(model, question, {Algorithm::ring, 1}, cache).time_us, 0);
+}
+
+}  // namespace
+}  // namespace dlmb::predict

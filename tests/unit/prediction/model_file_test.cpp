@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/base/error.hpp"
+#include "common/predict/model_file.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <functional>
+
+namespace dlmb::predict {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+MachineModel sample() {
+    MachineModel model;
+    model.system = "made";
+    model.kind = TopologyKind::torus;
+    model.best.parameters.fill(-1);
+    ImplementationKey const ring{Collective::allreduce, "ring"};
+    model.best.factors[ring] = {0.1, -0.2, 0.3};
+    model.residuals[ring] = {{256, 8, 0.05}};
+    model.replicates = {model.best, model.best};
+    model.corrected = true;
+    model.points = 12;
+    model.fewest_nodes = 8;
+    model.most_nodes = 64;
+    model.most_bytes = 1e9;
+    model.held_out[Collective::bcast] = {5, 0.1, 0.3};
+    model.held_out_above = 8;
+    model.width_inside = 0.1;
+    model.width_outside = 0.4;
+    model.octaves_outside = 3;
+    model.forced = true;
+    model.input_name = "table.csv";
+    model.input_sha256 = std::string(64, 'a');
+    model.max_nodes = 64;
+    return model;
+}
+
+TEST(ModelFile, GivesTheSameTextAfterItWasRead) {
+    std::string const text = to_text(sample());
+    EXPECT_EQ(to_text(read_model(text, "model.json")), text);
+}
+
+TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
+    std::string const text = to_text(sample());
+    for (std::size_t length = 0; length + 2 < text.size(); length += 7) {
+        EXPECT_THROW((void)read_model(text.substr(0, length), "model.json"), UsageError) << length;
+    }
+    std::vector<std::function<void(Json&)>> const damages{
+        [](Json& model) { model["schema"] = "dlmb.machine-model/2.0"; },
+        [](Json& model) { model["schema"] = 1; },
+        [](Json& model) { model["topology"] = "ring"; },
+        [](Json& model) { model.erase("system"); },
+        [](Json& model) { model["parameters"]["byte_us"]["value"] = -1; },
+        [](Json& model) { model["parameters"]["byte_us"]["value"] = 0; },
+        [](Json& model) { model["parameters"].erase("link_ratio"); },
+        [](Json& model) { model["range"]["most_nodes"] = 7; },
+        [](Json& model) { model["range"]["fewest_nodes"] = 1.5; },
+        [](Json& model) { model["algorithms"].push_back(model["algorithms"][0]); },
+        [](Json& model) { model["algorithms"][0]["collective"] = "scan"; },
+        [](Json& model) { model["algorithms"][0]["residuals"][0]["nodes"] = 0; },
+        [](Json& model) { model["replicates"][0].erase(0); },
+        [](Json& model) { model["replicates"][0][0] = 1e9; },
+        [](Json& model) { model["error"]["octaves_outside"] = 0; },
+        [](Json& model) { model["error"]["held_out"][0]["median"] = "low"; },
+        [](Json& model) { model = Json::array(); },
+    };
+    for (std::size_t index = 0; index < damages.size(); ++index) {
+        Json json = Json::parse(text);
+        damages[index](json);
+        try {
+            (void)read_model(json.dump(), "model.json");
+            ADD_FAILURE() << "damage " << index << " was read";
+        } catch (UsageError const& error) {
+            EXPECT_EQ(std::string_view(error.what()).substr(0, 12), "model.json: ") << index;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::predict

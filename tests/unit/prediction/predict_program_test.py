@@ -1,0 +1,157 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_predict fit, points and cross-validate as a person or a script runs them.
+
+usage: predict_program_test.py DLMB_PREDICT
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import importlib.util
+import io
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = Path(sys.argv[1])
+VALIDATE = Path(__file__).resolve().parents[3] / "results-schema" / "validate.py"
+HEADER = "system,nodes,ranks_per_node,mpi,mpi_version,gpu,collective,algorithm,bytes,iterations,median_us,p10_us,p90_us,campaign,test"
+
+
+def time_us(algorithm: str, nodes: int, size: int) -> float:
+    """A machine of alpha and beta: 3 us per round, 10 GB/s."""
+    rounds, share = {
+        "ring_ompi": (2 * (nodes - 1), 2 * (nodes - 1) / nodes),
+        "recursive_doubling_ompi": (math.log2(nodes), math.log2(nodes)),
+        "rabenseifner_ompi": (2 * math.log2(nodes), 2 * (nodes - 1) / nodes),
+    }[algorithm]
+    return 3 * rounds + size * share / 10_000
+
+
+def lines(nodes: list[int], system: str = "made") -> list[str]:
+    return [
+        f"{system},{count},1,OMPI,4.1,no,allreduce,{algorithm},{size},100,{time_us(algorithm, count, size):.3f},1,9,c,1"
+        for count in nodes
+        for algorithm in ("ring_ompi", "recursive_doubling_ompi", "rabenseifner_ompi")
+        for size in (32, 4096, 65536, 1 << 20, 1 << 24)
+    ]
+
+
+class Predict(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.table = self.write("table.csv", [HEADER, *lines([4, 8, 16, 32, 256])])
+        self.model = self.folder / "model.json"
+
+    def write(self, name: str, content: list[str]) -> Path:
+        path = self.folder / name
+        path.write_text("\n".join(content) + "\n", encoding="utf-8")
+        return path
+
+    def call(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([str(word) for word in (PROGRAM, *arguments)], capture_output=True, text=True, check=False, timeout=120)
+
+    def fit(self, *more: object) -> subprocess.CompletedProcess[str]:
+        return self.call("fit", self.table, "--system", "made", "--max-nodes", 32, "-o", self.model, *more)
+
+    def refused(self, code: int, part: str, *arguments: object) -> None:
+        done = self.call(*arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def points(self, content: list[str], *more: object, code: int = 0) -> list[dict[str, str]]:
+        asked = self.write("points.csv", content)
+        done = self.call("points", "--model", self.model, asked, "-o", "-", *more)
+        self.assertEqual(done.returncode, code, done.stderr)
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual([line.rsplit(",", 4)[0] for line in done.stdout.splitlines()], content)
+        return rows
+
+    def test_a_model_says_what_it_was_made_from_and_what_it_predicts_holds(self) -> None:
+        done = self.fit()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        model = json.loads(self.model.read_text(encoding="utf-8"))
+        self.assertEqual(model["input"]["sha256"], hashlib.sha256(self.table.read_bytes()).hexdigest())
+        self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 32.0, "most_bytes": float(1 << 24)})
+        self.assertEqual(model["error"]["held_out_above_nodes"], 16)
+        for row in self.points([HEADER, *lines([256])]):
+            self.assertEqual(row["status"], "ok")
+            self.assertLess(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1), 0.3)
+            self.assertLessEqual(float(row["low_us"]), float(row["predicted_us"]))
+            self.assertGreaterEqual(float(row["high_us"]), float(row["predicted_us"]))
+
+    def test_a_model_follows_the_schema(self) -> None:
+        if importlib.util.find_spec("jsonschema") is None:
+            self.skipTest("no python3-jsonschema")
+        self.fit()
+        done = subprocess.run([sys.executable, VALIDATE, "--strict", self.model], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_points_need_no_times_and_each_line_has_a_status(self) -> None:
+        self.fit()
+        rows = self.points(
+            [
+                "system,nodes,collective,algorithm,bytes",
+                "made,64,allreduce,ring_ompi,0",
+                "made,1,allreduce,ring_ompi,1024",
+                "made,64,allreduce,default_ompi,1024",
+                "other,64,allreduce,ring_ompi,1024",
+                "made,8x8,allreduce,ring_ompi,1024",
+                "made,63,allgather,neighbor_ompi,1024",
+                "made,64,allgather,bruck_ompi,1024",
+            ]
+        )
+        status = [row["status"] for row in rows]
+        self.assertEqual(status[:3], ["ok", "ok", "unknown algorithm"])
+        self.assertEqual(status[3], "refused: the model is of made")
+        self.assertTrue(status[4].startswith("refused: "))
+        self.assertIn("even number of ranks", status[5])
+        self.assertEqual(status[6], "ok")
+        self.assertEqual([bool(row["predicted_us"]) for row in rows], [True, True, False, False, False, False, True])
+
+    def test_an_error_above_40_percent_is_refused_unless_forced(self) -> None:
+        self.fit()
+        model = json.loads(self.model.read_text(encoding="utf-8"))
+        model["error"]["held_out"][0]["median"] = 0.7
+        self.model.write_text(json.dumps(model), encoding="utf-8")
+        asked = ["system,nodes,collective,algorithm,bytes", "made,64,allreduce,ring_ompi,1024"]
+        (row,) = self.points(asked, code=69)
+        self.assertEqual(row["status"], "refused: the held-out error of allreduce is 70 %")
+        (row,) = self.points(asked, "--force")
+        self.assertEqual(row["status"], "ok (forced)")
+        self.assertTrue(self.fit("--force").returncode == 0 and json.loads(self.model.read_text(encoding="utf-8"))["forced"])
+
+    def test_what_is_damaged_is_refused_in_one_line(self) -> None:
+        self.fit()
+        good = self.write("good.csv", ["system,nodes,collective,algorithm,bytes", "made,64,allreduce,ring_ompi,1024"])
+        binary = self.folder / "binary"
+        binary.write_bytes(bytes(range(256)))
+        for bad in (binary, self.write("short.csv", ["system,nodes", "made,4"]), self.write("empty.csv", []), self.folder / "missing"):
+            self.refused(64, bad.name, "points", "--model", self.model, bad, "-o", "-")
+            self.refused(64, bad.name, "points", "--model", bad, good, "-o", "-")
+            self.refused(64, bad.name, "fit", bad, "--system", "made", "-o", "-")
+        self.refused(64, "unknown system 'mad'; nearest: made", "fit", self.table, "--system", "mad", "-o", "-")
+        self.refused(64, "too few", "fit", self.table, "--system", "made", "--max-nodes", 1, "-o", "-")
+        self.refused(64, "--help", "fit", self.table)
+        self.refused(74, "", "fit", self.table, "--system", "made", "-o", self.folder / "no" / "model.json")
+
+    def test_cross_validation_prints_the_error_by_algorithm(self) -> None:
+        done = self.call("cross-validate", self.table, "--system", "made", "--max-nodes", 32)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (row,) = [line.split() for line in done.stdout.splitlines() if line.startswith("allreduce ring_ompi")]
+        self.assertEqual(row[2], "5")
+        self.assertLess(int(row[3]), 30)
+        self.refused(64, "more than 256 nodes", "cross-validate", self.table, "--system", "made", "--max-nodes", 256)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,233 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounds, messages and bytes of the schedules against closed forms, and against the plans that the backends run.
+#include "common/backend_kit/algorithms/algorithms.hpp"
+#include "common/base/error.hpp"
+#include "common/predict/schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <set>
+
+namespace dlmb::predict {
+namespace {
+
+double rounds_in(std::vector<Round> const& rounds) {
+    double count = 0;
+    for (Round const& round : rounds) {
+        count += round.times;
+    }
+    return count;
+}
+
+/// Share of the vector that rank `rank` sends; of all ranks for -1.
+double sent(std::vector<Round> const& rounds, int rank = -1) {
+    double share = 0;
+    for (Round const& round : rounds) {
+        for (Message const& message : round.messages) {
+            share += rank == -1 || message.from == rank ? round.times * message.count * message.share : 0;
+        }
+    }
+    return share;
+}
+
+double messages_in(std::vector<Round> const& rounds) {
+    double count = 0;
+    for (Round const& round : rounds) {
+        for (Message const& message : round.messages) {
+            count += round.times * message.count;
+        }
+    }
+    return count;
+}
+
+double reduced(std::vector<Round> const& rounds) {
+    double share = 0;
+    for (Round const& round : rounds) {
+        share += round.times * round.reduced;
+    }
+    return share;
+}
+
+constexpr double close = 1e-9;
+
+TEST(Schedule, OfARingHasTwoTimesAllOtherPartsInAsManyRounds) {
+    for (int ranks = 2; ranks <= 33; ++ranks) {
+        auto const rounds = schedule_of(Collective::allreduce, Algorithm::ring, ranks);
+        EXPECT_EQ(rounds_in(rounds), 2 * (ranks - 1));
+        for (int rank = 0; rank < ranks; ++rank) {
+            EXPECT_NEAR(sent(rounds, rank), 2.0 * (ranks - 1) / ranks, close);
+        }
+        EXPECT_NEAR(reduced(rounds), (ranks - 1.0) / ranks, close);
+    }
+}
+
+TEST(Schedule, OfPowersOfTwoHaveTheFormsOfThakurRabenseifnerAndGropp) {
+    for (int ranks = 2; ranks <= 1024; ranks *= 2) {
+        int const log = std::countr_zero(static_cast<unsigned>(ranks));
+        double const others = (ranks - 1.0) / ranks;
+        auto const doubling = schedule_of(Collective::allreduce, Algorithm::recursive_doubling, ranks);
+        EXPECT_EQ(rounds_in(doubling), log);
+        EXPECT_NEAR(sent(doubling, 0), log, close);
+        EXPECT_NEAR(reduced(doubling), log, close);
+        auto const rabenseifner = schedule_of(Collective::allreduce, Algorithm::rabenseifner, ranks);
+        EXPECT_EQ(rounds_in(rabenseifner), 2 * log);
+        EXPECT_NEAR(sent(rabenseifner, ranks - 1), 2 * others, close);
+        EXPECT_NEAR(reduced(rabenseifner), others, close);
+        for (Algorithm const algorithm : {Algorithm::recursive_halving, Algorithm::distance_doubling}) {
+            auto const halving = schedule_of(Collective::reduce_scatter, algorithm, ranks);
+            EXPECT_EQ(rounds_in(halving), log);
+            EXPECT_NEAR(sent(halving, 1), others, close);
+        }
+        for (Algorithm const algorithm : {Algorithm::recursive_doubling, Algorithm::bruck}) {
+            auto const gathering = schedule_of(Collective::allgather, algorithm, ranks);
+            EXPECT_EQ(rounds_in(gathering), log);
+            EXPECT_NEAR(sent(gathering, 0), others, close);
+        }
+        auto const bruck = schedule_of(Collective::alltoall, Algorithm::bruck, ranks);
+        EXPECT_EQ(rounds_in(bruck), log);
+        EXPECT_NEAR(sent(bruck, 0), log / 2.0, close) << "half of the blocks in each round";
+        auto const scattering = schedule_of(Collective::scatter, Algorithm::binomial, ranks);
+        EXPECT_EQ(rounds_in(scattering), log);
+        EXPECT_NEAR(sent(scattering, 0), others, close);
+    }
+}
+
+TEST(Schedule, OfARecursiveDoublingFoldsTheRanksBeyondAPowerOfTwo) {
+    for (int ranks : {3, 5, 6, 7, 100, 254}) {
+        auto const rounds = schedule_of(Collective::allreduce, Algorithm::recursive_doubling, ranks);
+        int const left = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+        EXPECT_EQ(rounds_in(rounds), std::log2(left) + 2);
+        EXPECT_NEAR(sent(rounds), left * std::log2(left) + 2 * (ranks - left), close);
+    }
+}
+
+TEST(Schedule, OfATreeReachesEveryRankOnceAfterItsParent) {
+    for (Algorithm const algorithm : {Algorithm::binomial, Algorithm::binary, Algorithm::knomial, Algorithm::chain,
+                                      Algorithm::pipeline, Algorithm::linear}) {
+        for (int ranks = 2; ranks <= 70; ++ranks) {
+            std::set<int> reached{0};
+            for (Round const& round : schedule_of(Collective::bcast, algorithm, ranks)) {
+                std::set<int> now;
+                for (Message const& message : round.messages) {
+                    EXPECT_TRUE(reached.contains(message.from));
+                    EXPECT_FALSE(reached.contains(message.to) || now.contains(message.to));
+                    now.insert(message.to);
+                }
+                reached.merge(now);
+            }
+            EXPECT_EQ(reached.size(), static_cast<std::size_t>(ranks)) << name_of(algorithm) << " of " << ranks;
+        }
+    }
+}
+
+TEST(Schedule, OfATreeHasTheDepthOfTheTree) {
+    EXPECT_EQ(rounds_in(schedule_of(Collective::bcast, Algorithm::binomial, 64)), 6);
+    EXPECT_EQ(rounds_in(schedule_of(Collective::bcast, Algorithm::binary, 63)), 5);
+    EXPECT_EQ(rounds_in(schedule_of(Collective::bcast, Algorithm::knomial, 64)), 3);
+    EXPECT_EQ(rounds_in(schedule_of(Collective::bcast, Algorithm::pipeline, 64)), 63);
+    EXPECT_EQ(rounds_in(schedule_of(Collective::bcast, Algorithm::chain, 65)), 16);
+    EXPECT_EQ(rounds_in(schedule_of(Collective::reduce, Algorithm::binomial, 64)), 6) << "one vector after another";
+}
+
+TEST(Schedule, OfAFlatExchangeStandsForAllDistancesAlsoWhereItHasSomeOfThem) {
+    for (int ranks : {2, 8, 65, 66, 512, 1000}) {
+        for (Algorithm const algorithm : {Algorithm::pairwise, Algorithm::linear}) {
+            auto const rounds = schedule_of(Collective::alltoall, algorithm, ranks);
+            EXPECT_NEAR(messages_in(rounds), ranks * (ranks - 1.0), 1e-6 * ranks * ranks);
+            EXPECT_NEAR(sent(rounds, 0), (ranks - 1.0) / ranks, close);
+        }
+        EXPECT_NEAR(rounds_in(schedule_of(Collective::alltoall, Algorithm::pairwise, ranks)), ranks - 1, 1e-6);
+    }
+}
+
+TEST(Schedule, OfANeighborExchangeNeedsPairs) {
+    for (int ranks : {2, 4, 6, 60, 64}) {
+        auto const rounds = schedule_of(Collective::allgather, Algorithm::neighbor_exchange, ranks);
+        EXPECT_EQ(rounds_in(rounds), ranks / 2.0);
+        EXPECT_NEAR(sent(rounds, 0), (ranks - 1.0) / ranks, close);
+    }
+    EXPECT_THROW((void)schedule_of(Collective::allgather, Algorithm::neighbor_exchange, 5), UsageError);
+}
+
+TEST(Schedule, OfOneRankIsEmpty) {
+    for (Collective const collective : {Collective::allreduce, Collective::alltoall, Collective::gather}) {
+        EXPECT_TRUE(schedule_of(collective, Algorithm::linear, 1).empty());
+    }
+    EXPECT_THROW((void)schedule_of(Collective::allreduce, Algorithm::ring, 0), UsageError);
+}
+
+struct Total {
+    double messages = 0;
+    double bytes = 0;
+};
+
+/// Of the plans of all places.
+Total of_backend(algorithms::Algorithm algorithm, OperationKind kind, int places, Bytes bytes, int radix) {
+    Total total;
+    algorithms::Shape shape;
+    shape.kind = kind;
+    shape.places = places;
+    shape.bytes = bytes;
+    for (shape.place = 0; shape.place < places; ++shape.place) {
+        for (algorithms::MicroStep const& step : algorithm(shape, {radix, 0}).steps) {
+            if (step.action == algorithms::Action::send) {
+                total.messages += 1;
+                total.bytes += static_cast<double>(step.bytes);
+            }
+        }
+    }
+    return total;
+}
+
+TEST(Schedule, SendsAsManyMessagesAndBytesAsThePlansOfTheBackends) {
+    struct Row {
+        Collective collective;
+        Algorithm algorithm;
+        algorithms::Algorithm backend;
+        OperationKind kind;
+    };
+    for (Row const& row :
+         {Row{Collective::allreduce, Algorithm::ring, algorithms::ring, OperationKind::all_reduce},
+          Row{Collective::allgather, Algorithm::ring, algorithms::ring, OperationKind::all_gather},
+          Row{Collective::allreduce, Algorithm::recursive_doubling, algorithms::recursive_doubling,
+              OperationKind::all_reduce},
+          Row{Collective::bcast, Algorithm::binomial, algorithms::knomial_tree, OperationKind::broadcast},
+          Row{Collective::gather, Algorithm::binomial, algorithms::knomial_tree, OperationKind::gather},
+          Row{Collective::scatter, Algorithm::linear, algorithms::direct_parts, OperationKind::scatter}}) {
+        for (int places : {2, 4, 8, 16}) {
+            Bytes const bytes = static_cast<Bytes>(places) * 24;
+            Total const expected = of_backend(row.backend, row.kind, places, bytes, 2);
+            auto const rounds = schedule_of(row.collective, row.algorithm, places);
+            EXPECT_EQ(messages_in(rounds), expected.messages)
+                << name_of(row.collective) << " " << name_of(row.algorithm);
+            EXPECT_NEAR(sent(rounds) * static_cast<double>(bytes), expected.bytes, 1e-6);
+        }
+    }
+}
+
+TEST(AlgorithmName, IsReadAsEachLibraryWritesIt) {
+    auto const of = [](Collective collective, std::string_view name) {
+        return algorithm_of(collective, name).value().algorithm;
+    };
+    EXPECT_EQ(of(Collective::allreduce, "default-recursive_doubling"), Algorithm::recursive_doubling);
+    EXPECT_EQ(of(Collective::allgather, "default-recursive-doubling"), Algorithm::recursive_doubling);
+    EXPECT_EQ(of(Collective::allreduce, "rabenseifner_mpich"), Algorithm::rabenseifner);
+    EXPECT_EQ(of(Collective::reduce_scatter, "recursive_distance_doubling_over"), Algorithm::distance_doubling);
+    EXPECT_EQ(of(Collective::bcast, "default-split-binary-tree"), Algorithm::split_binary);
+    EXPECT_EQ(of(Collective::allreduce, "RECDOUB-B_CONT-UTOFU-65536-3"), Algorithm::rabenseifner);
+    EXPECT_EQ(algorithm_of(Collective::allreduce, "RECDOUB-L-UTOFU-0-6").value().ports, 6);
+}
+
+TEST(AlgorithmName, ThatTellsNoMessagesIsUnknown) {
+    for (std::string_view const name :
+         {"default_ompi", "default-default", "default-trix3", "bine_lat_over", "BINE-L-UTOFU-0-1", "",
+          "RING-B_CONT-UTOFU-0-0", "RING-B_CONT-UTOFU-x-1", "pairwise_ompi"}) {
+        EXPECT_FALSE(algorithm_of(Collective::allreduce, name)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::predict

@@ -1,0 +1,88 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+// Loads of links and nodes, on cases small enough to count by hand.
+#include "common/base/error.hpp"
+#include "common/predict/topology.hpp"
+
+#include <gtest/gtest.h>
+
+namespace dlmb::predict {
+namespace {
+
+RoundLoad load_of(Round const& round, std::string_view nodes, int ranks_per_node = 1) {
+    Topology topology = parse_topology(nodes);
+    topology.ranks_per_node = ranks_per_node;
+    return loads_of({round}, topology).front();
+}
+
+/// Every rank sends the vector to the rank `distance` further on.
+Round shift(int ranks, int distance, bool both_ways = false) {
+    Round round;
+    for (int rank = 0; rank < ranks; ++rank) {
+        round.messages.push_back({rank, (rank + distance) % ranks, 1});
+    }
+    round.both_ways = both_ways;
+    return round;
+}
+
+TEST(Torus, CarriesAShiftOnAsManyLinksAsItGoes) {
+    // One dimension counts: 8 nodes in a row of the last one, the first of extent 2.
+    Round round;
+    for (int rank = 0; rank < 8; ++rank) {
+        round.messages.push_back({rank, (rank + 3) % 8, 1});
+    }
+    RoundLoad const load = load_of(round, "2x8");
+    EXPECT_EQ(load.hops, 3);
+    EXPECT_EQ(load.link, 3);
+    EXPECT_EQ(load.node, 1);
+}
+
+TEST(Torus, GoesTheShortWayAround) {
+    Round round{{{0, 7, 1}}};
+    EXPECT_EQ(load_of(round, "1x8").hops, 1);
+    round = {{{0, 63, 1}}};
+    EXPECT_EQ(load_of(round, "4x4x4").hops, 3);
+}
+
+TEST(Torus, SendsHalfARingUpwardsAndPairsThatExchangeBothWays) {
+    EXPECT_EQ(load_of(shift(8, 4), "1x8").link, 4);
+    EXPECT_EQ(load_of(shift(8, 4, true), "1x8").link, 2);
+    EXPECT_EQ(load_of(shift(4, 2, true), "1x4").link, 1);
+}
+
+TEST(Torus, LoadsItsLinksByAnEighthOfTheExtentInAUniformExchange) {
+    // Each of n nodes sends 1/n to every node: n/8 on each link of a ring, with half a ring in both directions alike.
+    Round round;
+    for (int from = 0; from < 9; ++from) {
+        for (int to = 0; to < 9; ++to) {
+            if (from != to) {
+                round.messages.push_back({from, to, 1.0 / 9});
+            }
+        }
+    }
+    EXPECT_NEAR(load_of(round, "1x9").link, (81.0 - 1) / 8 / 9, 1e-12);
+}
+
+TEST(Tree, CountsWhatLeavesTheNodeAndWhatStaysInside) {
+    RoundLoad const near = load_of(shift(8, 1), "4", 2);
+    EXPECT_EQ(near.node, 1) << "the second rank of each node sends to the next one";
+    EXPECT_EQ(near.inside, 1);
+    RoundLoad const far = load_of(shift(8, 2), "4", 2);
+    EXPECT_EQ(far.node, 2);
+    EXPECT_EQ(far.inside, 0);
+    EXPECT_EQ(load_of(shift(8, 4), "8").hops, 3) << "1 + log2 4";
+    EXPECT_EQ(load_of(shift(8, 4), "8").far, 2);
+}
+
+TEST(Topology, IsReadStrictly) {
+    EXPECT_EQ(parse_topology("32x256").nodes(), 8192);
+    EXPECT_EQ(parse_topology("64").kind, TopologyKind::tree);
+    EXPECT_EQ(parse_topology("64x1").kind, TopologyKind::torus);
+    for (std::string_view const text :
+         {"", "x", "4x", "0", "-4", "4x0x4", "4.5", "4 x 4", "1048577", "65536x65536x65536", "4X4"}) {
+        EXPECT_THROW((void)parse_topology(text), UsageError) << text;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::predict
