@@ -3,6 +3,7 @@
 #include "common/predict/model_file.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/predict/fit.hpp"
 
@@ -21,7 +22,7 @@ constexpr double largest_exponent = 100;  // of a parameter: e^100 of any unit i
 
 /// Numbers of a model are not known to more than this; short ones keep the file readable.
 double rounded(double value) {
-    return value == 0 ? 0 : std::stod(fmt::format("{:.6g}", value));
+    return parse_whole<double>(fmt::format("{:.6g}", value)).value_or(value);
 }
 
 std::string_view name_of_kind(TopologyKind kind) {
