@@ -21,6 +21,7 @@ constexpr double octaves_of_bytes = 4;
 constexpr double octaves_of_nodes = 8;
 constexpr double chance = 0.5;
 constexpr double largest_correction = 1;
+constexpr std::size_t most_neighbors = 256;
 
 constexpr std::size_t at(Parameter parameter) {
     return static_cast<std::size_t>(parameter);
@@ -92,9 +93,16 @@ Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFac
     return cost;
 }
 
-double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes) {
-    if (residuals.empty()) {
+double correction_of(std::vector<Residual> const& all, double bytes, int nodes) {
+    if (all.empty()) {
         return 0;
+    }
+    std::vector<Residual> residuals = all;
+    if (residuals.size() > most_neighbors) {
+        std::stable_sort(residuals.begin(), residuals.end(), [&](Residual const& left, Residual const& right) {
+            return nearness(bytes, nodes, left) > nearness(bytes, nodes, right);
+        });
+        residuals.resize(most_neighbors);
     }
     auto const size = static_cast<Eigen::Index>(residuals.size());
     Eigen::MatrixXd covariance(size, size);

@@ -152,7 +152,8 @@ struct Prediction {
     double high_us = 0;
 };
 
-/// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process).
+/// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
+/// nearest 256).
 [[nodiscard]] double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes);
 
 /// Throws UsageError where the schedule cannot be made.

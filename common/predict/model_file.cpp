@@ -3,6 +3,7 @@
 #include "common/predict/model_file.hpp"
 
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/predict/fit.hpp"
 
@@ -21,7 +22,7 @@ constexpr double largest_exponent = 100;  // of a parameter: e^100 of any unit i
 
 /// Numbers of a model are not known to more than this; short ones keep the file readable.
 double rounded(double value) {
-    return value == 0 ? 0 : std::stod(fmt::format("{:.6g}", value));
+    return parse_whole<double>(fmt::format("{:.6g}", value)).value_or(value);
 }
 
 std::string_view name_of_kind(TopologyKind kind) {
@@ -45,7 +46,7 @@ Json parameters_json(MachineModel const& model) {
 }
 
 Json algorithms_json(MachineModel const& model) {
-    Json algorithms = Json::array();
+    Json list = Json::array();
     for (auto const& [key, factors] : model.best.factors) {
         Json residuals = Json::array();
         if (auto const found = model.residuals.find(key); found != model.residuals.end()) {
@@ -54,14 +55,14 @@ Json algorithms_json(MachineModel const& model) {
                     {{"bytes", residual.bytes}, {"nodes", residual.nodes}, {"log_ratio", rounded(residual.log_ratio)}});
             }
         }
-        algorithms.push_back({{"collective", name_of(key.first)},
-                              {"algorithm", key.second},
-                              {"latency_factor", rounded(std::exp(factors.latency))},
-                              {"bandwidth_factor", rounded(std::exp(factors.bandwidth))},
-                              {"setup_us", rounded(fixed_us * std::exp(factors.fixed))},
-                              {"residuals", std::move(residuals)}});
+        list.push_back({{"collective", name_of(key.first)},
+                        {"algorithm", key.second},
+                        {"latency_factor", rounded(std::exp(factors.latency))},
+                        {"bandwidth_factor", rounded(std::exp(factors.bandwidth))},
+                        {"setup_us", rounded(fixed_us * std::exp(factors.fixed))},
+                        {"residuals", std::move(residuals)}});
     }
-    return algorithms;
+    return list;
 }
 
 Json replicates_json(MachineModel const& model) {

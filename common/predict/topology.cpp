@@ -17,6 +17,7 @@ namespace dlmb::predict {
 namespace {
 
 constexpr int most_nodes = 1 << 20;
+constexpr std::size_t most_dimensions = 8;
 
 /// Adds up what goes over each link of a torus: node, dimension, direction.
 class TorusLinks {
@@ -82,7 +83,7 @@ Topology parse_topology(std::string_view nodes) {
     std::int64_t product = 1;
     for (std::string_view const part : split(nodes, "x")) {
         auto const extent = parse_whole<int>(part);
-        if (!extent || *extent < 1 || (product *= *extent) > most_nodes) {
+        if (!extent || *extent < 1 || (product *= *extent) > most_nodes || topology.shape.size() == most_dimensions) {
             throw UsageError(fmt::format(
                 "nodes '{}' is no count such as 64 and no shape such as 4x4x4, of 1 to {} nodes", nodes, most_nodes));
         }

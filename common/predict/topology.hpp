@@ -29,8 +29,8 @@ struct Topology {
     bool operator==(Topology const&) const = default;
 };
 
-/// "64" is a tree of 64 nodes, "4x4x4" a torus. Throws UsageError for anything else, for a count below 1 and for one
-/// above 2^20.
+/// "64" is a tree of 64 nodes, "4x4x4" a torus. Throws UsageError for anything else, for a count below 1, for one above
+/// 2^20 and for more than 8 extents.
 [[nodiscard]] Topology parse_topology(std::string_view nodes);
 
 /// What one round costs in terms that a machine model prices. Shares are of the full vector.

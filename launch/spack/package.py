@@ -33,6 +33,7 @@ class Dlmb(CMakePackage):
     depends_on("cli11@2.1:")
     depends_on("nlohmann-json@3.10:")
     depends_on("fmt@8:")
+    depends_on("eigen@3.3:")
     depends_on("openssl@1.1.1:")
     depends_on("mpi@3.1:", when="+mpi")
     depends_on("ucx@1.13:", when="+ucx")

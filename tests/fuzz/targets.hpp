@@ -12,6 +12,8 @@ void command_line(std::string_view input);
 void counts_file(std::string_view input);
 void environment(std::string_view input);
 void machine_files(std::string_view input);
+void machine_model(std::string_view input);
+void measurements(std::string_view input);
 void mpich_tree(std::string_view input);
 void nccl_rules(std::string_view input);
 void option_values(std::string_view input);
@@ -27,11 +29,11 @@ struct Target {
     void (*read)(std::string_view);
 };
 inline constexpr Target targets[]{
-    {"command_line", command_line},   {"counts_file", counts_file},       {"environment", environment},
-    {"machine_files", machine_files}, {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},
-    {"option_values", option_values}, {"placement_file", placement_file}, {"plan_document", plan_document},
-    {"preset_file", preset_file},     {"result_file", result_file},       {"trace_files", trace_files},
-    {"tuning_table", tuning_table},
+    {"command_line", command_line},     {"counts_file", counts_file},     {"environment", environment},
+    {"machine_files", machine_files},   {"machine_model", machine_model}, {"measurements", measurements},
+    {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},       {"option_values", option_values},
+    {"placement_file", placement_file}, {"plan_document", plan_document}, {"preset_file", preset_file},
+    {"result_file", result_file},       {"trace_files", trace_files},     {"tuning_table", tuning_table},
 };
 
 }  // namespace dlmb::fuzz

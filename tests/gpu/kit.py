@@ -79,7 +79,7 @@ class Kit:
         }
 
     def cmake_options(self) -> list[str]:
-        packages = {"fmt_DIR": "fmt-", "CLI11_DIR": "CLI11", "nlohmann_json_DIR": "nlohmann_json", "GTest_DIR": "GTest", "ucx_DIR": "ucx-"}
+        packages = {"fmt_DIR": "fmt-", "CLI11_DIR": "CLI11", "nlohmann_json_DIR": "nlohmann_json", "GTest_DIR": "GTest", "Eigen3_DIR": "Eigen3", "ucx_DIR": "ucx-"}
         options = {name: self.config(package) for name, package in packages.items()}
         options |= {
             "CMAKE_CXX_COMPILER": self.compiler,

@@ -78,8 +78,8 @@ TEST(Topology, IsReadStrictly) {
     EXPECT_EQ(parse_topology("32x256").nodes(), 8192);
     EXPECT_EQ(parse_topology("64").kind, TopologyKind::tree);
     EXPECT_EQ(parse_topology("64x1").kind, TopologyKind::torus);
-    for (std::string_view const text :
-         {"", "x", "4x", "0", "-4", "4x0x4", "4.5", "4 x 4", "1048577", "65536x65536x65536", "4X4"}) {
+    for (std::string_view const text : {"", "x", "4x", "0", "-4", "4x0x4", "4.5", "4 x 4", "1048577",
+                                        "65536x65536x65536", "4X4", "1x1x1x1x1x1x1x1x1"}) {
         EXPECT_THROW((void)parse_topology(text), UsageError) << text;
     }
 }

@@ -47,7 +47,7 @@ public:
             bool const forced = model.forced && error_is_too_large(model, line.measurement.collective);
             std::string const why_not = reason.empty() ? line.unusable : "refused: " + reason;
             if (!why_not.empty()) {
-                text += fmt::format(",,,,{}\n", why_not);
+                text += fmt::format(",,,,{}\n", cell(why_not));
                 refused += why_not.starts_with("refused") ? 1 : 0;
                 continue;
             }
@@ -59,9 +59,7 @@ public:
                 most_nodes = std::max(most_nodes, line.measurement.topology.nodes());
                 ++answered;
             } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
-                std::string why = error.what();
-                std::replace(why.begin(), why.end(), ',', ';');
-                text += fmt::format(",,,,refused: {}\n", why);
+                text += fmt::format(",,,,refused: {}\n", cell(error.what()));
                 ++refused;
             }
         }
@@ -78,6 +76,13 @@ public:
     }
 
 private:
+    /// A text that stays one cell of one line, whatever names stand in it.
+    static std::string cell(std::string_view text) {
+        std::string line = one_line(text);
+        std::replace(line.begin(), line.end(), ',', ';');
+        return line;
+    }
+
     std::string path_;
     std::string model_path_;
     std::string output_;
