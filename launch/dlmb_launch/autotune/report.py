@@ -62,7 +62,7 @@ def _noise(found: Findings) -> list[str]:
 def _outcome(one: Exported, found: Findings) -> list[str]:
     name = one.consumer.name
     if not one.folder:
-        return [f"{name}: nothing is faster than the library's own choice beyond chance, so nothing is exported"]
+        return [f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
     lines = [f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}"]
