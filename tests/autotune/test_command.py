@@ -130,6 +130,13 @@ class Command(unittest.TestCase):
         self.assertIn("WRONG", done.stdout)
         self.assertFalse((self.output / "env.sh").exists())
 
+    def test_a_rule_that_makes_a_plain_program_slower_is_withdrawn(self) -> None:
+        done = self.tune(DOUBLE_PLAIN="1.2")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("withdrawn, because a plain program is slower with them: algorithm:allreduce=ring from 4096 to 8192 bytes", done.stdout)
+        self.assertFalse((self.output / "env.sh").exists())
+        self.assertNotIn('"chosen"', (self.output / "table.json").read_text(encoding="utf-8"))
+
     def test_what_could_not_be_seen_is_not_called_verified(self) -> None:
         done = self.tune(DOUBLE_VERIFY="77")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)

@@ -179,15 +179,15 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
         if tuner.build() is None:
             raise LaunchFailed(f"nothing was measured in {asked.budget_s:.0f} s; give a larger --budget")
         measured = tuner.measured()
-        outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
+        table, outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
         clock.keep()
     except Stopped as stopped:
         clock.keep()
         print(f"stopped by signal {stopped.args[0]}; the same command goes on from here", flush=True)
         return faults.SIGNAL_BASE + stopped.args[0]
-    write_output(asked.output / "table.json", tuner.table.read_bytes())
+    write_output(asked.output / "table.json", table.read_bytes())
     standings = tuner.standings(measured)
-    rules = {one.consumer.name: chosen_rules(tuner.table, one.consumer.backend) for one in outcomes}
+    rules = {one.consumer.name: chosen_rules(table, one.consumer.backend) for one in outcomes}
     skipped = len([key for key in asked.weights if key not in standings])
     found = Findings(
         asked, cautions, observations.noise(measured), standings, undecided_lines(tuner.printed), skipped, outcomes, rules, clock.spent_s

@@ -29,6 +29,7 @@ NO_TIME = -1
 _LAUNCH_S = 1.0  # of the plain program, beside its start
 _FEWEST_CALLS, _MOST_CALLS = 5, 500
 _TIMEOUT_S = 120.0
+_DECIDING_ROUNDS = 6  # fewer give no interval that could withdraw a rule
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Exported:
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
     gain_rounds: int = 0
     gain_problem: str = ""
+    withdrawn: list[dict] = field(default_factory=list)  # rules that the plain program showed to be slower
 
 
 class Finisher:
@@ -54,15 +56,30 @@ class Finisher:
         self._plain = plain
         self._interrupts = interrupts
 
-    def run(self, table: Path, measured: dict[Key, Measured]) -> list[Exported]:
+    def run(self, table: Path, measured: dict[Key, Measured]) -> tuple[Path, list[Exported]]:
+        """And the table that was exported: without the rules that made the plain program slower."""
+        everything = self._exported_and_verified(table)
+        for one in everything:
+            if one.folder and one.consumer.library and one.verified != WRONG:
+                self._measure(one, table, measured)
+                one.withdrawn = [rule for rule in chosen_rules(table, one.consumer.backend) if _is_slower(rule, one)]
+        withdrawn = {rule["id"] for one in everything for rule in one.withdrawn}
+        if withdrawn:
+            kept = table.with_name("table-kept.json")
+            value = load_json(table.read_bytes())
+            value["rules"] = [rule for rule in value["rules"] if rule["id"] not in withdrawn]
+            write_output(kept, json.dumps(value, indent=1) + "\n")
+            table = kept
+            for one, again in zip(everything, self._exported_and_verified(kept)):
+                one.folder, one.printed, one.verified, one.verify_lines = again.folder, again.printed, again.verified, again.verify_lines
+        self._write_environment(everything)
+        return table, everything
+
+    def _exported_and_verified(self, table: Path) -> list[Exported]:
         everything = [self._export(consumer, table) for consumer in self._request.consumers]
         for one in everything:
             if one.folder:
                 self._verify(one)
-        self._write_environment(everything)
-        for one in everything:
-            if one.folder and one.consumer.library and one.verified != WRONG:
-                self._measure(one, table, measured)
         return everything
 
     def _export(self, consumer: Consumer, table: Path) -> Exported:
@@ -75,8 +92,8 @@ class Finisher:
 
     def _verify(self, one: Exported) -> None:
         """What was seen of these very files is not looked at again."""
-        file = self._request.campaign / "verify" / f"{one.consumer.name}.json"
         digest = _digest(one.folder)
+        file = self._request.campaign / "verify" / f"{one.consumer.name}-{digest[:12]}.json"
         before = _known(file)
         if before.get("files") == digest:
             one.verified, one.verify_lines = before["code"], before["lines"]
@@ -144,6 +161,14 @@ class Finisher:
             if other == backend and point.operation == operation and each.launches and whole:
                 sizes[size] = sorted(each.default_ns)[len(each.default_ns) // 2]
         return dict(sorted(sizes.items()))
+
+
+def _is_slower(rule: dict, one: Exported) -> bool:
+    """Whether the plain program is slower at a size of the rule, beyond the interval of enough rounds."""
+    collective = next(plain for in_table, plain in OPERATIONS.values() if in_table == rule["when"]["operation"])
+    sizes = rule["when"]["bytes"]
+    inside = [gain for gain in one.gains.get(collective, []) if sizes["min"] <= gain.bytes <= sizes["max"]]
+    return one.gain_rounds >= _DECIDING_ROUNDS and any(gain.speedup.high < 1 for gain in inside)
 
 
 def reserve_s(request: Request, startup_s: float) -> float:

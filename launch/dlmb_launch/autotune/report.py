@@ -62,10 +62,11 @@ def _noise(found: Findings) -> list[str]:
 def _outcome(one: Exported, found: Findings) -> list[str]:
     name = one.consumer.name
     if not one.folder:
-        return [f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
+        return [*_withdrawn(one), f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
     lines = [f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}"]
+    lines += _withdrawn(one)
     lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}')}")
     for collective, gains in one.gains.items():
         speedups = [gain.speedup.value for gain in gains]
@@ -76,6 +77,11 @@ def _outcome(one: Exported, found: Findings) -> list[str]:
         reason = one.gain_problem or f"{one.gain_rounds} rounds were made in the time that was left"
         lines.append(f"{name}: no gain was measured in a plain program: {reason}")
     return lines
+
+
+def _withdrawn(one: Exported) -> list[str]:
+    rules = [f"{rule['choose']['method']} from {rule['when']['bytes']['min']} to {rule['when']['bytes']['max']} bytes" for rule in one.withdrawn]
+    return [f"{one.consumer.name}: withdrawn, because a plain program is slower with them: {'; '.join(rules)}"] if rules else []
 
 
 def _slower(gains: list[SizeGain]) -> str:
