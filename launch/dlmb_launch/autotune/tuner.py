@@ -126,6 +126,13 @@ class Tuner:
             found.append(Candidate(key, methods, len(competitors[key[0], key[1].operation]), launches, value))
         return found
 
+    def least_budget_s(self) -> float:
+        """With which one point can be decided, by what is known of launches here."""
+        cost = self.cost(planning.SHORTEST_CELL_S)
+        candidates = self.candidates(self.measured())
+        needed = [planning.launches_to_decide([each]) * cost.startup_s + each.cells_to_decide() * cost.cell_s for each in candidates]
+        return self._clock.spent_s + self._reserve_s + min(needed, default=0.0)
+
     def _launches_of_points(self, kind: str) -> Counter[Key]:
         count: Counter[Key] = Counter()
         for step in self.campaign.steps():
