@@ -71,12 +71,15 @@ class Campaign:
         self.root = root
         self.settings = settings
         self._interrupts = interrupts
+        self._sweeps: dict[Path, Sweep] = {}
 
     def steps(self) -> list[Step]:
         found = []
         for path in sorted(self.root.glob("*.toml")):
             if matched := _NAME.fullmatch(path.name):
-                found.append(Step(int(matched[1]), matched[2], path, sweep_file.read(path)))
+                if path not in self._sweeps:  # a file is written once
+                    self._sweeps[path] = sweep_file.read(path)
+                found.append(Step(int(matched[1]), matched[2], path, self._sweeps[path]))
         return found
 
     def files(self, *kinds: str) -> list[Path]:

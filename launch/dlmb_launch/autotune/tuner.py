@@ -25,7 +25,7 @@ from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
 
 _SURVEY_SIZE = 64 << 10
-_UNKNOWN_GAIN = 0.5  # what may be possible where nothing has been measured
+_UNKNOWN_GAIN = 1.0  # what may be possible where nothing has been measured: the most
 _OVERHEAD_S = 0.1  # of a cell, until launches say it
 _MOST_TRIES = 2  # further launches of a point whose launches bring no time
 _MOST_STEPS = {"confirm": 1, "repeat": 2, "refine": 1}  # of a point
@@ -71,19 +71,18 @@ class Tuner:
         return found
 
     def cost(self, limit_s: float) -> Cost:
-        """From the launches so far: what a cell takes beside the time that it measures."""
-        cells, seconds = 0, 0.0
+        """From the launches so far: what a launch takes without its cells, and a cell beside the time that it measures."""
+        cells: list[int] = []
+        seconds: list[float] = []
         for step in self.campaign.steps():
             if step.kind == steps.SURVEY:
                 continue
             for launch in sweep_file.launches(step.sweep):
                 took = step.folder.status(launch).get("seconds")
                 if took is not None:
-                    count = cells_of(launch.program)
-                    cells += count
-                    seconds += max(took - self._startup_s - count * _limit(step), 0.0)
-        overhead = seconds / cells if cells else _OVERHEAD_S
-        return Cost(self._startup_s, overhead + limit_s, limit_s)
+                    cells.append(cells_of(launch.program))
+                    seconds.append(took - cells[-1] * _limit(step))
+        return planning.fitted(cells, seconds, limit_s, Cost(self._startup_s, _OVERHEAD_S + limit_s, limit_s))
 
     # The order of things
 
@@ -245,7 +244,7 @@ class Tuner:
         cost = self.cost(_limit(step))
 
         def begin(_: Step, launch: Launch) -> bool:
-            expected = self._startup_s if step.kind == steps.SURVEY else self._startup_s + cells_of(launch.program) * cost.cell_s
+            expected = self._startup_s if step.kind == steps.SURVEY else cost.startup_s + cells_of(launch.program) * cost.cell_s
             if self._time_left() < expected:
                 return False
             self._clock.say(f"{step.path.stem} {_launch_text(step, launch)}")
