@@ -124,7 +124,8 @@ class Campaign:
         lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
         for number, work in enumerate(works, 1):
             sizes = ",".join(f"{size}:{size}" for size in work.sizes)
-            lines += ["", "[[program]]", f'name = "{work.operation.replace(",", "+")}-{number}"', 'program = "collective"', f'operation = "{work.operation}"']
+            name = f"{work.operation.replace(',', '+')}-{number}"
+            lines += ["", "[[program]]", f'name = "{name}"', 'program = "collective"', f'operation = "{work.operation}"']
             lines += [f'backend = "{work.backend}"', f'method = "{",".join(work.methods)}"']
             lines += [f'memory = "{_MEMORY.get(work.backend, "host")}"', f'message-size = "{sizes}"']
         return "\n".join(lines) + "\n"

@@ -88,7 +88,7 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
     cores = len(os.sched_getaffinity(0))
     if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
-        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not for those with a core per rank")
+        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not with a core per rank")
         machine = replace(machine, oversubscribe=True, bind="none" if options.machine is None else machine.bind)
     if machine.oversubscribe:
         accept.append("oversubscribed")
@@ -177,7 +177,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     try:
         startup = _startup_s(asked, plain, interrupts)
         tuner = Tuner(asked, campaign, clock, tune, startup)
-        tuner.run(reserve_s(asked, startup))
+        tuner.run(lambda operations: reserve_s(operations, asked.budget_s, startup))
         if tuner.build() is None:
             needed = duration(max(tuner.least_budget_s(), asked.budget_s))
             raise LaunchFailed(f"nothing can be decided in {duration(asked.budget_s)}; launches here take so long that one size needs about {needed}")

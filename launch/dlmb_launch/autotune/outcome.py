@@ -38,7 +38,6 @@ class Exported:
 
     consumer: Consumer
     folder: Path | None = None  # nothing: no rule leaves the default
-    printed: str = ""
     verified: int = NO_TIME
     verify_lines: list[str] = field(default_factory=list)
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
@@ -71,7 +70,7 @@ class Finisher:
             write_output(kept, json.dumps(value, indent=1) + "\n")
             table = kept
             for one, again in zip(everything, self._exported_and_verified(kept)):
-                one.folder, one.printed, one.verified, one.verify_lines = again.folder, again.printed, again.verified, again.verify_lines
+                one.folder, one.verified, one.verify_lines = again.folder, again.verified, again.verify_lines
         self._write_environment(everything)
         return table, everything
 
@@ -88,7 +87,8 @@ class Finisher:
             if (folder / "table.json").is_file():  # of an earlier run
                 shutil.rmtree(folder)
             return Exported(consumer)
-        return Exported(consumer, folder.resolve(), self._tune.export(consumer.name, table, folder.resolve()))
+        self._tune.export(consumer.name, table, folder.resolve())
+        return Exported(consumer, folder.resolve())
 
     def _verify(self, one: Exported) -> None:
         """What was seen of these very files is not looked at again."""
@@ -171,13 +171,12 @@ def _is_slower(rule: dict, one: Exported) -> bool:
     return one.gain_rounds >= _DECIDING_ROUNDS and any(gain.speedup.high < 1 for gain in inside)
 
 
-def reserve_s(request: Request, startup_s: float) -> float:
+def reserve_s(operations: int, budget_s: float, startup_s: float) -> float:
     """Of the budget, for what comes after the measuring: not more than a third. A trial of `verify` is up to three launches, at about
     six places of a rule; two rules per operation are usual."""
-    operations = sum(len(request.operations(consumer.backend)) for consumer in request.consumers)
     verify = operations * 2 * 6 * 3 * startup_s / 2  # most of them are shared by neighbours
     gain = operations * (FEWEST_ROUNDS + 2) * 3 * (startup_s + _LAUNCH_S)
-    return min(verify + gain, request.budget_s / 3)
+    return min(verify + gain, budget_s / 3)
 
 
 def _calls(sizes: dict[int, float]) -> int:

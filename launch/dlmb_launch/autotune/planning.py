@@ -168,7 +168,3 @@ def fitting(wanted: Wanted, values: dict[Key, float], launches: int, cost: Cost,
         if launches * sum(cost.of(work) for work in grouped(more, cost)) <= seconds_left:
             taken = more
     return taken
-
-
-def seconds_of(works: list[Work], launches: int, cost: Cost) -> float:
-    return launches * math.fsum(cost.of(work) for work in works)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
@@ -20,7 +21,7 @@ from dlmb_launch.autotune.observations import Key, Measured
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
 from dlmb_launch.autotune.points import shown_sizes
 from dlmb_launch.autotune.request import Request
-from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram
+from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram, chosen_rules
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
 
@@ -86,15 +87,31 @@ class Tuner:
 
     # The order of things
 
-    def run(self, reserve_s: float) -> None:
-        """reserve_s: of the budget, for what comes after. Raises LaunchFailed, Stopped, TuneFailed."""
-        self._reserve_s = reserve_s
+    def run(self, reserve_s: Callable[[int], float]) -> None:
+        """reserve_s: of the budget, for what comes after, by the number of operations that files are made for. Raises LaunchFailed, Stopped,
+        TuneFailed."""
+        self._reserve_s = reserve_s(len(self._operations()))
         for step in self.campaign.steps():
             if self.campaign.left(step):
                 self._run(step)
         self._survey()
+        self._decide()
+        # What is kept for operations without a faster method is left for those that are open.
+        self._reserve_s = reserve_s(min(self._chosen_operations() + 1, len(self._operations())))
+        self._decide()
+
+    def _decide(self) -> None:
         while (step := self._next_search() or self._next_of_table()) and self._run(step):
             pass
+
+    def _operations(self) -> set[tuple[str, str]]:
+        return {(backend, point.operation) for backend, point in self.request.weights}
+
+    def _chosen_operations(self) -> int:
+        if not self.table.is_file():
+            return 0
+        rules = [rule for consumer in self.request.consumers for rule in chosen_rules(self.table, consumer.backend)]
+        return len({(rule["scope"], rule["when"]["operation"]) for rule in rules})
 
     def _time_left(self) -> float:
         return self._clock.left_s - self._reserve_s
