@@ -158,7 +158,7 @@ def _point_row(key: Key, standing: Standing | None) -> str:
     if not standing.alive:
         return f"{begin} {standing.launches} | the library's own | | | |"
     gains = f"{100 * standing.gain:.0f} % | {100 * standing.gain_possible:.0f} %"
-    return f"{begin} {standing.launches} | {standing.alive[0]} | {gains} | {len(standing.alive)} |"
+    return f"{begin} {standing.launches} | {standing.best} | {gains} | {len(standing.alive)} |"
 
 
 def _how() -> list[str]:
