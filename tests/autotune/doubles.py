@@ -32,7 +32,7 @@ _PLAIN = """#!/usr/bin/env python3
 import os, sys
 if len(sys.argv) == 1:
     sys.exit(1)
-faster = 0.75 if "OMPI_MCA_coll_tuned_dynamic_rules_filename" in os.environ else 1
+faster = float(os.environ.get("DOUBLE_PLAIN", "0.75")) if "OMPI_MCA_coll_tuned_dynamic_rules_filename" in os.environ else 1
 for size in sys.argv[2].split(","):
     print("bytes", size, "median_ns 1000 mean_ns", round(1000 * faster))
 """

@@ -26,6 +26,13 @@ class Elimination(unittest.TestCase):
         self.assertAlmostEqual(found.gain, 0.3, delta=0.1)
         self.assertGreater(found.gain_possible, found.gain)
 
+    def test_a_method_with_few_lucky_launches_is_not_called_the_best(self) -> None:
+        point = measured({"steady": 0.8, "lucky": 0.6}, 8, 0.3)
+        point.logs = {"steady": [-0.22] * 8, "lucky": [-0.6] * 2}
+        found = standing(point, ["steady", "lucky"])
+        self.assertEqual((found.alive[0], found.best), ("lucky", "steady"))
+        self.assertGreater(found.gain_possible, 0.5, "what is possible is that of the lucky one")
+
     def test_what_failed_or_was_never_measured_is_no_candidate(self) -> None:
         point = measured({"broken": 0.5, "fine": 0.8}, 4, 0.02)
         point.refused.add("broken")

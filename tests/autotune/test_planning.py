@@ -16,6 +16,7 @@ from dlmb_launch.autotune.planning import (
     Candidate,
     Cost,
     cell_limit,
+    fitted,
     fitting,
     grouped,
     launches_to_decide,
@@ -91,6 +92,28 @@ class Racing(unittest.TestCase):
         values = {key("allreduce", 16): 0.5, key("allreduce", 8): 0.1}
         self.assertEqual(list(fitting(wanted, values, 8, self.COST, 8 * 1.25)), [key("allreduce", 16)])
         self.assertEqual(fitting(wanted, values, 8, self.COST, 1e6), wanted)
+
+
+class Costs(unittest.TestCase):
+    GUESS = Cost(0.5, 0.1, 0.05)
+
+    def test_before_any_launch_it_is_a_guess(self) -> None:
+        self.assertEqual(fitted([], [], 0.05, self.GUESS), self.GUESS)
+
+    def test_launches_of_different_size_tell_the_start_from_the_cells(self) -> None:
+        cost = fitted([10, 20, 40, 80], [2 + 0.03 * cells for cells in (10, 20, 40, 80)], 0.02, self.GUESS)
+        self.assertAlmostEqual(cost.startup_s, 2)
+        self.assertAlmostEqual(cost.cell_s, 0.05)
+
+    def test_launches_of_one_size_leave_the_start_as_it_was_guessed(self) -> None:
+        cost = fitted([10] * 5, [2.5] * 5, 0.02, self.GUESS)
+        self.assertEqual(cost.startup_s, 0.5)
+        self.assertAlmostEqual(cost.cell_s, 0.22)
+
+    def test_no_launch_is_faster_than_one_that_does_nothing(self) -> None:
+        cost = fitted([10, 20, 30, 40], [0.1, 2.0, 4.0, 6.0], 0.02, self.GUESS)
+        self.assertEqual(cost.startup_s, 0.5)
+        self.assertGreater(cost.cell_s, 0.02)
 
 
 class Words(unittest.TestCase):

@@ -1,11 +1,12 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sweeps under a real Slurm that the test starts on this machine: sbatch with the template, srun, scancel and going on.
+"""Sweeps and a tuning under a real Slurm that the test starts on this machine: sbatch with the template, srun, scancel and going on.
 
 Usage: run.py BIN, the folder of the programs. Exits 77 where Slurm cannot be started.
 """
 
 import json
+import shlex
 import sys
 import tempfile
 import time
@@ -124,6 +125,19 @@ class Sweeps(unittest.TestCase):
         self.assertTrue((self.folder / "two" / "report.xml").exists(), self.log())
         campaigns = [(self.folder / night / "campaign").read_text(encoding="utf-8") for night in ("one", "two")]
         self.assertEqual(len(set(campaigns)), 2)
+
+    def test_a_tuning_as_a_job(self):
+        asked = ["--ranks", "2", "--operations", "allreduce", "--sizes", "1K", "--budget", "3m", "-o", str(self.folder / "tuned")]
+        tuning = shlex.join([str(ROOT / "launch" / "dlmb_autotune"), *asked, "--machine", str(self.machine), "--build", BIN])
+        command = ["sbatch", "--parsable", "-n", "2", "-o", str(self.folder / "job.log"), "--export=ALL,PYTHONDONTWRITEBYTECODE=1"]
+        submitted = self.slurm.run([*command, "--wrap", tuning])
+        self.assertEqual(submitted.returncode, 0, submitted.stderr)
+        self.wait_until(lambda: not self.in_queue(submitted.stdout.strip()))
+        self.assertIn("dlmb_autotune: 2 ranks, ", self.log())
+        states = [json.loads(f.read_text(encoding="utf-8")) for f in self.folder.glob("tuned/campaign/*/state/results/*.json")]
+        self.assertGreater(len(states), 1, self.log())
+        for state in states:
+            self.assertRegex(" ".join(state["command"][:2]), "srun --mpi=pmix")
 
     def wait_until(self, true):
         end = time.monotonic() + 240

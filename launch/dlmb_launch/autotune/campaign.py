@@ -71,12 +71,15 @@ class Campaign:
         self.root = root
         self.settings = settings
         self._interrupts = interrupts
+        self._sweeps: dict[Path, Sweep] = {}
 
     def steps(self) -> list[Step]:
         found = []
         for path in sorted(self.root.glob("*.toml")):
             if matched := _NAME.fullmatch(path.name):
-                found.append(Step(int(matched[1]), matched[2], path, sweep_file.read(path)))
+                if path not in self._sweeps:  # a file is written once
+                    self._sweeps[path] = sweep_file.read(path)
+                found.append(Step(int(matched[1]), matched[2], path, self._sweeps[path]))
         return found
 
     def files(self, *kinds: str) -> list[Path]:
@@ -121,7 +124,8 @@ class Campaign:
         lines += ["", "[[world]]", f"ranks = {self.settings.world.ranks}", f"nodes = {self.settings.world.nodes}"]
         for number, work in enumerate(works, 1):
             sizes = ",".join(f"{size}:{size}" for size in work.sizes)
-            lines += ["", "[[program]]", f'name = "{work.operation.replace(",", "+")}-{number}"', 'program = "collective"', f'operation = "{work.operation}"']
+            name = f"{work.operation.replace(',', '+')}-{number}"
+            lines += ["", "[[program]]", f'name = "{name}"', 'program = "collective"', f'operation = "{work.operation}"']
             lines += [f'backend = "{work.backend}"', f'method = "{",".join(work.methods)}"']
             lines += [f'memory = "{_MEMORY.get(work.backend, "host")}"', f'message-size = "{sizes}"']
         return "\n".join(lines) + "\n"

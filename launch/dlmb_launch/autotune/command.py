@@ -25,6 +25,7 @@ from dlmb_launch.autotune.request import Request
 from dlmb_launch.autotune.tune_program import TuneFailed, TuneProgram, chosen_rules, undecided_lines
 from dlmb_launch.autotune.tuner import Tuner
 from dlmb_launch.sweep import faults, launchers
+from dlmb_launch.sweep.driver import duration
 from dlmb_launch.sweep.process import Interrupts, Process
 from dlmb_results import program
 from dlmb_results.arguments import Parser
@@ -87,8 +88,9 @@ def _request(options: argparse.Namespace, build: Path, info: dict[str, Any]) -> 
     cautions, accept = [], ["quick"]  # short cells: the launch is what is tested
     cores = len(os.sched_getaffinity(0))
     if "SLURM_JOB_ID" not in os.environ and options.nodes == 1 and options.ranks > cores:
-        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not for those with a core per rank")
+        cautions.append(f"{options.ranks} ranks share {cores} cores: what is found holds for programs that share cores alike, not with a core per rank")
         machine = replace(machine, oversubscribe=True, bind="none" if options.machine is None else machine.bind)
+    if machine.oversubscribe:
         accept.append("oversubscribed")
     asked = Request(
         ranks=options.ranks,
@@ -175,19 +177,20 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
     try:
         startup = _startup_s(asked, plain, interrupts)
         tuner = Tuner(asked, campaign, clock, tune, startup)
-        tuner.run(reserve_s(asked, startup))
+        tuner.run(lambda operations: reserve_s(operations, asked.budget_s, startup))
         if tuner.build() is None:
-            raise LaunchFailed(f"nothing was measured in {asked.budget_s:.0f} s; give a larger --budget")
+            needed = duration(max(tuner.least_budget_s(), asked.budget_s))
+            raise LaunchFailed(f"nothing can be decided in {duration(asked.budget_s)}; launches here take so long that one size needs about {needed}")
         measured = tuner.measured()
-        outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
+        table, outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
         clock.keep()
     except Stopped as stopped:
         clock.keep()
         print(f"stopped by signal {stopped.args[0]}; the same command goes on from here", flush=True)
         return faults.SIGNAL_BASE + stopped.args[0]
-    write_output(asked.output / "table.json", tuner.table.read_bytes())
+    write_output(asked.output / "table.json", table.read_bytes())
     standings = tuner.standings(measured)
-    rules = {one.consumer.name: chosen_rules(tuner.table, one.consumer.backend) for one in outcomes}
+    rules = {one.consumer.name: chosen_rules(table, one.consumer.backend) for one in outcomes}
     skipped = len([key for key in asked.weights if key not in standings])
     found = Findings(
         asked, cautions, observations.noise(measured), standings, undecided_lines(tuner.printed), skipped, outcomes, rules, clock.spent_s

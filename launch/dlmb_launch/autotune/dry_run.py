@@ -28,7 +28,8 @@ def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list
             sizes = [point.size for backend, point in sorted(request.weights) if (backend, point.operation) == (consumer.backend, operation)]
             count = _methods(request, info, consumer.backend, operation)
             lines.append(f"{consumer.name}: {operation}, {shown_sizes(sizes)}, about {count} methods beside the library's own choice")
-    reserve = reserve_s(request, _STARTUP_S)
+    operations = {(backend, point.operation) for backend, point in request.weights}
+    reserve = reserve_s(len(operations), request.budget_s, _STARTUP_S)
     left = request.budget_s - reserve
     limit = cell_limit(candidates, Cost(_STARTUP_S, _CELL_S, 0.0), left)
     cost = Cost(_STARTUP_S, _CELL_S + limit, limit)
@@ -38,7 +39,8 @@ def describe(request: Request, info: dict[str, Any], launcher: Launcher) -> list
     lines.append(f"search and confirmation: about {launches_to_decide(fitting):.0f} launches, {cells:.0f} cells of {limit:g} s, {duration(measuring)}")
     lines.append(f"verification and gain in a plain program: about {duration(reserve)}")
     if len(fitting) < len(candidates):
-        lines.append(f"{len(candidates) - len(fitting)} of {len(candidates)} points cannot be decided in {duration(request.budget_s)}: give more, or fewer --operations or --sizes")
+        left_out = f"{len(candidates) - len(fitting)} of {len(candidates)} points cannot be decided in {duration(request.budget_s)}"
+        lines.append(f"{left_out}: give more, or fewer --operations or --sizes")
     lines.append(f"{SEARCH_LAUNCHES} launches decide a point; how small a gain they find is said when the noise is known")
     return lines
 

@@ -43,30 +43,32 @@ def least_log_gain(measured: Measured) -> float:
 
 @dataclass(frozen=True)
 class Standing:
-    """Of a point: who is left, and how fast the best of them is against the library's own choice."""
+    """Of a point: who is left, and how fast they are against the library's own choice."""
 
     alive: tuple[str, ...]  # fastest first; empty: the library's own choice stays
-    launches: int  # that the best of them has
-    gain: float  # share of the default's time that it saves; negative where it is slower
-    gain_possible: float  # the end of its interval
+    best: str  # the fastest of those that have most launches: a method that was set aside has few, and perhaps lucky ones
+    launches: int  # of the point
+    gain: float  # share of the default's time that `best` saves; negative where it is slower
+    gain_possible: float  # the largest that the interval of one of them holds
 
-    @property
-    def looks_faster(self) -> bool:
-        return bool(self.alive) and self.gain > 0
+    @classmethod
+    def settled(cls, launches: int) -> Standing:
+        return cls((), "", launches, 0.0, 0.0)
 
 
 def standing(measured: Measured, competitors: list[str]) -> Standing:
     """`competitors`: of them only those that have been measured here and did not fail are looked at."""
     logs = {method: measured.logs[method] for method in competitors if method in measured.logs and method not in measured.refused}
     if not logs:
-        return Standing((), measured.launches, 0.0, 0.0)
+        return Standing.settled(measured.launches)
     error_rate = ERROR_RATE / len(logs)
     alive = sorted((method for method in logs if not _is_out(method, logs, measured, error_rate)), key=lambda method: hodges_lehmann(logs[method]))
     if not alive:
-        return Standing((), measured.launches, 0.0, 0.0)
-    best = logs[alive[0]]
-    mean = hodges_lehmann(best)
-    return Standing(tuple(alive), len(best), -math.expm1(mean), -math.expm1(mean - radius(len(best), measured.spread, error_rate)))
+        return Standing.settled(measured.launches)
+    most = max(len(logs[method]) for method in alive)
+    best = next(method for method in alive if len(logs[method]) == most)
+    least = min(hodges_lehmann(logs[method]) - radius(len(logs[method]), measured.spread, error_rate) for method in alive)
+    return Standing(tuple(alive), best, measured.launches, -math.expm1(hodges_lehmann(logs[best])), -math.expm1(least))
 
 
 def _is_out(method: str, logs: dict[str, list[float]], measured: Measured, error_rate: float) -> bool:

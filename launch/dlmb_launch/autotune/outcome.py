@@ -29,6 +29,7 @@ NO_TIME = -1
 _LAUNCH_S = 1.0  # of the plain program, beside its start
 _FEWEST_CALLS, _MOST_CALLS = 5, 500
 _TIMEOUT_S = 120.0
+_DECIDING_ROUNDS = 6  # fewer give no interval that could withdraw a rule
 
 
 @dataclass
@@ -37,12 +38,12 @@ class Exported:
 
     consumer: Consumer
     folder: Path | None = None  # nothing: no rule leaves the default
-    printed: str = ""
     verified: int = NO_TIME
     verify_lines: list[str] = field(default_factory=list)
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
     gain_rounds: int = 0
     gain_problem: str = ""
+    withdrawn: list[dict] = field(default_factory=list)  # rules that the plain program showed to be slower
 
 
 class Finisher:
@@ -54,15 +55,30 @@ class Finisher:
         self._plain = plain
         self._interrupts = interrupts
 
-    def run(self, table: Path, measured: dict[Key, Measured]) -> list[Exported]:
+    def run(self, table: Path, measured: dict[Key, Measured]) -> tuple[Path, list[Exported]]:
+        """And the table that was exported: without the rules that made the plain program slower."""
+        everything = self._exported_and_verified(table)
+        for one in everything:
+            if one.folder and one.consumer.library and one.verified != WRONG:
+                self._measure(one, table, measured)
+                one.withdrawn = [rule for rule in chosen_rules(table, one.consumer.backend) if _is_slower(rule, one)]
+        withdrawn = {rule["id"] for one in everything for rule in one.withdrawn}
+        if withdrawn:
+            kept = table.with_name("table-kept.json")
+            value = load_json(table.read_bytes())
+            value["rules"] = [rule for rule in value["rules"] if rule["id"] not in withdrawn]
+            write_output(kept, json.dumps(value, indent=1) + "\n")
+            table = kept
+            for one, again in zip(everything, self._exported_and_verified(kept)):
+                one.folder, one.verified, one.verify_lines = again.folder, again.verified, again.verify_lines
+        self._write_environment(everything)
+        return table, everything
+
+    def _exported_and_verified(self, table: Path) -> list[Exported]:
         everything = [self._export(consumer, table) for consumer in self._request.consumers]
         for one in everything:
             if one.folder:
                 self._verify(one)
-        self._write_environment(everything)
-        for one in everything:
-            if one.folder and one.consumer.library and one.verified != WRONG:
-                self._measure(one, table, measured)
         return everything
 
     def _export(self, consumer: Consumer, table: Path) -> Exported:
@@ -71,12 +87,13 @@ class Finisher:
             if (folder / "table.json").is_file():  # of an earlier run
                 shutil.rmtree(folder)
             return Exported(consumer)
-        return Exported(consumer, folder.resolve(), self._tune.export(consumer.name, table, folder.resolve()))
+        self._tune.export(consumer.name, table, folder.resolve())
+        return Exported(consumer, folder.resolve())
 
     def _verify(self, one: Exported) -> None:
         """What was seen of these very files is not looked at again."""
-        file = self._request.campaign / "verify" / f"{one.consumer.name}.json"
         digest = _digest(one.folder)
+        file = self._request.campaign / "verify" / f"{one.consumer.name}-{digest[:12]}.json"
         before = _known(file)
         if before.get("files") == digest:
             one.verified, one.verify_lines = before["code"], before["lines"]
@@ -146,13 +163,20 @@ class Finisher:
         return dict(sorted(sizes.items()))
 
 
-def reserve_s(request: Request, startup_s: float) -> float:
+def _is_slower(rule: dict, one: Exported) -> bool:
+    """Whether the plain program is slower at a size of the rule, beyond the interval of enough rounds."""
+    collective = next(plain for in_table, plain in OPERATIONS.values() if in_table == rule["when"]["operation"])
+    sizes = rule["when"]["bytes"]
+    inside = [gain for gain in one.gains.get(collective, []) if sizes["min"] <= gain.bytes <= sizes["max"]]
+    return one.gain_rounds >= _DECIDING_ROUNDS and any(gain.speedup.high < 1 for gain in inside)
+
+
+def reserve_s(operations: int, budget_s: float, startup_s: float) -> float:
     """Of the budget, for what comes after the measuring: not more than a third. A trial of `verify` is up to three launches, at about
     six places of a rule; two rules per operation are usual."""
-    operations = sum(len(request.operations(consumer.backend)) for consumer in request.consumers)
     verify = operations * 2 * 6 * 3 * startup_s / 2  # most of them are shared by neighbours
     gain = operations * (FEWEST_ROUNDS + 2) * 3 * (startup_s + _LAUNCH_S)
-    return min(verify + gain, request.budget_s / 3)
+    return min(verify + gain, budget_s / 3)
 
 
 def _calls(sizes: dict[int, float]) -> int:

@@ -20,6 +20,7 @@ FEWEST_CONFIRM_LAUNCHES = 6  # all six have to agree, or five and the least of t
 SHORTEST_CELL_S, LONGEST_CELL_S = 0.02, 0.2  # more launches tell more than longer ones
 _FULL_LAUNCHES = 2  # with all methods, until most of them are out
 _FEWEST_METHODS = 2
+_FEWEST_FITTED = 4  # launches
 _PLANNED_SHARE = 0.75  # the rest is for what the table asks for, and for launches that take longer
 _USUALLY_LEFT = 3  # cells of a point after that, the default among them
 
@@ -35,12 +36,20 @@ class Cost:
     def of(self, work: Work) -> float:
         return self.startup_s + work.cells * self.cell_s
 
-    def learned(self, cells: int, seconds: float) -> Cost:
-        """From all launches so far with this limit."""
-        return Cost(self.startup_s, max((seconds - self.startup_s) / max(cells, 1), 1e-3), self.limit_s)
 
-    def with_limit(self, limit_s: float) -> Cost:
-        return Cost(self.startup_s, max(self.cell_s - self.limit_s, 0.0) + limit_s, limit_s)
+def fitted(cells: list[int], seconds: list[float], limit_s: float, guess: Cost) -> Cost:
+    """From what launches with so many cells took beside measuring: the line of least squares, where launches of different size say one.
+    A launch is never taken to be faster than one that does nothing, whose time the guess holds."""
+    if not cells:
+        return guess
+    mean_cells, mean_s = math.fsum(cells) / len(cells), math.fsum(seconds) / len(cells)
+    around = math.fsum((count - mean_cells) ** 2 for count in cells)
+    slope = math.fsum((count - mean_cells) * took for count, took in zip(cells, seconds)) / around if around else 0.0
+    startup = mean_s - slope * mean_cells
+    if len(cells) < _FEWEST_FITTED or slope <= 0 or startup < guess.startup_s:
+        startup = guess.startup_s
+        slope = max(mean_s - startup, 0.0) / mean_cells
+    return Cost(startup, slope + limit_s, limit_s)
 
 
 @dataclass(frozen=True)
@@ -159,7 +168,3 @@ def fitting(wanted: Wanted, values: dict[Key, float], launches: int, cost: Cost,
         if launches * sum(cost.of(work) for work in grouped(more, cost)) <= seconds_left:
             taken = more
     return taken
-
-
-def seconds_of(works: list[Work], launches: int, cost: Cost) -> float:
-    return launches * math.fsum(cost.of(work) for work in works)

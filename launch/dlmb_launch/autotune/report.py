@@ -56,16 +56,18 @@ def _noise(found: Findings) -> list[str]:
     if found.noise is None:
         return ["noise: not known, too little was measured"]
     gain = detectable_gain(SEARCH_LAUNCHES, found.noise)
-    return [f"noise {100 * found.noise:.1f} % from launch to launch: {SEARCH_LAUNCHES} launches find a gain of {100 * gain:.1f} % four times out of five"]
+    text = f"noise {100 * found.noise:.1f} % from launch to launch: {SEARCH_LAUNCHES} launches find a gain of {100 * gain:.1f} %"
+    return [f"{text} four times out of five"]
 
 
 def _outcome(one: Exported, found: Findings) -> list[str]:
     name = one.consumer.name
     if not one.folder:
-        return [f"{name}: nothing is faster than the library's own choice beyond chance, so nothing is exported"]
+        return [*_withdrawn(one), f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
     lines = [f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}"]
+    lines += _withdrawn(one)
     lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}')}")
     for collective, gains in one.gains.items():
         speedups = [gain.speedup.value for gain in gains]
@@ -76,6 +78,11 @@ def _outcome(one: Exported, found: Findings) -> list[str]:
         reason = one.gain_problem or f"{one.gain_rounds} rounds were made in the time that was left"
         lines.append(f"{name}: no gain was measured in a plain program: {reason}")
     return lines
+
+
+def _withdrawn(one: Exported) -> list[str]:
+    rules = [f"{rule['choose']['method']} from {rule['when']['bytes']['min']} to {rule['when']['bytes']['max']} bytes" for rule in one.withdrawn]
+    return [f"{one.consumer.name}: withdrawn, because a plain program is slower with them: {'; '.join(rules)}"] if rules else []
 
 
 def _slower(gains: list[SizeGain]) -> str:
@@ -124,9 +131,8 @@ def _gain_table(one: Exported, collective: str, gains: list[SizeGain]) -> list[s
     lines += ["| bytes | before us | after us | before / after | 95 % interval | control |", "|--:|--:|--:|--:|--:|--:|"]
     for gain in gains:
         interval = f"{gain.speedup.low:.2f} to {gain.speedup.high:.2f}"
-        lines.append(
-            f"| {gain.bytes} | {gain.default_ns / 1000:.2f} | {gain.file_ns / 1000:.2f} | {gain.speedup.value:.2f} | {interval} | {gain.control.value:.2f} |"
-        )
+        times = f"{gain.default_ns / 1000:.2f} | {gain.file_ns / 1000:.2f}"
+        lines.append(f"| {gain.bytes} | {times} | {gain.speedup.value:.2f} | {interval} | {gain.control.value:.2f} |")
     return [*lines, ""]
 
 
@@ -151,7 +157,8 @@ def _point_row(key: Key, standing: Standing | None) -> str:
         return f"{begin} 0 | not measured | | | |"
     if not standing.alive:
         return f"{begin} {standing.launches} | the library's own | | | |"
-    return f"{begin} {standing.launches} | {standing.alive[0]} | {100 * standing.gain:.0f} % | {100 * standing.gain_possible:.0f} % | {len(standing.alive)} |"
+    gains = f"{100 * standing.gain:.0f} % | {100 * standing.gain_possible:.0f} %"
+    return f"{begin} {standing.launches} | {standing.best} | {gains} | {len(standing.alive)} |"
 
 
 def _how() -> list[str]:

@@ -64,11 +64,10 @@ class TuneProgram:
             raise TuneFailed(done.output.strip())
         return done.output
 
-    def export(self, consumer: str, table: Path, folder: Path) -> str:
+    def export(self, consumer: str, table: Path, folder: Path) -> None:
         done = self._run(["export", "--to", consumer, table, "-o", folder])
         if done.code != 0:
             raise TuneFailed(done.output.strip())
-        return done.output
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
         options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]

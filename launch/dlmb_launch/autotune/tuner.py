@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from dlmb_launch.autotune import campaign as steps
@@ -20,12 +21,12 @@ from dlmb_launch.autotune.observations import Key, Measured
 from dlmb_launch.autotune.planning import Candidate, Cost, Wanted, Work
 from dlmb_launch.autotune.points import shown_sizes
 from dlmb_launch.autotune.request import Request
-from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram
+from dlmb_launch.autotune.tune_program import NEXT, Counting, TuneProgram, chosen_rules
 from dlmb_launch.sweep import sweep_file
 from dlmb_launch.sweep.sweep_file import Launch
 
 _SURVEY_SIZE = 64 << 10
-_UNKNOWN_GAIN = 0.5  # what may be possible where nothing has been measured
+_UNKNOWN_GAIN = 1.0  # what may be possible where nothing has been measured: the most
 _OVERHEAD_S = 0.1  # of a cell, until launches say it
 _MOST_TRIES = 2  # further launches of a point whose launches bring no time
 _MOST_STEPS = {"confirm": 1, "repeat": 2, "refine": 1}  # of a point
@@ -71,31 +72,46 @@ class Tuner:
         return found
 
     def cost(self, limit_s: float) -> Cost:
-        """From the launches so far: what a cell takes beside the time that it measures."""
-        cells, seconds = 0, 0.0
+        """From the launches so far: what a launch takes without its cells, and a cell beside the time that it measures."""
+        cells: list[int] = []
+        seconds: list[float] = []
         for step in self.campaign.steps():
             if step.kind == steps.SURVEY:
                 continue
             for launch in sweep_file.launches(step.sweep):
                 took = step.folder.status(launch).get("seconds")
                 if took is not None:
-                    count = cells_of(launch.program)
-                    cells += count
-                    seconds += max(took - self._startup_s - count * _limit(step), 0.0)
-        overhead = seconds / cells if cells else _OVERHEAD_S
-        return Cost(self._startup_s, overhead + limit_s, limit_s)
+                    cells.append(cells_of(launch.program))
+                    seconds.append(took - cells[-1] * _limit(step))
+        return planning.fitted(cells, seconds, limit_s, Cost(self._startup_s, _OVERHEAD_S + limit_s, limit_s))
 
     # The order of things
 
-    def run(self, reserve_s: float) -> None:
-        """reserve_s: of the budget, for what comes after. Raises LaunchFailed, Stopped, TuneFailed."""
-        self._reserve_s = reserve_s
+    def run(self, reserve_s: Callable[[int], float]) -> None:
+        """reserve_s: of the budget, for what comes after, by the number of operations that files are made for. Raises LaunchFailed, Stopped,
+        TuneFailed."""
+        self._reserve_s = reserve_s(len(self._operations()))
         for step in self.campaign.steps():
             if self.campaign.left(step):
                 self._run(step)
         self._survey()
+        self._decide()
+        # What is kept for operations without a faster method is left for those that are open.
+        self._reserve_s = reserve_s(min(self._chosen_operations() + 1, len(self._operations())))
+        self._decide()
+
+    def _decide(self) -> None:
         while (step := self._next_search() or self._next_of_table()) and self._run(step):
             pass
+
+    def _operations(self) -> set[tuple[str, str]]:
+        return {(backend, point.operation) for backend, point in self.request.weights}
+
+    def _chosen_operations(self) -> int:
+        if not self.table.is_file():
+            return 0
+        rules = [rule for consumer in self.request.consumers for rule in chosen_rules(self.table, consumer.backend)]
+        return len({(rule["scope"], rule["when"]["operation"]) for rule in rules})
 
     def _time_left(self) -> float:
         return self._clock.left_s - self._reserve_s
@@ -125,6 +141,13 @@ class Tuner:
             value = planning.value_of(standing, weight) if standing else weight * _UNKNOWN_GAIN
             found.append(Candidate(key, methods, len(competitors[key[0], key[1].operation]), launches, value))
         return found
+
+    def least_budget_s(self) -> float:
+        """With which one point can be decided, by what is known of launches here."""
+        cost = self.cost(planning.SHORTEST_CELL_S)
+        candidates = self.candidates(self.measured())
+        needed = [planning.launches_to_decide([each]) * cost.startup_s + each.cells_to_decide() * cost.cell_s for each in candidates]
+        return self._clock.spent_s + self._reserve_s + min(needed, default=0.0)
 
     def _launches_of_points(self, kind: str) -> Counter[Key]:
         count: Counter[Key] = Counter()
@@ -238,7 +261,7 @@ class Tuner:
         cost = self.cost(_limit(step))
 
         def begin(_: Step, launch: Launch) -> bool:
-            expected = self._startup_s if step.kind == steps.SURVEY else self._startup_s + cells_of(launch.program) * cost.cell_s
+            expected = self._startup_s if step.kind == steps.SURVEY else cost.startup_s + cells_of(launch.program) * cost.cell_s
             if self._time_left() < expected:
                 return False
             self._clock.say(f"{step.path.stem} {_launch_text(step, launch)}")
