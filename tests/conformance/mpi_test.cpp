@@ -60,26 +60,34 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
 }
 
 /// Synchronizations that wait for the peers do not take steps that overlap; MPI_Accumulate does not take all elements.
+/// Memory of MPI_Win_allocate is copied to and from, which each synchronization has to order; that of MPI_Win_create is
+/// tried with one of either kind. More ranks than four differ only in the time that they take.
 TEST(OneSided, EveryKnobDeliversEveryByte) {
     std::unique_ptr<Bootstrap> const bootstrap = make_mpi_bootstrap();
+    if (bootstrap->size() > 4) {
+        GTEST_SKIP() << "up to four ranks try the knobs";
+    }
     auto const backend = std::move(make_backend("mpi", {.bootstrap = *bootstrap}).value());
     std::string why_not;
     auto const memory = make_memory(MemoryKind::host, why_not);
     std::vector<CorpusEntry> const entries = corpus(bootstrap->size());
+    std::vector<std::string> knobs;
+    for (std::string const sync : {"flush", "lock", "lock_all", "fence", "pscw"}) {
+        knobs.push_back(":sync=" + sync + ":window=allocate");
+    }
+    knobs.insert(knobs.end(), {":sync=lock:window=create", ":sync=fence:window=create"});
     for (std::string const method : {"put", "get", "accumulate"}) {
-        for (std::string const sync : {"flush", "lock", "lock_all", "fence", "pscw"}) {
-            for (std::string const window : {"create", "allocate"}) {
-                std::string const choice = method + ":sync=" + sync + ":window=" + window;
-                CorpusResult const result = run_method(entries, choice, *bootstrap, *backend, *memory);
-                EXPECT_GT(result.iterations, 0U) << choice;
-                for (std::string const& problem : result.problems) {
-                    ADD_FAILURE() << problem;
-                }
-                for (Declined const& declined : result.declined) {
-                    EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos || is_known_fault(declined) ||
-                                method == "accumulate")
-                        << choice << ", " << declined.entry << ": " << declined.reason;
-                }
+        for (std::string const& knob : knobs) {
+            std::string const choice = method + knob;
+            CorpusResult const result = run_method(entries, choice, *bootstrap, *backend, *memory);
+            EXPECT_GT(result.iterations, 0U) << choice;
+            for (std::string const& problem : result.problems) {
+                ADD_FAILURE() << problem;
+            }
+            for (Declined const& declined : result.declined) {
+                EXPECT_TRUE(declined.reason.find("overlap") != std::string::npos || is_known_fault(declined) ||
+                            method == "accumulate")
+                    << choice << ", " << declined.entry << ": " << declined.reason;
             }
         }
     }

@@ -27,8 +27,8 @@ class BrokenLaunches(unittest.TestCase):
         self.results = pathlib.Path(self.folder.name) / "moe.jsonl"
 
     def start(self, *arguments):
-        """Ten cells of one to two seconds each, on 3 ranks."""
-        return subprocess.Popen(mpirun(3, MOE, *SWEEP, "--time-limit", "2", "--results", str(self.results), *arguments),
+        """Ten cells of about half a second each, on 3 ranks."""
+        return subprocess.Popen(mpirun(3, MOE, *SWEEP, "--time-limit", "0.6", "--results", str(self.results), *arguments),
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | self.mark)
 
     def wait_for_cells(self, count):

@@ -18,7 +18,12 @@ foreach(transports IN LISTS transport_sets)
                                               "${DLMB_MPI_TEST_ENVIRONMENT};UCX_TLS=${transports}")
 endforeach()
 dlmb_add_mpi_test(ucx_mix_test SOURCES ucx_mix_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4 LABELS slow)
-dlmb_add_mpi_test(ucx_large_block_test SOURCES ucx_large_block_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 LABELS slow)
+dlmb_add_mpi_test(ucx_large_block_test SOURCES ucx_large_block_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 LONG 2 LABELS slow)
+add_test(
+    NAME ucx_large_block_test.few
+    COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:ucx_large_block_test>
+            --gtest_filter=*ABlock*/linear:*AWindow*/get)
+set_tests_properties(ucx_large_block_test.few PROPERTIES LABELS "mpi;slow" PROCESSORS 2 TIMEOUT 180 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
 # What UCX is really given, counted by wrappers before its functions.
 dlmb_add_mpi_test(
     ucx_interception_test
@@ -26,7 +31,8 @@ dlmb_add_mpi_test(
     LINK dlmb::backends dlmb::algorithms dlmb::bootstrap_mpi dlmb::all_patterns ucx::ucp ${CMAKE_DL_LIBS}
     RANKS 1 2 4)
 
-# The conformance corpus on device memory of the test doubles, which the program itself cannot touch.
+# The conformance corpus on device memory of the test doubles, which the program itself cannot touch. Two ranks take the
+# paths that four take.
 if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)
     add_dependencies(dlmb_mpi_tests dlmb_fake_gpu dlmb_fake_ucx_cuda)
     foreach(ranks 1 2 4)
@@ -36,7 +42,7 @@ if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)
                 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} env
                 LD_PRELOAD=$<TARGET_FILE:dlmb_fake_gpu>:$<TARGET_FILE:dlmb_fake_ucx_cuda> DLMB_FAKE_GPU_PROTECT=1
                 $<TARGET_FILE:conformance_mpi> --gtest_filter=*/ucx_*)
-        set_tests_properties(conformance_mpi.ucx.fake_gpu.np${ranks} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 300 ENVIRONMENT
-                                                                                 "${DLMB_MPI_TEST_ENVIRONMENT}")
+        set_tests_properties(conformance_mpi.ucx.fake_gpu.np${ranks} PROPERTIES LABELS "mpi;$<$<EQUAL:${ranks},2>:long>" PROCESSORS 2 TIMEOUT 300
+                                                                      ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
     endforeach()
 endif()

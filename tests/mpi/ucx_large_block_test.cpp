@@ -37,7 +37,8 @@ TEST_P(UcxLargeBlock, AWindowOfMessagesAbove2GiBArrivesWhole) {
     backend->quiesce();
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, UcxLargeBlock, testing::Values("linear", "pairwise", "put", "get"));
+INSTANTIATE_TEST_SUITE_P(Methods, UcxLargeBlock, testing::Values("linear", "pairwise", "put", "get"),
+                         [](auto const& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace dlmb::ucx

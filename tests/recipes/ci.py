@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import unittest
 from xml.etree import ElementTree
 
@@ -26,7 +27,7 @@ program = "moe_alltoall"
 """
 
 # A test double of dlmb_moe_alltoall: its times are made up, twice as long where its results' path holds a word in SLOW.
-PROGRAM = """#!/usr/bin/env python3
+PROGRAM = f"#!{sys.executable} -IS" + """
 import os, sys, json, uuid
 launch, cell = {launch!r}, {cell!r}
 path = sys.argv[sys.argv.index("--results") + 1]

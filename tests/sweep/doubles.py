@@ -3,6 +3,7 @@
 """Test doubles of a launcher and of DLMB's programs: scripts that write result lines and measure nothing."""
 
 import json
+import sys
 from pathlib import Path
 
 CELLS = ("cell-a", "cell-b", "cell-c")
@@ -17,8 +18,8 @@ while [ $# -gt 0 ]; do case $1 in -np | --bind-to) shift 2 ;; *) break ;; esac; 
 exec "$@"
 """
 
-# Appends one line per cell; skips what is ok already; behaves as DOUBLE_BEHAVIOUR says.
-_PROGRAM = """#!/usr/bin/env python3
+# Appends one line per cell; skips what is ok already; behaves as DOUBLE_BEHAVIOUR says. Needs only the standard library.
+_PROGRAM = f"#!{sys.executable} -IS" + """
 import json, os, sys, time
 arguments = sys.argv[1:]
 results = arguments[arguments.index("--results") + 1]

@@ -19,9 +19,9 @@ CONSUMER = sys.argv.pop(1)  # openmpi or mpich
 # MPICH's ranks spin: with two on a core, or two that move, nothing is measured but that.
 RANKS = {"openmpi": ["-n", "4"], "mpich": ["-n", "2", "-bind-to", "core"]}[CONSUMER]
 TIME_S = {"openmpi": "0.02", "mpich": "0.04"}  # of a cell; two ranks take several times as long to show a winner
-LAUNCHES = 8  # fewer cannot be significant among eight cells
+LAUNCHES = 8  # as many as the documentation asks for
 SIZES = {"openmpi": "1K:2K", "mpich": "16K:32K"}[CONSUMER]  # two neighbours: what is not confirmed must hold at both
-OPERATIONS = "allreduce,allgather,broadcast,alltoall"
+OPERATIONS = "allreduce,alltoall"  # with a reduction and without; of the others: verify_open_mpi.py
 
 
 def launch(results: pathlib.Path) -> None:
@@ -46,7 +46,7 @@ class Chain(unittest.TestCase):
                         "--methods", "algorithm", "--accept", "oversubscribed,quick,unconfirmed")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             rules = json.loads(table.read_text(encoding="utf-8"))["rules"]
-            self.assertEqual({rule["when"]["operation"] for rule in rules}, {"allreduce", "allgather", "broadcast", "exchange"})
+            self.assertEqual({rule["when"]["operation"] for rule in rules}, {"allreduce", "exchange"})
 
             done = tune("export", "--to", CONSUMER, table, "-o", folder / "tuned")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

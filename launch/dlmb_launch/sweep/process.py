@@ -66,13 +66,14 @@ class Process:
 
     def wait(self, timeout_s: float, interrupts: Interrupts) -> Outcome:
         end = time.monotonic() + timeout_s
-        while self._child.poll() is None:
-            late = time.monotonic() > end
+        while True:
+            try:
+                return Outcome(self._child.wait(_POLL_SECONDS), False, bool(interrupts.received))
+            except subprocess.TimeoutExpired:
+                late = time.monotonic() > end
             if late or interrupts.received:
                 end_group(self._child.pid)
                 return Outcome(self._child.wait(), late, not late)
-            time.sleep(_POLL_SECONDS)
-        return Outcome(self._child.returncode, False, bool(interrupts.received))
 
 
 def end_group(leader: int) -> None:
