@@ -22,7 +22,7 @@ std::string const& leaf_prefix(std::string const& collective) {
 }
 
 MpichInfo small_library() {
-    MpichInfo info{"", {}, "small.so"};
+    MpichInfo info{"", {}, "small.so", "4.0.2"};
     Tree tree;
     for (std::string const collective :
          {"bcast", "allreduce", "allgather", "alltoall", "alltoallv", "reduce_scatter_block", "barrier"}) {
@@ -140,7 +140,7 @@ TEST(MpichExport, ClampsAtTheLargestNumberThatAtoiReads) {
 TEST(MpichExport, RefusesALibraryWithoutATree) {
     EXPECT_THROW((void)read_mpich("/dev/null"), UsageError);
     EXPECT_THROW((void)read_mpich("/nonexistent"), UsageError);
-    EXPECT_THROW((void)to_mpich({}, {}, {"{", {}, "broken.so"}), UsageError);
+    EXPECT_THROW((void)to_mpich({}, {}, {"{", {}, "broken.so", "4.0.2"}), UsageError);
 }
 
 }  // namespace
