@@ -29,10 +29,9 @@ HEAD = ["| `--to` | library | version | from |", "|---|---|---|---|"]
 SECONDS = 300
 SKIPPED = 77
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 os.environ.setdefault("DLMB_SOURCE", str(SOURCE))
 os.environ.setdefault("DLMB_TUNE", "dlmb_tune")
-import exports  # noqa: E402
+import exports  # noqa: E402  (reads the variables)
 
 
 class Missing(Exception):
@@ -71,7 +70,7 @@ PAIRS = (
     Pair("mpich", "MPICH", "5.0.2", "PyPI", "ci-mpich", "mpich==5.0.2", aliases=MPICH_NAME, short=True),
     Pair("ucx", "UCX", "1.13.1", "Debian 12", "ci-gcc"),
     Pair("ucx", "UCX", "1.22.0", "PyPI (libucx-cu12)", "ci-gcc", "libucx-cu12==1.22.0", UCX_FOLDER),
-    Pair("ucc", "UCC", "1.8.0", "its sources, with UCX 1.22.0", "consumers-ucc", "libucx-cu12==1.22.0", UCX_FOLDER),
+    Pair("ucc", "UCC", "1.8.0", "its sources, with UCX 1.22.0", "ci-ucc", "libucx-cu12==1.22.0", UCX_FOLDER),
 )
 
 

@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -77,15 +78,24 @@ public:
     [[nodiscard]] bool cannot_run() { return run(2, {}).exit_code == exit_nothing_ran; }
 
 private:
-    /// One run shows every size of every collective.
+    /// One run shows every size of every collective. Its output is the log.
     Finished const& run(std::uint64_t ranks, Environment environment) {
         auto const [place, is_new] = runs_.try_emplace({ranks, environment});
-        if (is_new) {
-            environment["UCC_LOG_LEVEL"] = "debug";  // from this level on the map names functions
-            place->second = run_ranks(mpiexec_, ranks, environment,
-                                      {sibling_program("dlmb_collective").string(), "--operation", "allreduce",
-                                       "--backend", "ucc", "-m", "64:64", "-i", "1"},
-                                      std::chrono::seconds(120));
+        if (!is_new) {
+            return place->second;
+        }
+        TemporaryFolder const logs;
+        environment["UCC_LOG_LEVEL"] = "debug";                       // from this level on the map names functions
+        environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // UCC logs by UCX; on a terminal ranks' lines mix
+        place->second = run_ranks(mpiexec_, ranks, environment,
+                                  {sibling_program("dlmb_collective").string(), "--operation", "allreduce", "--backend",
+                                   "ucc", "-m", "64:64", "-i", "1"},
+                                  std::chrono::seconds(120));
+        for (auto const& entry : std::filesystem::directory_iterator(logs.path())) {
+            std::ifstream const file(entry.path());
+            std::ostringstream log;
+            log << file.rdbuf();
+            place->second.output += log.str();
         }
         return place->second;
     }
@@ -102,12 +112,12 @@ private:
             if (line.find("COLL_SCORE_MAP") != line.npos) {
                 in_team = line.find(team) != line.npos;
                 in_collective = false;
-            } else if (line.find("UCC  INFO") != line.npos || line.find("UCC INFO") != line.npos) {
-                in_collective = line.ends_with(fmt::format(" {}", heading_of(probe.collective)));
             } else if (in_team && in_collective && line.find("Host:") != line.npos) {
                 if (std::string const function = function_at(line, size_in_ucc(probe)); !function.empty()) {
                     return {function};
                 }
+            } else if (line.find("score_map") != line.npos) {
+                in_collective = line.ends_with(fmt::format(" {}", heading_of(probe.collective)));
             }
         }
         return {"UCC logged no score map with this collective and size", true};
