@@ -111,9 +111,11 @@ TRIALS = {
 }
 
 
-def last_third_missing(text: str) -> str:
-    """Of what acts: cut inside the last line that is no comment."""
-    return text[: len(text.rstrip()) * 2 // 3] if "{" in text else text.rstrip()[:-4]
+def truncated(text: str) -> str:
+    """Cut in the middle of what acts: the last line."""
+    text = text.rstrip()
+    begin_of_line = text.rfind("\n") + 1
+    return text[: (begin_of_line + len(text)) // 2]
 
 
 @dataclass
@@ -158,7 +160,7 @@ class Library:
         build = SOURCE / "build" / self.pair.build
         for step in (
             ["cmake", "--preset", "ci-gcc", "-B", build, f"-DUCC_ROOT={ucc_root}", f"-Ducx_DIR={libraries / 'cmake' / 'ucx'}"],
-            ["cmake", "--build", build, "--target", "dlmb_tune", "dlmb_plain_mpi", "dlmb_collective"],
+            ["cmake", "--build", build, "--target", "dlmb_tune", "dlmb_plain_mpi", "dlmb_collective", "dlmb_info"],
         ):
             done = run(step, seconds=3600)
             if done.returncode != 0:
@@ -167,19 +169,16 @@ class Library:
 
     def version(self) -> str:
         """Of the library that the programs find."""
-        wanted = {"openmpi": "mpi_library", "mpich": "mpi_library"}.get(self.pair.consumer)
-        if wanted:
-            text = run([self.programs / "dlmb_plain_mpi"], self.environment).stdout
-            return re.search(r"(?:Open MPI v|MPICH Version:\s*)([\d.]+)", text)[1]
-        return self.pair.version if self.pair.wheel else installed_ucx()
+        shown = {"ucx": r'"ucx_version": "([\d.]+)"', "ucc": r'"ucc_version": "([\d.]+)"'}.get(self.pair.consumer)
+        command = [self.programs / "dlmb_info", "--json"] if shown else [self.programs / "dlmb_plain_mpi"]
+        text = run(command, self.environment).stdout
+        found = re.search(shown or r"(?:Open MPI v|MPICH Version:\s*)([\d.]+)", text)
+        if not found:
+            raise Missing(f"{command[0]} does not say the version: {text[-300:]}")
+        return found[1]
 
     def tune(self, *arguments: object) -> subprocess.CompletedProcess:
         return run([self.programs / "dlmb_tune", *arguments], self.environment)
-
-
-def installed_ucx() -> str:
-    found = re.search(r"version ([\d.]+)", run(["ucx_info", "-v"]).stdout)
-    return found[1] if found else ""
 
 
 def run(command: list[object], environment: dict[str, str] | None = None, seconds: int = SECONDS) -> subprocess.CompletedProcess:
@@ -206,7 +205,7 @@ def faults_of(library: Library, version: str) -> list[str]:
         trial.write(folder / "other.json", trial.other)
         library.tune("export", *told, folder / "other.json", "-o", folder / "other")
         wrong = (folder / "other" / trial.file).read_text(encoding="utf-8").replace(str(folder / "other"), str(folder / "tuned"))
-        for what, text in (("true", whole), ("emptied", ""), ("truncated", last_third_missing(whole)), ("wrong", wrong)):
+        for what, text in (("true", whole), ("emptied", ""), ("truncated", truncated(whole)), ("wrong", wrong)):
             file.write_text(text, encoding="utf-8")
             done = library.tune("verify", *told, table, "--files", folder / "tuned", "--rounds", "0")
             said = done.stdout + done.stderr
