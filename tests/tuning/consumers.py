@@ -144,7 +144,10 @@ class Library:
         place = self.folder / self.pair.wheel.replace("==", "-")
         if not (place / "installed").is_file():
             shutil.rmtree(place, ignore_errors=True)
-            venv.create(place, with_pip=True)
+            try:
+                venv.create(place, with_pip=True)
+            except subprocess.CalledProcessError:
+                raise Missing("Python makes no environment: python3-venv is not installed") from None
             done = run([place / "bin" / "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", self.pair.wheel])
             if done.returncode != 0:
                 raise Missing(f"pip install {self.pair.wheel}: {(done.stderr.strip() or 'failed').splitlines()[-1]}")
