@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
-#include "common/app/reporter.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 
 #include <fmt/format.h>
@@ -74,8 +73,11 @@ public:
         return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
     }
 
-    /// Whether this build has UCC at all.
-    [[nodiscard]] bool cannot_run() { return run(2, {}).exit_code == exit_nothing_ran; }
+    /// Why nothing can be tried here; empty: it can.
+    [[nodiscard]] std::string obstacle() {
+        Finished const& finished = run(2, {});
+        return finished.exit_code == 0 ? "" : "UCC does not run here: " + failure(finished).text;
+    }
 
 private:
     /// One run shows every size of every collective. Its output is the log.
@@ -131,9 +133,13 @@ private:
 }  // namespace
 
 Verification verify_ucc(VerifyRequest const& request) {
+    std::string const memory = complete(request.request.slice, request.table, "ucc").memory;
+    if (!memory.empty() && memory != "host") {
+        return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
+    }
     UccTrial trial(request.mpiexec);
-    if (trial.cannot_run()) {
-        return {{}, {}, "UCC cannot run here; dlmb_info says why"};
+    if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
+        return {{}, {}, std::move(obstacle)};
     }
     return verify_rules(request, trial);
 }
