@@ -63,6 +63,25 @@ class OpenMpi(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertNotIn("ok ", done.stdout)
 
+    def test_nothing_left_to_try_is_not_ok(self) -> None:
+        """Everything is as without the export, because the export holds no rule."""
+        lost = rule("r0", "mpi", "allreduce", (65536, 65536), algorithm="of another version", family=FAMILY)
+        done = verify(write_table(self.table, [lost]))
+        self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+        self.assertIn("skipped: no rule of the table that could be exported", done.stdout)
+
+    def test_variables_that_are_not_set_are_noticed(self) -> None:
+        output = self.export()
+        script = output / "env.sh"
+        script.write_text("", encoding="utf-8")
+        done = verify(output / "table.json", "--files", output)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("WRONG  allreduce of 65536 bytes, 4 ranks: ring: ", done.stdout)
+        script.write_text("export VARIABLE='cut o", encoding="utf-8")
+        done = verify(output / "table.json", "--files", output)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
+        self.assertIn("env.sh: cannot be sourced", done.stderr)
+
     def test_a_broken_file_is_noticed(self) -> None:
         output = self.export()
         for name, content in (("missing", None), ("of another version", "rule-file-version-2\n1\n2 1\n4 1\n0 4 0 0\n"),

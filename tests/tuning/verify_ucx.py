@@ -21,7 +21,9 @@ class Ucx(unittest.TestCase):
             done = tune("verify", "--to", "ucx", table)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("ok     rendezvous from 256K bytes on; the export says 262144", done.stdout)
-            done = tune("verify", "--to", "ucx", table, "--files", folder)
+            self.assertEqual(tune("export", "--to", "ucx", table, "-o", folder / "tuned").returncode, 0)
+            (folder / "tuned" / "ucx.conf").unlink()
+            done = tune("verify", "--to", "ucx", table, "--files", folder / "tuned")
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
 

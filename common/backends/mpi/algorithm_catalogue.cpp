@@ -57,48 +57,45 @@ bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
 }
 
 // MPICH's variables MPIR_CVAR_<CALL>_INTRA_ALGORITHM. They are plain ints, any value is taken, and a wrong one ends the
-// job at the next call: only ids of versions whose list was read are offered. An id is the place in the list of
-// src/mpi/coll/cvars.txt; lists differ between versions.
+// job at the next call. The id of an algorithm is its place in the variable's description, from which the library's own
+// list is generated (maint/extractcvars). Lists differ between versions.
 
-// It makes the same call on the ranks of a node, where it is chosen again: 4.0.2 goes on until the stack is full.
-constexpr std::string_view never_ends = "smp";
+/// What needs no parameters. Those with some (tree, recexch, k_*, recursive_multiplying) are left out: a file cannot
+/// say them, and without them the library crashes or hangs. So is smp: it makes the same call on the ranks of a node,
+/// where it is chosen again; 4.0.2 goes on until the stack is full.
+constexpr std::string_view without_parameters[] = {"binomial",
+                                                   "brucks",
+                                                   "dissemination",
+                                                   "linear",
+                                                   "nb",
+                                                   "noncommutative",
+                                                   "pairwise",
+                                                   "pairwise_sendrecv_replace",
+                                                   "recursive_doubling",
+                                                   "recursive_halving",
+                                                   "reduce_scatter_allgather",
+                                                   "reduce_scatter_gather",
+                                                   "ring",
+                                                   "scatter_recursive_doubling_allgather",
+                                                   "scatter_ring_allgather",
+                                                   "scattered"};
 
-bool is_left_out(CollectiveCall call, std::string_view name) {
-    // An assertion of 4.0.2 ends the process where the counts of MPI_Reduce_scatter differ.
-    return name == never_ends || (call == CollectiveCall::reduce_scatter && name == "noncommutative");
+/// In descriptions of 4.0 nothing separates a name from the words before it: "Force ring algorithmnb  - Force". Then it
+/// is the longest known name that they end with.
+std::string_view known_name(std::string_view words, bool in_lines) {
+    std::string_view longest;
+    for (std::string_view const name : without_parameters) {
+        bool const is_it = in_lines ? words == name : words.ends_with(name);
+        longest = is_it && name.size() > longest.size() ? name : longest;
+    }
+    return longest;
 }
 
-/// MPICH 4.0; tried out with 4.0.2. Id 1 is the first.
-std::vector<std::string> names_of_4_0(CollectiveCall call) {
-    switch (call) {
-    case CollectiveCall::allreduce:
-        return {"nb", "smp", "recursive_doubling", "reduce_scatter_allgather"};
-    case CollectiveCall::reduce:
-        return {"binomial", "nb", "smp", "reduce_scatter_gather"};
-    case CollectiveCall::reduce_scatter:
-        return {"nb", "noncommutative", "pairwise", "recursive_doubling", "recursive_halving"};
-    case CollectiveCall::allgatherv:
-        return {"brucks", "nb", "recursive_doubling", "ring"};
-    case CollectiveCall::gather:
-    case CollectiveCall::scatter:
-        return {"binomial", "nb"};
-    case CollectiveCall::gatherv:
-    case CollectiveCall::scatterv:
-        return {"linear", "nb"};
-    case CollectiveCall::barrier:
-        return {"nb", "smp", "dissemination"};
-    case CollectiveCall::reduce_scatter_block:
-        return {"noncommutative", "recursive_doubling", "pairwise", "recursive_halving", "nb"};
-    case CollectiveCall::allgather:
-        return {"brucks", "nb", "recursive_doubling", "ring"};
-    case CollectiveCall::bcast:
-        return {"binomial", "nb", "smp", "scatter_recursive_doubling_allgather", "scatter_ring_allgather"};
-    case CollectiveCall::alltoall:
-        return {"brucks", "nb", "pairwise", "pairwise_sendrecv_replace", "scattered"};
-    case CollectiveCall::alltoallv:
-        return {"nb", "pairwise_sendrecv_replace", "scattered"};
-    }
-    throw Error("collective call out of range");
+/// From 4.1 on such calls within one node run release_gather after some calls (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD),
+/// whatever these variables say. Seen with 4.1.3, 4.2.3, 4.3.2 and 5.0.2: every algorithm then copies the same bytes.
+bool is_left_to_the_node(CollectiveCall call) {
+    return call == CollectiveCall::allreduce || call == CollectiveCall::bcast || call == CollectiveCall::reduce ||
+           call == CollectiveCall::barrier;
 }
 
 std::string cvar_of(CollectiveCall call) {
@@ -118,24 +115,26 @@ AlgorithmCatalogue mpich_algorithms(std::string_view version) {
     catalogue.strictness = ControlVariable::find("MPIR_CVAR_COLLECTIVE_FALLBACK");
     catalogue.strict = 0;
     std::string_view const number = version.substr(std::min(version.size(), version.find_first_of("0123456789")));
-    if (!version.starts_with("MPICH") || !number.starts_with("4.0")) {
-        catalogue.why_not = fmt::format("the ids of the algorithms of this library ({}) are not known; those of MPICH "
-                                        "4.0 are",
-                                        version);
+    if (!version.starts_with("MPICH")) {  // relatives have the variables, too, and obey others
+        catalogue.why_not =
+            fmt::format("the algorithms of this library ({}) are not known; those of MPICH are", version);
         return catalogue;
     }
+    bool const leaves_to_the_node = !number.starts_with("4.0");
     for (CollectiveCall const call : every_collective_call) {
-        if (auto variable = ControlVariable::find(cvar_of(call))) {
+        auto variable = ControlVariable::find(cvar_of(call));
+        if (variable && !(leaves_to_the_node && is_left_to_the_node(call))) {
             CallAlgorithms offered{std::move(*variable), {}, {}};
-            int id = 0;
-            for (std::string const& name : names_of_4_0(call)) {
-                ++id;
-                if (!is_left_out(call, name)) {
-                    offered.algorithms.push_back({name, id});
-                }
-            }
+            offered.algorithms = mpich_algorithms_in(offered.variable.description());
+            // An assertion of 4.0.2 ends the process where the counts of MPI_Reduce_scatter differ.
+            std::erase_if(offered.algorithms, [call](NamedValue const& item) {
+                return call == CollectiveCall::reduce_scatter && item.name == "noncommutative";
+            });
             catalogue.calls.emplace(call, std::move(offered));
         }
+    }
+    if (std::ranges::all_of(catalogue.calls, [](auto const& each) { return each.second.algorithms.empty(); })) {
+        catalogue.why_not = fmt::format("this library ({}) does not say which algorithms its variables name", version);
     }
     return catalogue;
 }
@@ -197,6 +196,23 @@ std::vector<Bytes> segments(CollectiveCall call, std::string_view algorithm) {
 }
 
 }  // namespace
+
+std::vector<NamedValue> mpich_algorithms_in(std::string_view description) {
+    constexpr std::string_view mark = " - Force";  // behind each name but that of id 0, "auto"
+    bool const in_lines = description.find('\n') != description.npos;
+    std::vector<NamedValue> found;
+    int id = 0;
+    for (std::size_t at = description.find(mark); at != description.npos; at = description.find(mark, at + 1)) {
+        ++id;
+        std::string_view words = description.substr(0, at);
+        words = words.substr(0, words.find_last_not_of(' ') + 1);
+        words = words.substr(words.find_last_of(" \n") + 1);
+        if (std::string_view const name = known_name(words, in_lines); !name.empty()) {
+            found.push_back({std::string(name), id});
+        }
+    }
+    return found;
+}
 
 AlgorithmCatalogue open_mpi_algorithms() {
     AlgorithmCatalogue catalogue;

@@ -13,6 +13,7 @@ namespace dlmb::mpi {
 namespace {
 
 constexpr int longest_name = 256;
+constexpr int longest_description = 8192;
 
 /// MPI_T offers a type by its MPI datatype; only the width tells int from unsigned, size_t and Open MPI's bool.
 bool holds_whole_numbers(int bytes) {
@@ -64,15 +65,19 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
         return std::nullopt;
     }
     int no_text = 0;
+    std::vector<char> description(longest_description);
+    int description_length = longest_description;
     int verbosity = 0;
     int binding = 0;
     int scope = 0;
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_T_enum list = MPI_T_ENUM_NULL;
-    check(MPI_T_cvar_get_info(index, nullptr, &no_text, &verbosity, &type, &list, nullptr, &no_text, &binding, &scope),
+    check(MPI_T_cvar_get_info(index, nullptr, &no_text, &verbosity, &type, &list, description.data(),
+                              &description_length, &binding, &scope),
           "MPI_T_cvar_get_info");
     ControlVariable variable;
     variable.name_ = name;
+    variable.description_ = description.data();
     variable.can_be_written_ = scope != MPI_T_SCOPE_CONSTANT && scope != MPI_T_SCOPE_READONLY;
     check(MPI_Type_size(type, &variable.bytes_), "MPI_Type_size");
     int elements = 0;
@@ -85,12 +90,13 @@ std::optional<ControlVariable> ControlVariable::find(std::string const& name) {
 }
 
 ControlVariable::ControlVariable(ControlVariable&& other) noexcept
-    : name_(std::move(other.name_)), values_(std::move(other.values_)),
+    : name_(std::move(other.name_)), description_(std::move(other.description_)), values_(std::move(other.values_)),
       handle_(std::exchange(other.handle_, MPI_T_CVAR_HANDLE_NULL)), bytes_(other.bytes_),
       can_be_written_(other.can_be_written_) {}
 
 ControlVariable& ControlVariable::operator=(ControlVariable&& other) noexcept {
     std::swap(name_, other.name_);
+    std::swap(description_, other.description_);
     std::swap(values_, other.values_);
     std::swap(handle_, other.handle_);
     std::swap(bytes_, other.bytes_);

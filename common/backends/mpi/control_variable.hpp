@@ -36,6 +36,8 @@ public:
     ~ControlVariable();
 
     [[nodiscard]] std::string const& name() const { return name_; }
+    /// What the library says of it to a person.
+    [[nodiscard]] std::string const& description() const { return description_; }
     /// The values that it can have, as the library names them; empty where it does not say.
     [[nodiscard]] std::vector<NamedValue> const& values() const { return values_; }
     [[nodiscard]] std::int64_t read() const;
@@ -48,6 +50,7 @@ private:
     ControlVariable() = default;
 
     std::string name_;
+    std::string description_;
     std::vector<NamedValue> values_;
     MPI_T_cvar_handle handle_ = MPI_T_CVAR_HANDLE_NULL;
     int bytes_ = 0;

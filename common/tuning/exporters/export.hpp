@@ -92,9 +92,10 @@ struct MpichInfo {
     std::string tree;                  // the selection tree compiled into the library, as JSON
     std::set<std::string> algorithms;  // leaves that the library knows: "MPIR_Allreduce_intra_smp"
     std::string origin;                // where both come from, for the reader
+    std::string version;               // "4.0.2"; empty: unknown, taken for a new one
 };
-/// Both are text in the library; packages ship no file of them. Throws UsageError when the file cannot be read or holds
-/// no tree.
+/// Tree and algorithms are text in the library; packages ship no file of them. It does not say its version. Throws
+/// UsageError when the file cannot be read or holds no tree.
 [[nodiscard]] MpichInfo read_mpich(std::filesystem::path const& library);
 
 /// MPICH and its relatives (src/mpi/coll/src/csel.c): dlmb_collectives.json. A tree of ours replaces the whole tree of

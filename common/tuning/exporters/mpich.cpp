@@ -32,15 +32,20 @@ struct MpichAlgorithm {
     MpichGuard guard = MpichGuard::none;
 };
 
-/// Names are the words of MPIR_CVAR_*_INTRA_ALGORITHM, of algorithms that are safe without MPI_IN_PLACE. Source:
-/// src/mpi/coll/*/*.c of 4.0.2 and the tree in its library.
+/// Names are the words of MPIR_CVAR_*_INTRA_ALGORITHM, of algorithms that are safe without MPI_IN_PLACE and
+/// need no parameters. Source: src/mpi/coll/*/*.c of 4.0.2 and the tree in its library; tried with 4.0.2, 4.3.2 and
+/// 5.0.2.
 std::vector<MpichAlgorithm> mpich_algorithms(MpiCollective collective) {
     using enum MpichGuard;
     switch (collective) {
     case MpiCollective::allgather:
         return {{"brucks"}, {"nb"}, {"recursive_doubling", power_of_two}, {"ring"}};
     case MpiCollective::allreduce:
-        return {{"nb"}, {"recursive_doubling"}, {"reduce_scatter_allgather", built_in_and_long}, {"smp", commutative}};
+        return {{"nb"},
+                {"recursive_doubling"},
+                {"reduce_scatter_allgather", built_in_and_long},
+                {"ring", commutative},
+                {"smp", commutative}};
     case MpiCollective::alltoall:
         return {{"brucks", not_in_place}, {"nb"}, {"pairwise", not_in_place}, {"scattered", not_in_place}};
     case MpiCollective::alltoallv:
@@ -90,10 +95,23 @@ bool average_is_per_peer(MpiCollective collective) {
     return collective == MpiCollective::alltoall;
 }
 
+/// From the sixth call on such a communicator within one node runs a method of its own for these calls
+/// (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD, release_gather), whatever the tree and the forced algorithm say. Seen with
+/// 4.1.3, 4.2.3, 4.3.2 and 5.0.2, not with 4.0.2.
+bool is_left_to_the_node(MpiCollective collective, MpichInfo const& info) {
+    bool const is_reached = info.version.empty() || parse_version(info.version) >= LibraryVersion{4, 1, 0};
+    return is_reached && (collective == MpiCollective::allreduce || collective == MpiCollective::bcast);
+}
+
 /// With sizes in the unit of the call's key.
 std::optional<MpichRow> mpich_row(MpiCollective collective, MpichInfo const& info, Carried const& one,
                                   std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
+    if (is_left_to_the_node(collective, info)) {
+        return lose(lost, one, LostReason::operation_not_tunable,
+                    fmt::format("MPICH {} runs its release_gather on the ranks of a node whatever its tree says",
+                                info.version));
+    }
     if (one.ranks.min > mpich_most) {
         return lose(lost, one, LostReason::range_limit, "more ranks than the format can say");
     }
@@ -234,7 +252,7 @@ MpichInfo read_mpich(std::filesystem::path const& library) {
             fmt::format("{}: cannot be read; give the libmpich.so that programs run with", library.string()));
     }
     std::string const bytes = std::move(content).str();
-    MpichInfo info{{}, {}, library.string()};
+    MpichInfo info{{}, {}, library.string(), {}};
     for (std::size_t at = bytes.find(tree_start); at != bytes.npos; at = bytes.find(tree_start, at + 1)) {
         if (auto const text = text_at(bytes, at); info.tree.empty() && is_selection_tree(text)) {
             info.tree = text;

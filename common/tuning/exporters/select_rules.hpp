@@ -105,6 +105,9 @@ inline constexpr std::array every_mpi_collective{MpiCollective::allgather, MpiCo
 /// Notes the rules that choose something for what is no collective of MPI.
 void lose_other_operations(std::vector<Carried> const& rules, std::vector<Lost>& lost);
 
+/// The name of a collective in UCC_TL_UCP_TUNE.
+[[nodiscard]] std::string_view name_in_ucc(MpiCollective collective);
+
 // Ids and names of the algorithms of Open MPI's coll/tuned, by version. Source: the MPI_T enums coll_tuned_*_algorithm
 // of 4.1.4 (ompi_info --param coll tuned --level 9), coll_tuned_*_decision.c of 5.0.8 and main.
 

@@ -38,10 +38,6 @@ std::set<std::string_view> ucc_algorithms(MpiCollective collective) {
     return {"ring", "knomial"};
 }
 
-std::string_view name_in_ucc(MpiCollective collective) {
-    return collective == MpiCollective::reduce_scatter_block ? "reduce_scatter" : name_of(collective);
-}
-
 std::string range_text(CountInterval ranks) {
     return ranks.max == no_limit ? fmt::format("{}-inf", ranks.min) : fmt::format("{}-{}", ranks.min, ranks.max);
 }
@@ -89,6 +85,10 @@ std::string section_file(Tokens const& tokens, std::uint64_t nodes) {
 }
 
 }  // namespace
+
+std::string_view name_in_ucc(MpiCollective collective) {
+    return collective == MpiCollective::reduce_scatter_block ? "reduce_scatter" : name_of(collective);
+}
 
 Export to_ucc(TuningTable const& table, Slice const& slice) {
     Selection selection = select_rules(table, "ucc", slice, {.memory = true, .imbalance = true});

@@ -22,7 +22,7 @@ std::string const& leaf_prefix(std::string const& collective) {
 }
 
 MpichInfo small_library() {
-    MpichInfo info{"", {}, "small.so"};
+    MpichInfo info{"", {}, "small.so", "4.0.2"};
     Tree tree;
     for (std::string const collective :
          {"bcast", "allreduce", "allgather", "alltoall", "alltoallv", "reduce_scatter_block", "barrier"}) {
@@ -137,10 +137,28 @@ TEST(MpichExport, ClampsAtTheLargestNumberThatAtoiReads) {
     EXPECT_EQ(run(tree, {"allreduce", 6, Bytes{1} << 40}), "smp");
 }
 
+TEST(MpichExport, LosesWhatTheRanksOfANodeDoWithoutTheTreeFrom4_1On) {
+    TuningTable table;
+    table.rules = {make_rule(shape(), TunedOperation::allreduce, "smp", {4, 4}, {0, 1000}),
+                   make_rule(shape(), TunedOperation::broadcast, "binomial", {4, 4}, {0, 1000}),
+                   make_rule(shape(), TunedOperation::allgather, "ring", {4, 4}, {0, 1000})};
+    table.rules[1].id = "r1";
+    table.rules[2].id = "r2";
+    for (std::string const version : {"4.1.3", "5.0.2", ""}) {
+        MpichInfo library = small_library();
+        library.version = version;
+        Export const made = to_mpich(table, {{}, "host", "", ""}, library);
+        ASSERT_EQ(made.lost.size(), 2U) << version;
+        EXPECT_EQ(made.lost[0], (Lost{table.rules[0].id, LostReason::operation_not_tunable, made.lost[0].detail}));
+        EXPECT_EQ(made.lost[1], (Lost{"r1", LostReason::operation_not_tunable, made.lost[1].detail}));
+        EXPECT_EQ(run(Tree::parse(made.files.at(0).text), {"allgather", 4, 0, 1000}), "ring");
+    }
+}
+
 TEST(MpichExport, RefusesALibraryWithoutATree) {
     EXPECT_THROW((void)read_mpich("/dev/null"), UsageError);
     EXPECT_THROW((void)read_mpich("/nonexistent"), UsageError);
-    EXPECT_THROW((void)to_mpich({}, {}, {"{", {}, "broken.so"}), UsageError);
+    EXPECT_THROW((void)to_mpich({}, {}, {"{", {}, "broken.so", "4.0.2"}), UsageError);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "common/app/tune/command.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/base/error.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>
@@ -25,12 +24,7 @@ Verification verify(VerifyRequest const& request) {
     if (consumer == "ucx") {
         return verify_ucx(request);
     }
-    if (consumer == "nccl") {
-        return verify_nccl(request);
-    }
-    throw UsageError(fmt::format("--to {}: there is no way to see what it chose; openmpi, mpich, ucx and nccl can be "
-                                 "verified",
-                                 consumer));
+    return consumer == "ucc" ? verify_ucc(request) : verify_nccl(request);
 }
 
 int report(Verification const& result) {
@@ -75,9 +69,9 @@ public:
             files_ = fresh.path().string();
             write_export(files_, request_, table, made);
         }
-        return report(verify({request_, table, made, environment_of(made, files_),
-                              ranks_ == 0 ? std::nullopt : std::optional{ranks_},
-                              mpiexec_.empty() ? launcher_of(find_mpi_library()) : mpiexec_, rounds_}));
+        return report(
+            verify({request_, table, made, read_environment(files_), ranks_ == 0 ? std::nullopt : std::optional{ranks_},
+                    mpiexec_.empty() ? launcher_of(find_mpi_library()) : mpiexec_, rounds_}));
     }
 
 private:

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 
 namespace dlmb::app::tune {
@@ -34,8 +35,10 @@ Export export_open_mpi(TuningTable const& table, ExportRequest const& request) {
 }
 
 Export export_mpich(TuningTable const& table, ExportRequest const& request) {
-    return to_mpich(table, request.slice,
-                    tuning::read_mpich(request.library.empty() ? find_mpi_library().path : request.library));
+    MpiLibraryFound const running = request.library.empty() ? find_mpi_library() : MpiLibraryFound{{}, request.library};
+    tuning::MpichInfo info = tuning::read_mpich(running.path);
+    info.version = request.library_version.empty() ? running.version : request.library_version;
+    return to_mpich(table, request.slice, info);
 }
 
 Export export_ucx(TuningTable const& table, ExportRequest const& request) {
@@ -214,6 +217,28 @@ std::map<std::string, std::string> environment_of(tuning::Export const& made, st
         if (auto const at = value.find(tuning::folder_mark); at != value.npos) {
             value.replace(at, tuning::folder_mark.size(),
                           std::filesystem::absolute(folder).lexically_normal().string());
+        }
+    }
+    return environment;
+}
+
+std::map<std::string, std::string> read_environment(std::filesystem::path const& folder) {
+    auto const script = std::filesystem::absolute(folder) / "env.sh";
+    // The shell says what a file of shell code means. Variables end with NUL: values may hold newlines.
+    Finished const finished = run_program(
+        {"env", "-i", "sh", "-c", ". \"$1\" && exec /usr/bin/env -0", "sh", script.string()}, std::chrono::seconds(60));
+    if (finished.exit_code != 0) {
+        throw UsageError(fmt::format("{}: cannot be sourced: {}; make the folder with dlmb_tune export",
+                                     script.string(), finished.output.substr(0, finished.output.find('\n'))));
+    }
+    static std::set<std::string_view> const of_the_shell{"PWD", "OLDPWD", "SHLVL", "_"};
+    std::map<std::string, std::string> environment;
+    std::istringstream variables(finished.output);
+    for (std::string variable; std::getline(variables, variable, '\0');) {
+        auto const end_of_name = variable.find('=');
+        if (std::string const name = variable.substr(0, end_of_name);
+            end_of_name != variable.npos && !of_the_shell.contains(name)) {
+            environment.emplace(name, variable.substr(end_of_name + 1));
         }
     }
     return environment;

@@ -58,6 +58,9 @@ struct MpiLibraryFound : tuning::MpiLibrary {
 [[nodiscard]] std::map<std::string, std::string> environment_of(tuning::Export const& made,
                                                                 std::filesystem::path const& folder);
 
+/// What `folder`/env.sh exports: what a user who sources it gets. Throws UsageError where the shell cannot read it.
+[[nodiscard]] std::map<std::string, std::string> read_environment(std::filesystem::path const& folder);
+
 /// The folder: its files, env.sh to source, lost.json, the table itself and verify.sh. Makes it where it is missing.
 /// Throws OutputError with path and reason.
 void write_export(std::filesystem::path const& folder, ExportRequest const& request, tuning::TuningTable const& table,
@@ -92,6 +95,8 @@ struct VerifyRequest {
 
 /// Open MPI and MPICH: what an export does against what the forced algorithm, or no export, does.
 [[nodiscard]] Verification verify_mpi(VerifyRequest const& request);
+/// UCC: the ranges and algorithms of the score map that it logs for a team.
+[[nodiscard]] Verification verify_ucc(VerifyRequest const& request);
 /// UCX: from which size on its protocol table shows rendezvous.
 [[nodiscard]] Verification verify_ucx(VerifyRequest const& request);
 /// NCCL: that it loads the plugin, and what its log says it chose. Skipped without a GPU.

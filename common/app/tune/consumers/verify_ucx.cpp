@@ -5,26 +5,53 @@
 
 #include <fmt/core.h>
 
+#include <filesystem>
+#include <fstream>
 #include <regex>
-#include <sstream>
 
 namespace dlmb::app::tune {
 namespace {
 
-/// "256K", or "0" for none; as UCX prints sizes.
-std::string first_rendezvous(std::string const& output) {
+/// "256K", or "none"; as UCX prints sizes. UCX 1.13 heads the table with "| dlmb ep_cfg[0] | tagged message by
+/// ucp_tag_send*() from host memory |", later ones with "| tagged message by ucp_tag_send* from host memory |" and have
+/// others for sends with flags.
+std::string first_rendezvous(std::istream& log) {
+    std::regex const heading(R"(tagged message by ucp_tag_send\*(\(\))? from)");
     std::regex const row(R"(\|\s+(\d+[KMGT]?)\.\.\S+\s+\|[^|]*rendezvous)");
-    std::istringstream lines(output);
     bool messages = false;
-    for (std::string line; std::getline(lines, line);) {
+    for (std::string line; std::getline(log, line);) {
         std::smatch match;
-        if (line.find("ep_cfg[") != line.npos) {
-            messages = line.find("tagged message") != line.npos;
+        if (line.find(" by ucp_") != line.npos) {
+            messages = std::regex_search(line, heading);
         } else if (messages && std::regex_search(line, match, row)) {
             return match[1];
         }
     }
     return "none";
+}
+
+/// A run of two ranks, and what the log of one of them shows.
+struct Seen {
+    int exit_code = 0;
+    std::string rendezvous;
+};
+
+Seen run(VerifyRequest const& request, std::map<std::string, std::string> environment) {
+    TemporaryFolder const logs;
+    environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // one per rank; on a terminal their lines mix
+    environment["UCX_PROTO_ENABLE"] = "y";                        // the default from 1.16 on
+    environment["UCX_PROTO_INFO"] = "y";
+    Finished const finished = run_ranks(request.mpiexec, 2, environment,
+                                        {sibling_program("dlmb_collective").string(), "--operation", "sendrecv",
+                                         "--backend", "ucx", "-m", "64:64", "-i", "1"},
+                                        std::chrono::seconds(120));
+    for (auto const& entry : std::filesystem::directory_iterator(logs.path())) {
+        std::ifstream log(entry.path());
+        if (std::string shown = first_rendezvous(log); shown != "none") {
+            return {finished.exit_code, std::move(shown)};
+        }
+    }
+    return {finished.exit_code, "none"};
 }
 
 /// The threshold that the file sets for ranks on one node.
@@ -41,16 +68,8 @@ Verification verify_ucx(VerifyRequest const& request) {
     if (wanted == "auto") {
         return {{}, {}, "the export sets no threshold for ranks on one node"};
     }
-    auto const run = [&](std::map<std::string, std::string> environment) {
-        environment["UCX_PROTO_ENABLE"] = "y";  // the default from 1.16 on
-        environment["UCX_PROTO_INFO"] = "y";
-        return run_ranks(request.mpiexec, 2, environment,
-                         {sibling_program("dlmb_collective").string(), "--operation", "sendrecv", "--backend", "ucx",
-                          "-m", "64:64", "-i", "1"},
-                         std::chrono::seconds(120));
-    };
-    Finished const without = run({});
-    Finished const with = run(request.environment);
+    Seen const without = run(request, {});
+    Seen const with = run(request, request.environment);
     if (without.exit_code != 0 || with.exit_code != 0) {
         return {{{without.exit_code != 0 ? Verdict::unseen : Verdict::wrong,
                   fmt::format("dlmb_collective --backend ucx failed: exit {} without the export, {} with it",
@@ -58,10 +77,10 @@ Verification verify_ucx(VerifyRequest const& request) {
                 {},
                 ""};
     }
-    std::string const shown = first_rendezvous(with.output);
+    std::string const& shown = with.rendezvous;
     auto const seen = tuning::read_threshold(shown);
     bool const held = wanted == "inf" ? shown == "none" : seen && seen == tuning::read_threshold(wanted);
-    std::string const by_default = first_rendezvous(without.output);
+    std::string const& by_default = without.rendezvous;
     Verdict const verdict = !held ? Verdict::wrong : shown == by_default ? Verdict::unseen : Verdict::held;
     return {{{verdict, fmt::format("rendezvous from {} bytes on; the export says {}, without it from {}", shown, wanted,
                                    by_default)}},

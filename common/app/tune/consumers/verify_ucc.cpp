@@ -1,0 +1,147 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
+#include "common/app/tune/consumers/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+namespace dlmb::app::tune {
+namespace {
+
+using namespace tuning;
+
+/// The heading of a collective in UCC's score map: ucc_coll_type_str().
+std::string_view heading_of(MpiCollective collective) {
+    switch (collective) {
+    case MpiCollective::allgather:
+        return "Allgather:";
+    case MpiCollective::allreduce:
+        return "Allreduce:";
+    case MpiCollective::alltoall:
+        return "Alltoall:";
+    case MpiCollective::alltoallv:
+        return "Alltoallv:";
+    case MpiCollective::bcast:
+        return "Bcast:";
+    case MpiCollective::reduce_scatter_block:
+        break;
+    }
+    return "Reduce_scatter:";
+}
+
+/// Sizes as UCC compares them: of a reduce_scatter what one rank receives, of an alltoallv nothing.
+Bytes size_in_ucc(Probe const& probe) {
+    return probe.collective == MpiCollective::alltoallv              ? 0
+           : probe.collective == MpiCollective::reduce_scatter_block ? probe.bytes / probe.ranks
+                                                                     : probe.bytes;
+}
+
+/// "TL_UCP ucc_tl_ucp_allreduce_ring_init" from a line as "Host: {0..4095}:TL_UCP:10=NAME {4K..inf}:TL_UCP:10=NAME".
+/// Empty: no range holds the size.
+std::string function_at(std::string const& line, Bytes bytes) {
+    std::regex const entry(R"(\{(\w+)\.\.(\w+)\}:(\w+):\w+=(\S+))");
+    for (std::sregex_iterator at(line.begin(), line.end(), entry), end; at != end; ++at) {
+        auto const first = read_threshold((*at)[1]);
+        auto const last = read_threshold((*at)[2]);
+        if (first && last && *first <= bytes && bytes <= *last) {
+            return fmt::format("{} {}", (*at)[3].str(), (*at)[4].str());
+        }
+    }
+    return "";
+}
+
+/// Runs dlmb_collective over UCC and reads the score map of the team of all ranks.
+class UccTrial final : public Trial {
+public:
+    explicit UccTrial(std::string mpiexec) : mpiexec_(std::move(mpiexec)) {}
+
+    [[nodiscard]] Fingerprint const& fingerprint(Probe const& probe, Environment const& environment) override {
+        auto const [place, is_new] = seen_.try_emplace({probe, environment});
+        if (is_new) {
+            place->second = in_map(run(probe.ranks, environment), probe);
+        }
+        return place->second;
+    }
+
+    [[nodiscard]] Environment force(MpiCollective collective, std::string const& algorithm) const override {
+        return {{"UCC_TL_UCP_TUNE", fmt::format("{}:@{}", name_in_ucc(collective), algorithm)}};
+    }
+
+    /// Why nothing can be tried here; empty: it can.
+    [[nodiscard]] std::string obstacle() {
+        Finished const& finished = run(2, {});
+        return finished.exit_code == 0 ? "" : "UCC does not run here: " + failure(finished).text;
+    }
+
+private:
+    /// One run shows every size of every collective. Its output is the log.
+    Finished const& run(std::uint64_t ranks, Environment environment) {
+        auto const [place, is_new] = runs_.try_emplace({ranks, environment});
+        if (!is_new) {
+            return place->second;
+        }
+        TemporaryFolder const logs;
+        environment["UCC_LOG_LEVEL"] = "debug";                       // from this level on the map names functions
+        environment["UCX_LOG_FILE"] = (logs.path() / "%p").string();  // UCC logs by UCX; on a terminal ranks' lines mix
+        place->second = run_ranks(mpiexec_, ranks, environment,
+                                  {sibling_program("dlmb_collective").string(), "--operation", "allreduce", "--backend",
+                                   "ucc", "-m", "64:64", "-i", "1"},
+                                  std::chrono::seconds(120));
+        for (auto const& entry : std::filesystem::directory_iterator(logs.path())) {
+            std::ifstream const file(entry.path());
+            std::ostringstream log;
+            log << file.rdbuf();
+            place->second.output += log.str();
+        }
+        return place->second;
+    }
+
+    static Fingerprint in_map(Finished const& finished, Probe const& probe) {
+        if (finished.exit_code != 0) {
+            return failure(finished);
+        }
+        std::string const team = fmt::format("size {}) =====", probe.ranks);
+        std::istringstream lines(finished.output);
+        bool in_team = false;
+        bool in_collective = false;
+        for (std::string line; std::getline(lines, line);) {
+            if (line.find("COLL_SCORE_MAP") != line.npos) {
+                in_team = line.find(team) != line.npos;
+                in_collective = false;
+            } else if (in_team && in_collective && line.find("Host:") != line.npos) {
+                if (std::string const function = function_at(line, size_in_ucc(probe)); !function.empty()) {
+                    return {function};
+                }
+            } else if (line.find("score_map") != line.npos) {
+                in_collective = line.ends_with(fmt::format(" {}", heading_of(probe.collective)));
+            }
+        }
+        return {"UCC logged no score map with this collective and size", true};
+    }
+
+    std::string mpiexec_;
+    std::map<std::pair<std::uint64_t, Environment>, Finished> runs_;
+    std::map<std::pair<Probe, Environment>, Fingerprint> seen_;
+};
+
+}  // namespace
+
+Verification verify_ucc(VerifyRequest const& request) {
+    std::string const memory = complete(request.request.slice, request.table, "ucc").memory;
+    if (!memory.empty() && memory != "host") {
+        return {{}, {}, fmt::format("only rules for memory host can be seen, not those for {}", memory)};
+    }
+    UccTrial trial(request.mpiexec);
+    if (std::string obstacle = trial.obstacle(); !obstacle.empty()) {
+        return {{}, {}, std::move(obstacle)};
+    }
+    return verify_rules(request, trial);
+}
+
+}  // namespace dlmb::app::tune
