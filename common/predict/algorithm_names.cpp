@@ -12,28 +12,28 @@ namespace {
 
 using Names = std::pair<std::string_view, Algorithm>;
 
-constexpr std::array<std::string_view, 8> collectives{"allreduce", "allgather", "reduce_scatter", "alltoall",
-                                                      "bcast",     "reduce",    "gather",         "scatter"};
+constexpr std::array<std::string_view, 8> collective_names{"allreduce", "allgather", "reduce_scatter", "alltoall",
+                                                           "bcast",     "reduce",    "gather",         "scatter"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 18> algorithms{"recursive_doubling",
-                                                      "recursive_halving",
-                                                      "distance_doubling",
-                                                      "ring",
-                                                      "rabenseifner",
-                                                      "neighbor_exchange",
-                                                      "bruck",
-                                                      "pairwise",
-                                                      "linear",
-                                                      "linear_sync",
-                                                      "binomial",
-                                                      "binary",
-                                                      "knomial",
-                                                      "split_binary",
-                                                      "chain",
-                                                      "pipeline",
-                                                      "scatter_allgather",
-                                                      "scatter_allgather_ring"};
+constexpr std::array<std::string_view, 18> algorithm_names{"recursive_doubling",
+                                                           "recursive_halving",
+                                                           "distance_doubling",
+                                                           "ring",
+                                                           "rabenseifner",
+                                                           "neighbor_exchange",
+                                                           "bruck",
+                                                           "pairwise",
+                                                           "linear",
+                                                           "linear_sync",
+                                                           "binomial",
+                                                           "binary",
+                                                           "knomial",
+                                                           "split_binary",
+                                                           "chain",
+                                                           "pipeline",
+                                                           "scatter_allgather",
+                                                           "scatter_allgather_ring"};
 
 // What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
 // segment; Open MPI's in-order binary tree has the shape of the binary one.
@@ -54,9 +54,9 @@ constexpr std::array other_names{
 };
 
 std::optional<Algorithm> plain(std::string_view name) {
-    auto const own = std::find(algorithms.begin(), algorithms.end(), name);
-    if (own != algorithms.end()) {
-        return static_cast<Algorithm>(own - algorithms.begin());
+    auto const own = std::find(algorithm_names.begin(), algorithm_names.end(), name);
+    if (own != algorithm_names.end()) {
+        return static_cast<Algorithm>(own - algorithm_names.begin());
     }
     auto const other =
         std::find_if(other_names.begin(), other_names.end(), [&](auto const& each) { return each.first == name; });
@@ -119,17 +119,17 @@ std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_vi
 }
 
 std::optional<Collective> collective_of(std::string_view name) {
-    auto const found = std::find(collectives.begin(), collectives.end(), name);
-    return found == collectives.end() ? std::nullopt
-                                      : std::optional(static_cast<Collective>(found - collectives.begin()));
+    auto const found = std::find(collective_names.begin(), collective_names.end(), name);
+    return found == collective_names.end() ? std::nullopt
+                                           : std::optional(static_cast<Collective>(found - collective_names.begin()));
 }
 
 std::string_view name_of(Collective collective) {
-    return collectives[static_cast<std::size_t>(collective)];
+    return collective_names[static_cast<std::size_t>(collective)];
 }
 
 std::string_view name_of(Algorithm algorithm) {
-    return algorithms[static_cast<std::size_t>(algorithm)];
+    return algorithm_names[static_cast<std::size_t>(algorithm)];
 }
 
 }  // namespace dlmb::predict
