@@ -5,8 +5,6 @@
 #include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
-#include <fmt/core.h>
-
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
@@ -109,7 +107,7 @@ at::Tensor joined(Tensors const& tensors) {
     return at::cat(flat);
 }
 
-void split(at::Tensor const& flat, Tensors const& tensors) {
+void deliver_parts(at::Tensor const& flat, Tensors const& tensors) {
     int64_t first = 0;
     for (at::Tensor const& each : tensors) {
         each.copy_(flat.narrow(0, first, each.numel()).view(each.sizes()));
@@ -193,8 +191,8 @@ constexpr Region region(BufferId buffer) {
 
 /// The ranks of MPI's world, by rank in the group.
 std::vector<Rank> find_members(c10d::Store& store, int rank, int size, int world_rank) {
-    auto const key = [](int of) { return fmt::format("dlmb/{}", of); };
-    std::string const text = fmt::format("{}", world_rank);
+    auto const key = [](int of) { return "dlmb/" + std::to_string(of); };
+    std::string const text = std::to_string(world_rank);
     store.set(key(rank), std::vector<uint8_t>(text.begin(), text.end()));
     std::vector<Rank> members;
     for (int each = 0; each < size; ++each) {
@@ -269,7 +267,7 @@ WorkPointer ProcessGroup::allreduce_coalesced(Tensors& tensors, c10d::AllreduceC
                       if (!tensors.empty()) {
                           at::Tensor const data = joined(tensors);
                           all_reduce_packed(data, reduction);
-                          split(data, tensors);
+                          deliver_parts(data, tensors);
                       }
                   });
 }
@@ -389,7 +387,7 @@ WorkPointer ProcessGroup::allgather_coalesced(std::vector<Tensors>& outputs, Ten
         for (std::size_t each = 0; each < inputs.size(); ++each) {
             at::Tensor const flat = at::empty({inputs[each].numel() * size_}, inputs[each].options());
             all_gather_packed(flat, packed(inputs[each]));
-            split(flat, lists[each]);
+            deliver_parts(flat, lists[each]);
         }
     });
 }
@@ -435,7 +433,7 @@ WorkPointer ProcessGroup::gather(std::vector<Tensors>& outputs, Tensors& inputs,
         run(Gather{0, root, region(0), region(rank_ == root ? 1 : 0), bytes_of(own) * static_cast<Bytes>(size_),
                    moved_as(own.scalar_type())},
             {own.data_ptr(), flat.data_ptr()});
-        split(flat, parts);
+        deliver_parts(flat, parts);
     });
 }
 
@@ -563,7 +561,7 @@ WorkPointer ProcessGroup::alltoall(Tensors& outputs, Tensors& inputs, c10d::AllT
                       from.options());
         run(Exchange{0, 0, 1, blocks_of(sizes_of(inputs)), blocks_of(sizes_of(outputs))},
             {from.data_ptr(), into.data_ptr()}, true);
-        split(into, outputs);
+        deliver_parts(into, outputs);
     });
 }
 

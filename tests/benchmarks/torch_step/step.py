@@ -18,13 +18,16 @@ import torch
 import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-LAYERS, STEPS, WARM_UP = 24, 150, 30
+LAYERS, STEPS, WARM_UP = 16, 150, 30
 
 
 def model(width: int) -> torch.nn.Module:
     """Communication-bound: a step sums 4 * width * width bytes per layer, and computes with one sample."""
     torch.manual_seed(1)
-    return torch.nn.Sequential(*(torch.nn.Linear(width, width, bias=False) for _ in range(LAYERS)))
+    layers = [torch.nn.Linear(width, width, bias=False) for _ in range(LAYERS)]
+    for layer in layers:
+        torch.nn.init.orthogonal_(layer.weight)  # nothing fades on the way through the layers
+    return torch.nn.Sequential(*layers)
 
 
 def main() -> None:
@@ -32,13 +35,15 @@ def main() -> None:
     torch.set_num_threads(1)
     dlmb_torch.init_process_group(table)
     group = dist.new_group(backend="gloo") if backend == "gloo" else None
-    # A bucket holds one layer: its allreduce starts when the gradient is there.
+    # A bucket holds one layer: its allreduce starts when the gradient is there. DDP has a size of its own for the first bucket.
+    dist._DEFAULT_FIRST_BUCKET_BYTES = 4 * width * width
     network = DistributedDataParallel(model(width), process_group=group, bucket_cap_mb=4 * width * width / 2**20, gradient_as_bucket_view=True)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
-    inputs = torch.randn(1, width, generator=torch.Generator().manual_seed(dist.get_rank()))
+    generator = torch.Generator().manual_seed(dist.get_rank())
     losses, times = [], []
     for _ in range(WARM_UP + STEPS):
         begin = time.perf_counter_ns()
+        inputs = torch.randn(1, width, generator=generator)
         optimizer.zero_grad(set_to_none=False)
         loss = (network(inputs) - inputs).square().mean()
         loss.backward()

@@ -54,6 +54,18 @@ TEST(TableChooser, TheTableSelectsTheBackendAndTheScopeOfThatBackendTheMethod) {
     EXPECT_EQ(large.why_not, "");
 }
 
+TEST(TableChooser, WithinABackendItsOwnRulesHoldAlsoWhereTheTableSelectsAnotherOne) {
+    TableChooser const chooser(small_table());
+    StepChoice const small = chooser.choose_within("mpi", allreduce(1024));
+    EXPECT_EQ(small.backend, "mpi");
+    EXPECT_EQ(to_string(small.method), "algorithm:allreduce=ring");
+    EXPECT_EQ(small.rule, "inside");
+    StepChoice const none = chooser.choose_within("nccl", allreduce(1024));
+    EXPECT_EQ(none.backend, "nccl");
+    EXPECT_EQ(to_string(none.method), "default");
+    EXPECT_EQ(none.rule, "");
+}
+
 TEST(TableChooser, WithoutARuleTheBaselineOfTheMemoryKindRunsItsDefault) {
     TableChooser const chooser(small_table());
     StepTraits step = allreduce(0);
