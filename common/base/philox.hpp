@@ -55,7 +55,9 @@ enum class Purpose : std::uint32_t {
     topk_sampling = 3,
     balanced_experts = 4,
     balanced_groups = 5,
-    bag_size = 6
+    bag_size = 6,
+    large_gradients = 7,
+    small_gradients = 8
 };
 
 /// The last counter word: 4 bits of purpose, 12 of layer, 16 of block (several blocks for one token).

@@ -14,6 +14,7 @@ WORKLOADS = {
     "pipeline_p2p": "--preset gpt-125m",
     "tp_allreduce": "--preset llama-7b-decode",
     "dp_gradients": "--preset gpt-125m",
+    "sparse_allreduce": "--density 0.001",
     "sequence_parallel": "--preset ulysses-64k",
     "collective": "--operation allreduce,allgather,alltoall -m 1K:4M",
 }

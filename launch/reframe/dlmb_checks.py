@@ -23,6 +23,7 @@ CASES = {
     "pipeline_p2p": "--preset quick",
     "tp_allreduce": "--preset llama-7b-decode",
     "dp_gradients": "--model flat --parameters 1000000",
+    "sparse_allreduce": "--density 0.001",
     "sequence_parallel": "--sequence 4096 --heads 32 --head-dim 128",
     "collective": "--operation allreduce,allgather,alltoall -m 1K:1M",
 }

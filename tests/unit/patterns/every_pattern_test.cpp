@@ -22,6 +22,9 @@ Parameters quick(std::string_view pattern) {
     if (pattern == "moe_alltoall") {
         return {{"tokens", "32"}};
     }
+    if (pattern == "sparse_allreduce") {
+        return {{"density", "0.0001"}};
+    }
     return pattern == "collective" ? Parameters{{"message-size", "4096"}} : Parameters{};
 }
 
@@ -153,6 +156,25 @@ TEST(EveryPattern, SaysWhichOperationsItsPlansHoldAndWhetherDrawsDiffer) {
         }
         if (!pattern->draws_differ()) {
             EXPECT_EQ(build_one(*pattern, 1, {1, 0}), build_one(*pattern, 1, {1, 1})) << type->name;
+        }
+    }
+}
+
+/// Draws share memory (common/measure/buffers): what one of them delivers to, another one must not send from.
+TEST(EveryPattern, PlansOfAllDrawsNameTheSameBuffers) {
+    WorldShape const world{4, 4};
+    auto const buffers = [](Plan const& plan) {
+        std::vector<std::string> names;
+        for (Buffer const& buffer : plan.buffers) {
+            names.push_back(buffer.name);
+        }
+        return names;
+    };
+    for (PatternType const* type : pattern_types()) {
+        auto const pattern = type->make(resolve(*type, "", quick(type->name)), world);
+        for (std::uint32_t draw = 1; draw < 4; ++draw) {
+            EXPECT_EQ(buffers(build_one(*pattern, 1, {1, draw})), buffers(build_one(*pattern, 1, {1, 0})))
+                << type->name;
         }
     }
 }

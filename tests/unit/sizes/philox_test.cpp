@@ -28,15 +28,16 @@ TEST(Philox, IsAConstantExpression) {
 
 TEST(Philox, StreamsOfDifferentPurposeLayerOrBlockNeverMeet) {
     std::set<std::uint32_t> ids;
-    for (Purpose const purpose : {Purpose::expert_positions, Purpose::power_law, Purpose::topk_sampling,
-                                  Purpose::balanced_experts, Purpose::balanced_groups}) {
+    for (Purpose const purpose :
+         {Purpose::expert_positions, Purpose::power_law, Purpose::topk_sampling, Purpose::balanced_experts,
+          Purpose::balanced_groups, Purpose::bag_size, Purpose::large_gradients, Purpose::small_gradients}) {
         for (std::uint32_t const layer : {0U, 1U, max_layers - 1}) {
             for (std::uint32_t const block : {0U, 1U, max_words_per_token / 4 - 1}) {
                 ids.insert(stream_id(purpose, layer, block));
             }
         }
     }
-    EXPECT_EQ(ids.size(), 5U * 3U * 3U);
+    EXPECT_EQ(ids.size(), 8U * 3U * 3U);
 }
 
 TEST(RandomSequence, WalksTheBlocksInOrder) {

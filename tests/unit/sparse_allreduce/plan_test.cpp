@@ -1,0 +1,151 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/plan/traffic.hpp"
+#include "common/plan/validate.hpp"
+#include "tests/unit/sparse_allreduce/sparse_fixture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlmb::sparse_allreduce {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr char const* every_algorithm[] = {"dense", "topk_allgather", "gtopk", "recursive_sparse", "oktopk"};
+
+std::vector<Plan> plans(int ranks, Draw draw, Parameters const& parameters) {
+    return build_all(*make_pattern(type(), "", parameters, {ranks, ranks}), {ranks, ranks}, draw);
+}
+
+TEST(SparsePlans, HoldTogetherForEveryAlgorithmAndNumberOfRanks) {
+    for (char const* const algorithm : every_algorithm) {
+        for (int const ranks : {1, 2, 3, 4, 5, 7, 8, 13, 16}) {
+            for (std::uint32_t const draw : {0U, 1U}) {
+                Parameters const parameters{
+                    {"algorithm", algorithm}, {"elements", "5000"}, {"k", "40"}, {"balance-above", "1"}};
+                std::vector<Problem> const problems = validate(plans(ranks, {1, draw}, parameters));
+                EXPECT_TRUE(problems.empty()) << algorithm << ' ' << ranks << ": " << problems.front().text;
+            }
+        }
+    }
+}
+
+TEST(SparsePlans, HoldTogetherWhereMostPartsAreEmpty) {
+    for (char const* const no_balance : {"off", "on"}) {
+        Parameters const parameters{{"elements", "50"}, {"k", "1"}, {"no-balance", no_balance}};
+        for (std::uint32_t draw = 0; draw < 20; ++draw) {
+            EXPECT_THAT(validate(plans(8, {1, draw}, parameters)), IsEmpty());
+        }
+    }
+}
+
+TEST(SparsePlans, OktopkSplitsInBucketsAndGathers) {
+    Parameters const parameters = skewed({{"select-us", "5"}, {"estimate-us", "7"}});
+    auto const pattern = make_pattern(type(), "", parameters, {6, 6});
+    EXPECT_THAT(labels(build_one(*pattern, 2, {1, 0})),
+                ElementsAre("threshold.local", "select", "boundaries", "split.sizes", "split.1", "split.1", "split.2",
+                            "split.2", "split.3", "split.3", "split.4", "split.4", "split.5", "split.5",
+                            "threshold.sizes", "threshold.values", "gather.sizes", "gather"));
+    Plan const later = build_one(*pattern, 2, {1, 1});
+    EXPECT_THAT(labels(later),
+                ElementsAre("select", "split.sizes", "split.1", "split.1", "split.2", "split.2", "split.3", "split.3",
+                            "split.4", "split.4", "split.5", "split.5", "gather.sizes", "gather"));
+    EXPECT_EQ(std::get<Compute>(later.steps[0].operation).busy_ns, 5000);
+    // The first three distances are one batch, the fourth and fifth the next one, which waits for it.
+    EXPECT_EQ(std::get<Send>(later.steps[2].operation).batch, std::get<Recv>(later.steps[7].operation).batch);
+    EXPECT_THAT(later.steps[8].after, ElementsAre(2, 3, 4, 5, 6, 7));
+}
+
+TEST(SparsePlans, DistancesTakeRanksInTurn) {
+    auto const pattern = make_pattern(type(), "", skewed(), {4, 4});
+    Plan const plan = build_one(*pattern, 3, {1, 1});
+    EXPECT_EQ(std::get<Send>(plan.steps[1].operation).to.peer, 0);
+    EXPECT_EQ(std::get<Recv>(plan.steps[2].operation).from.peer, 2);
+    EXPECT_EQ(std::get<Send>(plan.steps[3].operation).to.peer, 1);
+    EXPECT_EQ(std::get<Recv>(plan.steps[4].operation).from.peer, 1);
+}
+
+bool announces(Step const& step) {
+    return step.label.ends_with(".sizes");
+}
+
+/// The words of the plan's steps of split and gather, without announcements.
+struct PlannedWords {
+    Bytes split = 0;
+    Bytes gathered = 0;
+};
+PlannedWords words_in(Plan const& plan) {
+    Bytes out = 0;
+    Bytes in = 0;
+    Bytes gathered = 0;
+    for (StepId step = 0; step < plan.steps.size(); ++step) {
+        std::string_view const phase = phase_of(plan.steps[step].label);
+        RankTraffic const traffic = traffic_of_step(plan, step);
+        if (phase == "split" && !announces(plan.steps[step])) {
+            out += traffic.out;
+            in += traffic.in;
+        } else if (phase == "gather" && !announces(plan.steps[step])) {
+            gathered += traffic.in;
+        }
+    }
+    return {std::max(out, in) / word_bytes, gathered / word_bytes};
+}
+
+TEST(SparsePlans, TheStatisticIsWhatThePlansMove) {
+    for (char const* const above : {"4", "1"}) {
+        for (std::uint32_t const draw : {0U, 3U}) {
+            Parameters const parameters = skewed({{"balance-above", above}});
+            PlannedWords most;
+            for (Plan const& plan : plans(8, {1, draw}, parameters)) {
+                most.split = std::max(most.split, words_in(plan).split);
+                most.gathered = std::max(most.gathered, words_in(plan).gathered);
+            }
+            EXPECT_EQ(static_cast<double>(most.split + most.gathered),
+                      statistics_of(8, {1, draw}, parameters).at("words_per_rank_max"));
+        }
+    }
+}
+
+TEST(SparsePlans, BytesFromRankToRankAreThoseOfThePairs) {
+    Params const params = params_of(4, skewed());
+    auto const iteration = Iterations(params).at({1, 0});
+    std::vector<Plan> const all = plans(4, {1, 0}, skewed());
+    for (std::size_t from = 0; from < 4; ++from) {
+        std::vector<Bytes> row(4);
+        add_sent_bytes(all[from], "split", row);
+        for (std::size_t to = 0; to < 4; ++to) {
+            std::size_t const pairs =
+                part_of(iteration->picks[from], iteration->regions[to], iteration->regions[to + 1]).size();
+            EXPECT_EQ(row[to], word_bytes + (from == to ? 0 : entry_bytes * pairs));
+        }
+    }
+}
+
+/// Draws share memory: what one of them delivers to, another one must not send from.
+TEST(SparsePlans, OfAllDrawsNameTheSameBuffers) {
+    Parameters const parameters{{"elements", "500"}, {"k", "2"}, {"balance-above", "1"}};
+    auto const pattern = make_pattern(type(), "", parameters, {8, 8});
+    auto const names = [&](std::uint32_t draw) {
+        std::vector<std::string> found;
+        for (Buffer const& buffer : build_one(*pattern, 3, {1, draw}).buffers) {
+            found.push_back(buffer.name);
+        }
+        return found;
+    };
+    for (std::uint32_t draw = 1; draw < 20; ++draw) {
+        EXPECT_EQ(names(draw), names(0));
+    }
+}
+
+TEST(SparsePlans, DrawsDifferWhereSizesDependOnTheData) {
+    for (char const* const algorithm : every_algorithm) {
+        auto const pattern = make_pattern(type(), "", skewed({{"algorithm", algorithm}}), {4, 4});
+        bool const differ = build_one(*pattern, 1, {1, 1}) != build_one(*pattern, 1, {1, 2});
+        EXPECT_EQ(pattern->draws_differ(), differ) << algorithm;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::sparse_allreduce
