@@ -76,7 +76,10 @@ public:
     /// Why nothing can be tried here; empty: it can.
     [[nodiscard]] std::string obstacle() {
         Finished const& finished = run(2, {});
-        return finished.exit_code == 0 ? "" : "UCC does not run here: " + failure(finished).text;
+        return finished.exit_code == 0 ? ""
+                                       : fmt::format("dlmb_collective --backend ucc gives exit {} here; dlmb_info says "
+                                                     "what this build and machine lack",
+                                                     finished.exit_code);
     }
 
 private:
