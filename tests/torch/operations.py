@@ -8,6 +8,7 @@ usage: mpirun -np N operations.py [TABLE [ALGORITHM]]      ALGORITHM: some allre
 
 from __future__ import annotations
 
+import gc
 import itertools
 import sys
 import traceback
@@ -216,6 +217,19 @@ def groups() -> None:
     dist.barrier()
 
 
+def dropped() -> None:
+    """A group that the program drops before its operations are done."""
+    group = dist.new_group(backend="dlmb")
+    data = [torch.ones(1 << 20) for _ in range(8)]
+    works = [dist.all_reduce(each, group=group, async_op=True) for each in data]
+    dist.destroy_process_group(group)
+    del group
+    gc.collect()
+    for each, work in zip(data, works):
+        work.wait()
+        expect("all_reduce of a dropped group", each, torch.full((1 << 20,), float(dist.get_world_size())))
+
+
 def refusals() -> None:
     """Wrong tensors are refused before anything is sent, so that the group works afterwards."""
     ranks = dist.get_world_size()
@@ -250,7 +264,7 @@ def main() -> int:
                 continue
             same_as(gloo, f"{name} {shape}", operation, kind)
         without_gloo(shape, kind)
-    for check in (coalesced, messages, groups, refusals):
+    for check in (coalesced, messages, groups, dropped, refusals):
         check()
     if len(sys.argv) > 2 and not any(sys.argv[2] in used["method"] and used["rule"] and used["calls"] for used in dlmb_torch.report()):
         failures.append(f"nothing ran by {sys.argv[2]}: {dlmb_torch.report()}")
