@@ -215,7 +215,9 @@ ProcessGroup::ProcessGroup(std::shared_ptr<Runtime> runtime, c10::intrusive_ptr<
 WorkPointer ProcessGroup::submit(OpType type, char const* title, Tensors results, std::function<void()> job) {
     ++operations_;
     auto work = c10::make_intrusive<TorchWork>(type, title, std::move(results), timeout_);
-    runtime_->executor().submit([work, job = std::move(job)] {
+    // The program may drop the group before its operations are done.
+    auto const self = c10::intrusive_ptr<ProcessGroup>::unsafe_reclaim_from_nonowning(this);
+    runtime_->executor().submit([self, work, job = std::move(job)] {
         std::exception_ptr error;
         try {
             at::NoGradGuard const no_gradients;
@@ -582,13 +584,14 @@ WorkPointer ProcessGroup::send(Tensors& tensors, int to, int tag) {
     at::Tensor const tensor = only(tensors, "send");
     int const count = count_of(tensor, "send");
     auto work = c10::make_intrusive<TorchWork>(OpType::SEND, "dlmb:send", Tensors{}, timeout_);
-    runtime_->executor().submit([this, work, tensor, count, to, tag] {
+    GroupOfRanks const* const group = group_;  // these live as long as MPI does
+    runtime_->executor().submit([&runner = runtime_->executor(), group, work, tensor, count, to, tag] {
         try {
             at::Tensor const data = packed(tensor);
             MPI_Request request = MPI_REQUEST_NULL;
-            mpi::check(MPI_Isend(data.data_ptr(), count, MPI_BYTE, to, tag, group_->messages.get(), &request),
+            mpi::check(MPI_Isend(data.data_ptr(), count, MPI_BYTE, to, tag, group->messages.get(), &request),
                        "MPI_Isend");
-            runtime_->executor().poll([work, data, request]() mutable {
+            runner.poll([work, data, request]() mutable {
                 try {
                     int done = 0;
                     mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
@@ -612,14 +615,15 @@ WorkPointer ProcessGroup::receive(Tensors& tensors, int from, int tag) {
     at::Tensor const tensor = only(tensors, "recv");
     int const count = count_of(tensor, "recv");
     auto work = c10::make_intrusive<TorchWork>(OpType::RECV, "dlmb:recv", Tensors{tensor}, timeout_);
-    runtime_->executor().submit([this, work, tensor, count, from, tag] {
+    GroupOfRanks const* const group = group_;
+    runtime_->executor().submit([&runner = runtime_->executor(), group, work, tensor, count, from, tag] {
         try {
             at::NoGradGuard const no_gradients;
             at::Tensor const data = packed(tensor);
             MPI_Request request = MPI_REQUEST_NULL;
-            mpi::check(MPI_Irecv(data.data_ptr(), count, MPI_BYTE, from, tag, group_->messages.get(), &request),
+            mpi::check(MPI_Irecv(data.data_ptr(), count, MPI_BYTE, from, tag, group->messages.get(), &request),
                        "MPI_Irecv");
-            runtime_->executor().poll([work, data, tensor, count, request]() mutable {
+            runner.poll([work, data, tensor, count, request]() mutable {
                 try {
                     int done = 0;
                     MPI_Status status;
