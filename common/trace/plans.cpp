@@ -15,7 +15,7 @@
 namespace dlmb::trace {
 namespace {
 
-constexpr std::uint64_t most_steps = 10'000'000;  // of one rank
+constexpr std::uint64_t most_steps = 1'000'000;  // of one rank
 
 class PlanMaker {
 public:
