@@ -81,7 +81,7 @@ public:
             ->required();
         parser.add_option("--format", format_, "force a format (default: found out from the files)");
         parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE, root=N")
-            ->take_all();
+            ->allow_extra_args(false);
         parser.footer(formats_text());
     }
     [[nodiscard]] trace::Trace read() const {
