@@ -23,7 +23,7 @@ struct Assumptions {
     std::optional<Dtype> dtype;  // of formats that tell bytes alone
 };
 
-inline constexpr int most_ranks = 1 << 20;
+inline constexpr int most_ranks = 1 << 17;
 
 class Builder {
 public:

@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t most_mismatches = 20;
 
 using Calls = std::vector<TraceOperation const*>;
+using Messages = std::map<Bytes, std::uint64_t>;  // how many of a size
 
 bool is_collective(OperationKind kind) {
     return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
@@ -48,31 +49,38 @@ private:
         }
     }
 
-    /// Calls by group and rank, and messages by pair. Ranks of one program do the same, so two of them tell enough of a
-    /// group; but messages need all.
+    /// Calls by group and rank, and messages by pair. Ranks of one program do the same, so that their collectives are
+    /// the same, too.
     void collect() {
-        for (auto const& [rank, program] : programs_) {
-            for (TraceOperation const& operation : program->operations) {
-                TraceGroup const& group = trace_.groups.at(operation.group);
-                if (is_collective(operation.kind)) {
-                    if (program->ranks.size() == 1 && (group.stride > 0 || !group.members.empty())) {
-                        auto const members = group.members_around(rank);
-                        groups_.emplace(members, group.name);
-                        calls_[std::pair(members, rank)].push_back(&operation);
+        for (RankProgram const& program : trace_.programs) {
+            for (TraceOperation const& operation : program.operations) {
+                if (!is_collective(operation.kind)) {
+                    for (Rank const rank : program.ranks) {
+                        add_message(rank, operation);
                     }
-                } else if (operation.kind == OperationKind::recv && !operation.peer) {
-                    from_anybody_.insert(rank);
-                } else if (operation.peer) {
-                    Rank const peer = operation.peer_is_offset ? rank + *operation.peer : *operation.peer;
-                    bool const sends = operation.kind == OperationKind::send;
-                    auto& pair = messages_[sends ? std::pair(rank, peer) : std::pair(peer, rank)];
-                    auto& side = sends ? pair.first : pair.second;
-                    for (std::uint64_t call = 0; call < std::min<std::uint64_t>(operation.repeat, 1U << 16U); ++call) {
-                        side.push_back(sends ? operation.sent : operation.received);
+                } else if (program.ranks.size() == 1) {
+                    TraceGroup const& group = trace_.groups.at(operation.group);
+                    auto const members = group.members_around(program.ranks.front());
+                    if (!members.empty()) {
+                        groups_.emplace(members, group.name);
+                        calls_[std::pair(members, program.ranks.front())].push_back(&operation);
                     }
                 }
             }
         }
+    }
+
+    void add_message(Rank rank, TraceOperation const& operation) {
+        bool const sends = operation.kind == OperationKind::send;
+        if (!operation.peer) {
+            if (!sends) {
+                from_anybody_.insert(rank);
+            }
+            return;
+        }
+        Rank const peer = operation.peer_is_offset ? rank + *operation.peer : *operation.peer;
+        auto& pair = messages_[sends ? std::pair(rank, peer) : std::pair(peer, rank)];
+        (sends ? pair.first : pair.second)[sends ? operation.sent : operation.received] += operation.repeat;
     }
 
     void check_group(std::vector<Rank> const& members, std::string const& name) {
@@ -136,21 +144,41 @@ private:
             if (!programs_.contains(from) || !programs_.contains(to) || from_anybody_.contains(to)) {
                 continue;
             }
-            auto& [sent, received] = sides;
-            if (sent.size() != received.size()) {
-                report("rank {} has {} sends to rank {}, which has {} receives from it", from, sent.size(), to,
-                       received.size());
+            auto const& [sent, received] = sides;
+            if (number(sent) != number(received)) {
+                report("rank {} has {} sends to rank {}, which has {} receives from it", from, number(sent), to,
+                       number(received));
                 continue;
             }
-            // Tags may let them overtake each other.
-            std::sort(sent.begin(), sent.end());
-            std::sort(received.begin(), received.end());
-            // A receive of MPI says how much there is room for.
-            bool const room = trace_.format == "pmpi";
-            auto const [one, other] = std::mismatch(sent.begin(), sent.end(), received.begin(),
-                                                    [&](Bytes a, Bytes b) { return room ? a <= b : a == b; });
-            if (one != sent.end()) {
-                report("send: rank {} sends {} bytes to rank {}, which expects {}", from, *one, to, *other);
+            compare(from, sent, to, received);
+        }
+    }
+
+    static std::uint64_t number(Messages const& messages) {
+        std::uint64_t sum = 0;
+        for (auto const& [bytes, count] : messages) {
+            sum += count;
+        }
+        return sum;
+    }
+
+    /// As many on both sides. By size, since tags may let them overtake each other.
+    void compare(Rank from, Messages const& sent, Rank to, Messages const& received) {
+        bool const room = trace_.format == "pmpi";  // a receive of MPI says how much there is room for
+        auto other = received.begin();
+        std::uint64_t left = other == received.end() ? 0 : other->second;
+        for (auto const& [bytes, count] : sent) {
+            for (std::uint64_t open = count; open > 0;) {
+                if (left == 0) {
+                    left = (++other)->second;
+                }
+                if (room ? bytes > other->first : bytes != other->first) {
+                    report("send: rank {} sends {} bytes to rank {}, which expects {}", from, bytes, to, other->first);
+                    return;
+                }
+                std::uint64_t const both = std::min(open, left);
+                open -= both;
+                left -= both;
             }
         }
     }
@@ -159,7 +187,7 @@ private:
     std::map<Rank, RankProgram const*> programs_;
     std::map<std::vector<Rank>, std::string> groups_;
     std::map<std::pair<std::vector<Rank>, Rank>, Calls> calls_;
-    std::map<std::pair<Rank, Rank>, std::pair<std::vector<Bytes>, std::vector<Bytes>>> messages_;
+    std::map<std::pair<Rank, Rank>, std::pair<Messages, Messages>> messages_;
     std::set<Rank> from_anybody_;
     std::vector<std::string> found_;
 };

@@ -158,15 +158,15 @@ private:
     ByteSource& rest_;
 };
 
-/// macOS writes a file of attributes beside each file.
-bool is_attributes_of_macos(std::string const& member) {
-    return fs::path(member).filename().string().starts_with("._") || member.starts_with("__MACOSX/");
+/// Hidden files are no traces; macOS writes one of attributes beside each file.
+bool is_hidden(fs::path const& file) {
+    return file.filename().string().starts_with('.') || file.string().starts_with("__MACOSX/");
 }
 
 void visit_unpacked(std::string const& name, ByteSource& packed, int depth, std::function<void(Input&)> const& visit) {
     Unpacked files(name, packed);
     while (files.next_member()) {
-        if (!files.is_file() || is_attributes_of_macos(files.member())) {
+        if (!files.is_plain() && (!files.is_file() || is_hidden(files.member()))) {
             continue;
         }
         std::string const member = files.is_plain() ? name : fmt::format("{}:{}", name, files.member());
@@ -187,7 +187,7 @@ void visit_path(fs::path const& path, std::function<void(Input&)> const& visit) 
     if (fs::is_directory(path, ignored)) {
         std::vector<fs::path> files;
         for (auto const& entry : fs::directory_iterator(path, ignored)) {
-            if (entry.is_regular_file(ignored)) {
+            if (entry.is_regular_file(ignored) && !is_hidden(entry.path())) {
                 files.push_back(entry.path());
             }
         }

@@ -54,15 +54,45 @@ double bus_factor(OperationKind kind, int ranks) {
     }
 }
 
+/// How many ranks of a program send by a call; all but those that a root sends to.
+class Senders {
+public:
+    explicit Senders(Trace const& trace) : trace_(trace) {}
+    [[nodiscard]] std::uint64_t of(RankProgram const& program, TraceOperation const& operation) {
+        bool const from_root = operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
+        if (!from_root || !operation.root) {
+            return program.ranks.size();
+        }
+        auto const [place, added_now] = known_.try_emplace({&program, operation.group, *operation.root}, 0);
+        if (added_now) {
+            TraceOperation call = operation;
+            call.sent = 1;
+            place->second =
+                static_cast<std::uint64_t>(std::count_if(program.ranks.begin(), program.ranks.end(),
+                                                         [&](Rank rank) { return sent_by(trace_, call, rank) > 0; }));
+        }
+        return place->second;
+    }
+
+private:
+    Trace const& trace_;
+    std::map<std::tuple<RankProgram const*, TraceGroupId, int>, std::uint64_t> known_;
+};
+
 void add_histogram(std::string& text, Trace const& trace) {
     std::map<int, std::uint64_t> counts;
+    Senders senders(trace);
+    auto const add = [&](Bytes bytes, std::uint64_t calls) {
+        if (calls > 0) {
+            int const power = bytes == 0 ? -1 : static_cast<int>(std::bit_width(bytes)) - 1;
+            counts[power] += calls;
+        }
+    };
     for (RankProgram const& program : trace.programs) {
         for (TraceOperation const& operation : program.operations) {
-            for (Rank const rank : program.ranks) {
-                Bytes const bytes = sent_by(trace, operation, rank);
-                int const power = bytes == 0 ? -1 : static_cast<int>(std::bit_width(bytes)) - 1;
-                counts[power] += operation.repeat;
-            }
+            std::uint64_t const sending = senders.of(program, operation);
+            add(operation.sent, sending * operation.repeat);
+            add(0, (program.ranks.size() - sending) * operation.repeat);
         }
     }
     std::uint64_t most = 1;
@@ -84,16 +114,34 @@ void add_histogram(std::string& text, Trace const& trace) {
 std::vector<SummaryEntry> summary_of(Trace const& trace) {
     std::map<std::tuple<Rank, OperationKind, int, std::string>, SummaryEntry> entries;
     for (RankProgram const& program : trace.programs) {
+        // Calls that are alike for every rank: one sum serves all ranks of the program.
+        using Alike = std::tuple<OperationKind, TraceGroupId, std::string, int>;
+        std::map<Alike, std::pair<TraceOperation, std::pair<std::uint64_t, Bytes>>> sums;
         for (TraceOperation const& operation : program.operations) {
-            int const size = trace.groups.at(operation.group).size;
+            auto const [place, added_now] =
+                sums.try_emplace({operation.kind, operation.group, operation.dtype.name, operation.root.value_or(-1)});
+            auto& [first, sum] = place->second;
+            if (added_now) {
+                first.kind = operation.kind;
+                first.group = operation.group;
+                first.root = operation.root;
+                first.sent = 1;
+            }
+            sum.first = added(sum.first, 1, operation.repeat);
+            sum.second = added(sum.second, operation.sent, operation.repeat);
+        }
+        for (auto const& [alike, call] : sums) {
+            auto const& [kind, group, dtype, root] = alike;
+            auto const& [first, sum] = call;
+            int const size = trace.groups.at(group).size;
             for (Rank const rank : program.ranks) {
-                SummaryEntry& entry = entries[{rank, operation.kind, size, operation.dtype.name}];
+                SummaryEntry& entry = entries[{rank, kind, size, dtype}];
                 entry.rank = rank;
-                entry.kind = operation.kind;
+                entry.kind = kind;
                 entry.group_size = size;
-                entry.dtype = operation.dtype.name;
-                entry.count = added(entry.count, 1, operation.repeat);
-                entry.bytes = added(entry.bytes, sent_by(trace, operation, rank), operation.repeat);
+                entry.dtype = dtype;
+                entry.count = added(entry.count, sum.first, 1);
+                entry.bytes = added(entry.bytes, sent_by(trace, first, rank) == 0 ? 0 : sum.second, 1);
             }
         }
     }
@@ -128,24 +176,25 @@ std::string summary_json(Trace const& trace) {
 
 std::string summary_text(Trace const& trace) {
     std::map<std::tuple<OperationKind, int, std::string>, Row> rows;
+    for (SummaryEntry const& entry : summary_of(trace)) {
+        Row& row = rows[{entry.kind, entry.group_size, entry.dtype}];
+        row.count += entry.count;
+        row.bytes += static_cast<double>(entry.bytes);
+        row.by_rank[entry.rank] += static_cast<double>(entry.bytes);
+    }
     double all_us = 0;
+    Senders senders(trace);
     for (RankProgram const& program : trace.programs) {
         for (TraceOperation const& operation : program.operations) {
-            int const size = trace.groups.at(operation.group).size;
-            Row& row = rows[{operation.kind, size, operation.dtype.name}];
-            for (Rank const rank : program.ranks) {
-                Bytes const bytes = sent_by(trace, operation, rank);
-                auto const repeat = static_cast<double>(operation.repeat);
-                row.count += operation.repeat;
-                row.bytes += static_cast<double>(bytes) * repeat;
-                row.by_rank[rank] += static_cast<double>(bytes) * repeat;
-                row.least = std::min(row.least, bytes);
-                row.most = std::max(row.most, bytes);
-                if (operation.duration_us) {
-                    row.us += *operation.duration_us * repeat;
-                    row.timed += operation.repeat;
-                    all_us += *operation.duration_us * repeat;
-                }
+            Row& row = rows[{operation.kind, trace.groups.at(operation.group).size, operation.dtype.name}];
+            std::uint64_t const sending = senders.of(program, operation);
+            row.least = std::min(row.least, sending < program.ranks.size() ? 0 : operation.sent);
+            row.most = std::max(row.most, sending > 0 ? operation.sent : 0);
+            if (operation.duration_us) {
+                double const us = *operation.duration_us * static_cast<double>(operation.repeat * program.ranks.size());
+                row.us += us;
+                row.timed += operation.repeat * program.ranks.size();
+                all_us += us;
             }
         }
     }

@@ -67,6 +67,20 @@ class Damaged(TraceTest):
         self.refused([self.file("text-0.json", '{"traceEvents":["' + "x" * (65 << 20))], "64 MiB")
         self.refused([self.file("line.goal", "num_ranks " + "1" * (2 << 20))], "1 MiB")
 
+    def test_counts_and_ranks_in_a_short_file_take_no_time(self):
+        header = "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n"
+        row = "CommType.{},CommGroup.{},{},64,x,None,None,{},None,None,None,{}\n"
+        wide = "[rank0 ~ rank131071]\n" + header + 5000 * row.format("broadcast", "dp_group", 16384, "", 1)
+        done = run("summary", self.file("wide.csv", wide), limit_bytes=MOST_MEMORY)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        stages = [f"[ pp_stage{stage}: [rank{stage}] ]\n" + header + row.format(word, "pp_group", 1, direction, 4 * 10**9)
+                  for stage, (word, direction) in enumerate((("isend", "send_next"), ("irecv", "recv_prev")))]
+        entries = self.entries(self.summary(self.file("counts.csv", "".join(stages))))
+        self.assertEqual(entries[0], (0, "send", 1, "byte", 4 * 10**9, 256 * 10**9))
+        done = run("import", self.folder / "counts.csv", "-o", "-", limit_bytes=MOST_MEMORY)
+        self.assertEqual(done.returncode, 64, done.stderr)
+        self.assertIn("more than 1000000 calls", done.stderr)
+
     def test_names_of_the_file_do_not_break_the_line(self):
         self.refused([self.file("a\nb.json", json.dumps({"traceEvents": []}))], "\\x0a")
 

@@ -149,7 +149,7 @@ class Formats(TraceTest):
         unknown = self.summary(bare)
         self.assertEqual((unknown["complete"], unknown["operations"][0]["group_size"]), (False, None))
         self.assertTrue(any("--assume ranks=N" in reason for reason in unknown["why_not"]))
-        self.assertEqual(self.entries(self.summary(bare, "--assume", "ranks=4"))[3], (3, "allgather", 4, "byte", 1, 16))
+        self.assertEqual(self.entries(self.summary("--assume", "ranks=4", "--assume", "dtype=byte", bare))[3], (3, "allgather", 4, "byte", 1, 16))
 
     def test_simai_places_operations_in_the_groups_of_their_columns(self):
         layer = "l\t-1\t10\tALLGATHER\t64\t10\tREDUCESCATTER\t64\t10\tALLREDUCE\t1000\t100\n"

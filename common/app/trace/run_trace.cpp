@@ -6,6 +6,9 @@
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
+#include "common/plan/validate.hpp"
+#include "common/record/plan_document.hpp"
+#include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
 #include "common/trace/summary.hpp"
 
@@ -25,9 +28,15 @@ int complain(std::string_view what, int code) {
     return code;
 }
 
+struct Assumed {
+    trace::Assumptions reading;
+    trace::PlanAssumptions planning;
+};
+
 /// The words of --assume: KEY=VALUE.
-trace::Assumptions assumptions_of(std::vector<std::string> const& words) {
-    trace::Assumptions assumptions;
+Assumed assumptions_of(std::vector<std::string> const& words) {
+    Assumed assumed;
+    trace::Assumptions& assumptions = assumed.reading;
     for (std::string const& word : words) {
         std::size_t const equals = word.find('=');
         std::string const key = word.substr(0, equals);
@@ -44,11 +53,16 @@ trace::Assumptions assumptions_of(std::vector<std::string> const& words) {
             if (!assumptions.dtype) {
                 throw UsageError(fmt::format("--assume dtype={}: must be one of {}", value, element_names));
             }
+        } else if (key == "root") {
+            assumed.planning.root = parse_whole<int>(value);
+            if (!assumed.planning.root || *assumed.planning.root < 0) {
+                throw UsageError(fmt::format("--assume root={}: must be a rank of the group", value));
+            }
         } else {
-            throw UsageError(fmt::format("--assume {}: must be ranks=N or dtype=TYPE", word));
+            throw UsageError(fmt::format("--assume {}: must be ranks=N, dtype=TYPE or root=N", word));
         }
     }
-    return assumptions;
+    return assumed;
 }
 
 std::string formats_text() {
@@ -66,12 +80,15 @@ public:
         parser.add_option("FILES", files_, "files of all ranks: plain, gzip, tar or zip, or folders of such")
             ->required();
         parser.add_option("--format", format_, "force a format (default: found out from the files)");
-        parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE")->take_all();
+        parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE, root=N")
+            ->allow_extra_args(false);
         parser.footer(formats_text());
     }
     [[nodiscard]] trace::Trace read() const {
-        return trace::read_trace({files_.begin(), files_.end()}, {format_, assumptions_of(assumptions_)});
+        return trace::read_trace({files_.begin(), files_.end()}, {format_, assumptions_of(assumptions_).reading});
     }
+    [[nodiscard]] trace::PlanAssumptions planning() const { return assumptions_of(assumptions_).planning; }
+    [[nodiscard]] std::vector<std::string> const& assumed() const { return assumptions_; }
 
 private:
     std::vector<std::string> files_;
@@ -96,6 +113,47 @@ private:
     bool json_ = false;
 };
 
+class Import {
+public:
+    void add_options(CLI::App& parser) {
+        options_.add(parser);
+        parser.add_option("-o,--output", output_, "file of the plans (JSON, as --plan json; -: standard output)")
+            ->required();
+        parser
+            .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
+            ->check(CLI::Range(0, trace::most_ranks));
+    }
+    [[nodiscard]] int run() const {
+        trace::Trace const trace = options_.read();
+        PlanSource const plans = plans_of(trace, options_.planning());
+        check(plans);
+        record::PlanHeader header;
+        header.pattern = "trace";
+        header.parameters["format"] = trace.format;
+        for (std::string const& assumed : options_.assumed()) {
+            header.parameters["assume-" + assumed.substr(0, assumed.find('='))] = assumed.substr(assumed.find('=') + 1);
+        }
+        header.world = {trace.ranks, ranks_per_node_};
+        write_output(output_, plan_document(header, plans));
+        return exit_ok;
+    }
+
+private:
+    /// What a plan of a pattern proves in a test, one of a trace proves here.
+    static void check(PlanSource const& plans) {
+        std::vector<Plan> all;
+        plans.each([&](Plan const& plan) { all.push_back(plan); });
+        auto const problems = validate(all);
+        if (!problems.empty()) {
+            throw UsageError(fmt::format("the ranks of the trace do not fit together: {}", problems.front().text));
+        }
+    }
+
+    TraceOptions options_;
+    std::string output_;
+    int ranks_per_node_ = 0;
+};
+
 }  // namespace
 
 int run_trace(int argc, char** argv) {
@@ -107,6 +165,10 @@ int run_trace(int argc, char** argv) {
     CLI::App& command = *parser.add_subcommand("summary", "show what a trace communicates");
     summary.add_options(command);
     command.callback([&] { exit_code = summary.run(); });
+    Import import;
+    CLI::App& import_command = *parser.add_subcommand("import", "write the plans of a trace");
+    import.add_options(import_command);
+    import_command.callback([&] { exit_code = import.run(); });
     try {
         parser.parse(argc, argv);
         flush_standard_output();

@@ -105,8 +105,7 @@ struct Node {
     bool part_of_dimensions = false;  // involved_dim leaves some out
 };
 
-constexpr std::uint64_t type_send = 5;  // of NodeType in et_def.proto; eg_def.proto has one less
-constexpr std::uint64_t type_recv = 6;
+constexpr std::uint64_t type_send = 5;  // of NodeType in et_def.proto; COMM_RECV_NODE is 6
 constexpr std::uint64_t type_collective = 7;
 
 constexpr std::array collectives{

@@ -204,7 +204,10 @@ private:
         bool const any = std::any_of(profile.records.begin(), profile.records.end(), [](auto const& record) {
             return operation_named(record.second.name).has_value();
         });
-        if (profile.without_arguments > 0) {
+        if (profile.without_arguments > 0 && any) {
+            builder_.incomplete(fmt::format("{}: {} events record_param_comms tell no \"Collective name\"",
+                                            input.name(), profile.without_arguments));
+        } else if (profile.without_arguments > 0) {
             input.refuse(
                 fmt::format("{} events record_param_comms tell no \"Collective name\", so sizes, splits and groups "
                             "are missing; record with PyTorch 2.2 or newer, or with its ExecutionTraceObserver",

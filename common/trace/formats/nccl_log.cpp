@@ -167,9 +167,13 @@ private:
             return joined;
         }
         // RCCL writes the rank with each call.
-        auto const rank = parse_whole<int>(behind(message, "globalrank"));
+        auto rank = parse_whole<int>(behind(message, "globalrank"));
+        if (!rank) {
+            rank = rank_of_name(input.name());
+        }
         if (!rank || *rank < 0 || *rank >= size) {
-            input.refuse(fmt::format("communicator {} was started by no line in front, so the rank is not known; set "
+            input.refuse(fmt::format("communicator {} was started by no line in front, so the rank is not known; name "
+                                     "files nccl.rank3.log, or set "
                                      "NCCL_DEBUG_SUBSYS=INIT,COLL",
                                      address));
         }

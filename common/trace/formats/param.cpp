@@ -42,6 +42,16 @@ public:
         builder_.add(input.name(), std::move(program));
     }
 
+    /// An old trace does not say who takes part. PARAM replays it with as many ranks as it has files.
+    void finish() override {
+        Trace& trace = builder_.trace();
+        for (TraceGroup& group : trace.groups) {
+            if (group.size == 0 && trace.ranks > 1) {
+                group.size = trace.ranks;
+            }
+        }
+    }
+
 private:
     void entry(Input const& input, std::string const& where, Json const& json, std::map<Bytes, ParamGroup>& groups,
                RankProgram& program) {

@@ -32,7 +32,10 @@ public:
         if (!input.line(line)) {
             input.refuse("it is empty");
         }
-        Header const header = header_of(input, line);
+        Header header = header_of(input, line);
+        if (header["all_gpus"] == 0 && builder_.assumptions().ranks) {
+            header.numbers["all_gpus"] = *builder_.assumptions().ranks;
+        }
         if (!input.line(line)) {
             input.refuse("the number of layers is missing in the second line");
         }
@@ -56,7 +59,8 @@ public:
         if (program.operations.empty()) {
             input.refuse("no communication in it: every operation is NONE");
         }
-        int const ranks = std::max({header["all_gpus"], builder_.assumptions().ranks.value_or(0), 1});
+        // Workloads of old have no all_gpus: then the ranks of one model are there.
+        int const ranks = std::max({header["all_gpus"], header["model_parallel_NPU_group"], 1});
         for (Rank rank = 0; rank < ranks; ++rank) {
             program.ranks.push_back(rank);
         }

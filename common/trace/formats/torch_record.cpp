@@ -110,7 +110,12 @@ NumberList number_list(Input const& input, std::string_view where, Json const& v
 std::optional<TraceOperation> operation_of(Builder& builder, Input const& input, TorchRecord const& record) {
     auto const kind = operation_named(record.name);
     if (!kind) {
-        builder.leave_out(record.name == "wait" ? "wait" : "record_param_comms of '" + record.name.substr(0, 64) + "'");
+        std::string const name = record.name.substr(0, 64);
+        if (name != "wait" && name != "init" && name.find("oalescing") == std::string::npos) {
+            builder.incomplete(
+                fmt::format("{}: {}: '{}' is no operation that is known", input.name(), record.where, name));
+        }
+        builder.leave_out(name);
         return std::nullopt;
     }
     TraceOperation operation;

@@ -1,0 +1,105 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plans of traces: the bytes of the summary, proved to fit together, and nothing of the trace's names."""
+
+import collections
+import json
+import os
+import unittest
+from pathlib import Path
+
+from program import TraceTest, kineto, run
+
+FOLDER = os.environ.get("DLMB_TRACES", "")
+GOAL = "num_ranks 2\nrank 0 {\nsend 10b to 1 tag 3\nrecv 20b from 1 tag 4\n}\nrank 1 {\nsend 20b to 0 tag 4\nrecv 10b from 0 tag 3\n}\n"
+
+
+def sent(step, rank):
+    """Payload that a rank sends by a step of a plan document, by the table of docs/traces.md."""
+    operation, bytes_, ranks = step["operation"], step.get("bytes"), len(step["group"])
+    if operation in ("exchange", "send"):
+        return sum(block["bytes"] for block in step["send"])
+    if operation == "allgather":
+        return bytes_ // ranks
+    if operation == "broadcast":
+        return bytes_ if step["root"] == rank else 0
+    return bytes_ if operation in ("allreduce", "reduce_scatter", "reduce") else 0
+
+
+class Imports(TraceTest):
+    def plans(self, *arguments):
+        done = run("import", *arguments, "-o", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.0", "trace"))
+        self.assertEqual([plan["rank"] for plan in document["plans"]], list(range(document["world"]["ranks"])))
+        return document
+
+    def same_bytes(self, *arguments):
+        """Of each rank, operation and group size, in the plans and in the summary."""
+        planned, told = collections.Counter(), collections.Counter()
+        for plan in self.plans(*arguments)["plans"]:
+            for step in plan["steps"]:
+                planned[plan["rank"], step["operation"], len(step["group"]), "calls"] += 1
+                planned[plan["rank"], step["operation"], len(step["group"]), "bytes"] += sent(step, plan["rank"])
+        for rank, operation, size, _dtype, count, bytes_ in self.entries(self.summary(*arguments)):
+            told[rank, operation, size, "calls"] += count
+            told[rank, operation, size, "bytes"] += bytes_
+        self.assertEqual(planned, told)
+
+    def refused_import(self, arguments, *texts):
+        done = run("import", *arguments, "-o", self.folder / "plan.json")
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
+        self.assertFalse((self.folder / "plan.json").exists())
+        for text in texts:
+            self.assertIn(text, done.stderr)
+
+    def test_plans_have_the_bytes_of_the_trace_and_none_of_its_names(self):
+        splits = [{"In split size": "[1, 2]", "Out split size": "[1, 3]"}, {"In split size": "[3, 4]", "Out split size": "[2, 4]"}]
+        secret = {"Process Group Name": "secret", "Process Group Description": "secret"}
+        files = [self.file(f"secret-{rank}.json", kineto(rank, 2, [
+            ("all_to_allv", 3 + 4 * rank, 4 + 2 * rank, "Int", {**splits[rank], **secret}), ("_allgather_base", 8, 16, "Float", secret),
+            ("_reduce_scatter_base", 16, 8, "BFloat16", secret), ("allreduce", 5, 5, "Half", secret), ("broadcast", 7, 7, "Long", secret),
+            ("barrier", 0, 0, "Byte", secret)], traceName="/secret/path")) for rank in (0, 1)]
+        self.refused_import(files, "--assume root=N")
+        document = self.plans(*files, "--assume", "root=1")
+        self.assertEqual(document["parameters"], {"format": "kineto", "assume-root": 1})
+        self.assertNotIn("secret", json.dumps(document))
+        steps = document["plans"][0]["steps"]
+        self.assertEqual([step["operation"] for step in steps], ["exchange", "allgather", "reduce_scatter", "allreduce", "broadcast", "barrier"])
+        self.assertEqual([step["after"] for step in steps], [[], [0], [1], [2], [3], [4]])
+        self.assertEqual(steps[0]["send"], [{"peer": 0, "bytes": 4}, {"peer": 1, "bytes": 8}])
+        self.assertEqual([(step["bytes"], step["element"]) for step in steps[1:5]], [(64, "fp32"), (32, "bf16"), (10, "fp16"), (56, "int64")])
+
+    def test_messages_that_follow_each_other_are_in_flight_together(self):
+        document = self.plans(self.file("a.goal", GOAL))
+        for plan in document["plans"]:
+            self.assertEqual([step["after"] for step in plan["steps"]], [[], []])
+        self.same_bytes(self.file("a.goal", GOAL))
+
+    def test_what_does_not_fit_together_is_refused(self):
+        self.refused_import([self.file("b.goal", GOAL.replace("recv 10b", "recv 11b"))], "not complete", "sends 10 bytes")
+        self.refused_import([self.file("c.goal", GOAL.replace("recv 20b from 1 tag 4", "recv 20b from 1 tag 5"))], "do not fit together")
+        self.refused_import([self.file("0.json", kineto(0, 2, [("allreduce", 5, 5, "Half", {})]))], "ranks missing")
+        self.refused_import([self.file("1-0.json", kineto(0, 1, [("allreduce", 5, 5, "Bool", {})]))], "no backend reduces bool")
+
+    def test_a_matrix_becomes_an_exchange(self):
+        self.same_bytes(self.file("m.txt", "1 2\n3 0\n"))
+
+    @unittest.skipUnless(FOLDER, "DLMB_TRACES names no folder")
+    def test_traces_of_others(self):
+        found = 0
+        for pattern in ("param-dlrm*gz", "aicb-gpt*.csv", "aicb-llama*.csv", "simai-*.txt"):
+            for file in Path(FOLDER).glob(pattern):
+                found += 1
+                with self.subTest(file.name):
+                    self.same_bytes(file)
+        chakra = sorted(Path(FOLDER).glob("astra-sim-*.et"))
+        if chakra:
+            self.same_bytes(*chakra)
+        if not found:
+            self.skipTest("none of the files is there")
+
+
+if __name__ == "__main__":
+    unittest.main()
