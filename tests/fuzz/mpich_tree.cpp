@@ -39,7 +39,8 @@ void mpich_tree(std::string_view input) {
     });
     // Also what does not stand in a library that the marks are found in.
     (void)accepts([&] {
-        (void)to_mpich(table, {}, {std::string(input), {"MPIR_Allreduce_intra_ring", "MPIR_Allreduce_intra_smp"}, "x"});
+        (void)to_mpich(table, {},
+                       {std::string(input), {"MPIR_Allreduce_intra_ring", "MPIR_Allreduce_intra_smp"}, "x", ""});
     });
 }
 
