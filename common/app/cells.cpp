@@ -113,9 +113,9 @@ std::unique_ptr<Chooser> read_chooser(std::filesystem::path const& path, record:
     if (std::string const key = tuning::system_key(identity); table.system.key != key) {
         std::string const what = tuning::system_differences(identity, table.system.identity);
         throw UsageError(fmt::format(
-            "--use-table {}: this launch differs from the table's system: {}; a table holds for one machine "
-            "and software: launch as it was measured, or build one here (docs/tuning.md)",
-            path.string(), what.empty() ? fmt::format("key {} instead of {}", key, table.system.key) : what));
+            "--use-table {}: its system.key is {}, that of this launch is {}{}; a table holds for one machine and "
+            "software: launch as it was measured, or build one here (docs/tuning.md)",
+            path.string(), table.system.key, key, what.empty() ? "" : fmt::format(" ({})", what)));
     }
     return std::make_unique<tuning::TableChooser>(std::move(table));
 }

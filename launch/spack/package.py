@@ -6,7 +6,7 @@ checkout. Spack itself never ran it in this project's tests."""
 from spack.package import *
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
-FEATURES = ("mpi", "ucx", "ucc", "cuda", "nccl", "hwloc", "archive")
+FEATURES = ("mpi", "ucx", "ucc", "cuda", "nccl", "hwloc", "archive", "torch")
 
 
 class Dlmb(CMakePackage):
@@ -23,6 +23,7 @@ class Dlmb(CMakePackage):
     variant("nccl", default=False, when="+cuda", description="Backend nccl")
     variant("hwloc", default=True, description="Topology and binding in records")
     variant("archive", default=True, description="dlmb_trace, which reads traces of recorded runs")
+    variant("torch", default=False, when="+mpi", description="Process group of PyTorch")
     variant("tools", default=True, description="Python packages of dlmb_compare and dlmb_plot")
 
     depends_on("c", type="build")
@@ -43,6 +44,8 @@ class Dlmb(CMakePackage):
     depends_on("nccl@2.18:", when="+nccl")
     depends_on("hwloc@2.4:", when="+hwloc")
     depends_on("libarchive@3.4:", when="+archive")
+    depends_on("py-torch@1.13:", type=("build", "run"), when="+torch")
+    depends_on("py-pybind11", type="build", when="+torch")
     depends_on("python@3.11:", type="run")
     depends_on("py-numpy@1.21:", type="run", when="+tools")
     depends_on("py-scipy@1.7:", type="run", when="+tools")

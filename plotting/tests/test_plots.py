@@ -138,8 +138,9 @@ class DocumentsTest(unittest.TestCase):
     def test_rules_span_their_sizes_and_open_ends_are_drawn_somewhere(self) -> None:
         where, gain = tuning.plots({"t": table_document()}, LIMITS)
         spans = where.charts[0].spans
-        self.assertEqual([(span.start, span.start + span.length) for span in spans], [(1024, 65536), (131072, 4 * 131072), (1, 512)])
-        self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", tuning.DEFAULT_STAYS])
+        self.assertEqual([(span.start, span.start + span.length) for span in spans], [(1024, 65536), (131072, 4 * 131072), (1, 512), (513, 1023)])
+        self.assertEqual([span.kind for span in spans], ["ucx default", "mpi default", tuning.DEFAULT_STAYS, tuning.OPEN["unconfirmed"]])
+        self.assertIn("candidate ucx ring +40%", spans[-1].text)
         self.assertEqual([mark[1:4] for mark in gain.charts[0].marks], [(20.0, 10.0, 30.0)])
 
 

@@ -35,7 +35,11 @@ def start(program: str, module: str, hint: str = "") -> int:
         return UNAVAILABLE
     if interruptible:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main()
+    try:
+        return main()
+    finally:
+        if interruptible:  # what Python does at its end would show a traceback
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def run(program: str, body: Callable[[], int], codes: Mapping[type[Exception], int]) -> int:
