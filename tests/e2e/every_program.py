@@ -11,7 +11,7 @@ from programs import BIN, HAVE_UCX, MPIEXEC, SMALL, SOURCE, cells, mpirun, run, 
 
 # Under a sanitizer a launch costs many times as much, and what it looks for does not depend on every count.
 RANKS = (1, 3, 4) if os.environ.get("DLMB_SANITIZE") else (1, 2, 3, 4, 8)
-RANKS_OF_PROCESSES = (1, 3, 4)  # two of every program: gpu_double.py
+RANKS_OF_PROCESSES = (1, 3, 4)  # two: gpu_double.py over mpi and nccl, the conformance tests over ucx
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 FEW = ["-i", "2", "-x", "1", "--cache", "warm"]  # one set of buffers: programs and methods are the matter here
 
