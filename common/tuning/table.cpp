@@ -120,7 +120,7 @@ bool Choice::keeps_default() const {
 MpiLibrary mpi_library(std::string_view told) {
     std::size_t begin = 0;  // behind a blank or a "v": MVAPICH2 has a digit in its name
     while (begin < told.size() && (std::isdigit(static_cast<unsigned char>(told[begin])) == 0 || begin == 0 ||
-                                   (told[begin - 1] != ' ' && told[begin - 1] != 'v'))) {
+                                   (told[begin - 1] != ' ' && told[begin - 1] != '\t' && told[begin - 1] != 'v'))) {
         ++begin;
     }
     std::size_t const end = std::min(told.find_first_not_of("0123456789.", begin), told.size());
@@ -128,7 +128,7 @@ MpiLibrary mpi_library(std::string_view told) {
     for (std::string_view const known : {"Open MPI", "MPICH"}) {
         name = told.starts_with(known) ? known : name;
     }
-    name = name.substr(0, name.find_last_not_of(" :") + 1);
+    name = name.substr(0, name.find_last_not_of(" \t:") + 1);
     return {std::string(name), std::string(told.substr(begin, end - begin))};
 }
 

@@ -12,6 +12,7 @@ TEST(Software, AnMpiLibraryHasANameAndAVersion) {
     EXPECT_EQ(mpi_library("Open MPI v4.1.4, package: Debian Open MPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022"),
               (MpiLibrary{"Open MPI", "4.1.4"}));
     EXPECT_EQ(mpi_library("MPICH Version: 4.0.2"), (MpiLibrary{"MPICH", "4.0.2"}));
+    EXPECT_EQ(mpi_library("MPICH Version:\t4.0.2"), (MpiLibrary{"MPICH", "4.0.2"})) << "as the library prints it";
     EXPECT_EQ(mpi_library("MVAPICH2 Version : 2.3.7"), (MpiLibrary{"MVAPICH2 Version", "2.3.7"}));
     EXPECT_EQ(mpi_library("Another: 7"), (MpiLibrary{"Another", "7"}));
     EXPECT_EQ(mpi_library("without numbers"), (MpiLibrary{"without numbers", ""}));
