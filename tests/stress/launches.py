@@ -48,6 +48,7 @@ class Workload:
     def __init__(self, kind, folder, ranks, calibration):
         self.kind, self.folder, self.ranks, self.calibration = kind, folder, ranks, calibration
         self.mark = new_mark()
+        self.launcher_stayed = False  # also when all that it had started was gone
         self.runs = 0
         (folder / "tmp").mkdir()
         self.results_folder.mkdir()

@@ -150,7 +150,8 @@ def strike(kind, chance, launch, outcome):
     outcome.hung = not ended(launch, job, victim if stops else None)
     output, errors = launch.printed()
     outcome.story = (f"{launch.ranks} ranks, {moment}, {len(before)} cells finished; "
-                     f"exit {job.returncode} after {time.monotonic() - began:.1f} s")
+                     f"exit {job.returncode} after {time.monotonic() - began:.1f} s"
+                     + ("; every rank had ended, and the launcher had to be killed" if launch.launcher_stayed else ""))
     compare_with_files(launch, before, outcome)
     if job.returncode == 0 and len(ok_cells(launch)) != launch.cells:
         outcome.unexpected.append("exit code 0")
@@ -209,9 +210,10 @@ def hit(pid, number):
 
 def ended(launch, job, stopped=None):
     """Waits until no process of the launch is left; False: one is. Once every other rank has ended well, only the user can let a
-    stopped one go on."""
+    stopped one go on. Once no rank and no driver is left, a launcher that stays is not held by us: it is killed and noted."""
     began = time.monotonic()
     alone_since = None
+    left_since = None
     while time.monotonic() < began + HANG_SECONDS:
         if job.poll() is not None and not launch.running():
             return True
@@ -220,6 +222,13 @@ def ended(launch, job, stopped=None):
             alone_since = (alone_since or time.monotonic()) if alone else None
             if alone and time.monotonic() > alone_since + ALONE_SECONDS:
                 hit(stopped, signal.SIGCONT)
+        running = launch.running()
+        left = bool(running) and sorted(running) == launch.launcher_processes()
+        left_since = (left_since or time.monotonic()) if left else None
+        if left and time.monotonic() > left_since + ALONE_SECONDS:
+            launch.launcher_stayed = True
+            for launcher in launch.launcher_processes():
+                hit(launcher, signal.SIGKILL)
         time.sleep(0.05)
     return False
 
