@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // gtest's main for tests that run as several MPI ranks: rank 0 prints, other ranks print only their failures, one
-// failing rank fails the launch, and a test that hangs is named before the launch is aborted.
+// failing rank fails the launch, a filter that leaves no test does, too, and a test that hangs is named before the
+// launch is aborted.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -114,8 +115,11 @@ int main(int argc, char** argv) {
     guard.reset();
 
     testing::UnitTest const& unit = *testing::UnitTest::GetInstance();
+    if (unit.test_to_run_count() == 0 && rank == 0) {
+        std::fputs("--gtest_filter leaves no test: a name has changed\n", stderr);
+    }
     bool const all_skipped = unit.test_to_run_count() > 0 && unit.skipped_test_count() == unit.test_to_run_count();
-    int mine[2] = {own, all_skipped ? 0 : 1};
+    int mine[2] = {unit.test_to_run_count() == 0 ? 1 : own, all_skipped ? 0 : 1};
     int worst[2] = {1, 1};
     MPI_Allreduce(mine, worst, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
