@@ -3,30 +3,20 @@
 #include "common/app/trace/run_trace.hpp"
 
 #include "common/app/reporter.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
-#include "common/base/version.hpp"
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
 #include "common/trace/summary.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
-#include <cstdio>
-#include <iostream>
-#include <new>
-
 namespace dlmb::app {
 namespace {
-
-int complain(std::string_view what, int code) {
-    fmt::print(stderr, "dlmb_trace: error: {}\n", one_line(what));
-    return code;
-}
 
 struct Assumed {
     trace::Assumptions reading;
@@ -157,36 +147,11 @@ private:
 }  // namespace
 
 int run_trace(int argc, char** argv) {
-    CLI::App parser{"Reads the communication of recorded runs", "dlmb_trace"};
-    parser.set_version_flag("--version", std::string{build_info().version});
-    parser.require_subcommand(1);
+    CLI::App program{"Reads the communication of recorded runs", "dlmb_trace"};
     int exit_code = exit_ok;
-    Summary summary;
-    CLI::App& command = *parser.add_subcommand("summary", "show what a trace communicates");
-    summary.add_options(command);
-    command.callback([&] { exit_code = summary.run(); });
-    Import import;
-    CLI::App& import_command = *parser.add_subcommand("import", "write the plans of a trace");
-    import.add_options(import_command);
-    import_command.callback([&] { exit_code = import.run(); });
-    try {
-        parser.parse(argc, argv);
-        flush_standard_output();
-        return exit_code;
-    } catch (CLI::Success const& request) {  // --help, --version
-        int const code = parser.exit(request);
-        return std::cout.flush() ? code : complain("standard output cannot be written", exit_output);
-    } catch (CLI::ParseError const& error) {
-        return complain(fmt::format("{}; see dlmb_trace --help", error.what()), exit_usage);
-    } catch (UsageError const& error) {
-        return complain(error.what(), exit_usage);
-    } catch (OutputError const& error) {
-        return complain(error.what(), exit_output);
-    } catch (std::exception const& error) {
-        bool const lost = std::ferror(stdout) != 0;  // what fmt::print threw
-        return complain(lost ? "standard output cannot be written" : error.what(),
-                        lost ? exit_output : exit_cell_failed);
-    }
+    add_command<Summary>(program, "summary", "show what a trace communicates", exit_code);
+    add_command<Import>(program, "import", "write the plans of a trace", exit_code);
+    return run_subcommands(program, argc, argv, exit_code);
 }
 
 }  // namespace dlmb::app
