@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/torch/process_group.hpp"
 
-#include "common/base/error.hpp"
 #include "common/bootstrap/mpi/mpi_check.hpp"
 
 #include <ATen/ATen.h>
@@ -50,140 +49,6 @@ private:
     c10::intrusive_ptr<c10::ivalue::Future> future_;
     int source_ = -1;
 };
-
-// Tensors
-// --------------------------------------------------------------------------------------------------------------
-
-/// Throws unless DLMB can read and write it.
-void require_host(at::Tensor const& tensor, char const* operation) {
-    TORCH_CHECK(tensor.layout() == at::kStrided && !tensor.is_quantized(), "dlmb: ", operation,
-                ": the tensor is sparse or quantized; give a dense one");
-    TORCH_CHECK(tensor.device().is_cpu(), "dlmb: ", operation, ": the tensor is on ", tensor.device(),
-                "; this process group takes tensors in host memory");
-}
-
-at::Tensor& only(Tensors& tensors, char const* operation) {
-    TORCH_CHECK(tensors.size() == 1, "dlmb: ", operation, ": ", tensors.size(), " tensors; a process has one");
-    require_host(tensors.front(), operation);
-    return tensors.front();
-}
-
-Tensors& only(std::vector<Tensors>& lists, std::size_t size, at::Tensor const& like, char const* operation) {
-    TORCH_CHECK(lists.size() == 1 && lists.front().size() == size, "dlmb: ", operation, ": expected one list of ", size,
-                " tensors, one per rank");
-    for (at::Tensor const& each : lists.front()) {
-        require_host(each, operation);
-        TORCH_CHECK(each.scalar_type() == like.scalar_type() && each.numel() == like.numel(), "dlmb: ", operation,
-                    ": a tensor of ", each.numel(), " ", each.scalar_type(), " beside one of ", like.numel(), " ",
-                    like.scalar_type(), "; all have to be equal");
-    }
-    return lists.front();
-}
-
-void require_parts(at::Tensor const& whole, at::Tensor const& part, int ranks, char const* operation) {
-    require_host(whole, operation);
-    require_host(part, operation);
-    TORCH_CHECK(whole.scalar_type() == part.scalar_type() && whole.numel() == part.numel() * ranks, "dlmb: ", operation,
-                ": ", whole.numel(), " ", whole.scalar_type(), " are not ", ranks, " times ", part.numel(), " ",
-                part.scalar_type());
-}
-
-/// Its elements one behind the other: itself, or a copy.
-at::Tensor packed(at::Tensor const& tensor) {
-    return tensor.is_contiguous() ? tensor : tensor.contiguous();
-}
-
-void deliver(at::Tensor const& packed, at::Tensor const& tensor) {
-    if (!packed.is_same(tensor)) {
-        tensor.copy_(packed);
-    }
-}
-
-/// One behind the other.
-at::Tensor joined(Tensors const& tensors) {
-    Tensors flat;
-    std::transform(tensors.begin(), tensors.end(), std::back_inserter(flat),
-                   [](at::Tensor const& each) { return each.reshape({-1}); });
-    return at::cat(flat);
-}
-
-void deliver_parts(at::Tensor const& flat, Tensors const& tensors) {
-    int64_t first = 0;
-    for (at::Tensor const& each : tensors) {
-        each.copy_(flat.narrow(0, first, each.numel()).view(each.sizes()));
-        first += each.numel();
-    }
-}
-
-Bytes bytes_of(at::Tensor const& tensor) {
-    return static_cast<Bytes>(tensor.numel()) * static_cast<Bytes>(tensor.element_size());
-}
-
-// Types and reductions
-// -------------------------------------------------------------------------------------------------
-
-std::optional<Element> element_of(at::ScalarType type) {
-    switch (type) {
-    case at::kByte:
-        return Element::byte;
-    case at::kChar:
-        return Element::int8;
-    case at::kInt:
-        return Element::int32;
-    case at::kLong:
-        return Element::int64;
-    case at::kHalf:
-        return Element::fp16;
-    case at::kBFloat16:
-        return Element::bf16;
-    case at::kFloat:
-        return Element::fp32;
-    case at::kDouble:
-        return Element::fp64;
-    default:
-        return std::nullopt;
-    }
-}
-
-/// For operations that only move data: types that DLMB has no name for are bytes.
-Element moved_as(at::ScalarType type) {
-    return element_of(type).value_or(Element::byte);
-}
-
-std::optional<Reduction> reduction_of(c10d::ReduceOp const& reduction) {
-    switch (static_cast<c10d::ReduceOp::RedOpType>(reduction)) {
-    case c10d::ReduceOp::SUM:
-    case c10d::ReduceOp::AVG:
-        return Reduction::sum;
-    case c10d::ReduceOp::PRODUCT:
-        return Reduction::prod;
-    case c10d::ReduceOp::MIN:
-        return Reduction::min;
-    case c10d::ReduceOp::MAX:
-        return Reduction::max;
-    default:
-        return std::nullopt;
-    }
-}
-
-bool is_average(c10d::ReduceOp const& reduction) {
-    return static_cast<c10d::ReduceOp::RedOpType>(reduction) == c10d::ReduceOp::AVG;
-}
-
-void require_reducible(at::Tensor const& tensor, c10d::ReduceOp const& reduction, char const* operation) {
-    TORCH_CHECK(element_of(tensor.scalar_type()), "dlmb: ", operation, ": ", tensor.scalar_type(),
-                " cannot be reduced; uint8, int8, int32, int64, float16, bfloat16, float32 and float64 can");
-    TORCH_CHECK(reduction_of(reduction), "dlmb: ", operation,
-                ": this reduction is not offered; SUM, AVG, PRODUCT, MIN and MAX are");
-    TORCH_CHECK(!is_average(reduction) || tensor.is_floating_point(), "dlmb: ", operation,
-                ": AVG takes floating-point tensors, this one is ", tensor.scalar_type());
-}
-
-void average(at::Tensor const& sum, c10d::ReduceOp const& reduction, int ranks) {
-    if (is_average(reduction)) {
-        sum.div_(ranks);
-    }
-}
 
 constexpr Region region(BufferId buffer) {
     return {buffer, 0};
@@ -578,25 +443,27 @@ int count_of(at::Tensor const& tensor, char const* operation) {
     return static_cast<int>(bytes_of(tensor));
 }
 
-}  // namespace
+/// A message under way, and what is done once it has arrived or gone; that returns the rank that it came from, -1: to
+/// nobody's interest.
+struct Message {
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::function<int(MPI_Status const&)> finish;
+};
 
-WorkPointer ProcessGroup::send(Tensors& tensors, int to, int tag) {
-    at::Tensor const tensor = only(tensors, "send");
-    int const count = count_of(tensor, "send");
-    auto work = c10::make_intrusive<TorchWork>(OpType::SEND, "dlmb:send", Tensors{}, timeout_);
-    GroupOfRanks const* const group = group_;  // these live as long as MPI does
-    runtime_->executor().submit([&runner = runtime_->executor(), group, work, tensor, count, to, tag] {
+/// Both on the thread of MPI: begins the message, and tests it until `work` is complete.
+void submit_message(Executor& executor, c10::intrusive_ptr<TorchWork> const& work, std::function<Message()> begin) {
+    executor.submit([&executor, work, begin = std::move(begin)] {
         try {
-            at::Tensor const data = packed(tensor);
-            MPI_Request request = MPI_REQUEST_NULL;
-            mpi::check(MPI_Isend(data.data_ptr(), count, MPI_BYTE, to, tag, group->messages.get(), &request),
-                       "MPI_Isend");
-            runner.poll([work, data, request]() mutable {
+            at::NoGradGuard const no_gradients;
+            executor.poll([work, message = begin()]() mutable {
                 try {
                     int done = 0;
-                    mpi::check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+                    MPI_Status status;
+                    mpi::check(MPI_Test(&message.request, &done, &status), "MPI_Test");
                     if (done != 0) {
-                        work->complete(nullptr);
+                        at::NoGradGuard const on_delivery;
+                        int const source = message.finish(status);
+                        work->complete(nullptr, source);
                     }
                     return done != 0;
                 } catch (...) {
@@ -608,6 +475,21 @@ WorkPointer ProcessGroup::send(Tensors& tensors, int to, int tag) {
             work->complete(std::current_exception());
         }
     });
+}
+
+}  // namespace
+
+WorkPointer ProcessGroup::send(Tensors& tensors, int to, int tag) {
+    at::Tensor const tensor = only(tensors, "send");
+    int const count = count_of(tensor, "send");
+    auto work = c10::make_intrusive<TorchWork>(OpType::SEND, "dlmb:send", Tensors{}, timeout_);
+    MPI_Comm const communicator = group_->messages.get();  // lives as long as MPI does
+    submit_message(runtime_->executor(), work, [tensor, count, to, tag, communicator] {
+        at::Tensor const data = packed(tensor);
+        Message message{MPI_REQUEST_NULL, [data](MPI_Status const& /*status*/) { return -1; }};
+        mpi::check(MPI_Isend(data.data_ptr(), count, MPI_BYTE, to, tag, communicator, &message.request), "MPI_Isend");
+        return message;
+    });
     return work;
 }
 
@@ -615,37 +497,19 @@ WorkPointer ProcessGroup::receive(Tensors& tensors, int from, int tag) {
     at::Tensor const tensor = only(tensors, "recv");
     int const count = count_of(tensor, "recv");
     auto work = c10::make_intrusive<TorchWork>(OpType::RECV, "dlmb:recv", Tensors{tensor}, timeout_);
-    GroupOfRanks const* const group = group_;
-    runtime_->executor().submit([&runner = runtime_->executor(), group, work, tensor, count, from, tag] {
-        try {
-            at::NoGradGuard const no_gradients;
-            at::Tensor const data = packed(tensor);
-            MPI_Request request = MPI_REQUEST_NULL;
-            mpi::check(MPI_Irecv(data.data_ptr(), count, MPI_BYTE, from, tag, group->messages.get(), &request),
-                       "MPI_Irecv");
-            runner.poll([work, data, tensor, count, request]() mutable {
-                try {
-                    int done = 0;
-                    MPI_Status status;
-                    mpi::check(MPI_Test(&request, &done, &status), "MPI_Test");
-                    if (done == 0) {
-                        return false;
-                    }
-                    int received = 0;
-                    mpi::check(MPI_Get_count(&status, MPI_BYTE, &received), "MPI_Get_count");
-                    TORCH_CHECK(received == count, "dlmb: recv: rank ", status.MPI_SOURCE, " sent ", received,
-                                " bytes, the tensor has ", count);
-                    at::NoGradGuard const on_delivery;
-                    deliver(data, tensor);
-                    work->complete(nullptr, status.MPI_SOURCE);
-                } catch (...) {
-                    work->complete(std::current_exception());
-                }
-                return true;
-            });
-        } catch (...) {
-            work->complete(std::current_exception());
-        }
+    MPI_Comm const communicator = group_->messages.get();
+    submit_message(runtime_->executor(), work, [tensor, count, from, tag, communicator] {
+        at::Tensor const data = packed(tensor);
+        Message message{MPI_REQUEST_NULL, [data, tensor, count](MPI_Status const& status) {
+                            int received = 0;
+                            mpi::check(MPI_Get_count(&status, MPI_BYTE, &received), "MPI_Get_count");
+                            TORCH_CHECK(received == count, "dlmb: recv: rank ", status.MPI_SOURCE, " sent ", received,
+                                        " bytes, the tensor has ", count);
+                            deliver(data, tensor);
+                            return status.MPI_SOURCE;
+                        }};
+        mpi::check(MPI_Irecv(data.data_ptr(), count, MPI_BYTE, from, tag, communicator, &message.request), "MPI_Irecv");
+        return message;
     });
     return work;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "launch/torch/runtime.hpp"
+#include "launch/torch/tensors.hpp"
 
 #include <base.hpp>
 #include <chrono>
@@ -17,7 +18,6 @@
 
 namespace dlmb::torch {
 
-using Tensors = std::vector<at::Tensor>;
 using WorkPointer = c10::intrusive_ptr<c10d::Work>;
 
 class ProcessGroup final : public Base {
