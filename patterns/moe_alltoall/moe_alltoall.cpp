@@ -218,8 +218,8 @@ public:
         }
         double const mean = static_cast<double>(params_.experts) / static_cast<double>(params_.ep);
         return {fmt::format(
-            "{} experts on --ep {} are {} or {} per rank: even balanced routing loads a rank by {:.2f} of the "
-            "mean",
+            "{} experts on --ep {} are {} or {} per rank: with balanced routing the busiest rank has {:.2f} times "
+            "the mean",
             params_.experts, params_.ep, fewest, fewest + 1, static_cast<double>(fewest + 1) / mean)};
     }
 
