@@ -74,10 +74,12 @@ public:
 };
 
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
+/// `statistics`: what the parameters that leave a choice (--tp 0) became.
 class FixedPattern : public Pattern {
 public:
-    FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of)
-        : operations_(std::move(operations)), plan_of_(std::move(plan_of)) {}
+    FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of,
+                 std::vector<Statistic> statistics = {})
+        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)) {}
 
     [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
@@ -85,13 +87,14 @@ public:
         return plan_of_(me);
     }
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        return {};
+        return statistics_;
     }
     [[nodiscard]] std::vector<OperationUse> operations() const final { return operations_; }
 
 private:
     std::vector<OperationUse> operations_;
     std::function<Plan(Rank)> plan_of_;
+    std::vector<Statistic> statistics_;
 };
 
 /// All ranks' plans, one after the other; the pattern must stay. Of all ranks at once it keeps only the counts that

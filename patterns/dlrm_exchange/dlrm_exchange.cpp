@@ -203,6 +203,7 @@ std::vector<Statistic> statistics_of(Params const& params, ExchangeSizes const& 
         {"max_mean_pooled_sent", max_over_mean(pooled)},
         {"max_shards_rank", largest(shards)},
         {"mean_shards_rank", sum(shards) / static_cast<double>(params.ranks)},
+        {"tables", static_cast<double>(params.tables.size())},
         {"row_wise_tables", static_cast<double>(params.layout.row_wise.size())},
         {"replicated_tables", static_cast<double>(params.layout.replicated.size())},
     };

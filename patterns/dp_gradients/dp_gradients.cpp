@@ -365,8 +365,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return std::make_unique<FixedPattern>(operations_of(params),
-                                          [params, world](Rank me) { return plan_of(params, world, me); });
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
+        std::vector<Statistic>{{"dp", static_cast<double>(params.dp)}});
 }
 
 constexpr std::string_view phases[] = {"buffers", "parameters", "gradients", "overflow"};

@@ -345,6 +345,7 @@ public:
             {"ideal_bubble_ratio", makespan > 0 ? (makespan - compute) / makespan : 0},
             {timed ? "compute_us" : "compute_slots", compute / unit},
             {"messages", static_cast<double>(tensor_messages(params_.shape)) * params_.stage_width()},
+            {"pp", static_cast<double>(params_.shape.ranks)},
         };
         if (params_.product) {
             statistics.push_back({"gemm_rows", static_cast<double>(params_.product->rows)});

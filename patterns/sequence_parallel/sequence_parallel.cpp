@@ -255,8 +255,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return std::make_unique<FixedPattern>(operations_of(params),
-                                          [params, world](Rank me) { return plan_of(params, world, me); });
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
+        std::vector<Statistic>{{"sp", static_cast<double>(params.sp)}});
 }
 
 constexpr std::string_view phases[] = {"forward", "backward"};

@@ -333,6 +333,7 @@ public:
             // Each phase waits for its busiest rank.
             {"words_per_rank_max", static_cast<double>(most(counts) + most(counts + params_.ranks))},
             {"words_bound", 6 * static_cast<double>(params_.k) * (ranks - 1) / ranks},
+            {"k", static_cast<double>(params_.k)},
             {"picks_per_rank", static_cast<double>(summed[picked]) / ranks},
             {"result_elements", static_cast<double>(summed[in_result])},
             {"topk_recall", static_cast<double>(summed[recalled]) / recall_parts},

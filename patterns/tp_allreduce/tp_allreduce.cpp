@@ -338,8 +338,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return std::make_unique<FixedPattern>(operations_of(params),
-                                          [params, world](Rank me) { return iteration_plan(params, world, me); });
+    return std::make_unique<FixedPattern>(
+        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
+        std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}});
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "forward",       "cross_entropy",

@@ -72,6 +72,28 @@ TEST(EveryPattern, EveryPresetHoldsTogetherOnFewRanksOrIsRefusedWhereExpected) {
     }
 }
 
+// A preset or a default says 0 for "all ranks": the record has to say what that was.
+TEST(EveryPattern, RanksOfAGroupThatFollowFromTheWorldStandInTheStatistics) {
+    struct Resolved {
+        std::string_view pattern, name;
+        double ranks;
+    };
+    WorldShape const world{8, 8};
+    for (auto const& [pattern, name, ranks] :
+         {Resolved{"moe_alltoall", "ep", 8}, Resolved{"tp_allreduce", "tp", 8}, Resolved{"pipeline_p2p", "pp", 8},
+          Resolved{"dp_gradients", "dp", 8}, Resolved{"sequence_parallel", "sp", 8}}) {
+        std::vector<PatternType const*> const types = pattern_types();
+        PatternType const& type = **std::find_if(
+            types.begin(), types.end(), [name = pattern](PatternType const* each) { return each->name == name; });
+        auto const made = type.make(resolve(type, "", quick(pattern)), world);
+        std::vector<Statistic> const statistics = made->statistics(made->setup_of(0, {}).statistics);
+        auto const found = std::find_if(statistics.begin(), statistics.end(),
+                                        [name = name](Statistic const& each) { return each.name == name; });
+        ASSERT_NE(found, statistics.end()) << pattern << " --" << name << " 0";
+        EXPECT_EQ(found->value, ranks) << pattern << " --" << name << " 0";
+    }
+}
+
 TEST(EveryPattern, DefaultsHoldTogetherOnManyRanksOrAreRefusedWhereExpected) {
     for (PatternType const* type : pattern_types()) {
         for (int const ranks : many_ranks) {
