@@ -41,7 +41,7 @@ struct HostPages {
 /// Of lines that dlmb_convert made of the output of another program, which says little: the rest of such a line is
 /// unknown.
 struct Origin {
-    std::string suite;      // osu, nccl, ucc_perftest, pico
+    std::string suite;      // osu, nccl, ucc_perftest, pico, comms_logger
     std::string statistic;  // of a cell: what its `time.median` holds: median, mean; empty: it has no time
     bool operator==(Origin const&) const = default;
 };

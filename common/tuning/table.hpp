@@ -136,7 +136,7 @@ struct Choice {
 /// Evidence that is foreign: numbers that dlmb_convert took from the output of another program. DLMB has neither
 /// measured nor confirmed them, nobody knows how far launches differ, and the gain has no interval.
 struct Foreign {
-    std::string suite;      // osu, nccl, ucc_perftest, pico
+    std::string suite;      // osu, nccl, ucc_perftest, pico, comms_logger
     std::string statistic;  // what its times are: median, mean
     bool operator==(Foreign const&) const = default;
 };

@@ -147,6 +147,11 @@ leonardo,4,4,OMPI,4.1.6,yes,allreduce,ring_ompi,1024,200,25,24,26,2025_04_06___2
 leonardo,4,4,OMPI,4.1.6,no,allgather,ring_over,100,200,25,24,26,2025_04_06___23_05_13,1
 """
 
+COMMS_LOGGER = """{"all_reduce": {"4096": [2, [0.5, 0.25], [0.1, 0.2], [0.2, 0.4]]},
+ "all_to_all_single | [Caller Func: dispatch]": {"8192": [1, [1.0], [0.065536], [0.049152]]},
+ "reduce_scatter_tensor": {"1024": [1, [0.01], [3.2768], [2.4576]]}, "barrier": {"0": [1, [0.01], [0.0], [0.0]]}}
+"""
+
 
 def main(arguments: list[str]) -> tuple[int, str, str]:
     """Exit code, standard output and error output of the program, without starting it."""

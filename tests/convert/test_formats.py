@@ -111,6 +111,29 @@ class UccTest(WithFolder):
             self.assertEqual(cell["bandwidth"]["busbw_GBps"], 0.19)
 
 
+class CommsLoggerTest(WithFolder):
+    def test_calls_of_a_size_are_a_cell(self) -> None:
+        cells = {cell["parameters"]["operation"]: cell for cell in self.cells(outputs.COMMS_LOGGER, "--ranks", "4")}
+        allreduce = cells["allreduce"]
+        self.assertEqual(allreduce["time_ns"] | {"axis": ""}, {"mean": 375000, "min": 250000, "max": 500000, "samples": 2, "axis": ""})
+        self.assertAlmostEqual(allreduce["bandwidth"]["busbw_GBps"], 0.0375)
+        self.assertEqual(cells["alltoall"]["parameters"], {"operation": "alltoall", "message-size": 2048, "caller": "[Caller Func: dispatch]"})
+        self.assertEqual(cells["reduce_scatter_block"]["parameters"]["message-size"], 4096)
+        self.assertNotIn("message-size", cells["barrier"]["parameters"])
+
+    def test_what_is_written_is_what_was_read(self) -> None:
+        results = self.converted(outputs.COMMS_LOGGER, "--ranks", "4")
+        code, text, error = outputs.main([str(results), "--to", "comms_logger"])
+        self.assertEqual((code, error), (0, ""))
+        written = json.loads(text)
+        self.assertEqual(written["all_reduce"]["4096"][:2], [1, [0.375]])
+        # The logger's own rates, calc_bw_log of its source: 2 S / t and 2 (P - 1) / P S / t, in Gbit/s.
+        self.assertAlmostEqual(written["all_reduce"]["4096"][2][0], 2 * 4096 * 8 / 375000)
+        for operation, size, rates in (("all_to_all_single", "8192", (0.065536, 0.049152)), ("reduce_scatter", "1024", (3.2768, 2.4576))):
+            self.assertEqual([round(values[0], 6) for values in written[operation][size][2:]], list(rates))
+        self.assertEqual(written["barrier"]["0"][1], [0.01])
+
+
 class PicoTest(WithFolder):
     def test_a_line_is_a_cell_with_its_machine_and_library(self) -> None:
         cells = self.cells(outputs.PICO, name="measurements.csv")

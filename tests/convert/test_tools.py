@@ -49,6 +49,7 @@ class SchemaTest(WithFolder):
             self.converted(json.dumps(outputs.NCCL_DOCUMENT), name="document.json"),
             self.converted(outputs.UCC_ALLREDUCE, "--ranks", "4", name="ucc.txt"),
             self.converted(outputs.PICO, name="pico.csv"),
+            self.converted(outputs.COMMS_LOGGER, "--ranks", "4", name="logger.json"),
         ]
         command = [WITH_SCHEMAS, ROOT / "results-schema" / "validate.py", "--strict", *made]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)

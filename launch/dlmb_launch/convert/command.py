@@ -8,12 +8,14 @@ import argparse
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, Optional, TypedDict, Union
 
-from dlmb_launch.convert import formats, lines
+from dlmb_launch.convert import comms_logger, formats, lines
 from dlmb_launch.convert.measured import ConvertError, Given, Table
 from dlmb_results import program
 from dlmb_results.arguments import Parser
 from dlmb_results.inputs import read_document
+from dlmb_results.lines import ResultError, World, read_lines, result_files
 from dlmb_results.output import is_standard_output, write_output
 
 PROGRAM = "dlmb_convert"
@@ -42,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of another program, whole; " + ", ".join(form.what for form in formats.FORMATS.values()))
     made.add_argument("-o", "--output", type=Path, default=Path("-"), metavar="RESULTS.jsonl", help="default: -, standard output")
     made.add_argument("--from", dest="format", choices=formats.FORMATS, default="", help="default: found out from each file")
+    made.add_argument("--to", choices=("comms_logger",), default="", help="the other way: FILE are result files, and OUTPUT is the comms_dict of their dlmb_collective cells")
     made.add_argument("--campaign", default="", metavar="NAME", help="of all launches; default: that of the table (pico), else one for each")
     said = made.add_argument_group("what the files do not say")
     said.add_argument("--ranks", type=count, metavar="N", help="osu and ucc_perftest do not print it")
@@ -78,10 +81,34 @@ def converted(paths: Iterable[Path], options: argparse.Namespace, given: Given) 
             yield from lines.lines_of(table, path.name, identifier, options.campaign, given)
 
 
+class Collective(TypedDict):
+    launch_id: str
+    cell_id: str
+    status: str
+    pattern: str
+    parameters: dict[str, Union[str, int, float]]
+    world: World
+    time_ns: Optional[dict[str, Any]]
+
+
+def cells_of(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    remarks: list[str] = []
+    try:
+        for path in (file for path in paths for file in result_files(path)):
+            yield from (line for _, line in read_lines(path, remarks, Collective) if line["kind"] == "cell" and line["pattern"] == "collective")
+    except ResultError as error:
+        raise ConvertError(str(error)) from None
+    for remark in remarks:
+        program.say(PROGRAM, "warning", remark)
+
+
 def run(arguments: list[str] | None) -> int:
     options = parser().parse_args(arguments)
     if options.ranks and options.ranks_per_node and options.ranks_per_node > options.ranks:
         raise ConvertError(f"--ranks-per-node {options.ranks_per_node} is more than --ranks {options.ranks}; give a node's share")
+    if options.to:
+        write_output(options.output, comms_logger.written(cells_of(options.files)))
+        return OK
     given = Given(options.ranks, options.ranks_per_node, options.operation, options.system, options.ucc_count, dict(options.only))
     found = list(converted(options.files, options, given))  # nothing is written unless everything can be read
     text = "".join(json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n" for line in found)

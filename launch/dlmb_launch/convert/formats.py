@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from dlmb_launch.convert import nccl, osu, pico, ucc
+from dlmb_launch.convert import comms_logger, nccl, osu, pico, ucc
 from dlmb_launch.convert.measured import ConvertError, Given, Table, refuse
 
 
@@ -23,6 +23,7 @@ FORMATS = {
     "nccl": Format("text or JSON (-J) of nccl-tests", nccl.looks_like, nccl.read),
     "ucc_perftest": Format("text of ucc_perftest", ucc.looks_like, ucc.read),
     "pico": Format("table of PICO (CSV)", pico.looks_like, pico.read),
+    "comms_logger": Format("comms_dict of DeepSpeed's or MCR-DL's logger (JSON)", comms_logger.looks_like, comms_logger.read),
 }
 
 
