@@ -5,9 +5,12 @@
 // does, its changes from one library to another included.
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/parts.hpp"
+#include "common/backends/tuned/path.hpp"
 #include "common/backends/tuned/traits.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
+#include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/format.h>
 
@@ -19,19 +22,25 @@ namespace dlmb::tuned {
 namespace {
 
 constexpr std::string_view own_name = "tuned";
-constexpr std::array<MethodInfo, 1> method_table{
-    {{"table", "each operation on the backend and by the method that the tuning table picks", every_operation}}};
+constexpr std::array<MethodInfo, 2> method_table{
+    {{"table", "each operation on the backend and by the method that the tuning table picks", every_operation},
+     {"path", "the backends that take least with the changes between them, by the times of the tuning table",
+      every_operation, "switch_ns=N"}}};
+constexpr std::string_view path_method = method_table[1].name;
+constexpr std::string_view switch_knob = "switch_ns";
 
 using Source = Expected<std::shared_ptr<Backend>, Unsupported>;
 
 void check_method(MethodChoice const& method) {
-    if (method.name != "default" && method.name != method_table[0].name) {
-        std::array<std::string, 2> const known{"default", std::string(method_table[0].name)};
+    if (method.name != "default" && method.name != method_table[0].name && method.name != path_method) {
+        std::array<std::string, 3> const known{"default", std::string(method_table[0].name), std::string(path_method)};
         throw UsageError(unknown_name("tuned method", method.name, known));
     }
-    if (!method.knobs.empty()) {
-        throw UsageError(
-            fmt::format("tuned: method {} has no knobs; '{}' has", method_table[0].name, to_string(method)));
+    for (auto const& [knob, value] : method.knobs) {
+        if (method.name != path_method || knob != switch_knob) {
+            throw UsageError(fmt::format("--method {}: '{}' is no knob of it; the only one is path:{}=N",
+                                         to_string(method), knob, switch_knob));
+        }
     }
 }
 
@@ -92,9 +101,9 @@ struct CompiledPart {
 /// The parts of a plan, one after the other, each on its backend.
 class TunedPlan final : public CompiledPlan {
 public:
-    /// `parts`: one at least; together all `steps` steps in plan order. `steps_text`: for provenance().
-    TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, std::string steps_text, Turn& turn)
-        : CompiledPlan(steps), parts_(std::move(parts)), steps_text_(std::move(steps_text)), turn_(turn) {}
+    /// `parts`: one at least; together all `steps` steps in plan order. `facts`: for provenance().
+    TunedPlan(std::vector<CompiledPart> parts, std::size_t steps, Provenance facts, Turn& turn)
+        : CompiledPlan(steps), parts_(std::move(parts)), facts_(std::move(facts)), turn_(turn) {}
 
     void launch() override {
         begin();
@@ -134,11 +143,11 @@ public:
 
     [[nodiscard]] Provenance provenance() const override {
         double const iterations = iterations_ == 0 ? 1 : static_cast<double>(iterations_);
-        return {
-            {"tuned_steps", steps_text_},
-            {"tuned_parts", fmt::format("{}", parts_.size())},
-            {"tuned_switches_per_iteration", fmt::format("{:.2f}", static_cast<double>(switches_) / iterations)},
-            {"tuned_quiesce_ns_per_iteration", fmt::format("{:.0f}", static_cast<double>(quiesce_ns_) / iterations)}};
+        Provenance facts = facts_;
+        facts["tuned_parts"] = fmt::format("{}", parts_.size());
+        facts["tuned_switches_per_iteration"] = fmt::format("{:.2f}", static_cast<double>(switches_) / iterations);
+        facts["tuned_quiesce_ns_per_iteration"] = fmt::format("{:.0f}", static_cast<double>(quiesce_ns_) / iterations);
+        return facts;
     }
 
 private:
@@ -173,7 +182,7 @@ private:
     }
 
     std::vector<CompiledPart> parts_;
-    std::string steps_text_;
+    Provenance facts_;
     Turn& turn_;
     std::uint32_t done_ = 0;  // steps of this iteration
     std::uint64_t iterations_ = 0;
@@ -226,10 +235,11 @@ public:
                                                                                MethodChoice const& method) override {
         check_method(method);
         turn_.end();
-        std::vector<StepChoice> choices;
-        for (StepTraits const& traits : traits_of(plan, buffers.kind, nodes_, bootstrap_)) {
-            choices.push_back(chooser_.choose(traits));
-        }
+        Provenance facts;
+        std::vector<StepTraits> const traits = traits_of(plan, buffers.kind, nodes_, bootstrap_);
+        std::vector<StepChoice> const choices =
+            method.name == path_method ? by_path(traits, method, facts) : by_table(traits);
+        facts["tuned_steps"] = step_text(plan, choices);
         StepTraits nothing;
         nothing.memory = buffers.kind;
         auto agreed = agreed_parts(plan, cut(plan, choices), chooser_.choose(nothing), bootstrap_);
@@ -245,7 +255,7 @@ public:
             compiled.push_back(std::move(made).value());
         }
         return std::unique_ptr<CompiledPlan>(
-            std::make_unique<TunedPlan>(std::move(compiled), plan.steps.size(), step_text(plan, choices), turn_));
+            std::make_unique<TunedPlan>(std::move(compiled), plan.steps.size(), std::move(facts), turn_));
     }
 
     void quiesce() override {
@@ -254,6 +264,91 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<StepChoice> by_table(std::span<StepTraits const> traits) const {
+        std::vector<StepChoice> choices;
+        for (StepTraits const& step : traits) {
+            choices.push_back(chooser_.choose(step));
+        }
+        return choices;
+    }
+
+    /// Collective. Computations stay where the table has them: nobody's backend does anything for them.
+    [[nodiscard]] std::vector<StepChoice> by_path(std::span<StepTraits const> traits, MethodChoice const& method,
+                                                  Provenance& facts) {
+        std::vector<StepChoice> choices = by_table(traits);
+        std::vector<std::vector<PricedChoice>> ways;
+        std::vector<std::size_t> steps;
+        for (std::size_t step = 0; step < traits.size(); ++step) {
+            if (traits[step].kind != OperationKind::compute) {
+                ways.push_back(runnable(chooser_.priced_choices(traits[step])));
+                steps.push_back(step);
+            }
+        }
+        LeavingCosts const costs = leaving_costs(method);
+        for (auto const& [backend, ns] : costs) {
+            facts[fmt::format("tuned_leaving_ns.{}", backend)] = fmt::format("{:.0f}", ns);
+        }
+        std::vector<StepChoice> path = shortest_path(ways, costs);
+        for (std::size_t place = 0; place < steps.size(); ++place) {
+            choices[steps[place]] = std::move(path[place]);
+        }
+        return choices;
+    }
+
+    /// Without ways that nobody can go here, unless all are such.
+    [[nodiscard]] std::vector<PricedChoice> runnable(std::vector<PricedChoice> ways) const {
+        std::vector<PricedChoice> kept;
+        for (PricedChoice const& way : ways) {
+            auto const source = sources_.find(way.choice.backend);
+            if (way.choice.why_not.empty() && source != sources_.end() && source->second) {
+                kept.push_back(way);
+            }
+        }
+        return kept.empty() ? std::move(ways) : kept;
+    }
+
+    /// Collective the first time. What the method says, else what was measured.
+    [[nodiscard]] LeavingCosts leaving_costs(MethodChoice const& method) {
+        auto const said = method.knobs.find(switch_knob);
+        if (said == method.knobs.end()) {
+            if (measured_leaving_ns_.empty()) {
+                measured_leaving_ns_ = measure_leaving();
+            }
+            return measured_leaving_ns_;
+        }
+        auto const ns = parse_whole<std::uint64_t>(said->second);
+        if (!ns) {
+            throw UsageError(
+                fmt::format("--method {}: {} is a whole number of nanoseconds", to_string(method), switch_knob));
+        }
+        LeavingCosts costs;
+        for (auto const& [name, source] : sources_) {
+            costs[name] = static_cast<double>(*ns);
+        }
+        return costs;
+    }
+
+    /// Collective. Quiescing while nothing is in flight, the median on the slowest rank: the least that leaving takes.
+    [[nodiscard]] LeavingCosts measure_leaving() {
+        constexpr std::size_t repetitions = 21;
+        LeavingCosts costs;
+        for (auto const& [name, source] : sources_) {
+            if (!source) {
+                continue;
+            }
+            std::array<double, repetitions> times{};
+            for (double& time : times) {
+                bootstrap_.barrier();
+                Nanoseconds const start_ns = now_ns();
+                source.value()->quiesce();
+                time = static_cast<double>(now_ns() - start_ns);
+            }
+            std::nth_element(times.begin(), times.begin() + repetitions / 2, times.end());
+            costs[name] = max_over_ranks(bootstrap_, times[repetitions / 2]);
+        }
+        return costs;
+    }
+
     [[nodiscard]] Expected<CompiledPart, Unsupported> compile_part(Plan const& plan, Buffers const& buffers,
                                                                    Part& part) {
         StepChoice const& choice = part.choice;
@@ -283,6 +378,7 @@ private:
     Chooser const& chooser_;
     NodeOfRank nodes_;
     std::map<std::string, Source, std::less<>> sources_;
+    LeavingCosts measured_leaving_ns_;  // empty: not yet
     Turn turn_;
 };
 

@@ -145,6 +145,30 @@ StepChoice TableChooser::choose_within(std::string_view backend, StepTraits cons
     return match ? choice_of(match) : StepChoice{std::string(backend), {}, "", ""};
 }
 
+std::vector<PricedChoice> TableChooser::priced_choices(StepTraits const& step) const {
+    Match const match = match_of(index_, step, "");
+    if (match.select == nullptr || !match.select->evidence) {
+        return {{choose(step), 0}};
+    }
+    Evidence const& evidence = *match.select->evidence;
+    std::vector<PricedChoice> all{{choice_of(match), evidence.choice_ns}};
+    StepChoice const standard = baseline(step.memory);
+    for (std::string const& backend : backends()) {
+        Rule const* const inside = match_of(index_, step, backend).method;
+        bool const priced = inside != nullptr && inside->evidence;
+        if (backend == all.front().choice.backend) {
+            continue;
+        }
+        if (backend == standard.backend) {
+            all.push_back(
+                {choose_within(backend, step), evidence.default_ns * (priced ? 1 - inside->evidence->gain : 1)});
+        } else if (priced && inside->evidence->sizes == evidence.sizes) {
+            all.push_back({choose_within(backend, step), inside->evidence->choice_ns});
+        }
+    }
+    return all;
+}
+
 StepChoice TableChooser::baseline(MemoryKind memory) const {
     auto const found = table_.policy.baseline.find(std::string(name_of(memory)));
     if (found == table_.policy.baseline.end()) {

@@ -24,6 +24,9 @@ public:
     [[nodiscard]] std::string const& digest() const override { return digest_; }
     [[nodiscard]] std::vector<std::string> backends() const override;
     [[nodiscard]] StepChoice choose(StepTraits const& step) const override;
+    /// What the table selects and what the baseline does, by the evidence of the rule that selects; and what other
+    /// backends do whose own rule was measured at the same sizes: times of other sizes cannot be compared.
+    [[nodiscard]] std::vector<PricedChoice> priced_choices(StepTraits const& step) const override;
     /// The best inside `backend`, also where the table would select another one. Without a rule: its default method.
     [[nodiscard]] StepChoice choose_within(std::string_view backend, StepTraits const& step) const;
 
