@@ -28,7 +28,7 @@ std::uint64_t fingerprint(Group const& group) {
 }
 
 /// What ranks must agree on besides the sizes of messages.
-std::uint64_t fingerprint(Collective const& collective) {
+std::uint64_t fingerprint(algorithms::Collective const& collective) {
     OperationKind const kind = collective.shape.kind;
     bool const reduces =
         kind == OperationKind::all_reduce || kind == OperationKind::reduce || kind == OperationKind::reduce_scatter;
@@ -54,10 +54,12 @@ public:
     }
 
 private:
-    void add_micro(Collective const& collective, algorithms::MicroPlan const& micro, std::byte* scratch) {
+    void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro, std::byte* scratch) {
         enter(collective.group);
         out_.key ^= fingerprint(collective);
-        std::array<std::byte*, 3> const bases{collective.input, collective.output, scratch};
+        // A barrier has no buffers.
+        auto const base = [this](Region const& region) { return buffers_.base.empty() ? nullptr : at(region); };
+        std::array<std::byte*, 3> const bases{base(collective.input), base(collective.output), scratch};
         auto const at = [&bases](algorithms::Area area) {
             return bases.at(static_cast<std::size_t>(area.space)) + area.offset;
         };

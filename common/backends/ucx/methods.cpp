@@ -65,22 +65,11 @@ void post_in_windows(BatchPlan& batch, std::optional<std::size_t> max_outstandin
     batch.send_window = batch.receive_window;
 }
 
-template <algorithms::Algorithm algorithm>
-algorithms::Algorithm always(OperationKind /*kind*/) {
-    return algorithm;
-}
-
-algorithms::Algorithm knomial_for(OperationKind kind) {
-    bool const has_root = kind == OperationKind::broadcast || kind == OperationKind::reduce ||
-                          kind == OperationKind::gather || kind == OperationKind::scatter;
-    return has_root ? algorithms::knomial_tree : algorithms::knomial;
-}
-
 /// The first method that has an operation is the default for it.
 std::vector<Method> all_methods() {
     std::vector<Method> methods{
         {.info = {"auto", "one of the algorithms below, chosen by operation and size", collectives},
-         .algorithm_for = always<algorithms::automatic>},
+         .by_algorithm = true},
         {.info = {"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
                   "max_outstanding=N"},
          .arrange = post_everything},
@@ -90,33 +79,32 @@ std::vector<Method> all_methods() {
          .worth_measuring = windows},
         {.info = {"recursive_doubling",
                   "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand", all_reduce},
-         .algorithm_for = always<algorithms::recursive_doubling>},
+         .by_algorithm = true},
         {.info = {"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
                   reductions_and_gather, "segment=SIZE (default 256K)"},
-         .algorithm_for = always<algorithms::ring>,
+         .by_algorithm = true,
          .worth_measuring = segments},
         {.info = {"knomial",
                   "scatter by reduction and gather over groups of groups of K; with a root, a tree of that degree",
                   by_tree, "radix=K (default 4)"},
-         .algorithm_for = knomial_for,
+         .by_algorithm = true,
          .worth_measuring = radices},
         {.info = {"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks",
                   exchange, "", true},
-         .algorithm_for = always<algorithms::bruck_exchange>},
+         .by_algorithm = true},
         {.info = {"bruck_allgather", "1, 2, 4 ... parts from as many ranks further on: few messages, for small parts",
                   gather},
-         .algorithm_for = always<algorithms::bruck_all_gather>},
+         .by_algorithm = true},
         {.info = {"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
-         .algorithm_for = always<algorithms::neighbor>},
+         .by_algorithm = true},
         {.info = {"chain", "along all ranks in segments, from the root or to it", broadcast_and_reduce,
                   "segment=SIZE (default 256K)"},
-         .algorithm_for = always<algorithms::chain>,
+         .by_algorithm = true,
          .worth_measuring = segments},
         {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
                   broadcast},
-         .algorithm_for = always<algorithms::scatter_allgather>},
-        {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier},
-         .algorithm_for = always<algorithms::dissemination>},
+         .by_algorithm = true},
+        {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier}, .by_algorithm = true},
     };
     methods.push_back(
         {.info = {"put", "ucp_put_nbx into the memory of each receiver, and a flush", moving}, .verb = Verb::put});

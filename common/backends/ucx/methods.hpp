@@ -31,8 +31,8 @@ struct Method {
     MethodInfo info;
     /// Orders the transfers of one step and sets its windows; nullptr: the method is an algorithm.
     void (*arrange)(BatchPlan& batch, std::optional<std::size_t> max_outstanding) = nullptr;
-    /// Steps of this method are micro-steps of this algorithm; nullptr: they are one batch of messages.
-    algorithms::Algorithm (*algorithm_for)(OperationKind kind) = nullptr;
+    /// Steps of this method are micro-steps of the algorithm of its name; else they are one batch of messages.
+    bool by_algorithm = false;
     std::optional<Verb> verb = std::nullopt;  // instead of messages (one_sided.hpp)
     /// Values of its knob, besides the default, that are worth a measurement of their own.
     std::span<std::string_view const> worth_measuring = {};

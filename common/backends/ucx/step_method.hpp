@@ -4,7 +4,7 @@
 // How each step of a plan is done: by messages in the order of a method, or by an algorithm.
 #pragma once
 
-#include "common/backend_kit/algorithms/algorithms.hpp"
+#include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backends/ucx/methods.hpp"
 
 #include <optional>
@@ -12,19 +12,10 @@
 
 namespace dlmb::ucx {
 
-/// A step as an algorithm sees it, and where its buffers lie.
-struct Collective {
-    algorithms::Shape shape;
-    Reduction reduction = Reduction::sum;
-    GroupId group = 0;
-    std::byte* input = nullptr;  // of Space::input, and so on
-    std::byte* output = nullptr;
-};
-
 struct StepMethod {
-    Method const* messages = nullptr;      // orders the step's messages; nullptr: an algorithm's step or a Compute step
-    std::optional<Collective> collective;  // of an algorithm's step
-    algorithms::MicroPlan micro;           // of an algorithm's step
+    Method const* messages = nullptr;  // orders the step's messages; nullptr: an algorithm's step or a Compute step
+    std::optional<algorithms::Collective> collective;  // of an algorithm's step
+    algorithms::MicroPlan micro;                       // of an algorithm's step
 };
 
 /// By StepId. A step that its method cannot do makes the whole plan Unsupported.

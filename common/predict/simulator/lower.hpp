@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Plans of all ranks as a program of the simulator. Collectives are done by the backends' own algorithms
+// (common/backend_kit/algorithms), exchanges by messages in the order in which the backends post them. Computations of
+// a rank run one after the other on a processor of their own, beside its messages.
+#pragma once
+
+#include "common/backend_kit/algorithms/catalogue.hpp"
+#include "common/plan/plan_source.hpp"
+#include "common/predict/simulator/program.hpp"
+
+#include <map>
+#include <string>
+
+namespace dlmb::predict {
+
+/// How each kind of operation is done, by the names of the methods of backend ucx (algorithms::names). Of an exchange
+/// also linear, all messages at once, or pairwise, at most `outstanding` sends and receives at once.
+struct LoweringChoice {
+    std::map<OperationKind, std::string> algorithms;  // not named: auto, of an exchange linear
+    algorithms::Knobs knobs;
+    int outstanding = 8;
+};
+
+/// Asks for each plan once. Throws UsageError for an algorithm that does not exist or does not do the operation.
+[[nodiscard]] Program lower(PlanSource const& plans, LoweringChoice const& choice);
+
+}  // namespace dlmb::predict
