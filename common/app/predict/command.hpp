@@ -18,5 +18,6 @@ void add_cross_validate(CLI::App& program, int& exit_code);
 void add_fit(CLI::App& program, int& exit_code);
 void add_guidelines(CLI::App& program, int& exit_code);
 void add_points(CLI::App& program, int& exit_code);
+void add_search(CLI::App& program, int& exit_code);
 
 }  // namespace dlmb::app::predict

@@ -3,6 +3,9 @@
 //
 // Layouts of layers on a mesh: what field.md 1.4 (AutoDDL) accepts, traffic.md 8.5 (the table of OneFlow).
 #include "common/base/error.hpp"
+#include "common/plan/builder.hpp"
+#include "common/plan/traffic.hpp"
+#include "common/plan/world.hpp"
 #include "common/predict/layouts.hpp"
 
 #include <gtest/gtest.h>
@@ -39,6 +42,43 @@ TEST(Sbp, TransitionsOnOneAxisHaveThePublishedVolumes) {
     EXPECT_EQ(volume_between({8}, {sbp_p}, {sbp_s1}, m), 469762048);
     EXPECT_EQ(volume_between({8}, {sbp_p}, {sbp_b}, m), 939524096);
     EXPECT_THROW((void)moves_between({8}, {sbp_s0}, {sbp_p}, m), UsageError) << "nothing makes a tensor partial";
+}
+
+/// What leaves the ranks in plans of the collective; that MPI is given what plans say is counted in
+/// tests/mpi/interception.
+Bytes planned_volume(Move const& move) {
+    auto const bytes = static_cast<Bytes>(move.bytes);
+    Bytes volume = 0;
+    for (Rank rank = 0; rank < move.ranks; ++rank) {
+        PlanBuilder builder(rank);
+        GroupId const all = builder.group(consecutive_group({move.ranks, move.ranks}, rank, move.ranks));
+        std::vector<Bytes> const blocks(static_cast<std::size_t>(move.ranks), bytes / static_cast<Bytes>(move.ranks));
+        switch (move.operation) {
+        case Collective::allgather:
+            builder.all_gather(all, bytes, Element::fp32, "t");
+            break;
+        case Collective::reduce_scatter:
+            builder.reduce_scatter(all, bytes, Element::fp32, Reduction::sum, "t");
+            break;
+        case Collective::allreduce:
+            builder.all_reduce(all, bytes, Element::fp32, Reduction::sum, "t");
+            break;
+        default:
+            builder.exchange(all, blocks, blocks, "t");
+        }
+        volume += traffic_of(std::move(builder).finish()).out;
+    }
+    return volume;
+}
+
+// field.md 1.4, acceptance 1.
+TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
+    for (auto const& [from, to] : {std::pair{sbp_s0, sbp_s1}, {sbp_s0, sbp_b}, {sbp_p, sbp_s0}, {sbp_p, sbp_b}}) {
+        auto const moves = moves_between({4}, {from}, {to}, 4096);
+        ASSERT_EQ(moves.size(), 1U);
+        EXPECT_EQ(static_cast<double>(planned_volume(moves.front())), moves.front().volume)
+            << text_of(from) << text_of(to);
+    }
 }
 
 // traffic.md 8.5: one axis differs; times the size of the common axis where that does not split.
