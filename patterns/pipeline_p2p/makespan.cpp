@@ -183,6 +183,20 @@ Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations) {
     return closed ? *closed : Timeline(shape, tasks_of_all_ranks(shape, tasks_of), durations).makespan();
 }
 
+Timetable ideal_timetable(Shape const& shape, Durations const& durations) {
+    Timetable table;
+    table.tasks = tasks_of_all_ranks(shape, tasks_of);
+    Timeline const timeline(shape, table.tasks, durations);
+    table.makespan = timeline.makespan();
+    for (int rank = 0; rank < shape.ranks; ++rank) {
+        auto& starts = table.starts.emplace_back();
+        for (std::size_t k = 0; k < table.tasks[static_cast<std::size_t>(rank)].size(); ++k) {
+            starts.push_back(timeline.start(rank, k));
+        }
+    }
+    return table;
+}
+
 Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations) {
     bool const split = shape.schedule == Schedule::zb_h1 || shape.schedule == Schedule::zb_v;
     Nanoseconds const backward = split ? durations.backward_input + durations.backward_weight : durations.backward;

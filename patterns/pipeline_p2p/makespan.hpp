@@ -40,6 +40,14 @@ struct Durations {
 ///   dualpipe      N(F+B) + (D/2-1)(F+2B-3W), F = I, W <= I  arXiv 2412.19437, the overlapped pair taking F + B
 [[nodiscard]] Nanoseconds ideal_makespan(Shape const& shape, Durations const& durations);
 
+/// When each task of each rank begins where communication takes no time.
+struct Timetable {
+    std::vector<std::vector<Task>> tasks;          // by rank, in its order
+    std::vector<std::vector<Nanoseconds>> starts;  // of these
+    Nanoseconds makespan = 0;                      // of the simulation, which the closed forms agree with
+};
+[[nodiscard]] Timetable ideal_timetable(Shape const& shape, Durations const& durations);
+
 /// Computation of one rank, the same on all.
 [[nodiscard]] Nanoseconds compute_per_rank(Shape const& shape, Durations const& durations);
 

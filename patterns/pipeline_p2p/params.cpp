@@ -43,6 +43,9 @@ constexpr ParameterInfo infos[] = {
     {"forward-us", "compute: one micro-batch through one rank's part of a pipe", "100"},
     {"backward-us", "compute: the same, whole backward pass", "200"},
     {"weight-us", "compute: the part of backward-us for the weights' gradients (zb_h1, zb_v, dualpipe); 0: half", "0"},
+    {"bubble-fill",
+     "compute: extra operations in idle time, [forward.|backward.]OPERATION[:BYTES]@US[xCOUNT]/...; none", "none"},
+    {"bubble-reserve", "bubble-fill: percent of its time that an operation needs free beyond it", "5"},
     memory_limit_parameter,
 };
 
@@ -215,6 +218,33 @@ void read_compute(Parameters const& parameters, Params& params) {
     durations.backward_input = durations.backward - durations.backward_weight;
 }
 
+void read_fill(Parameters const& parameters, Params& params) {
+    std::string const& text = parameters.find("bubble-fill")->second;
+    params.fill_reserve = read_real(parameters, "bubble-reserve", 0, 1000) / 100;
+    if (text == "none") {
+        return;
+    }
+    params.fill = parse_fill(text);
+    if (!params.computes) {
+        throw UsageError("--bubble-fill: needs --compute busy or gemm, whose times say where the bubbles are");
+    }
+    int const copies = params.cp * params.dp;
+    for (FillItem const& item : params.fill) {
+        if (item.operation == FillOperation::compute) {
+            continue;
+        }
+        if (copies < 2) {
+            throw UsageError(fmt::format("--bubble-fill: {} goes over the copies of a stage, and there is one; choose "
+                                         "--pp below the number of ranks, or compute only",
+                                         name_of(item.operation)));
+        }
+        if (item.bytes / 4 % static_cast<Bytes>(copies) != 0) {
+            throw UsageError(fmt::format("--bubble-fill: {} copies of a stage do not divide the {} values of {}",
+                                         copies, item.bytes / 4, name_of(item.operation)));
+        }
+    }
+}
+
 }  // namespace
 
 std::span<ParameterInfo const> parameter_infos() {
@@ -233,6 +263,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_tensor(parameters, params);
     read_small_messages(parameters, params);
     read_compute(parameters, params);
+    read_fill(parameters, params);
     params.memory_limit = read_memory_limit(parameters);
     return params;
 }

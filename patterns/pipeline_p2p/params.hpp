@@ -7,6 +7,7 @@
 #include "common/plan/plan.hpp"
 #include "common/plan/world.hpp"
 #include "patterns/pattern.hpp"
+#include "patterns/pipeline_p2p/fill.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <cstdint>
@@ -42,6 +43,8 @@ struct Params {
     bool computes = false;
     std::optional<ProductShape> product;  // what a computation multiplies; nullopt: it watches the clock
     Durations durations;                  // of one pass through one stage: ns with compute, slots without
+    std::vector<FillItem> fill;           // extra work; with compute only
+    double fill_reserve = 0.05;
     Bytes memory_limit = 0;
 
     /// Ranks of one stage: neighbours in the chain are so far apart.

@@ -11,13 +11,15 @@
 //   separate        each message on its own, after the computation before it; a computation waits for what it works on
 //                   only, and no computation waits for a send
 //
-// Without compute steps their place in the order is kept: a step waits for the messages that the computations before
+// Extra work (fill.hpp) is in the line of the computations and runs beside the messages of the pass before it. Without
+// compute steps their place in the order is kept: a step waits for the messages that the computations before
 // it would have waited for. The collectives that end an iteration: gradients of replicated stages, of a shared
 // embedding, and the loss. Groups are in Megatron's rank order: tensor, context, data, pipeline, fastest first.
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
 #include "common/plan/builder.hpp"
 #include "patterns/model_file.hpp"
+#include "patterns/pipeline_p2p/fill.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/messages.hpp"
 #include "patterns/pipeline_p2p/params.hpp"
@@ -26,6 +28,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -68,12 +71,13 @@ std::string compute_label(Task const& task) {
 
 class IterationBuilder {
 public:
-    IterationBuilder(Params const& params, WorldShape const& world, Rank me)
+    /// `fill_bytes`: of the extra work of one rank.
+    IterationBuilder(Params const& params, Bytes fill_bytes, WorldShape const& world, Rank me)
         : params_(params), world_(world), me_(me), rank_(me / params.stage_width()), builder_(me),
           chain_(builder_.group(strided_group(world, me, params.shape.ranks, params.stage_width()))),
           tensor_ranks_(builder_.group(consecutive_group(world, me, params.tp))), budget_(params.memory_limit),
           gradients_fit_(budget_.take(2 * static_cast<Bytes>(stages_per_rank(params.shape)) * params.gradient_bytes)),
-          embedding_fits_(budget_.take(2 * embedding_bytes())) {}
+          embedding_fits_(budget_.take(2 * embedding_bytes())), fill_fits_(budget_.take(2 * fill_bytes)) {}
 
     void operator()(Task const& task) {
         for (Work const& work : task) {
@@ -84,7 +88,16 @@ public:
             StepId const step =
                 builder_.compute(params_.durations.of(task), compute_label(task), pending_.steps(), params_.product);
             pending_.move_to({step});
+            line_ = {step};
         }
+    }
+
+    /// Extra work, which the next computation waits for.
+    void fill(FillItem const& item) {
+        builder_.microbatch(-1);
+        StepId const step = fill_step(item);
+        pending_.wait_for(step, line_);
+        line_ = {step};
     }
 
     void operator()(Transfer const& transfer) {
@@ -168,6 +181,23 @@ private:
         return message.incoming
                    ? builder_.recv(chain_, peer, wire.bytes, channel, batch, std::move(label), std::move(after))
                    : builder_.send(chain_, peer, wire.bytes, channel, batch, std::move(label), std::move(after));
+    }
+
+    StepId fill_step(FillItem const& item) {
+        std::string const label = fmt::format("fill.{}", name_of(item.operation));
+        if (item.operation == FillOperation::compute) {
+            return builder_.compute(item.duration, label, line_, params_.product);
+        }
+        builder_.share_buffers(!fill_fits_);
+        GroupId const copies = builder_.group(strided_group(world_, me_, params_.cp * params_.dp, params_.tp));
+        switch (item.operation) {
+        case FillOperation::reduce_scatter:
+            return builder_.reduce_scatter(copies, item.bytes, Element::fp32, Reduction::sum, label, line_);
+        case FillOperation::all_gather:
+            return builder_.all_gather(copies, item.bytes, Element::fp32, label, line_);
+        default:
+            return builder_.all_reduce(copies, item.bytes, Element::fp32, Reduction::sum, label, line_);
+        }
     }
 
     /// The AllGather of a received tensor over the tensor-parallel ranks.
@@ -300,18 +330,34 @@ private:
     BufferBudget budget_;  // of which the large final collectives take their part first, alike on all ranks
     bool gradients_fit_;
     bool embedding_fits_;
+    bool fill_fits_;
     std::vector<bool> fits_;  // by micro-batch
     std::optional<StepId> last_sync_;
     PendingSteps pending_;
+    std::vector<StepId> line_;  // the last computation or extra work; empty: none yet
     std::map<Input, Arrival> arrivals_;
     int next_batch_ = 0;
 };
 
-Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
-    IterationBuilder steps(params, world, me);
-    for (Action const& action : actions_of(params.shape, me / params.stage_width())) {
+Plan iteration_plan(Params const& params, Filling const& filling, WorldShape const& world, Rank me) {
+    int const rank = me / params.stage_width();
+    IterationBuilder steps(params, filling.bytes, world, me);
+    std::vector<PlacedFill> const placed =
+        params.fill.empty() ? std::vector<PlacedFill>{} : filling.ranks[static_cast<std::size_t>(rank)].placed;
+    auto next = placed.begin();
+    auto const fill_before = [&](std::size_t task) {
+        for (; next != placed.end() && next->before_task <= task; ++next) {
+            steps.fill(params.fill[next->item]);
+        }
+    };
+    std::size_t task = 0;
+    for (Action const& action : actions_of(params.shape, rank)) {
+        if (std::holds_alternative<Task>(action)) {
+            fill_before(task++);
+        }
         std::visit(steps, action);
     }
+    fill_before(task);
     return std::move(steps).finish();
 }
 
@@ -320,7 +366,18 @@ std::vector<OperationUse> operations_of(Params const& params) {
     if (params.gathers()) {
         uses.push_back({OperationKind::all_gather, true});
     }
-    if (params.vocabulary > 0 || params.gradient_bytes > 0 || (params.loss && params.dp > 1)) {
+    auto const fills_by = [&](FillOperation operation) {
+        return std::any_of(params.fill.begin(), params.fill.end(),
+                           [&](FillItem const& item) { return item.operation == operation; });
+    };
+    if (!params.gathers() && fills_by(FillOperation::all_gather)) {
+        uses.push_back({OperationKind::all_gather, true});
+    }
+    if (fills_by(FillOperation::reduce_scatter)) {
+        uses.push_back({OperationKind::reduce_scatter, true});
+    }
+    if (params.vocabulary > 0 || params.gradient_bytes > 0 || (params.loss && params.dp > 1) ||
+        fills_by(FillOperation::all_reduce)) {
         uses.push_back({OperationKind::all_reduce, true});
     }
     if (params.loss) {
@@ -331,9 +388,10 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 class PipelineP2p final : public FixedPattern {
 public:
-    PipelineP2p(Params const& params, WorldShape const& world)
-        : FixedPattern(operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); }),
-          params_(params) {}
+    PipelineP2p(Params const& params, std::shared_ptr<Filling const> const& filling, WorldShape const& world)
+        : FixedPattern(operations_of(params),
+                       [params, filling, world](Rank me) { return iteration_plan(params, *filling, world, me); }),
+          params_(params), filling_(filling) {}
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
         auto const makespan = static_cast<double>(ideal_makespan(params_.shape, params_.durations));
@@ -347,6 +405,13 @@ public:
             {"messages", static_cast<double>(tensor_messages(params_.shape)) * params_.stage_width()},
             {"pp", static_cast<double>(params_.shape.ranks)},
         };
+        if (!params_.fill.empty()) {
+            double const ranks = unit * params_.shape.ranks;
+            statistics.push_back({"bubble_us", static_cast<double>(filling_->bubble) / ranks});
+            statistics.push_back({"fill_us", static_cast<double>(filling_->work) / ranks});
+            statistics.push_back({"bubble_utilisation", filling_->utilisation()});
+            statistics.push_back({"filled_makespan_us", static_cast<double>(filling_->filled_makespan) / unit});
+        }
         if (params_.product) {
             statistics.push_back({"gemm_rows", static_cast<double>(params_.product->rows)});
             statistics.push_back({"gemm_columns", static_cast<double>(params_.product->columns)});
@@ -357,13 +422,19 @@ public:
 
 private:
     Params params_;
+    std::shared_ptr<Filling const> filling_;  // of the chain, the same for all ranks
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<PipelineP2p>(read_params(parameters, world), world);
+    Params const params = read_params(parameters, world);
+    auto const filling = std::make_shared<Filling const>(
+        params.fill.empty() ? Filling{}
+                            : fill_bubbles(params.shape, params.durations, params.fill, params.fill_reserve));
+    return std::make_unique<PipelineP2p>(params, filling, world);
 }
 
-constexpr std::string_view phases[] = {"forward", "backward", "meta", "tied_embedding", "gradient_sync", "compute"};
+constexpr std::string_view phases[] = {"forward",       "backward", "meta", "tied_embedding",
+                                       "gradient_sync", "compute",  "fill"};
 constexpr std::string_view compute_parameters[] = {"compute"};
 
 }  // namespace

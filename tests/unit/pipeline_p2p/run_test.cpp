@@ -29,6 +29,10 @@ std::vector<conformance::CorpusEntry> entries(int ranks) {
          plans_of(
              with(small, {{"mode", "meta_data"}, {"loss", "on"}, {"attention-mask", "on"}, {"dynamic-shape", "on"}}),
              ranks)});
+    made.push_back({"fill", plans_of(with(small, {{"pp", "2"},
+                                                  {"bubble-fill", "forward.compute@1/reduce_scatter:64@1+allgather:64@1"
+                                                                  "/allreduce:4K@1x2"}}),
+                                     ranks)});
     return made;
 }
 

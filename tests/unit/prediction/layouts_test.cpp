@@ -1,0 +1,222 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Layouts of layers on a mesh: what field.md 1.4 (AutoDDL) accepts, traffic.md 8.5 (the table of OneFlow).
+#include "common/base/error.hpp"
+#include "common/plan/builder.hpp"
+#include "common/plan/traffic.hpp"
+#include "common/plan/world.hpp"
+#include "common/predict/layouts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr Sbp sbp_s0 = split_along(0);
+constexpr Sbp sbp_s1 = split_along(1);
+constexpr Sbp sbp_b = Sbp::broadcast;
+constexpr Sbp sbp_p = Sbp::partial;
+constexpr double alpha_us = 2;
+
+Price const ring_price = alpha_beta_price(alpha_us, 10);
+
+std::vector<Move> moves_between(Mesh const& mesh, Layout const& from, Layout const& to, double bytes) {
+    return Transitions(mesh, ring_price).between(from, to, bytes);
+}
+double volume_between(Mesh const& mesh, Layout const& from, Layout const& to, double bytes) {
+    return volume_of(moves_between(mesh, from, to, bytes));
+}
+
+// traffic.md 8.5: M = 67,108,864, n = 8, summed over ranks.
+TEST(Sbp, TransitionsOnOneAxisHaveThePublishedVolumes) {
+    constexpr double m = 67108864;
+    EXPECT_EQ(volume_between({8}, {sbp_s0}, {sbp_s0}, m), 0);
+    EXPECT_EQ(volume_between({8}, {sbp_b}, {sbp_s0}, m), 0);
+    EXPECT_EQ(volume_between({8}, {sbp_s0}, {sbp_s1}, m), 58720256);
+    EXPECT_EQ(volume_between({8}, {sbp_s0}, {sbp_b}, m), 469762048);
+    EXPECT_EQ(volume_between({8}, {sbp_p}, {sbp_s1}, m), 469762048);
+    EXPECT_EQ(volume_between({8}, {sbp_p}, {sbp_b}, m), 939524096);
+    EXPECT_THROW((void)moves_between({8}, {sbp_s0}, {sbp_p}, m), UsageError) << "nothing makes a tensor partial";
+}
+
+/// What leaves the ranks in plans of the collective; that MPI is given what plans say is counted in
+/// tests/mpi/interception.
+Bytes planned_volume(Move const& move) {
+    auto const bytes = static_cast<Bytes>(move.bytes);
+    Bytes volume = 0;
+    for (Rank rank = 0; rank < move.ranks; ++rank) {
+        PlanBuilder builder(rank);
+        GroupId const all = builder.group(consecutive_group({move.ranks, move.ranks}, rank, move.ranks));
+        std::vector<Bytes> const blocks(static_cast<std::size_t>(move.ranks), bytes / static_cast<Bytes>(move.ranks));
+        switch (move.operation) {
+        case Collective::allgather:
+            builder.all_gather(all, bytes, Element::fp32, "t");
+            break;
+        case Collective::reduce_scatter:
+            builder.reduce_scatter(all, bytes, Element::fp32, Reduction::sum, "t");
+            break;
+        case Collective::allreduce:
+            builder.all_reduce(all, bytes, Element::fp32, Reduction::sum, "t");
+            break;
+        default:
+            builder.exchange(all, blocks, blocks, "t");
+        }
+        volume += traffic_of(std::move(builder).finish()).out;
+    }
+    return volume;
+}
+
+// field.md 1.4, acceptance 1.
+TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
+    for (auto const& [from, to] : {std::pair{sbp_s0, sbp_s1}, {sbp_s0, sbp_b}, {sbp_p, sbp_s0}, {sbp_p, sbp_b}}) {
+        auto const moves = moves_between({4}, {from}, {to}, 4096);
+        ASSERT_EQ(moves.size(), 1U);
+        EXPECT_EQ(static_cast<double>(planned_volume(moves.front())), moves.front().volume)
+            << text_of(from) << text_of(to);
+    }
+}
+
+// traffic.md 8.5: one axis differs; times the size of the common axis where that does not split.
+TEST(Sbp, TheOtherAxisRepeatsTheMoveOrDividesTheTensor) {
+    constexpr double m = 1024;
+    EXPECT_EQ(volume_between({2, 4}, {sbp_b, sbp_s0}, {sbp_b, sbp_b}, m), 2 * 3 * m);
+    EXPECT_EQ(volume_between({2, 4}, {sbp_s1, sbp_s0}, {sbp_s1, sbp_b}, m), 3 * m);
+    EXPECT_EQ(volume_between({2, 4}, {sbp_b, sbp_p}, {sbp_b, sbp_b}, m), 2 * 2 * 3 * m);
+    EXPECT_EQ(volume_between({2, 4}, {sbp_s1, sbp_s0}, {sbp_s1, sbp_s1}, m), m * 3 / 4)
+        << "the inner split of one dimension";
+    EXPECT_EQ(volume_between({2, 4}, {sbp_s0, sbp_b}, {sbp_s0, sbp_s0}, m), 0) << "the part of the part is there";
+}
+
+// field.md 1.4, the negative test: OneFlow's table has 0 where blocks change places.
+TEST(Sbp, SplittingAnEarlierAxisMovesBlocks) {
+    constexpr double m = 1e9;  // so that bandwidth decides
+    for (int const extent : {2, 4}) {
+        auto const moves = moves_between({extent, extent}, {sbp_b, sbp_s0}, {sbp_s0, sbp_s0}, m);
+        ASSERT_EQ(moves.size(), 1U);
+        EXPECT_EQ(moves.front().operation, Collective::alltoall);
+        EXPECT_NEAR(volume_of(moves), (1 - 1.0 / extent) * m, 1e-3);
+    }
+    EXPECT_EQ(volume_between({2, 2}, {sbp_b, sbp_s1}, {sbp_s0, sbp_s1}, m), 0) << "another dimension is not cut anew";
+}
+
+// field.md 1.4, acceptance 4; on several axes the way through S is never dearer than the direct one.
+TEST(Sbp, PartialToBroadcastCostsWhatTheTwoHalvesCost) {
+    for (int const ranks : {2, 4, 7, 64}) {
+        for (double const bytes : {8.0, 65536.0, 1e8}) {
+            double const whole = us_of(moves_between({ranks}, {sbp_p}, {sbp_b}, bytes));
+            EXPECT_DOUBLE_EQ(whole, us_of(moves_between({ranks}, {sbp_p}, {sbp_s0}, bytes)) +
+                                        us_of(moves_between({ranks}, {sbp_s0}, {sbp_b}, bytes)));
+            EXPECT_EQ(moves_between({ranks}, {sbp_p}, {sbp_b}, bytes).size(), 1U) << "one collective rather than two";
+        }
+    }
+}
+
+TEST(Sbp, AnAllReduceOverTwoAxesWorksOnPartsInBetween) {
+    // reduce_scatter, allreduce of a half, allgather: 3/2 of T per rank, where two allreduces take 2 T.
+    constexpr double large = 1e9;
+    EXPECT_DOUBLE_EQ(volume_between({2, 2}, {sbp_p, sbp_p}, {sbp_b, sbp_b}, large), 4 * 1.5 * large);
+}
+
+LayoutProblem mlp(std::vector<double> const& widths, double tokens, Mesh mesh) {
+    LayoutProblem problem;
+    for (std::size_t layer = 0; layer + 1 < widths.size(); ++layer) {
+        problem.layers.push_back({widths[layer], widths[layer + 1]});
+    }
+    problem.tokens = tokens;
+    problem.mesh = std::move(mesh);
+    return problem;
+}
+
+std::vector<std::string> divisions_of(LayoutChoice const& choice) {
+    std::vector<std::string> made;
+    for (LayerDivision const& division : choice.divisions) {
+        made.push_back(text_of(division));
+    }
+    return made;
+}
+
+using Divisions = std::vector<std::string>;
+
+// field.md 1.4, acceptance 3.
+TEST(Layouts, LargeWeightsAreSplitByColumnThenByRowWithOneAllReduce) {
+    LayoutChoice const choice = search_layouts(mlp({8192, 32768, 8192}, 64, {4}), ring_price);
+    EXPECT_EQ(divisions_of(choice), (Divisions{"column", "row"}));
+    ASSERT_EQ(choice.moves.size(), 1U);
+    EXPECT_EQ(choice.moves.front().move.operation, Collective::allreduce);
+    EXPECT_EQ(text_of(choice.moves.front().move.from), "P");
+    EXPECT_EQ(text_of(choice.moves.front().move.to), "B");
+    EXPECT_EQ(choice.moves.front().move.bytes, 64 * 8192 * 2.0);
+    EXPECT_EQ(divisions_of(search_layouts(mlp({8192, 32768, 8192}, 64, {2, 2}), ring_price)),
+              (Divisions{"column,column", "row,row"}));
+}
+
+TEST(Layouts, SmallWeightsAndALargeBatchAreDataParallel) {
+    LayoutChoice const choice = search_layouts(mlp({256, 1024, 256}, 1 << 20, {4}), ring_price);
+    EXPECT_EQ(divisions_of(choice), (Divisions{"data", "data"}));
+    for (LayoutMove const& each : choice.moves) {
+        EXPECT_EQ(each.tensor, "weight gradient");
+        EXPECT_EQ(each.move.operation, Collective::allreduce);
+    }
+    EXPECT_EQ(choice.moves.size(), 2U);
+    EXPECT_EQ(divisions_of(search_layouts(mlp({256, 1024, 256}, 1 << 20, {2, 2}), ring_price)),
+              (Divisions{"data,data", "data,data"}));
+}
+
+TEST(Layouts, AMeshMixesBothWhereNeitherIsLarge) {
+    LayoutChoice const choice = search_layouts(mlp({4096, 16384, 4096}, 16384, {2, 8}), ring_price);
+    for (LayerDivision const& division : choice.divisions) {
+        EXPECT_NE(std::count(division.begin(), division.end(), Division::data), 2) << text_of(division);
+    }
+    double us = 0;
+    for (LayoutMove const& each : choice.moves) {
+        us += each.move.us;
+    }
+    EXPECT_NEAR(us, choice.us, 1e-6 * us);
+}
+
+// field.md 1.4, acceptance 2.
+TEST(Layouts, DescentFindsWhatExhaustionFinds) {
+    std::mt19937 random(1);
+    auto const power = [&](int least, int most) {
+        return std::exp2(std::uniform_int_distribution<int>(least, most)(random));
+    };
+    for (int sample = 0; sample < 200; ++sample) {
+        std::vector<double> widths(5);
+        std::generate(widths.begin(), widths.end(), [&] { return power(6, 14); });
+        double const tokens = power(4, 20);
+        for (Mesh const& mesh : {Mesh{2, 2}, Mesh{4, 1}}) {
+            LayoutProblem const problem = mlp(widths, tokens, mesh);
+            LayoutChoice const all = search_layouts(problem, ring_price, SearchBy::exhaustion);
+            LayoutChoice const some = search_layouts(problem, ring_price, SearchBy::descent);
+            ASSERT_NEAR(some.us, all.us, 1e-9 * all.us) << sample;
+            EXPECT_EQ(all.looked_at, mesh.back() == 1 ? 81U : 6561U);
+        }
+    }
+}
+
+TEST(Layouts, ManyLayersAreSearchedByDescent) {
+    LayoutProblem const problem = mlp(std::vector<double>(41, 4096), 1024, {2, 4});
+    LayoutChoice const choice = search_layouts(problem, ring_price);
+    EXPECT_EQ(choice.divisions.size(), 40U);
+    LayoutChoice const plain =
+        price_of(problem, std::vector<LayerDivision>(40, {Division::data, Division::data}), ring_price);
+    EXPECT_LT(choice.us, plain.us);
+    EXPECT_THROW((void)search_layouts(problem, ring_price, SearchBy::exhaustion), UsageError);
+    EXPECT_THROW((void)search_layouts({}, ring_price), UsageError);
+}
+
+TEST(Layouts, TheLayersOfAnAttentionNeedNotFit) {
+    LayoutProblem problem;
+    problem.layers = {{4096, 3 * 4096}, {4096, 4096}};  // what makes Q, K, V; the projection behind the attention
+    problem.tokens = 64;
+    problem.mesh = {4};
+    EXPECT_EQ(divisions_of(search_layouts(problem, ring_price)), (Divisions{"column", "row"}));
+}
+
+}  // namespace
+}  // namespace dlmb::predict

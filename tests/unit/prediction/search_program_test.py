@@ -1,0 +1,101 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_predict search as a person or a script runs it (field.md 1.4).
+
+usage: search_program_test.py DLMB_PREDICT
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from dlmb_launch.sweep import sweep_file
+
+PROGRAM = Path(sys.argv[1])
+MLP = ("--layers", "8192x32768,32768x8192")
+PRICE = ("--alpha-us", 5, "--bandwidth", 25)
+
+
+class Search(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def ask(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([str(PROGRAM), "search", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
+
+    def refused(self, part: str, *arguments: object) -> None:
+        done = self.ask(*arguments)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def test_text_and_json_name_the_layout_and_its_operations(self) -> None:
+        done = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual([layer["division"] for layer in answer["layers"]], [["column"], ["row"]])
+        (operation,) = answer["operations"]
+        self.assertEqual((operation["operation"], operation["from"], operation["to"]), ("allreduce", "P", "B"))
+        self.assertEqual((operation["bytes"], operation["ranks"], operation["volume_bytes"]), (64 * 8192 * 2, 4, 2 * 3 * 64 * 8192 * 2))
+        self.assertLess(answer["us"], min(answer["us_of_one_division"].values()))
+        text = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE).stdout
+        self.assertIn("layer 1        8192 x 32768    column", text)
+        self.assertIn("allreduce           4       1048576", text)
+
+    def test_the_sweep_measures_every_operation_that_the_layout_needs(self) -> None:
+        sweep = self.folder / "next.toml"
+        arguments = (*MLP, "--repeat", 2, "--tokens", 4096, "--mesh", "2x4", *PRICE)
+        done = self.ask(*arguments, "--json", "--next-sweep", sweep)
+        operations = json.loads(done.stdout)["operations"]
+        for ranks in {operation["ranks"] for operation in operations}:
+            file = self.folder / f"next-{ranks}r.toml"
+            text = file.read_text(encoding="utf-8")
+            for operation in operations:
+                if operation["ranks"] == ranks:
+                    per_rank = operation["operation"] in ("allgather", "alltoall")
+                    size = int(operation["bytes"]) // (ranks if per_rank else 1)
+                    self.assertIn(f"{size}:{size}", text)
+            read = sweep_file.read(file)
+            self.assertEqual([world.ranks for world in read.worlds], [ranks])
+            self.assertEqual({program.program for program in read.programs}, {"collective"})
+
+    def test_a_machine_model_prices_by_its_fastest_algorithm(self) -> None:
+        lines = ["system,nodes,collective,algorithm,bytes,median_us"]
+        for nodes in (4, 8, 16):
+            for size in (32, 4096, 65536, 1 << 20, 1 << 24):
+                for collective, factor in (("allreduce", 2), ("allgather", 1), ("reduce_scatter", 1), ("alltoall", 1)):
+                    algorithm = "pairwise" if collective == "alltoall" else "ring"
+                    us = factor * (5 * (nodes - 1) + (nodes - 1) / nodes * size / 25000)
+                    lines.append(f"made,{nodes},{collective},{algorithm},{size},{us:.3f}")
+        (self.folder / "table.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        model = self.folder / "model.json"
+        fit = [PROGRAM, "fit", self.folder / "table.csv", "--system", "made", "-o", model]
+        subprocess.run([str(word) for word in fit], check=True, capture_output=True)
+        arguments = (*MLP, "--tokens", 64, "--mesh", 4, "--json")
+        by_model = json.loads(self.ask(*arguments, "--model", model, "--force").stdout)
+        by_formula = json.loads(self.ask(*arguments, *PRICE).stdout)
+        self.assertEqual(by_model["layers"], by_formula["layers"])
+        self.assertLess(abs(by_model["us"] / by_formula["us"] - 1), 0.3)
+        self.refused("either --model", *arguments, "--model", model, *PRICE)
+
+    def test_what_is_wrong_is_refused_in_one_line(self) -> None:
+        right = ("--tokens", 64, "--mesh", 4, *PRICE)
+        self.refused("either --model", *MLP, "--tokens", 64, "--mesh", 4)
+        for layers in ("4096", "4096x", "0x4", "4x4x4", "ax4"):
+            self.refused("--layers", "--layers", layers, *right)
+        for mesh in ("0", "2x", "1000000", "2x2x2x2", "-4"):
+            self.refused("", *MLP, "--tokens", 64, "--mesh", mesh, *PRICE)
+        self.refused("too many to try all", *MLP, "--repeat", 20, "--by", "exhaustion", *right)
+        self.refused("--element", *MLP, "--element", "bf17", *right)
+        done = self.ask(*MLP, *right, "--next-sweep", self.folder / "no" / "next.toml")
+        self.assertEqual(done.returncode, 74, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
