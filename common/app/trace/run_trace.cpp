@@ -9,9 +9,9 @@
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
 #include "common/trace/exports/exports.hpp"
-#include "common/trace/plan_file.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
+#include "common/trace/read_plan_file.hpp"
 #include "common/trace/summary.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/trace/plan_file.hpp"
+#include "common/trace/read_plan_file.hpp"
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
