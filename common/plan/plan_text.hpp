@@ -39,17 +39,9 @@ struct Volume {
 /// each plan once; keeps of it what is printed.
 [[nodiscard]] std::string to_text(PlanSource const& plans);
 
-/// GOAL, for plans that validate() accepts. Bytes to self are left out. Collectives are lowered to one plain algorithm
-/// each; what a library would really do is not modelled:
-///   exchange, all_gather      linear: one message per pair of ranks, all posted together
-///   gather, reduce            linear: one message from each rank to the root
-///   scatter, broadcast        linear: one message from the root to each rank
-///   reduce_scatter            ring, ranks - 1 rounds
-///   all_reduce                ring reduce-scatter, then ring all-gather
-///   barrier                   dissemination: in round k a byte to the rank 2^k further on
-///   compute                   calc, in ns; arithmetic of reductions costs nothing
-/// Sends and receives keep their channel as tag; every collective has a tag of its own above all channels. Asks for
-/// each plan twice, and writes rank by rank.
+/// GOAL, for plans that validate() accepts: their messages (messages.hpp), and calc, in ns, for computations;
+/// arithmetic of reductions costs nothing. A message of 0 bytes has one. Asks for each plan twice, and writes rank by
+/// rank.
 void write_goal(PlanSource const& plans, TextSink const& sink);
 [[nodiscard]] std::string to_goal(PlanSource const& plans);
 

@@ -1,0 +1,170 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The plans of every pattern, written for other programs and read again: what the format can carry is the same.
+#include "common/plan/messages.hpp"
+#include "common/plan/plan_text.hpp"
+#include "common/trace/exports/exports.hpp"
+#include "common/trace/plans.hpp"
+#include "common/trace/read.hpp"
+#include "patterns/registry.hpp"
+#include "tests/unit/patterns/build_one.hpp"
+#include "tests/unit/plan/goal_schedule.hpp"
+#include "tests/unit/plan/plan_sets.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace dlmb {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "dlmb-exports-XXXXXX").string();
+        EXPECT_NE(mkdtemp(name.data()), nullptr);
+        path_ = name;
+    }
+    Folder(Folder const&) = delete;
+    Folder& operator=(Folder const&) = delete;
+    Folder(Folder&&) = delete;
+    Folder& operator=(Folder&&) = delete;
+    ~Folder() { fs::remove_all(path_); }
+    [[nodiscard]] fs::path const& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// What plans move, in a form in which two sets of plans can be compared.
+struct Moved {
+    std::multiset<std::string> collectives;                          // of each rank
+    std::map<std::pair<Rank, Rank>, std::multiset<Bytes>> messages;  // from, to; without those to self
+    bool operator==(Moved const&) const = default;
+};
+
+std::string text_of(Plan const& plan, Operation const& operation, bool with_type) {
+    std::string text = fmt::format("{} {} [{}]", plan.me, name_of(operation),
+                                   fmt::join(plan.groups[*group_of(operation)].members, " "));
+    std::visit(
+        [&](auto const& step) {
+            if constexpr (requires { step.bytes; }) {
+                text += fmt::format(" {} B", step.bytes);
+                text += with_type && step.element != Element::fp8 ? name_of(step.element) : "";
+            }
+            if constexpr (requires { step.root; }) {
+                text += fmt::format(" root {}", step.root);
+            }
+        },
+        operation);
+    return text;
+}
+
+/// `keeps`: the format has this kind of collective; others are their messages. Exchanges are messages in any case.
+Moved moved(PlanSource const& plans, bool with_type, std::set<OperationKind> const& keeps) {
+    Moved all;
+    Messages const messages(plans);
+    plans.each([&](Plan const& plan) {
+        messages.each(plan, [&](StepId id, std::span<Message const> of_step) {
+            Operation const& operation = plan.steps[id].operation;
+            if (keeps.contains(kind_of(operation)) && !trace::has_uneven_shares(operation)) {
+                all.collectives.insert(text_of(plan, operation, with_type));
+                return;
+            }
+            for (Message const& message : of_step) {
+                if (message.sends) {
+                    all.messages[{plan.me, message.peer}].insert(std::max<Bytes>(message.bytes, 1));
+                }
+            }
+        });
+    });
+    return all;
+}
+
+trace::ExportFormat const& format_named(std::string_view name) {
+    for (trace::ExportFormat const& format : trace::all_export_formats()) {
+        if (format.name == name) {
+            return format;
+        }
+    }
+    throw std::out_of_range(std::string(name));
+}
+
+/// Written, and read by the importer.
+Moved exported(PlanSource const& plans, std::string_view name, bool with_type, std::set<OperationKind> const& keeps) {
+    Folder const folder;
+    (void)format_named(name).write(plans, [&](std::string_view file, std::string_view piece) {
+        std::ofstream(folder.path() / (file.empty() ? "file" : file), std::ios::binary | std::ios::app) << piece;
+    });
+    trace::Trace const trace = trace::read_trace({folder.path()}, {std::string(name), {}});
+    EXPECT_TRUE(trace.complete()) << name << ": " << trace.why_not.front();
+    return moved(trace::plans_of(trace, {}), with_type, keeps);
+}
+
+void expect_to_survive(PlanSource const& plans, std::string const& what) {
+    using enum OperationKind;
+    std::set<OperationKind> const of_astra_sim{all_reduce, all_gather, reduce_scatter};
+    std::set<OperationKind> const of_param{all_reduce, all_gather, reduce_scatter, reduce,
+                                           broadcast,  gather,     scatter,        barrier};
+    EXPECT_EQ(exported(plans, "goal", false, {}), moved(plans, false, {})) << what;
+    EXPECT_EQ(exported(plans, "chakra", false, of_astra_sim), moved(plans, false, of_astra_sim)) << what;
+    EXPECT_EQ(exported(plans, "param", true, of_param), moved(plans, true, of_param)) << what;
+    Moved matrix = moved(plans, false, {});
+    for (auto& [pair, sizes] : matrix.messages) {
+        sizes = {std::accumulate(sizes.begin(), sizes.end(), Bytes{0})};
+    }
+    EXPECT_EQ(exported(plans, "nccl-matrix", false, {}), matrix) << what;
+}
+
+/// Parameters that cost less time and change no shape; one size where the default is a range of them.
+Parameters quick(std::string_view pattern) {
+    if (pattern == "moe_alltoall") {
+        return {{"tokens", "32"}};
+    }
+    if (pattern == "sparse_allreduce") {
+        return {{"density", "0.0001"}};
+    }
+    return pattern == "collective" ? Parameters{{"message-size", "4096"}} : Parameters{};
+}
+
+TEST(Exports, EveryPatternComesBackAsFarAsTheFormatHoldsIt) {
+    WorldShape const world{4, 4};
+    for (PatternType const* type : pattern_types()) {
+        auto const plans = build_all(*type->make(resolve(*type, "", quick(type->name)), world), world, {});
+        expect_to_survive(plans, std::string(type->name));
+        test::goal::Schedule const schedule = test::goal::read(to_goal(plans));
+        EXPECT_EQ(schedule.sent, schedule.received) << type->name;
+        EXPECT_FALSE(schedule.sent.empty()) << type->name;
+    }
+}
+
+TEST(Exports, EveryKindOfOperationComesBackAsFarAsTheFormatHoldsIt) {
+    expect_to_survive(test::mixed_plans(), "mixed");
+}
+
+TEST(Exports, OnePhaseKeepsTheOrderOfItsSteps) {
+    PlanBuilder builder(0);
+    GroupId const alone = builder.group(test::world_group(1));
+    StepId const first = builder.barrier(alone, "a.1");
+    StepId const between = builder.barrier(alone, "b", {first});
+    StepId const other = builder.barrier(alone, "a.2", {first});
+    builder.barrier(alone, "a.3", {between, other});
+    std::vector<Plan> const plans{std::move(builder).finish()};
+    PlanSource const source(plans);
+    Plan const phase = trace::only_phase(source, "a").of(0);
+    ASSERT_EQ(phase.steps.size(), 3U);
+    EXPECT_EQ(phase.steps[1].after, (std::vector<StepId>{0}));
+    EXPECT_EQ(phase.steps[2].after, (std::vector<StepId>{0, 1}));
+}
+
+}  // namespace
+}  // namespace dlmb
