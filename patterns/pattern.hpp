@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
@@ -66,6 +67,8 @@ public:
     [[nodiscard]] virtual std::vector<OperationUse> operations() const = 0;
     /// Whether plans of one seed depend on the index of the draw; if not, a launch compiles one draw only.
     [[nodiscard]] virtual bool draws_differ() const { return false; }
+    /// How many draws there are at most.
+    [[nodiscard]] virtual std::uint32_t most_draws() const { return std::numeric_limits<std::uint32_t>::max(); }
     /// What a user should know of these parameters in this world: parts that are not equal, for example. One line each.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
     /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
@@ -131,8 +134,9 @@ struct PatternType {
     std::string_view name;     // "moe_alltoall"
     std::string_view summary;  // one line
     std::span<ParameterInfo const> parameters;
-    std::span<std::string_view const> phases;  // labels before the dot, in reporting order
-    std::string_view presets_json;             // content of presets.json
+    std::span<std::string_view const>
+        phases;                     // labels before the dot, in reporting order; empty: as the plans have them
+    std::string_view presets_json;  // content of presets.json
     /// Throws UsageError naming the parameter, its value and what would be right.
     std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
     /// The parameters that follow from a model and from the ranks that divide it (--model FILE). Throws UsageError that

@@ -216,7 +216,7 @@ void check_methods(std::span<OpenedBackend const> backends, Options const& optio
 }
 
 std::uint32_t draws_of(Pattern const& pattern, Options const& options) {
-    return pattern.draws_differ() ? options.draws : 1;
+    return pattern.draws_differ() ? std::min(options.draws, pattern.most_draws()) : 1;
 }
 
 PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern const& pattern) {

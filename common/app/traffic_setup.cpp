@@ -3,6 +3,7 @@
 #include "common/app/traffic_setup.hpp"
 
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/measure/sampling/phases.hpp"
 
 #include <fmt/core.h>
 
@@ -131,7 +132,13 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
     if (most[1] > 0) {
         traffic.statistics["compute_us"] = static_cast<double>(most[1]) / nanoseconds_per_microsecond;
     }
-    for (std::string_view const phase : phases) {
+    // Where the pattern does not know its phases the plans of all ranks tell them.
+    std::vector<std::string> const found =
+        phases.empty() ? measure::PhaseMap(bootstrap, traffic.plans).labels() : std::vector<std::string>();
+    std::vector<std::string_view> const known = phases.empty()
+                                                    ? std::vector<std::string_view>(found.begin(), found.end())
+                                                    : std::vector<std::string_view>(phases.begin(), phases.end());
+    for (std::string_view const phase : known) {
         // The ranks of different pipeline stages do different things.
         if (any_rank(bootstrap, has_phase(traffic.plans.front(), phase))) {
             traffic.phases.push_back({std::string(phase), over_draws(phase)});

@@ -164,48 +164,66 @@ private:
     std::string open_;
 };
 
-void scan_list(Scanner& scanner, std::string_view name, JsonPieces const& pieces) {
-    scanner.expect('[');
-    if (scanner.take(']')) {
-        return;
-    }
-    for (std::uint64_t index = 0;; ++index) {
-        pieces.element(name, index, scanner.value());
-        if (!scanner.take(',')) {
-            break;
-        }
-    }
-    scanner.expect(']');
-}
+class Pieces {
+public:
+    Pieces(Input const& input, Scanner& scanner, JsonPieces const& pieces)
+        : input_(input), scanner_(scanner), pieces_(pieces) {}
 
-void scan_object(Input const& input, Scanner& scanner, JsonPieces const& pieces) {
-    scanner.expect('{');
-    if (scanner.take('}')) {
-        return;
+    void list(std::string const& name) {  // NOLINT(misc-no-recursion): as deep as is_long() says
+        bool const opened = !name.empty() && pieces_.is_long(name + "[]");
+        scanner_.expect('[');
+        if (scanner_.take(']')) {
+            return;
+        }
+        for (std::uint64_t index = 0;; ++index) {
+            if (opened && scanner_.after_blanks() == '{') {
+                object(name + "[].");
+                pieces_.element(name, index, {});
+            } else {
+                pieces_.element(name, index, scanner_.value());
+            }
+            if (!scanner_.take(',')) {
+                break;
+            }
+        }
+        scanner_.expect(']');
     }
-    do {
-        if (scanner.after_blanks() != '"') {
-            scanner.expect('"');
+
+    /// `prefix`: of the names of its members.
+    void object(std::string const& prefix) {  // NOLINT(misc-no-recursion)
+        scanner_.expect('{');
+        if (scanner_.take('}')) {
+            return;
         }
-        auto const name = parse_piece(input, "a name", scanner.value()).get<std::string>();
-        scanner.expect(':');
-        if (scanner.after_blanks() == '[' && pieces.is_long(name)) {
-            scan_list(scanner, name, pieces);
-        } else {
-            pieces.member(name, scanner.value());
-        }
-    } while (scanner.take(','));
-    scanner.expect('}');
-}
+        do {
+            if (scanner_.after_blanks() != '"') {
+                scanner_.expect('"');
+            }
+            std::string const name = prefix + parse_piece(input_, "a name", scanner_.value()).get<std::string>();
+            scanner_.expect(':');
+            if (scanner_.after_blanks() == '[' && pieces_.is_long(name)) {
+                list(name);
+            } else {
+                pieces_.member(name, scanner_.value());
+            }
+        } while (scanner_.take(','));
+        scanner_.expect('}');
+    }
+
+private:
+    Input const& input_;
+    Scanner& scanner_;
+    JsonPieces const& pieces_;
+};
 
 }  // namespace
 
 void scan_json(Input& input, JsonPieces const& pieces) {
     Scanner scanner(input);
     if (scanner.after_blanks() == '[') {
-        scan_list(scanner, "", pieces);
+        Pieces(input, scanner, pieces).list("");
     } else {
-        scan_object(input, scanner, pieces);
+        Pieces(input, scanner, pieces).object("");
     }
     if (!scanner.at_end()) {
         input.refuse("something stands behind the end of the JSON");

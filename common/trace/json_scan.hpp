@@ -21,7 +21,9 @@ using Json = nlohmann::json;
 
 /// What to do with the pieces of a document. `name` is that of the member of the top-level object.
 struct JsonPieces {
-    /// True: this member is a long list, of which each element is one piece.
+    /// True: this member is a long list, of which each element is one piece. Asked of "NAME[]": the elements of that
+    /// list are objects whose members are pieces, called "NAME[].MEMBER"; behind its members comes the element, without
+    /// text.
     std::function<bool(std::string_view name)> is_long;
     /// `index` counts from 0; a top-level list is a long one without a name.
     std::function<void(std::string_view name, std::uint64_t index, std::string_view text)> element;

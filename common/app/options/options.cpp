@@ -235,7 +235,7 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
                   "seconds without progress, from MPI_Init to MPI_Finalize, until the launch is ended");
     group
         .with_default("--ranks", options.ranks,
-                      "ranks as threads when started without a launcher, and the world of --plan")
+                      "ranks as threads when started without a launcher, and the world of a plan that is printed")
         ->check(CLI::Range(1, most_ranks));
     group.add("--buffer-limit", texts.buffer_limit,
               "bytes per rank that the buffers of a point may take; larger points are skipped [what is free]");
@@ -243,15 +243,20 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
         ->check(CLI::Range(1, most_ranks));
 }
 
-void add_output(CLI::App& app, Options& options, Texts& texts) {
+void add_output(CLI::App& app, PatternType const& type, Options& options, Texts& texts) {
     OptionGroup group(app, "Output");
     group.path("--results", options.results, "append the results to this JSON Lines file");
     group.flag("--resume", options.resume, "skip cells that the results file already holds as ok");
     group.add("--campaign", options.campaign, "name that joins several launches in the results");
-    group.choice(
-        "--plan", options.plan,
-        {{"text", PlanFormat::text}, {"json", PlanFormat::json}, {"goal", PlanFormat::goal}, {"dot", PlanFormat::dot}},
-        "print the plans of all ranks as text, json, goal or dot, and stop");
+    auto const has_plan = [](ParameterInfo const& parameter) { return parameter.name == "plan"; };
+    if (std::none_of(type.parameters.begin(), type.parameters.end(), has_plan)) {
+        group.choice("--plan", options.plan,
+                     {{"text", PlanFormat::text},
+                      {"json", PlanFormat::json},
+                      {"goal", PlanFormat::goal},
+                      {"dot", PlanFormat::dot}},
+                     "print the plans of all ranks as text, json, goal or dot, and stop");
+    }
     group.choice("--layout", options.layout, {{"dlmb", Layout::dlmb}, {"osu", Layout::osu}, {"nccl", Layout::nccl}},
                  "human table: dlmb, osu or nccl (times in us, bandwidth in 10^9 B/s)");
     group.choice("--columns", options.columns, {{"fitting", Columns::fitting}, {"all", Columns::all}},
@@ -387,7 +392,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     add_traffic(app, type, options, texts);
     add_transport(app, options, texts);
     add_measuring(app, options, texts);
-    add_output(app, options, texts);
+    add_output(app, type, options, texts);
     app.footer(footer);
     SuiteCommand const command = in_our_words(type, {arguments.begin() + 1, arguments.end()});
     std::vector<std::string> reversed = command.words;

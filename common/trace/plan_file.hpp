@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Reads the plans that --plan json and dlmb_trace import write (results-schema/plan.schema.json), rank by rank: of a
+// file of any length, plain or compressed, no more than the plan of one rank is held.
+#pragma once
+
+#include "common/plan/plan.hpp"
+#include "common/plan/world.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace dlmb::trace {
+
+/// What is known of a plan document once it has been read to its end.
+struct PlanFile {
+    std::string name;  // the file, in an archive its member
+    std::string pattern;
+    WorldShape world;
+};
+
+/// Of each document: `plan` for the plan of each rank in the order of ranks, then `end`. A plan has no buffers yet: all
+/// its regions begin at 0 of buffer 0. False of either ends the reading.
+struct PlanVisitor {
+    std::function<bool(Plan plan)> plan;
+    std::function<bool(PlanFile const& file)> end;
+};
+
+/// The documents in `path` in the order of their names: a file, or the files of a folder or an archive. Throws
+/// UsageError that names the file, the rank and the step for what is no plan. Whether the plans of several ranks fit
+/// together is not looked at.
+void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
+
+/// Bytes of buffers that the steps of a plan without buffers need for themselves; `place`: how many steps there are
+/// before in the plan on the same group, or messages on the same channel to or from the same rank. All ranks of a step
+/// tell the same `place`.
+using PlaceVisitor = std::function<void(std::size_t place, Bytes bytes)>;
+void visit_places(Plan const& plan, PlaceVisitor const& visit);
+
+/// The plan with buffers. A step has its own where its place (see above) is below `own_places`; the others share
+/// buffers, which are not checked. Throws UsageError where parts are no whole elements.
+[[nodiscard]] Plan with_buffers(Plan const& plan, std::size_t own_places);
+
+}  // namespace dlmb::trace
