@@ -65,6 +65,28 @@ TrafficSummary mean(std::span<TrafficSummary const> draws) {
     return result;
 }
 
+/// Messages between ranks in one iteration, mean over draws, and how uneven their numbers are. Nothing of plans of
+/// collectives alone: how many messages these take is the library's matter.
+void add_messages(Bootstrap& bootstrap, std::span<Plan const> plans, std::map<std::string, double>& statistics) {
+    double total = 0;
+    double imbalance = 0;
+    for (Plan const& plan : plans) {
+        double largest = 0;
+        double sum = 0;
+        std::vector<RankTraffic> const ranks = from_every_rank(bootstrap, traffic_of(plan));
+        for (RankTraffic const& rank : ranks) {
+            largest = std::max(largest, static_cast<double>(rank.messages));
+            sum += static_cast<double>(rank.messages);
+        }
+        total += sum;
+        imbalance += sum > 0 ? largest * static_cast<double>(ranks.size()) / sum : 1;
+    }
+    if (total > 0) {
+        statistics["messages_total"] = total / static_cast<double>(plans.size());
+        statistics["max_mean_messages"] = imbalance / static_cast<double>(plans.size());
+    }
+}
+
 bool has_phase(Plan const& plan, std::string_view phase) {
     return std::any_of(plan.steps.begin(), plan.steps.end(),
                        [&](Step const& step) { return phase_of(step.label) == phase; });
@@ -124,6 +146,7 @@ Traffic prepare_traffic(Bootstrap& bootstrap, Pattern const& pattern, std::span<
         return mean(summaries);
     };
     traffic.total = over_draws("");
+    add_messages(bootstrap, traffic.plans, traffic.statistics);
     std::array<std::int64_t, 2> most{unchecked_steps(traffic.plans.front()), computed_ns(traffic.plans.front())};
     bootstrap.all_reduce(most, Fold::max);
     if (most[0] > 0) {

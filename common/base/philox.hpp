@@ -57,7 +57,8 @@ enum class Purpose : std::uint32_t {
     balanced_groups = 5,
     bag_size = 6,
     large_gradients = 7,
-    small_gradients = 8
+    small_gradients = 8,
+    placement = 9
 };
 
 /// The last counter word: 4 bits of purpose, 12 of layer, 16 of block (several blocks for one token).

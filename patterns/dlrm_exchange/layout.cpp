@@ -9,9 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
-#include <queue>
+#include <array>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -50,18 +48,16 @@ Layout cut(std::span<Table const> tables, LayoutRule const& rule) {
 }  // namespace
 
 Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks) {
-    if (rule.placement == Placement::file) {
-        return read_placement_file(rule.path, tables, rule.sharding, ranks);
+    if (rule.placement.kind == PlacementRule::Kind::file) {
+        return read_placement_file(rule.placement.path, tables, rule.sharding, ranks);
     }
     Layout layout = cut(tables, rule);
-    std::vector<std::uint64_t> loads;
+    std::vector<PlacedUnit> units;
     for (Shard const& shard : layout.shards) {
         Table const& table = tables[shard.table];
-        loads.push_back(rule.placement == Placement::size      ? table.rows * shard.width
-                        : rule.placement == Placement::pooling ? table.pooling
-                                                               : 1);  // equal loads are dealt round
+        units.push_back({shard.table, rule.placement.load == "pooling" ? table.pooling : table.rows * shard.width});
     }
-    std::vector<std::size_t> const rank_of = longest_first(loads, ranks);
+    std::vector<std::size_t> const rank_of = place(rule.placement, units, ranks);
     for (std::size_t i = 0; i < rank_of.size(); ++i) {
         layout.shards[i].rank = rank_of[i];
     }
@@ -73,69 +69,31 @@ std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t rank
     return std::min(block * rank, rows);
 }
 
-std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std::size_t ranks) {
-    std::vector<std::size_t> order(loads.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return loads[a] > loads[b]; });
-    using Filled = std::pair<std::uint64_t, std::size_t>;  // load, rank
-    std::priority_queue<Filled, std::vector<Filled>, std::greater<>> least;
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-        least.emplace(0, rank);
-    }
-    std::vector<std::size_t> rank_of(loads.size());
-    for (std::size_t const item : order) {
-        auto const [load, rank] = least.top();
-        least.pop();
-        rank_of[item] = rank;
-        least.emplace(load + loads[item], rank);
-    }
-    return rank_of;
-}
-
 Layout read_placement(std::istream& text, std::string const& name, std::span<Table const> tables, Sharding sharding,
                       std::size_t ranks) {
+    constexpr std::array<std::string_view, 2> everywhere{"row", "data"};
+    PlacementFile const file{name, "table", tables.size(), ranks, everywhere};
+    std::vector<PlacementLine> const lines = file.read(text);
     Layout layout;
-    std::size_t number = 0;
-    std::size_t table = 0;
-    auto const refuse = [&](std::string const& what) {
-        throw UsageError(fmt::format("--placement {}:{}: {}", name, number, what));
-    };
-    for (std::string line; std::getline(text, line);) {
-        ++number;
-        std::vector<std::string_view> const places =
-            words(std::string_view(line).substr(0, line.find('#')), " \t\v\f\r");
-        if (places.empty()) {
-            continue;
+    for (std::size_t table = 0; table < lines.size(); ++table) {
+        PlacementLine const& line = lines[table];
+        if (!line.word.empty() && sharding != Sharding::mixed) {
+            file.refuse(line.number, "'row' and 'data' need --sharding mixed");
         }
-        if (table == tables.size()) {
-            refuse(fmt::format("more lines than the {} tables", tables.size()));
-        }
-        bool const everywhere = places.front() == "row" || places.front() == "data";
-        if (everywhere && (places.size() != 1 || sharding != Sharding::mixed)) {
-            refuse("'row' and 'data' stand alone and need --sharding mixed");
-        }
-        if (places.size() > 1 && sharding == Sharding::table) {
-            refuse("several ranks share a table by columns; needs --sharding column or mixed");
+        if (line.ranks.size() > 1 && sharding == Sharding::table) {
+            file.refuse(line.number, "several ranks share a table by columns; needs --sharding column or mixed");
         }
         std::uint64_t const dim = tables[table].dim;
-        if (places.size() > dim) {
-            refuse(fmt::format("{} ranks for the {} columns of the table", places.size(), dim));
+        if (line.ranks.size() > dim) {
+            file.refuse(line.number, fmt::format("{} ranks for the {} columns of the table", line.ranks.size(), dim));
         }
-        if (everywhere) {
-            (places.front() == "row" ? layout.row_wise : layout.replicated).push_back(table);
+        if (!line.word.empty()) {
+            (line.word == "row" ? layout.row_wise : layout.replicated).push_back(table);
         }
-        for (std::size_t part = 0; part < places.size() && !everywhere; ++part) {
-            std::size_t const rank = parse_whole<std::size_t>(places[part]).value_or(ranks);
-            if (rank >= ranks) {
-                refuse(fmt::format("'{}': expected ranks below {}, 'row' or 'data'", places[part], ranks));
-            }
-            std::uint64_t const width = dim * (part + 1) / places.size() - dim * part / places.size();
-            layout.shards.push_back({table, width, rank});
+        for (std::size_t part = 0; part < line.ranks.size(); ++part) {
+            std::uint64_t const width = dim * (part + 1) / line.ranks.size() - dim * part / line.ranks.size();
+            layout.shards.push_back({table, width, line.ranks[part]});
         }
-        ++table;
-    }
-    if (table != tables.size()) {
-        refuse(fmt::format("{} lines, expected {} (one per table)", table, tables.size()));
     }
     return layout;
 }

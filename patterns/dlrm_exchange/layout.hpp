@@ -10,6 +10,7 @@
 #pragma once
 
 #include "patterns/dlrm_exchange/model.hpp"
+#include "patterns/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +22,10 @@
 namespace dlmb::dlrm_exchange {
 
 enum class Sharding { table, row, column, mixed };
-enum class Placement { round_robin, size, pooling, file };
 
 struct LayoutRule {
     Sharding sharding = Sharding::table;
-    Placement placement = Placement::round_robin;
-    std::string path{};  // of file
+    PlacementRule placement{.kind = PlacementRule::Kind::cyclic};
     std::uint64_t column_width = 0;
     std::uint64_t row_wise_from = 0;    // rows
     std::uint64_t replicate_below = 0;  // rows
@@ -45,16 +44,12 @@ struct Layout {
     std::vector<std::size_t> replicated;
 };
 
-/// Size placement balances rows * width of a shard, pooling placement its mean indices per sample; round_robin puts
-/// shard i on rank i mod ranks. Throws UsageError.
+/// Shards are the units of the placement, tables its items. lpt:size balances rows * width of a shard, lpt:pooling its
+/// mean indices per sample. Throws UsageError.
 [[nodiscard]] Layout make_layout(std::span<Table const> tables, LayoutRule const& rule, std::size_t ranks);
 
 /// Rows of a row-wise table that lie on the ranks before `rank` (torchrec: equal blocks, the last ranks may have none).
 [[nodiscard]] std::uint64_t rows_before(std::uint64_t rows, std::size_t rank, std::size_t ranks);
-
-/// Longest processing time first (Graham 1969): items by falling load, each to the rank with the least so far. The
-/// largest total is at most 4/3 - 1/(3 ranks) times the least possible. Ties go to the lower item and the lower rank.
-[[nodiscard]] std::vector<std::size_t> longest_first(std::span<std::uint64_t const> loads, std::size_t ranks);
 
 /// A placement that a planner or a person wrote: text, one line per table in order. '#' starts a comment.
 ///

@@ -26,7 +26,8 @@ constexpr ParameterInfo infos[] = {
     {"dim", "values per row: one number, a list like 64+8x128, file:PATH", "64"},
     {"pooling", "mean indices per bag (multi-hot size): one number, a list like 3+2+8x1, dcnv2, file:PATH", "1"},
     {"sharding", "how tables are cut: table, row, column, mixed (README of the pattern)", "table"},
-    {"placement", "which rank gets which shard: round_robin, size, pooling, file:PATH", "round_robin"},
+    {"placement", "which rank gets which shard: block, cyclic, coarse, fine, lpt:size, lpt:pooling, file:PATH",
+     "cyclic"},
     {"column-width", "column: values per slice of a row", "64"},
     {"row-wise-from", "mixed: tables with at least so many rows are cut by rows", "10000000"},
     {"replicate-below", "mixed: tables with fewer rows are on every rank, their gradients are reduced", "1000"},
@@ -48,13 +49,8 @@ constexpr ParameterInfo infos[] = {
 LayoutRule read_rule(Parameters const& parameters) {
     LayoutRule rule;
     rule.sharding = read_enum<Sharding>(parameters, "sharding", {"table", "row", "column", "mixed"});
-    std::string const& placement = parameters.find("placement")->second;
-    if (placement.starts_with(file_prefix)) {
-        rule.placement = Placement::file;
-        rule.path = placement.substr(file_prefix.size());
-    } else {
-        rule.placement = read_enum<Placement>(parameters, "placement", {"round_robin", "size", "pooling", "file:PATH"});
-    }
+    constexpr std::array<std::string_view, 2> loads{"size", "pooling"};
+    rule.placement = read_placement_rule(parameters, "placement", {.loads = loads});
     rule.column_width = read_unsigned(parameters, "column-width", 1, max_dim);
     rule.row_wise_from = read_unsigned(parameters, "row-wise-from", 0, max_rows);
     rule.replicate_below = read_unsigned(parameters, "replicate-below", 0, max_rows);

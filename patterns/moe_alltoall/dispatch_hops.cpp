@@ -124,57 +124,50 @@ Hop node_hop(Params const& params, WorldShape const& world, Rank me, std::uint32
     return hop;
 }
 
-/// Sizes of padded plans are fixed by the parameters; ranks exchange no counts.
-std::vector<Hop> padded_hops(Params const& params, WorldShape const& world, Rank me) {
-    GroupPosition const position(params, me);
-    std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
-    auto const rows_for = [&](std::size_t rank) {
-        return slots * (params.first_expert(rank + 1) - params.first_expert(rank));
-    };
-    Hop hop{"", consecutive_group(world, me, static_cast<int>(params.ep)), {}, {}};
-    for (std::size_t peer = 0; peer < params.ep; ++peer) {
-        hop.send.push_back(rows_for(peer));
-        hop.recv.push_back(rows_for(position.index));
-    }
-    return {std::move(hop)};
-}
-
 }  // namespace
 
 ExpertCounts count_experts(Params const& params, WorldShape const& world, Routing const& routing, Rank source,
                            Draw draw, std::uint32_t layer) {
-    std::vector<std::size_t> const owner_of_expert = owners_of_experts(params);
+    ExpertPlacement const placed = routing.placement(draw.seed, layer);
     std::vector<std::size_t> node_of_rank;  // of the group, from 0
     Rank const first = GroupPosition(params, source).first;
     for (Rank peer = 0; peer < static_cast<Rank>(params.ep); ++peer) {
         node_of_rank.push_back(static_cast<std::size_t>(world.node_of(first + peer) - world.node_of(first)));
     }
     std::vector<std::uint64_t> expert_rows(params.experts);
+    std::vector<std::uint64_t> rank_rows(params.ep);
     OncePerToken ranks(params.ep);
     OncePerToken nodes(node_of_rank.back() + 1);
     std::uint64_t token = 0;
     routing.for_each_token(source, draw, layer, [&](std::span<std::size_t const> experts) {
         for (std::size_t const expert : experts) {
             ++expert_rows[expert];
-            std::size_t const rank = owner_of_expert[expert];
+            // Sources begin with different replicas, so that few tokens do not all meet on the first one.
+            std::size_t const rank = placed.rank_for(expert, token + static_cast<std::uint64_t>(source));
+            ++rank_rows[rank];
             ranks.count(rank, token);
             nodes.count(node_of_rank[rank], token);
         }
         ++token;
     });
-    return {std::move(expert_rows), ranks.take(), nodes.take()};
+    std::vector<std::uint64_t> slots;
+    for (std::size_t rank = 0; rank < params.ep; ++rank) {
+        slots.push_back(placed.held_by(rank));
+    }
+    return {std::move(expert_rows), std::move(rank_rows), std::move(slots), ranks.take(), nodes.take()};
 }
 
 std::vector<std::uint64_t> rows_to_ranks(Params const& params, ExpertCounts const& counts) {
     if (params.wire == Wire::rank_dedup || params.wire == Wire::node_dedup) {
         return counts.rank_tokens;
     }
+    if (params.wire == Wire::expanded) {
+        return counts.rank_rows;
+    }
     std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
-    std::vector<std::uint64_t> rows(params.ep);
-    for (std::size_t rank = 0; rank < params.ep; ++rank) {
-        for (std::size_t expert = params.first_expert(rank); expert < params.first_expert(rank + 1); ++expert) {
-            rows[rank] += params.wire == Wire::padded ? slots : counts.expert_rows[expert];
-        }
+    std::vector<std::uint64_t> rows;
+    for (std::uint64_t const experts : counts.rank_slots) {
+        rows.push_back(slots * experts);
     }
     return rows;
 }
@@ -217,11 +210,18 @@ std::vector<SetupCounts> counts_to_send(Params const& params, Rank source, std::
     return setup;
 }
 
+std::vector<Hop> padded_hops(Params const& params, WorldShape const& world, Rank me, ExpertPlacement const& placed) {
+    std::uint64_t const slots = capacity(params.tokens, params.experts, params.top_k, params.capacity_rule);
+    Hop hop{"", consecutive_group(world, me, static_cast<int>(params.ep)), {}, {}};
+    for (std::size_t peer = 0; peer < params.ep; ++peer) {
+        hop.send.push_back(slots * placed.held_by(peer));
+        hop.recv.push_back(slots * placed.held_by(GroupPosition(params, me).index));
+    }
+    return {std::move(hop)};
+}
+
 std::vector<Hop> hops_of(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
                          std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts) {
-    if (params.wire == Wire::padded) {
-        return padded_hops(params, world, me);
-    }
     expect_one_per_rank(params, me, own);
     expect_one_per_rank(params, me, received_counts);
     if (!params.relayed()) {

@@ -6,6 +6,7 @@
 // from that relay to the ranks of its node.
 #pragma once
 
+#include "patterns/moe_alltoall/expert_placement.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
 #include "patterns/pattern.hpp"
@@ -20,6 +21,8 @@ namespace dlmb::moe_alltoall {
 /// One source's routing of one layer, counted in every way that a wire model may need.
 struct ExpertCounts {
     std::vector<std::uint64_t> expert_rows;  // per expert: tokens that chose it
+    std::vector<std::uint64_t> rank_rows;    // per group rank: choices of an expert there
+    std::vector<std::uint64_t> rank_slots;   // per group rank: experts there
     std::vector<std::uint64_t> rank_tokens;  // per group rank: tokens with at least one expert there
     std::vector<std::uint64_t> node_tokens;  // per node of the group: the same
 };
@@ -48,5 +51,9 @@ struct Hop {
 /// Reads them back: the hops of one layer for `me`, from the counts that it sent and received.
 [[nodiscard]] std::vector<Hop> hops_of(Params const& params, WorldShape const& world, Rank me, std::uint32_t layer,
                                        std::span<SetupCounts const> own, std::span<SetupCounts const> received_counts);
+
+/// The one hop of padded plans: their sizes follow from the placement.
+[[nodiscard]] std::vector<Hop> padded_hops(Params const& params, WorldShape const& world, Rank me,
+                                           ExpertPlacement const& placed);
 
 }  // namespace dlmb::moe_alltoall

@@ -39,10 +39,16 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
     return bytes;
 }
 
-/// Labels: phase[.probs][.node|.rank][.backward][.layer]. Each step waits for the one before it.
+/// Labels: phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one before it.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}
+
+    /// Experts move to where the iteration needs them.
+    void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
+        exchange(group, times(moved.sent, params_.expert_bytes), times(moved.received, params_.expert_bytes),
+                 label("rebalance", "", "", layer));
+    }
 
     void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
         if (params_.wire != Wire::padded) {
@@ -72,7 +78,7 @@ private:
         Group group;
         group.members.resize(params_.ep);
         std::iota(group.members.begin(), group.members.end(), me_ / ep * ep);
-        Bytes const gathered = Bytes{8} * params_.experts * params_.ep;
+        Bytes const gathered = Bytes{8} * (params_.experts + params_.redundant_experts) * params_.ep;
         GroupId const id = builder_.group(std::move(group));
         after_ = {builder_.all_gather(id, gathered, Element::int64, label("count_exchange", "", "", layer), after_)};
     }
@@ -121,7 +127,7 @@ private:
 
 /// One source's counts. Expert and rank loads are those of the first layer: each layer has its own popular experts, and
 /// a sum over layers would look more even than any of them.
-std::vector<std::uint64_t> statistic_counts(Params const& params, std::span<ExpertCounts const> layers) {
+std::vector<std::uint64_t> statistic_counts(Params const& params, Rank source, std::span<ExpertCounts const> layers) {
     std::vector<std::uint64_t> counts(totals);
     for (ExpertCounts const& layer : layers) {
         std::uint64_t const to_ranks = sum(rows_to_ranks(params, layer));
@@ -137,20 +143,25 @@ std::vector<std::uint64_t> statistic_counts(Params const& params, std::span<Expe
     counts.insert(counts.end(), first.expert_rows.begin(), first.expert_rows.end());
     std::vector<std::uint64_t> const loads = rows_to_ranks(params, first);
     counts.insert(counts.end(), loads.begin(), loads.end());
+    // Of each rank's experts one rank tells, so that the sum over all ranks is their number.
+    for (std::size_t rank = 0; rank < params.ep; ++rank) {
+        counts.push_back(static_cast<std::size_t>(source) == rank ? first.rank_slots[rank] : 0);
+    }
     return counts;
 }
 
 std::vector<Statistic> statistics_of(Params const& params, WorldShape const& world,
                                      std::span<std::uint64_t const> summed) {
-    if (summed.size() != totals + params.experts + params.ep) {
+    if (summed.size() != totals + params.experts + 2 * params.ep) {
         throw Error(fmt::format("moe_alltoall: {} counts in the statistics, expected {}", summed.size(),
-                                totals + params.experts + params.ep));
+                                totals + params.experts + 2 * params.ep));
     }
     auto const per_token = [&](Total total) {
         return summed[tokens] == 0 ? 0 : static_cast<double>(summed[total]) / static_cast<double>(summed[tokens]);
     };
     auto const experts = summed.subspan(totals, params.experts);
     auto const ranks = summed.subspan(totals + params.experts, params.ep);
+    auto const held = summed.subspan(totals + params.experts + params.ep, params.ep);
     std::vector<Statistic> statistics{
         {"gini_expert", gini(experts)},
         {"max_mean_expert", max_over_mean(experts)},
@@ -159,7 +170,7 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
         {"rows_total", static_cast<double>(summed[rows])},
         {"ranks_per_token", per_token(token_ranks)},
         {"ep", static_cast<double>(params.ep)},
-        {"experts_per_rank_most", static_cast<double>((params.experts + params.ep - 1) / params.ep)},
+        {"experts_per_rank_most", static_cast<double>(*std::max_element(held.begin(), held.end()))},
     };
     if (world.ranks_per_node > 0) {
         statistics.push_back({"nodes_per_token", per_token(token_nodes)});
@@ -183,15 +194,27 @@ public:
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
             layers.push_back(count_experts(params_, world_, routing_, source, draw, layer));
         }
-        return {counts_to_send(params_, source, layers), statistic_counts(params_, layers)};
+        return {counts_to_send(params_, source, layers), statistic_counts(params_, source, layers)};
     }
 
-    [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& own,
+    [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
                              std::span<SetupCounts const> received_counts) const override {
         auto const hops = [&](std::uint32_t layer) {
+            if (params_.wire == Wire::padded) {
+                return padded_hops(params_, world_, me, routing_.placement(draw.seed, layer));
+            }
             return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
         };
         IterationBuilder steps(params_, me);
+        if (params_.placement_before.kind != PlacementRule::Kind::none) {
+            Group const group = consecutive_group(world_, me, static_cast<int>(params_.ep));
+            std::size_t const place = static_cast<std::size_t>(me) % params_.ep;
+            for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
+                steps.rebalance(layer, group,
+                                moved_experts(routing_.placement_before(draw.seed, layer),
+                                              routing_.placement(draw.seed, layer), place, params_.ep));
+            }
+        }
         for (std::uint32_t layer = 0; layer < params_.layers && params_.direction != Direction::backward; ++layer) {
             steps.forward(layer, hops(layer));
         }
@@ -213,7 +236,9 @@ public:
 
     [[nodiscard]] std::vector<std::string> remarks() const override {
         std::size_t const fewest = params_.experts / params_.ep;
-        if (params_.experts % params_.ep == 0) {
+        using Kind = PlacementRule::Kind;
+        bool const counted = params_.placement.kind == Kind::block || params_.placement.kind == Kind::cyclic;
+        if (params_.experts % params_.ep == 0 || !counted) {
             return {};
         }
         double const mean = static_cast<double>(params_.experts) / static_cast<double>(params_.ep);
@@ -233,7 +258,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     return std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
 }
 
-constexpr std::string_view phases[] = {"count_exchange", "dispatch", "combine"};
+constexpr std::string_view phases[] = {"rebalance", "count_exchange", "dispatch", "combine"};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 namespace dlmb::moe_alltoall {
@@ -37,6 +38,10 @@ constexpr ParameterInfo infos[] = {
     {"expert-groups", "group-limited routing: contiguous groups of experts; 0 or 1: none", "0"},
     {"group-limit", "groups that one token may use; 0: no limit", "0"},
     {"group-score", "a group competes with its best expert or its two best: best, best_two", "best"},
+    {"placement", "which rank has which expert: block, cyclic, coarse, fine, lpt, eplb, file:PATH", "block"},
+    {"redundant-experts", "eplb: replicas of hot experts beside the experts, over all ranks of a group", "0"},
+    {"rebalance", "placement before the iteration, from which experts move first: none or as --placement", "none"},
+    {"expert-ffn", "rebalance: values between an expert's matrices, three of hidden times this; 0: unknown", "0"},
     {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
 };
 
@@ -96,6 +101,60 @@ void read_groups(Parameters const& parameters, Params& params) {
         throw UsageError(
             fmt::format("--top-k {}: above the {} experts that --group-limit {} of --expert-groups {} leaves",
                         params.top_k, reachable, params.group_limit, params.expert_groups));
+    }
+}
+
+/// Nodes of equal size that a group is on; 1 where they are not equal.
+std::size_t nodes_of_group(WorldShape const& world, std::size_t ep) {
+    auto const per_node = static_cast<std::size_t>(std::max(world.ranks_per_node, 0));
+    return per_node > 0 && ep % per_node == 0 ? ep / per_node : 1;
+}
+
+ExpertRanks read_expert_file(std::string const& path, Params const& params) {
+    PlacementFile const file{path, "expert", params.experts, params.ep};
+    std::istringstream text(read_option_file("--placement", path));
+    ExpertRanks ranks_of;
+    for (PlacementLine& line : file.read(text)) {
+        if (line.ranks.size() > 1 && params.wire == Wire::padded) {
+            file.refuse(line.number, "several ranks have the expert; --wire padded knows no replicas");
+        }
+        ranks_of.push_back(std::move(line.ranks));
+    }
+    return ranks_of;
+}
+
+void read_placement(Parameters const& parameters, WorldShape const& world, Params& params) {
+    using Kind = PlacementRule::Kind;
+    params.placement = read_placement_rule(parameters, "placement", {.eplb = true});
+    params.placement_before = read_placement_rule(parameters, "rebalance", {.eplb = true, .none = true});
+    params.redundant_experts = read_unsigned(parameters, "redundant-experts", 0, max_experts);
+    bool const replicated = params.placement.kind == Kind::eplb || params.placement_before.kind == Kind::eplb;
+    if (params.redundant_experts > 0 && !replicated) {
+        throw UsageError(
+            fmt::format("--redundant-experts {}: only --placement eplb has replicas", params.redundant_experts));
+    }
+    if (params.redundant_experts > 0 && params.wire == Wire::padded) {
+        throw UsageError(
+            fmt::format("--redundant-experts {}: --wire padded knows no replicas", params.redundant_experts));
+    }
+    std::size_t const replicas = params.experts + params.redundant_experts;
+    if (replicated && replicas % params.ep != 0) {
+        throw UsageError(fmt::format("--redundant-experts {}: {} experts and replicas do not divide over --ep {}",
+                                     params.redundant_experts, replicas, params.ep));
+    }
+    params.eplb_nodes = nodes_of_group(world, params.ep);
+    if (params.placement.kind == Kind::file && params.placement_before.kind == Kind::file) {
+        throw UsageError("--rebalance file: --placement is a file, too; one of them can be");
+    }
+    for (PlacementRule const* rule : {&params.placement, &params.placement_before}) {
+        if (rule->kind == Kind::file) {
+            params.placement_file = read_expert_file(rule->path, params);
+        }
+    }
+    std::uint64_t const ffn = read_unsigned(parameters, "expert-ffn", 0, max_hidden);
+    params.expert_bytes = 3 * ffn * dispatch_row_bytes(params.format, params.hidden);
+    if (params.placement_before.kind != Kind::none && ffn == 0) {
+        throw UsageError("--rebalance: needs --expert-ffn, which says how large an expert is");
     }
 }
 
@@ -166,6 +225,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_groups(parameters, params);
     params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});
     params.probs = read_switch(parameters, "probs");
+    read_placement(parameters, world, params);
     return params;
 }
 

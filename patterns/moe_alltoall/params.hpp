@@ -8,6 +8,7 @@
 #include "common/plan/world.hpp"
 #include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
+#include "patterns/placement.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,9 @@ struct CapacityRule {
     std::uint64_t min = 4;
 };
 
+/// By expert: the ranks of the group that have it.
+using ExpertRanks = std::vector<std::vector<std::size_t>>;
+
 struct Params {
     std::uint64_t hidden = 0;
     std::size_t experts = 0;
@@ -48,12 +52,18 @@ struct Params {
     std::size_t group_limit = 1;  // equal to expert_groups: no limit
     GroupScore group_score = GroupScore::best;
     bool probs = false;
+    PlacementRule placement;
+    PlacementRule placement_before{.kind = PlacementRule::Kind::none};  // what experts move from
+    ExpertRanks placement_file{};                                       // of either
+    std::size_t redundant_experts = 0;                                  // replicas, of eplb
+    std::size_t eplb_nodes = 1;                                         // that a group's ranks are on
+    Bytes expert_bytes = 0;                                             // weights of one expert
 
     [[nodiscard]] std::size_t nodes() const { return ep / node_ranks; }
     /// node_dedup over several nodes; on one node there is nothing to relay.
     [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }
     [[nodiscard]] bool group_limited() const { return group_limit < expert_groups; }
-    /// Rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
+    /// Of placement block: rank r of a group owns experts [first_expert(r), first_expert(r + 1)).
     [[nodiscard]] std::size_t first_expert(std::size_t group_rank) const { return group_rank * experts / ep; }
 };
 
@@ -76,7 +86,7 @@ inline constexpr Bytes probability_bytes = 4;
 [[nodiscard]] std::uint64_t capacity(std::uint64_t tokens, std::uint64_t experts, std::uint64_t top_k,
                                      CapacityRule rule);
 
-/// The group rank that owns each expert.
+/// The group rank that owns each expert in placement block; skews speak of these owners, wherever experts are.
 [[nodiscard]] std::vector<std::size_t> owners_of_experts(Params const& params);
 
 /// The largest divisor of `ranks` that is not above `experts`.

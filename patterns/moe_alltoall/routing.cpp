@@ -221,12 +221,55 @@ private:
     std::vector<std::size_t> chosen_;
 };
 
+/// Adds each weight's share of the sum, in units that leave room for 2^20 sources.
+void add_shares(std::vector<double> const& weights, std::vector<std::uint64_t>& loads) {
+    double const sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (std::size_t expert = 0; expert < weights.size(); ++expert) {
+        loads[expert] += static_cast<std::uint64_t>(weights[expert] / sum * 0x1p40);
+    }
+}
+
 }  // namespace
 
 Routing::Routing(Params const& params, WorldShape const& world)
-    : params_(params), world_(world), owner_of_expert_(owners_of_experts(params)),
-      weights_(params.skew,
-               Bins{owner_of_expert_, params.tokens, params.top_k, static_cast<std::size_t>(world.ranks)}) {}
+    : params_(params), world_(world), weights_(params.skew, Bins{owners_of_experts(params), params.tokens, params.top_k,
+                                                                 static_cast<std::size_t>(world.ranks)}) {
+    if (params.skew.family == Skew::Family::file) {
+        file_loads_.resize(params.experts);
+        for (Rank source = 0; source < world.ranks; ++source) {
+            add_shares(weights_.of(static_cast<std::size_t>(source), 0, 0), file_loads_);
+        }
+    }
+}
+
+std::vector<std::uint64_t> Routing::expected_loads(std::uint64_t seed, std::uint32_t layer) const {
+    if (!file_loads_.empty()) {
+        return file_loads_;
+    }
+    std::vector<std::uint64_t> loads(params_.experts);
+    add_shares(weights_.of(0, seed, layer), loads);  // alike for all sources
+    return loads;
+}
+
+ExpertPlacement Routing::placement(std::uint64_t seed, std::uint32_t layer) const {
+    return place_experts(params_, params_.placement, expected_loads(seed, layer));
+}
+
+ExpertPlacement Routing::placement_before(std::uint64_t seed, std::uint32_t layer) const {
+    bool const stays = params_.placement_before.kind == PlacementRule::Kind::none;
+    return place_experts(params_, stays ? params_.placement : params_.placement_before, expected_loads(seed, layer));
+}
+
+void Routing::favour_own_node(Rank source, ExpertPlacement const& placed, std::vector<double>& weights) const {
+    auto const ep = static_cast<Rank>(params_.ep);
+    for (std::size_t expert = 0; expert < weights.size(); ++expert) {
+        std::span<std::size_t const> const ranks = placed.ranks_of(expert);
+        bool const near = std::any_of(ranks.begin(), ranks.end(), [&](std::size_t rank) {
+            return world_.node_of(source / ep * ep + static_cast<Rank>(rank)) == world_.node_of(source);
+        });
+        weights[expert] *= near ? params_.skew.intra_host : 1;
+    }
+}
 
 void Routing::for_each_token(Rank source, Draw draw, std::uint32_t layer,
                              std::function<void(std::span<std::size_t const>)> const& visit) const {
@@ -241,12 +284,8 @@ void Routing::for_each_token(Rank source, Draw draw, std::uint32_t layer,
         return;
     }
     std::vector<double> weights = weights_.of(static_cast<std::size_t>(source), draw.seed, layer);
-    auto const ep = static_cast<Rank>(params_.ep);
-    for (std::size_t expert = 0; expert < weights.size(); ++expert) {
-        Rank const owner = source / ep * ep + static_cast<Rank>(owner_of_expert_[expert]);
-        if (world_.node_of(owner) == world_.node_of(source)) {
-            weights[expert] *= params_.skew.intra_host;
-        }
+    if (params_.skew.intra_host != 1) {
+        favour_own_node(source, placement(draw.seed, layer), weights);
     }
     visit_all(TopkSampling(params_, weights, key));
 }

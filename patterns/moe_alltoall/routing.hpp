@@ -7,6 +7,7 @@
 
 #include "common/base/philox.hpp"
 #include "common/sizes/weights.hpp"
+#include "patterns/moe_alltoall/expert_placement.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 
 #include <cstdint>
@@ -19,15 +20,24 @@ class Routing {
 public:
     Routing(Params const& params, WorldShape const& world);
 
+    /// Where the layer's experts are, and where they were before (the same where nothing moves). lpt and eplb go by the
+    /// weights of the experts, summed over sources, the factor of intra_host left out: what a balancer knows of earlier
+    /// iterations.
+    [[nodiscard]] ExpertPlacement placement(std::uint64_t seed, std::uint32_t layer) const;
+    [[nodiscard]] ExpertPlacement placement_before(std::uint64_t seed, std::uint32_t layer) const;
+
     /// visit(expert numbers) for every token of `source`, in order.
     void for_each_token(Rank source, Draw draw, std::uint32_t layer,
                         std::function<void(std::span<std::size_t const>)> const& visit) const;
 
 private:
+    [[nodiscard]] std::vector<std::uint64_t> expected_loads(std::uint64_t seed, std::uint32_t layer) const;
+    void favour_own_node(Rank source, ExpertPlacement const& placed, std::vector<double>& weights) const;
+
     Params params_;
     WorldShape world_;
-    std::vector<std::size_t> owner_of_expert_;  // ranks of the group
     Weights weights_;
+    std::vector<std::uint64_t> file_loads_;  // of a skew file: by expert, over all sources
 };
 
 }  // namespace dlmb::moe_alltoall

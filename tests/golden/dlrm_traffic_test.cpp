@@ -83,7 +83,7 @@ TEST(DlrmTraffic, ForwardBytesFollowThePlacementBackwardBytesDoNot) {
     EXPECT_EQ(sent(plans, "forward"), (std::vector<Bytes>{134'217'728, 134'217'728, 100'663'296, 100'663'296,
                                                           100'663'296, 100'663'296, 100'663'296, 100'663'296}));
     EXPECT_EQ(sent(plans, "backward"), (std::vector<Bytes>(8, 109'051'904)));
-    auto const by_size = plans_of({{"placement", "size"}}, 8, "dlrm-mlperf");
+    auto const by_size = plans_of({{"placement", "lpt:size"}}, 8, "dlrm-mlperf");
     EXPECT_NE(sent(by_size, "forward"), sent(plans, "forward"));
     EXPECT_EQ(sent(by_size, "backward"), sent(plans, "backward"));
 }

@@ -162,7 +162,7 @@ TEST(DlrmPlan, DrawnBagsAreToldToTheirReceivers) {
 TEST(DlrmPlan, EveryLayoutHoldsTogether) {
     for (int const ranks : {1, 2, 3, 5, 8, 33}) {
         for (char const* sharding : {"table", "row", "column", "mixed"}) {
-            for (char const* placement : {"round_robin", "size", "pooling"}) {
+            for (char const* placement : {"block", "cyclic", "coarse", "fine:7", "lpt:size", "lpt:pooling"}) {
                 for (char const* bags : {"fixed", "uniform"}) {
                     auto const plans = plans_of({{"sharding", sharding},
                                                  {"placement", placement},
