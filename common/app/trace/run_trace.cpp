@@ -9,9 +9,9 @@
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
 #include "common/trace/exports/exports.hpp"
+#include "common/trace/plan_file.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
-#include "common/trace/read_plan_file.hpp"
 #include "common/trace/summary.hpp"
 
 #include <fmt/core.h>
@@ -149,6 +149,30 @@ private:
     int ranks_per_node_ = 0;
 };
 
+/// The plans of one document, which validate() accepts. Steps lie in shared buffers: the file does not say theirs.
+std::vector<Plan> plans_in(std::string const& path) {
+    std::vector<Plan> plans;
+    std::string document;
+    trace::read_plans(path, {[&](Plan const& plan) {
+                                 if (!document.empty()) {
+                                     throw UsageError(fmt::format("{}: more plans behind those of {}; an export is of "
+                                                                  "one iteration: name its file",
+                                                                  path, document));
+                                 }
+                                 plans.push_back(trace::with_buffers(plan, 0));
+                                 return true;
+                             },
+                             [&](trace::PlanFile const& file) {
+                                 document = file.name;
+                                 return true;
+                             }});
+    auto const problems = validate(plans);
+    if (!problems.empty()) {
+        throw UsageError(fmt::format("{}: the ranks do not fit together: {}", path, problems.front().text));
+    }
+    return plans;
+}
+
 class Export {
 public:
     void add_options(CLI::App& parser) {
@@ -168,7 +192,7 @@ public:
 
     [[nodiscard]] int run() const {
         trace::ExportFormat const& format = format_named();
-        std::vector<Plan> const held = trace::read_plan_file(plan_);
+        std::vector<Plan> const held = plans_in(plan_);
         PlanSource const all(held);
         PlanSource const plans = phase_.empty() ? all : trace::only_phase(all, phase_);
         std::string text;
