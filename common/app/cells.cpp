@@ -105,7 +105,7 @@ bool says(Provenance const& facts, std::string const& name, std::string_view val
 
 std::unique_ptr<Chooser> read_chooser(std::filesystem::path const& path, record::Environment const& environment) {
     tuning::TuningTable table = tuning::read_table(path);
-    if (std::string const remark = foreign_remark(table); !remark.empty()) {
+    if (std::string const remark = weak_evidence_remark(table); !remark.empty()) {
         throw UsageError(fmt::format("--use-table {}: {}; build a table from launches here (docs/tuning.md)",
                                      path.string(), remark));
     }

@@ -148,6 +148,18 @@ std::string foreign_remark(TuningTable const& table) {
                : fmt::format("rests on foreign evidence ({}), which DLMB has neither measured nor confirmed", suite);
 }
 
+std::string weak_evidence(TuningTable const& table) {
+    bool const predicted = std::any_of(table.rules.begin(), table.rules.end(), [](Rule const& rule) {
+        return rule.evidence && rule.evidence->predicted;
+    });
+    return !foreign_suite(table).empty() ? "foreign" : predicted ? "predicted" : "";
+}
+
+std::string weak_evidence_remark(TuningTable const& table) {
+    return weak_evidence(table) == "predicted" ? "is predicted by a machine model, and nothing of it was measured"
+                                               : foreign_remark(table);
+}
+
 void sort_rules(std::vector<Rule>& rules) {
     std::sort(rules.begin(), rules.end(),
               [](Rule const& one, Rule const& other) { return order_of(one) < order_of(other); });

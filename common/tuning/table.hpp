@@ -141,6 +141,15 @@ struct Foreign {
     bool operator==(Foreign const&) const = default;
 };
 
+/// Evidence that is predicted: dlmb_predict computed all times by a machine model, and nothing was measured on so many
+/// nodes. The default's time is that of the algorithm that the model has for the fastest on the most nodes it was fitted
+/// to.
+struct Predicted {
+    std::uint64_t fitted_nodes = 0;               // most nodes of the model's measurements
+    std::optional<double> held_out_error = {};    // of the collective: median, as a share; absent: not known
+    bool operator==(Predicted const&) const = default;
+};
+
 /// What was measured. Times are medians over launches of launch medians, nanoseconds.
 struct Evidence {
     std::vector<Bytes> sizes;  // measured ones, ascending, in basis_of(operation)
@@ -153,7 +162,8 @@ struct Evidence {
     double gain = 0;      // share of the default's time that the choice saves: 0.23 is 23 %
     double gain_low = 0;  // 95 % interval; none of foreign evidence
     double gain_high = 0;
-    std::optional<Foreign> foreign = {};  // absent: DLMB measured
+    std::optional<Foreign> foreign = {};      // absent: DLMB measured, or predicted
+    std::optional<Predicted> predicted = {};  // samples, launches are 0
     bool operator==(Evidence const&) const = default;
 };
 
@@ -257,6 +267,11 @@ struct TuningTable {
 [[nodiscard]] std::string foreign_suite(TuningTable const& table);
 /// "rests on foreign evidence (pico), which DLMB has neither measured nor confirmed"; empty: it does not.
 [[nodiscard]] std::string foreign_remark(TuningTable const& table);
+
+/// The same, or "is predicted by a machine model, and nothing of it was measured"; empty: DLMB measured all.
+[[nodiscard]] std::string weak_evidence_remark(TuningTable const& table);
+/// What --accept has to say for such a table to be exported: foreign, predicted; empty: nothing.
+[[nodiscard]] std::string weak_evidence(TuningTable const& table);
 
 /// By scope, operation, ranks, nodes, memory, bytes, then the other conditions: equal tables become equal files.
 void sort_rules(std::vector<Rule>& rules);

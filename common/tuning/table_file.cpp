@@ -323,8 +323,15 @@ void fields(Io& io, Foreign& foreign) {
 }
 
 template <class Io>
+void fields(Io& io, Predicted& predicted) {
+    io.field("fitted_nodes", predicted.fitted_nodes);
+    io.optional("held_out_error", predicted.held_out_error);
+}
+
+template <class Io>
 void fields(Io& io, Evidence& evidence) {
     io.optional("foreign", evidence.foreign);
+    io.optional("predicted", evidence.predicted);
     io.field("sizes", evidence.sizes);
     io.field("samples", evidence.samples);
     io.field("launches", evidence.launches);

@@ -130,6 +130,12 @@ private:
         if (evidence.foreign && evidence.confirmed > 0) {
             report("evidence.confirmed", "is above 0, but no launch confirms foreign evidence");
         }
+        if (evidence.predicted && (evidence.foreign || evidence.confirmed > 0 || evidence.launches > 0)) {
+            report("evidence.predicted", "is of times that nobody measured, but there are launches of them");
+        }
+        if (evidence.predicted && !(evidence.predicted->held_out_error.value_or(0) >= 0)) {
+            report("evidence.predicted.held_out_error", "must be a share, not below 0");
+        }
         for (double const time : {evidence.choice_ns, evidence.runner_up_ns.value_or(1), evidence.default_ns}) {
             if (!std::isfinite(time) || time <= 0) {
                 report("evidence.median_ns", "holds a time that is not above 0");

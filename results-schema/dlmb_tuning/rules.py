@@ -45,8 +45,9 @@ class Evidence:
     sizes: list[int]
     times_ns: list[float]
     gain: list[float]  # low, high, stated; of foreign evidence the stated one thrice
-    foreign: bool
+    kind: str  # measured, foreign, predicted
     confirmed: int
+    fits: bool  # what is predicted has no launches, and an error that is a share
 
 
 @dataclass(frozen=True)
@@ -142,9 +143,15 @@ def evidence_from(evidence: Fields) -> Evidence:
     if foreign is not None:
         foreign.text("suite"), foreign.text("statistic")
         foreign.close()
+    predicted = evidence.object_if("predicted")
+    held_out_error = 0.0
+    if predicted is not None:
+        predicted.whole("fitted_nodes")
+        held_out_error = predicted.number_if("held_out_error") or 0.0
+        predicted.close()
     sizes = evidence.elements("sizes", as_whole)
-    for name in ("samples", "launches"):
-        evidence.whole(name)
+    evidence.whole("samples")
+    launches = evidence.whole("launches")
     confirmed = evidence.whole("confirmed")
     times = evidence.object("median_ns")
     times_ns = [times.number("choice"), times.number("default")]
@@ -155,7 +162,9 @@ def evidence_from(evidence: Fields) -> Evidence:
     if len(interval) != 2:
         raise evidence.refuse("ci", "must be [low, high]")
     evidence.close()
-    return Evidence(sizes, times_ns, [*interval, gain], foreign is not None, confirmed)
+    kind = "foreign" if foreign is not None else "measured" if predicted is None else "predicted"
+    fits = predicted is None or (foreign is None and launches == 0 and confirmed == 0 and held_out_error >= 0)
+    return Evidence(sizes, times_ns, [*interval, gain], kind, confirmed, fits)
 
 
 def candidate_if(rule: Fields) -> Optional[Candidate]:
@@ -259,7 +268,9 @@ def problems_of_evidence(rule: Rule) -> Iterator[str]:
         yield "evidence.sizes: holds a size outside of when.bytes"
     if not evidence.sizes or evidence.sizes != sorted(evidence.sizes):
         yield "evidence.sizes: must hold the measured sizes in ascending order"
-    if evidence.foreign and evidence.confirmed > 0:
+    if not evidence.fits:
+        yield "evidence.predicted: is of times that nobody measured, but there are launches of them, or its error is below 0"
+    if evidence.kind == "foreign" and evidence.confirmed > 0:
         yield "evidence.confirmed: is above 0, but no launch confirms foreign evidence"
     if not all(math.isfinite(time) and time > 0 for time in evidence.times_ns):
         yield "evidence.median_ns: holds a time that is not above 0"

@@ -28,7 +28,7 @@ class Choice:
     rule_id: str
     select_rule_id: Optional[str]  # None for a query that names a backend
     status: str  # chosen, tie, no_gain, undecided, unconfirmed
-    evidence: Optional[str]  # measured; foreign: numbers of another program, which nothing confirmed; None: a person wrote the rule
+    evidence: Optional[str]  # measured; foreign: numbers of another program, which nothing confirmed; predicted: by a model; None: a person wrote the rule
 
 
 class Table:
@@ -68,7 +68,7 @@ def choice_of(rule: Rule, select: Optional[Rule]) -> Choice:
         rule.id,
         select.id if select else None,
         rule.status,
-        rule.evidence and ("foreign" if rule.evidence.foreign else "measured"),
+        rule.evidence and (rule.evidence.kind),
     )
 
 

@@ -15,9 +15,11 @@ inline constexpr int exit_violations = 1;
 
 // `exit_code` is that of the subcommand that ran.
 void add_cross_validate(CLI::App& program, int& exit_code);
+void add_fill(CLI::App& program, int& exit_code);
 void add_fit(CLI::App& program, int& exit_code);
 void add_guidelines(CLI::App& program, int& exit_code);
 void add_points(CLI::App& program, int& exit_code);
 void add_search(CLI::App& program, int& exit_code);
+void add_table(CLI::App& program, int& exit_code);
 
 }  // namespace dlmb::app::predict

@@ -76,6 +76,11 @@ std::string evidence_text(tuning::Rule const& rule) {
         return fmt::format("foreign: {}, {}s of {}, {} launches", times, evidence.foreign->statistic,
                            evidence.foreign->suite, evidence.launches);
     }
+    if (auto const& predicted = evidence.predicted) {
+        return fmt::format("predicted: {}, fitted on up to {} nodes, error {}", times, predicted->fitted_nodes,
+                           predicted->held_out_error ? fmt::format("{:.0f} %", *predicted->held_out_error * 100)
+                                                     : std::string("not known"));
+    }
     return fmt::format("{}, {} + {} launches", times, evidence.launches, evidence.confirmed);
 }
 

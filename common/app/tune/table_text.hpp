@@ -26,7 +26,7 @@ using Row = std::vector<std::string>;
 [[nodiscard]] std::string gain_text(double gain, double low, double high);
 
 /// "118 -> 91 us, 3 sizes, 8 + 8 launches"; "foreign: 118 -> 91 us, 3 sizes, medians of pico, 1 launches";
-/// "hand-written" without.
+/// "predicted: 118 -> 91 us, 3 sizes, fitted on up to 64 nodes, error 18 %"; "hand-written" without.
 [[nodiscard]] std::string evidence_text(tuning::Rule const& rule);
 
 }  // namespace dlmb::app::tune

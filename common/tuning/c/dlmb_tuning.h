@@ -66,8 +66,8 @@ typedef struct dlmb_tuning_choice {
     char const* rule_id;          /* the rule that decided the method; NULL without a rule */
     char const* select_rule_id;   /* the rule that selected the backend; NULL for a query with a scope */
     char const* status;           /* chosen, tie, no_gain, undecided, unconfirmed; NULL without a rule */
-    char const* evidence;         /* measured; foreign: numbers of another program, which nothing confirmed; NULL: a
-                                     person wrote the rule, or there is none */
+    char const* evidence;         /* measured; foreign: numbers of another program, which nothing confirmed; predicted:
+                                     by a model, not measured; NULL: a person wrote the rule, or there is none */
 } dlmb_tuning_choice;
 
 /* clang-format off */

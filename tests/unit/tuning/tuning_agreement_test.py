@@ -87,9 +87,11 @@ class Agreement(unittest.TestCase):
         measured = TABLE.read_text(encoding="utf-8")
         foreign = measured.replace('"evidence":{', '"evidence":{"foreign":{"suite":"pico","statistic":"mean"},').replace('"confirmed":8', '"confirmed":0')
         foreign = re.sub(r',"ci":\[[^]]*\]', "", foreign)
+        predicted = measured.replace('"evidence":{', '"evidence":{"predicted":{"fitted_nodes":64,"held_out_error":0.2},').replace('"confirmed":8', '"confirmed":0')
+        predicted = re.sub(r'"launches":\d+,"confirmed"', '"launches":0,"confirmed"', predicted)
         paths = [self.path.with_name(f"{number}.json") for number in range(MUTANTS)]
         for number, path in enumerate(paths):
-            path.write_text(mutated(foreign if number % 2 else measured, rng), encoding="utf-8")
+            path.write_text(mutated((measured, foreign, predicted)[number % 3], rng), encoding="utf-8")
         codes = ask([{"open": str(path)} for path in paths])
         for path, code in zip(paths, codes):
             self.assertEqual(code_in_python(path), code, path.read_text(encoding="utf-8"))

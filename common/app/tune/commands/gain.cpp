@@ -117,7 +117,7 @@ public:
             throw UsageError("--next-search: give the workload with --traffic PLAN.json");
         }
         tuning::TuningTable const table = tuning::read_table(path_);
-        if (std::string const remark = foreign_remark(table); !remark.empty()) {
+        if (std::string const remark = weak_evidence_remark(table); !remark.empty()) {
             throw UsageError(fmt::format("{}: {}; a gain is not known from that", path_, remark));
         }
         if (!measured_.empty()) {

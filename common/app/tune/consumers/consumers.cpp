@@ -143,9 +143,9 @@ std::string scope_of(std::string const& consumer) {
 
 Export export_table(TuningTable const& table, ExportRequest request) {
     Consumer const& consumer = consumer_named(request.consumer);
-    std::string const remark = tuning::foreign_remark(table);
-    if (!remark.empty() && request.accept.empty()) {
-        throw UsageError(fmt::format("{}: {}; --accept foreign exports it all the same", request.table, remark));
+    std::string const remark = tuning::weak_evidence_remark(table);
+    if (std::string const weak = tuning::weak_evidence(table); !weak.empty() && request.accept != weak) {
+        throw UsageError(fmt::format("{}: {}; --accept {} exports it all the same", request.table, remark, weak));
     }
     request.slice = complete(request.slice, table, consumer.scope);
     Export made = consumer.make(table, request);
@@ -207,8 +207,10 @@ void ExportRequest::add_to(CLI::App& parser) {
                       "of the library that reads the files, as 4.1.4; default: what the table says");
     parser.add_option("--library", library, "libmpich.so that programs run with; default: the one of this build");
     parser
-        .add_option("--accept", accept, "foreign: also a table of another program's numbers, which nothing confirmed")
-        ->check(CLI::IsMember({"foreign"}));
+        .add_option("--accept", accept,
+                    "foreign: also a table of another program's numbers, which nothing confirmed; predicted: also one of "
+                    "dlmb_predict")
+        ->check(CLI::IsMember({"foreign", "predicted"}));
 }
 
 std::map<std::string, std::string> environment_of(tuning::Export const& made, std::filesystem::path const& folder) {

@@ -1,0 +1,39 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A tuning table for jobs that nobody measured: at each size the algorithm of an MPI library that a machine model has for
+// the fastest.
+#pragma once
+
+#include "common/predict/machine_model.hpp"
+#include "common/tuning/table.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::predict {
+
+/// What an algorithm of PICO's table is called by the library that is told to use it: {"open_mpi.tuned", "ring"} of
+/// "ring_ompi". Nothing: a library's own decision, or an algorithm that no library has.
+[[nodiscard]] std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::string_view name);
+
+struct TableQuestion {
+    std::vector<Topology> jobs;
+    std::vector<Bytes> sizes;  // of the full vector, ascending
+    std::string family;        // "open_mpi.tuned", "mpich": only algorithms of this library
+};
+
+struct PredictedTable {
+    std::vector<tuning::Rule> rules;
+    std::vector<std::string> left_out;  // "alltoall: the held-out error of alltoall is 53 %"
+};
+
+/// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. Sizes between two
+/// that were asked for get the choice of the smaller one. The gain is that over the algorithm which is the fastest on
+/// the most nodes of the model's measurements, its interval from those of both times. Throws UsageError for no jobs or
+/// sizes.
+[[nodiscard]] PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question);
+
+}  // namespace dlmb::predict
