@@ -72,7 +72,8 @@ public:
         }
         for (std::size_t index = first; index < rules.size(); ++index) {
             auto& bytes = *rules[index].when.bytes;
-            bytes.max = index + 1 < rules.size() ? rules[index + 1].when.bytes->min - 1 : rules[index].evidence->sizes.back();
+            bytes.max =
+                index + 1 < rules.size() ? rules[index + 1].when.bytes->min - 1 : rules[index].evidence->sizes.back();
         }
     }
 
@@ -166,7 +167,8 @@ std::optional<tuning::Algorithm> library_algorithm(Collective collective, std::s
         }
         std::string_view bare = name.substr(0, name.size() - ending.size());
         for (OtherName const& other : other_library_names) {
-            bare = other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
+            bare =
+                other.family == family && other.collective == collective && other.name == bare ? other.library : bare;
         }
         return tuning::Algorithm{family, std::string{bare}, std::nullopt};
     }

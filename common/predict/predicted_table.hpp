@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A tuning table for jobs that nobody measured: at each size the algorithm of an MPI library that a machine model has for
-// the fastest.
+// A tuning table for jobs that nobody measured: at each size the algorithm of an MPI library that a machine model has
+// for the fastest.
 #pragma once
 
 #include "common/predict/machine_model.hpp"
@@ -30,10 +30,10 @@ struct PredictedTable {
     std::vector<std::string> left_out;  // "alltoall: the held-out error of alltoall is 53 %"
 };
 
-/// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. Sizes between two
-/// that were asked for get the choice of the smaller one. The gain is that over the algorithm which is the fastest on
-/// the most nodes of the model's measurements, its interval from those of both times. Throws UsageError for no jobs or
-/// sizes.
+/// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. Sizes between
+/// two that were asked for get the choice of the smaller one. The gain is that over the algorithm which is the fastest
+/// on the most nodes of the model's measurements, its interval from those of both times. Throws UsageError for no jobs
+/// or sizes.
 [[nodiscard]] PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question);
 
 }  // namespace dlmb::predict

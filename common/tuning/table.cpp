@@ -149,9 +149,8 @@ std::string foreign_remark(TuningTable const& table) {
 }
 
 std::string weak_evidence(TuningTable const& table) {
-    bool const predicted = std::any_of(table.rules.begin(), table.rules.end(), [](Rule const& rule) {
-        return rule.evidence && rule.evidence->predicted;
-    });
+    bool const predicted = std::any_of(table.rules.begin(), table.rules.end(),
+                                       [](Rule const& rule) { return rule.evidence && rule.evidence->predicted; });
     return !foreign_suite(table).empty() ? "foreign" : predicted ? "predicted" : "";
 }
 

@@ -142,11 +142,11 @@ struct Foreign {
 };
 
 /// Evidence that is predicted: dlmb_predict computed all times by a machine model, and nothing was measured on so many
-/// nodes. The default's time is that of the algorithm that the model has for the fastest on the most nodes it was fitted
-/// to.
+/// nodes. The default's time is that of the algorithm that the model has for the fastest on the most nodes it was
+/// fitted to.
 struct Predicted {
-    std::uint64_t fitted_nodes = 0;               // most nodes of the model's measurements
-    std::optional<double> held_out_error = {};    // of the collective: median, as a share; absent: not known
+    std::uint64_t fitted_nodes = 0;             // most nodes of the model's measurements
+    std::optional<double> held_out_error = {};  // of the collective: median, as a share; absent: not known
     bool operator==(Predicted const&) const = default;
 };
 

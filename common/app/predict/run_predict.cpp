@@ -11,8 +11,8 @@ int run_predict(int argc, char** argv) {
     CLI::App program{"Predicts times of collectives on more nodes than were measured, with an error that is known",
                      "dlmb_predict"};
     int exit_code = exit_ok;
-    for (auto const add : {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines, predict::add_points,
-                           predict::add_search, predict::add_table}) {
+    for (auto const add : {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines,
+                           predict::add_points, predict::add_search, predict::add_table}) {
         add(program, exit_code);
     }
     return run_subcommands(program, argc, argv, exit_code);

@@ -88,9 +88,7 @@ dlmb_tuning_choice choice_of(dlmb_tuning const& table, Match const& match) {
     choice.select_rule_id = match.select == nullptr ? nullptr : match.select->id.c_str();
     choice.status = name_of(rule->status).data();  // of a literal, so it ends in a zero
     if (rule->evidence) {
-        choice.evidence = rule->evidence->foreign     ? "foreign"
-                          : rule->evidence->predicted ? "predicted"
-                                                      : "measured";
+        choice.evidence = rule->evidence->foreign ? "foreign" : rule->evidence->predicted ? "predicted" : "measured";
     }
     return choice;
 }

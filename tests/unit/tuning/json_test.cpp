@@ -95,6 +95,16 @@ TEST(TableJson, SaysWhereAndWhyATableIsRefused) {
              table["rules"][0]["evidence"]["ci"] = {0.1, 0.3};
          },
          "rules[0].evidence: unknown field 'ci'"},
+        {[&](Json& table) {
+             Json& evidence = table["rules"][0]["evidence"];
+             evidence["predicted"] = {{"fitted_nodes", 64}, {"held_out_error", 0.2}};
+             evidence["launches"] = evidence["confirmed"] = 0;
+         },
+         "accepted"},
+        {[&](Json& table) {
+             table["rules"][0]["evidence"]["predicted"] = {{"held_out_error", 0.2}};
+         },
+         "rules[0].evidence.predicted.fitted_nodes: is missing"},
         {[](Json& table) { table["rules"][0]["evidence"].erase("ci"); }, "rules[0].evidence.ci: is missing"},
         {[](Json& table) { table["rules"] = nullptr; }, "rules: is missing"},
         {[](Json& table) { table["rules"][1] = table["rules"][0]; }, "rules[1].id: "},

@@ -163,6 +163,9 @@ TEST(Validate, RefusesToClaimMoreThanWasMeasured) {
     rule.evidence->foreign = Foreign{"pico", "median"};
     rule.evidence->confirmed = 8;
     EXPECT_EQ(only_problem({rule}), "rules[0].evidence.confirmed");
+    rule.evidence->foreign.reset();
+    rule.evidence->predicted = Predicted{64, 0.2};
+    EXPECT_EQ(only_problem({rule}), "rules[0].evidence.predicted") << "nothing of it was measured, or confirmed";
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "patterns/registry.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace dlmb::app::predict {
@@ -132,7 +132,7 @@ private:
                                             [&](Statistic const& each) { return each.name == name; });
             return found == statistics.end() ? 0 : found->value;
         };
-        return {copies,          value("ideal_makespan_us"),  value("bubble_us"),
+        return {copies,           value("ideal_makespan_us"),  value("bubble_us"),
                 value("fill_us"), value("bubble_utilisation"), value("filled_makespan_us")};
     }
 

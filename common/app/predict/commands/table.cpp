@@ -16,10 +16,10 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 namespace dlmb::app::predict {
 namespace {
@@ -71,7 +71,8 @@ public:
             fmt::print(stderr, "dlmb_predict: left out: {}\n", left_out);
         }
         if (table.rules.empty()) {
-            fmt::print(stderr, "dlmb_predict: error: no rule: the model answers nothing that a table of {} holds\n", family_);
+            fmt::print(stderr, "dlmb_predict: error: no rule: the model answers nothing that a table of {} holds\n",
+                       family_);
             return exit_unavailable;
         }
         tuning::sort_rules(table.rules);
@@ -113,8 +114,9 @@ private:
                                               {"table", output_}};
             fmt::print(is_standard_output(output_) ? stderr : stdout, "{}\n", json.dump(2));
         } else if (!is_standard_output(output_)) {
-            fmt::print("{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",
-                       made.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
+            fmt::print(
+                "{} predicted rules for {}, from a model fitted on {} to {} nodes\nnext      dlmb_tune show {}\n",
+                made.rules.size(), model.system, model.fewest_nodes, model.most_nodes, output_);
         }
     }
 

@@ -103,9 +103,9 @@ void print_head(tuning::TuningTable const& table) {
             suite);
     }
     if (tuning::weak_evidence(table) == "predicted") {
-        fmt::print(
-            "evidence  predicted by a machine model: nothing of it was measured; gains are over what was fastest on the "
-            "most nodes that were; exports need --accept predicted\n");
+        fmt::print("evidence  predicted by a machine model: nothing of it was measured; gains are over what was "
+                   "fastest on the "
+                   "most nodes that were; exports need --accept predicted\n");
     }
     for (auto const& [memory, backend] : table.policy.baseline) {
         fmt::print("without a rule on {} memory: {}\n", memory, backend);

@@ -207,9 +207,10 @@ void ExportRequest::add_to(CLI::App& parser) {
                       "of the library that reads the files, as 4.1.4; default: what the table says");
     parser.add_option("--library", library, "libmpich.so that programs run with; default: the one of this build");
     parser
-        .add_option("--accept", accept,
-                    "foreign: also a table of another program's numbers, which nothing confirmed; predicted: also one of "
-                    "dlmb_predict")
+        .add_option(
+            "--accept", accept,
+            "foreign: also a table of another program's numbers, which nothing confirmed; predicted: also one of "
+            "dlmb_predict")
         ->check(CLI::IsMember({"foreign", "predicted"}));
 }
 

@@ -1,0 +1,61 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""dlmb_predict fill as a person or a script runs it (field.md 1.5).
+
+usage: fill_program_test.py DLMB_PREDICT
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PROGRAM = Path(sys.argv[1])
+# N = D, F = B: each of 4 stages idles 2 (D - 1) = 6 slots of 100 us.
+SQUARE = ("--ranks", 4, "--microbatches", 4, "--forward-us", 100, "--backward-us", 100)
+
+
+class Fill(unittest.TestCase):
+    def ask(self, *arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([str(PROGRAM), "fill", *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60)
+
+    def answer(self, *arguments: object) -> dict:
+        done = self.ask(*arguments, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_work_of_any_time_fits_until_the_bubble_is_full(self) -> None:
+        answer = self.answer(*SQUARE, "--bubble-reserve", 0, "--fill", "compute@1")
+        self.assertEqual((answer["makespan_us"], answer["bubble_us"], answer["fits"]), (1400, 600, 600))
+        once, full, over = answer["fills"]
+        self.assertEqual((full["times"], full["bubble_utilisation"], full["makespan_us"]), (600, 1, 1400))
+        self.assertEqual((over["times"], over["makespan_us"], over["bubble_fill"]), (601, 1401, "compute@1x601"))
+        self.assertEqual(once["fill_us"], 1)
+
+    def test_what_is_released_late_fits_less(self) -> None:
+        self.assertLess(self.answer(*SQUARE, "--fill", "backward.compute@10")["fits"], 600 // 10 // 4)
+        self.assertEqual(self.answer(*SQUARE, "--fill", "compute@700")["fits"], 0)
+        self.assertIn("this work fits 0 times", self.ask(*SQUARE, "--fill", "compute@700").stdout)
+
+    def test_a_collective_without_a_time_is_priced_for_the_copies_of_a_stage(self) -> None:
+        # 8 ranks, 4 stages: 2 copies, whose allreduce of 4 MiB takes 4194304 B / 10 GB/s.
+        arguments = ("--ranks", 8, "--pp", 4, *SQUARE[2:], "--fill", "forward.compute@1/allreduce:4M")
+        answer = self.answer(*arguments, "--bandwidth", 10)
+        self.assertEqual(answer["fills"][0]["bubble_fill"], "forward.compute@1x1/allreduce:4M@419.430x1")
+        done = self.ask(*arguments)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
+        self.assertIn("'allreduce:4M' has no time", done.stderr)
+
+    def test_what_is_wrong_is_refused_in_one_line(self) -> None:
+        for fill in ("compute", "compute@", "compute@5x0", "compute@5x9999", "foo@3", "allreduce:64@5", "/", ""):
+            done = self.ask(*SQUARE, "--fill", fill)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), f"{fill}: {done.stderr}")
+        self.assertEqual(self.ask(*SQUARE, "--schedule", "none", "--fill", "compute@5").returncode, 64)
+        self.assertEqual(self.ask("--ranks", 0, "--fill", "compute@5").returncode, 64)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
