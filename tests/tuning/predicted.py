@@ -91,7 +91,7 @@ class PredictedTable(unittest.TestCase):
         self.assertEqual((choice.algorithm, choice.status, choice.evidence), ("recursive_doubling", "chosen", "predicted"))
 
     def test_an_export_takes_it_only_when_asked_for(self) -> None:
-        arguments = ("export", "--to", "openmpi", self.table, "-o", self.folder / "made")
+        arguments = ("export", "--to", "openmpi", self.table, "--nodes", 512, "-o", self.folder / "made")
         self.assertIn("is predicted by a machine model, and nothing of it was measured; --accept predicted", self.refusal(*arguments))
         self.assertIn("--accept predicted", self.refusal(*arguments, "--accept", "foreign"))
         self.assertFalse((self.folder / "made").exists())

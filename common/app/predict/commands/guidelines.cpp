@@ -20,9 +20,7 @@ namespace {
 
 using namespace dlmb::predict;
 
-constexpr double percent = 100;
-
-nlohmann::ordered_json json_of(TimeRange const& range) {
+nlohmann::ordered_json range_json(TimeRange const& range) {
     nlohmann::ordered_json json{{"time", range.time}};
     json["interval"] = nullptr;
     if (range.has_interval) {
@@ -52,7 +50,7 @@ public:
         for (std::string const& remark : read.remarks) {
             fmt::print(stderr, "dlmb_predict: {}\n", remark);
         }
-        GuidelineCheck const found = check_guidelines(read.calls, least_excess_percent_ / percent);
+        GuidelineCheck const found = check_guidelines(read.calls, least_excess_percent_ / 100);
         std::size_t sure = 0;
         for (Violation const& violation : found.violations) {
             sure += violation.has_interval() ? 1U : 0U;
@@ -97,11 +95,11 @@ private:
     static void print(Violation const& violation) {
         std::string const range =
             violation.has_interval()
-                ? fmt::format("[{:.0f}, {:.0f}]", percent * violation.excess_low(), percent * violation.excess_high())
+                ? fmt::format("[{:.0f}, {:.0f}]", 100 * violation.excess_low(), 100 * violation.excess_high())
                 : "[not known]";
         fmt::print("  {:<46} {:>8}  {:>12.3f} us against {:>12.3f} us ({})  slower by {:.0f} % {}\n",
                    violation.guideline, human_bytes(violation.bytes), violation.us.time, violation.mock_us.time,
-                   human_bytes(violation.mock_bytes), percent * violation.excess(), range);
+                   human_bytes(violation.mock_bytes), 100 * violation.excess(), range);
     }
 
     void print_json(TimedCalls const& read, GuidelineCheck const& found) const {
@@ -109,7 +107,7 @@ private:
                                     {"measurements", read.used},
                                     {"left_out", read.left_out},
                                     {"comparisons", found.checks},
-                                    {"min_excess", least_excess_percent_ / percent},
+                                    {"min_excess", least_excess_percent_ / 100},
                                     {"violations", nlohmann::ordered_json::array()}};
         for (Violation const& violation : found.violations) {
             nlohmann::ordered_json line{{"guideline", violation.guideline},
@@ -117,8 +115,8 @@ private:
                                         {"collective", name_of(violation.collective)},
                                         {"bytes", violation.bytes},
                                         {"mock_bytes", violation.mock_bytes},
-                                        {"us", json_of(violation.us)},
-                                        {"mock_us", json_of(violation.mock_us)},
+                                        {"us", range_json(violation.us)},
+                                        {"mock_us", range_json(violation.mock_us)},
                                         {"excess", violation.excess()}};
             line["excess_interval"] = nullptr;
             if (violation.has_interval()) {

@@ -33,7 +33,7 @@ constexpr int most_mesh_ranks = 1 << 17;
 constexpr std::size_t most_layers = 4096;
 
 /// "4096x16384" as whole numbers.
-std::vector<double> extents(std::string_view text, std::string_view option, double most) {
+std::vector<double> extents_of(std::string_view text, std::string_view option, double most) {
     std::vector<double> numbers;
     for (std::string_view const part : split(text, "x")) {
         auto const number = parse_whole<std::uint64_t>(part);
@@ -46,7 +46,7 @@ std::vector<double> extents(std::string_view text, std::string_view option, doub
 }
 
 /// What --operation of dlmb_collective is called.
-std::string operation_of(Collective collective) {
+std::string operation_option(Collective collective) {
     return collective == Collective::reduce_scatter ? "reduce_scatter_block" : std::string{name_of(collective)};
 }
 
@@ -74,7 +74,7 @@ std::string sweep_of(std::string const& name, int ranks, std::vector<LayoutMove>
         }
         text += fmt::format(
             "\n[[program]]\nname = \"{}\"\nprogram = \"collective\"\noperation = \"{}\"\nmessage-size = \"{}\"\n",
-            name_of(operation), operation_of(operation), fmt::join(ranges, ","));
+            name_of(operation), operation_option(operation), fmt::join(ranges, ","));
     }
     return text;
 }
@@ -127,7 +127,7 @@ private:
         LayoutProblem problem;
         for (int time = 0; time < repeat_; ++time) {
             for (std::string const& text : layers_) {
-                auto const layer = extents(text, "--layers", most_extent);
+                auto const layer = extents_of(text, "--layers", most_extent);
                 if (layer.size() != 2) {
                     throw UsageError(fmt::format("--layers '{}': a layer is INPUTSxOUTPUTS", text));
                 }
@@ -144,7 +144,7 @@ private:
         }
         problem.element_bytes = static_cast<double>(size_of(*element));
         double ranks = 1;
-        for (double const extent : extents(mesh_, "--mesh", most_mesh_ranks)) {
+        for (double const extent : extents_of(mesh_, "--mesh", most_mesh_ranks)) {
             problem.mesh.push_back(static_cast<int>(extent));
             ranks *= extent;
         }
