@@ -13,6 +13,7 @@
 namespace dlmb::predict {
 namespace {
 
+using tuning::Evidence;
 using tuning::TunedOperation;
 
 struct TableCollective {
@@ -65,9 +66,14 @@ public:
             if (!best || !before) {
                 continue;
             }
-            auto const usual = time(job, bytes, *before->first);
+            bool const same = before->first == best->first;
+            auto const usual = same ? std::optional(best->second) : time(job, bytes, *before->first);
             if (usual) {
                 append(job, bytes, *best->first, best->second, *usual, rules, first);
+                Evidence& evidence = *rules.back().evidence;
+                if (same && evidence.sizes.front() == bytes) {
+                    evidence.gain_low = evidence.gain_high = 0;  // whatever the time is
+                }
             }
         }
         for (std::size_t index = first; index < rules.size(); ++index) {
@@ -124,7 +130,7 @@ private:
             rule.when.uniform = true;
         }
         rule.choose = {"mpi", fmt::format("algorithm:{}={}", of_.call, choice.algorithm.name), choice.algorithm, {}};
-        tuning::Evidence evidence;
+        Evidence evidence;
         evidence.sizes = {bytes};
         evidence.choice_ns = us.time_us * ns;
         evidence.default_ns = usual_us.time_us * ns;

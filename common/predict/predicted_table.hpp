@@ -32,7 +32,8 @@ struct PredictedTable {
 
 /// Allreduce, allgather, alltoall, broadcast: those that Open MPI and MPICH can be told algorithms of. Sizes between
 /// two that were asked for get the choice of the smaller one. The gain is that over the algorithm which is the fastest
-/// on the most nodes of the model's measurements, its interval from those of both times. Throws UsageError for no jobs
+/// on the most nodes of the model's measurements, its interval
+/// from those of both times, which is wide, for both err alike; 0 where it is the same. Throws UsageError for no jobs
 /// or sizes.
 [[nodiscard]] PredictedTable predicted_table(MachineModel const& model, TableQuestion const& question);
 
