@@ -68,7 +68,8 @@ void read_as(std::string_view format, std::string_view input) {
                 check_summary(trace);
             } else {
                 auto const layout = trace::cache_layout("deepseek-v3", 1, 1, 1);
-                (void)nlohmann::json::parse(trace::requests_json(trace.requests, layout));
+                auto const told = nlohmann::json::parse(trace::requests_json(trace.requests, layout));
+                require(told["requests"] == trace.requests.requests.size(), "requests are lost");
                 require(!trace::requests_text(trace.requests, layout).empty(), "the text is empty");
             }
             check_plans(trace);
