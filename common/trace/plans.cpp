@@ -154,6 +154,9 @@ private:
 }  // namespace
 
 PlanSource plans_of(Trace const& trace, PlanAssumptions const& assumptions) {
+    if (!trace.requests.empty()) {
+        throw UsageError("the trace has requests and no communication; dlmb_trace summary shows them");
+    }
     if (!trace.complete()) {
         throw UsageError(fmt::format("the trace is not complete: {}", trace.why_not.front()));
     }

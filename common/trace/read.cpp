@@ -71,7 +71,7 @@ std::span<Format const> all_formats() {
     static std::array const formats{
         kineto_format(), execution_trace_format(), param_format(),    nccl_inspector_format(),
         aicb_format(),   simai_format(),           nccl_log_format(), goal_format(),
-        pmpi_format(),   nccl_matrix_format(),     chakra_format()};
+        pmpi_format(),   nccl_matrix_format(),     requests_format(), chakra_format()};
     return formats;
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/base/units.hpp"
 #include "common/plan/plan.hpp"
+#include "common/trace/requests.hpp"
 
 #include <cstdint>
 #include <map>
@@ -84,6 +85,7 @@ struct Trace {
     std::vector<std::string> why_not;               // why the trace is not complete
     std::map<std::string, std::uint64_t> left_out;  // what was passed over, and how often
     int iterations = 0;                             // that the trace marks; 0: it marks none
+    RequestTrace requests;                          // of a trace that has requests in place of operations
 
     [[nodiscard]] bool complete() const { return why_not.empty(); }
 };

@@ -8,7 +8,7 @@ import unittest
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Limits, evenly
-from dlmb_plotting.plots import compare, curves, matrix, phases, timeline, trend, tuning
+from dlmb_plotting.plots import compare, curves, matrix, messages, phases, timeline, trend, tuning
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine, simulate
 
@@ -113,6 +113,19 @@ class DocumentsTest(unittest.TestCase):
         heat = matrix.plots({"p": plan_document()}, LIMITS)[0].charts[0]
         size = dict(B=1, KiB=1 << 10, MiB=1 << 20)[heat.unit]
         self.assertEqual([[value * size for value in row] for row in heat.values], [[0, 1_000_000], [0, 0]])
+
+    def test_messages_are_counted_by_size_and_operation(self) -> None:
+        both = {"operation": "exchange", "send": [{"peer": 0, "bytes": 64}, {"peer": 1, "bytes": 127}], "recv": []}
+        document = {**plan_document(), "plans": [plan(0, both, {"operation": "allreduce", "bytes": 200}, {"operation": "barrier"}),
+                                                 plan(1, {"operation": "recv", "recv": [{"peer": 0, "bytes": 9}], "channel": 0})]}
+        chart = messages.plots({"p": document}, LIMITS)[0].charts[0]
+        self.assertEqual(chart.rows, ["64 B ..", "128 B .."])
+        self.assertEqual([span[:4] for span in chart.spans], [(0, 0, 1, "exchange"), (1, 0, 1, "allreduce")])
+        self.assertEqual(chart.ends, {0: "127 B", 1: "200 B"})
+
+    def test_a_plan_that_sends_nothing_has_no_messages(self) -> None:
+        document = {**plan_document(), "plans": [plan(0, {"operation": "barrier"})]}
+        self.assertEqual(messages.plots({"p": document}, LIMITS), [])
 
     def test_every_plan_is_a_picture_of_its_own(self) -> None:
         self.assertEqual([plot.name for plot in matrix.plots({"a": plan_document(), "b": plan_document()}, LIMITS)],

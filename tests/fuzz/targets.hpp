@@ -21,7 +21,19 @@ void placement_file(std::string_view input);
 void plan_document(std::string_view input);
 void preset_file(std::string_view input);
 void result_file(std::string_view input);
-void trace_files(std::string_view input);
+void trace_aicb(std::string_view input);
+void trace_chakra(std::string_view input);
+void trace_execution(std::string_view input);
+void trace_goal(std::string_view input);
+void trace_inspector(std::string_view input);
+void trace_kineto(std::string_view input);
+void trace_log(std::string_view input);
+void trace_matrix(std::string_view input);
+void trace_param(std::string_view input);
+void trace_plan(std::string_view input);
+void trace_pmpi(std::string_view input);
+void trace_requests(std::string_view input);
+void trace_simai(std::string_view input);
 void tuning_table(std::string_view input);
 
 struct Target {
@@ -29,11 +41,15 @@ struct Target {
     void (*read)(std::string_view);
 };
 inline constexpr Target targets[]{
-    {"command_line", command_line},     {"counts_file", counts_file},     {"environment", environment},
-    {"machine_files", machine_files},   {"machine_model", machine_model}, {"measurements", measurements},
-    {"mpich_tree", mpich_tree},         {"nccl_rules", nccl_rules},       {"option_values", option_values},
-    {"placement_file", placement_file}, {"plan_document", plan_document}, {"preset_file", preset_file},
-    {"result_file", result_file},       {"trace_files", trace_files},     {"tuning_table", tuning_table},
+    {"command_line", command_line},       {"counts_file", counts_file},     {"environment", environment},
+    {"machine_files", machine_files},     {"machine_model", machine_model}, {"measurements", measurements},
+    {"mpich_tree", mpich_tree},           {"nccl_rules", nccl_rules},       {"option_values", option_values},
+    {"placement_file", placement_file},   {"plan_document", plan_document}, {"preset_file", preset_file},
+    {"result_file", result_file},         {"trace_aicb", trace_aicb},       {"trace_chakra", trace_chakra},
+    {"trace_execution", trace_execution}, {"trace_goal", trace_goal},       {"trace_inspector", trace_inspector},
+    {"trace_kineto", trace_kineto},       {"trace_log", trace_log},         {"trace_matrix", trace_matrix},
+    {"trace_param", trace_param},         {"trace_plan", trace_plan},       {"trace_pmpi", trace_pmpi},
+    {"trace_requests", trace_requests},   {"trace_simai", trace_simai},     {"tuning_table", tuning_table},
 };
 
 }  // namespace dlmb::fuzz

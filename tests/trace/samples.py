@@ -121,6 +121,15 @@ class Samples(TraceTest):
             calls = [(rank, "allreduce", ranks, "byte", size) for rank in range(ranks) for size in sizes]
             self.assertEqual(set(self.entries(self.summary(file))), self.counted(calls))
 
+    def test_requests(self):
+        for file in self.sample("mooncake-*.jsonl"):
+            requests = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+            seen = collections.Counter(block for request in requests for block in request["hash_ids"])
+            told = json.loads(run("summary", "--json", file).stdout)
+            self.assertEqual((told["requests"], told["blocks"]["block_tokens"]), (len(requests), 512))
+            self.assertEqual((told["blocks"]["blocks"], told["blocks"]["distinct"]), (sum(seen.values()), len(seen)))
+            self.assertAlmostEqual(told["input_tokens"]["mean"] * len(requests), sum(request["input_length"] for request in requests), places=3)
+
     def test_what_lacks_something_is_refused_with_the_reason(self):
         for pattern, reason in (("hta-no-distributed-info*", "Collective name"), ("param-linear-kineto*", "no communication")):
             for file in self.sample(pattern):

@@ -196,10 +196,10 @@ private:
             group.stride = 1;
         } else if (name == "dp_group") {
             group.stride = size_of("tp_group");
-        } else if (name == "pp_group") {
+        } else if (name == "pp_group" && size > 0) {
             group.stride = world / size;
         }
-        bool const fits = group.stride > 0 && size > 0 && world % (group.stride * size) == 0;
+        bool const fits = group.stride > 0 && size > 0 && world % (std::int64_t{group.stride} * size) == 0;
         group.stride = fits ? group.stride : 0;
         return group;
     }

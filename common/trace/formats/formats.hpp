@@ -21,6 +21,7 @@ namespace dlmb::trace {
 [[nodiscard]] Format goal_format();
 [[nodiscard]] Format pmpi_format();
 [[nodiscard]] Format nccl_matrix_format();
+[[nodiscard]] Format requests_format();
 
 /// The member `"name"` of an object stands in `head`: a quick look at JSON, not a proof.
 [[nodiscard]] bool has_member(std::string_view head, std::string_view name);

@@ -148,7 +148,7 @@ private:
         int const tensor = std::max(header["model_parallel_NPU_group"], 1);
         int const stages = std::max(header["pp"], 1);
         int const experts = std::max(header["ep"], 1);
-        int const copies = all / (tensor * stages);
+        auto const copies = static_cast<int>(all / (std::int64_t{tensor} * stages));
         if (suffix == "_EP") {
             return {"ep", experts, {}, experts == 1 || experts == all ? 1 : 0};
         }
