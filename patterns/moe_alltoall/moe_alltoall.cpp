@@ -53,7 +53,7 @@ public:
 
     /// Experts move to where the iteration needs them.
     void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, times(moved.sent, params_.expert_bytes), times(moved.received, params_.expert_bytes),
+        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes, std::nullopt},
                  label("rebalance", "", "", layer));
     }
 
