@@ -157,9 +157,10 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
     params.in_flight = read_int(parameters, "in-flight", 1, max_in_flight);
     if (params.packing && params.in_flight > max_in_flight / 2) {
-        throw UsageError(fmt::format("--in-flight {} with --quantize: at most {}, because a packed operation has twice the "
-                                     "buffers",
-                                     params.in_flight, max_in_flight / 2));
+        throw UsageError(
+            fmt::format("--in-flight {} with --quantize: at most {}, because a packed operation has twice the "
+                        "buffers",
+                        params.in_flight, max_in_flight / 2));
     }
     params.in_place = read_switch(parameters, "in-place");
     params.memory_limit = read_memory_limit(parameters);

@@ -46,7 +46,8 @@ struct Row {
     std::optional<BlockFormat> packing;
 };
 
-/// Labels: [pack.|unpack.]phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one before it.
+/// Labels: [pack.|unpack.]phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one
+/// before it.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}

@@ -58,8 +58,8 @@ struct Params {
     std::size_t redundant_experts = 0;                                  // replicas, of eplb
     std::size_t eplb_nodes = 1;                                         // that a group's ranks are on
     Bytes expert_bytes = 0;                                             // weights of one expert
-    std::optional<BlockFormat> dispatch_packing;  // of rows towards the experts
-    std::optional<BlockFormat> combine_packing;   // and back
+    std::optional<BlockFormat> dispatch_packing;                        // of rows towards the experts
+    std::optional<BlockFormat> combine_packing;                         // and back
 
     /// Of the numbers that are packed.
     [[nodiscard]] Element element() const {

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Faults of packing, of the network and of unpacking are caught and named. The test plays the network between two ranks.
+// Faults of packing, of the network and of unpacking are caught and named. The test plays the network between two
+// ranks.
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/memory/host_space.hpp"
@@ -142,7 +143,8 @@ TEST_F(PackedPayload, BytesBehindTheNumbersAreGuarded) {
     Conversion const& in = conversion(0, unpack);
     RowBlock const& last = in.blocks.back();
     at(0).buffers.base[in.numbers][last.numbers + in.number_bytes(last)] ^= std::byte{1};
-    EXPECT_THAT(verify(0), ElementsAre("step 2 \"unpack.dispatch\": 1 byte behind the block from rank 1 was overwritten"));
+    EXPECT_THAT(verify(0),
+                ElementsAre("step 2 \"unpack.dispatch\": 1 byte behind the block from rank 1 was overwritten"));
 }
 
 TEST_F(PackedPayload, NumbersThatWereChangedAfterPackingAreNamed) {

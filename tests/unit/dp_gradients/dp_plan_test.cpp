@@ -107,7 +107,7 @@ TEST(DpPlan, OnlyWhatExceedsTheMemoryLimitSharesBuffers) {
 TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
     WorldShape const world{4, 4};
     for (char const* scheme : {"megatron", "zero1", "zero2", "zero3", "fsdp"}) {
-        Parameters const parameters{{"model", "flat"},           {"parameters", "1003"},      {"scheme", scheme},
+        Parameters const parameters{{"model", "flat"},          {"parameters", "1003"},        {"scheme", scheme},
                                     {"form", "reduce_scatter"}, {"quantize", "int8:128:fp32"}, {"in-place", "on"}};
         Plan const plan = plan_of("", parameters, world);
         std::size_t gathers = 0;

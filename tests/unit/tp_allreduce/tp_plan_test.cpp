@@ -119,8 +119,9 @@ TEST(TpPlan, OperationsAreThoseOfThePlan) {
 
 TEST(TpPlan, GathersOfActivationsArePackedAndNothingElse) {
     WorldShape const world{4, 4};
-    Parameters const parameters{{"sequence-parallel", "on"}, {"edges", "scatter"}, {"layers", "1"}, {"hidden", "33"},
-                                {"sequence", "12"},          {"quantize", "int4:32:fp32"}};
+    Parameters const parameters{
+        {"sequence-parallel", "on"}, {"edges", "scatter"},        {"layers", "1"}, {"hidden", "33"},
+        {"sequence", "12"},          {"quantize", "int4:32:fp32"}};
     Plan const plan = plan_of("", parameters, world);
     std::size_t packs = 0;
     for (Step const& step : plan.steps) {
