@@ -110,7 +110,7 @@ TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
     at(1).payload->prepare(iteration);
     exchange();
     compute(0, unpack);
-    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 0 of")));
+    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte 0 of")));
     EXPECT_THAT(verify(1), testing::Contains(HasSubstr("what this rank sends")));
     EXPECT_EQ(out.direction, Conversion::Direction::pack);
 }
@@ -121,15 +121,15 @@ TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {
     rows[500] ^= std::byte{1};  // the last code of 1001
     Bytes const row = in.format.row_bytes(row_numbers);
     rows[row + in.format.code_bytes(row_numbers)] ^= std::byte{1};  // the first scale of the second row
-    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 500 of")));
+    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte 500 of")));
     rows[500] ^= std::byte{1};
-    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 1130 of")));
+    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 1 \"dispatch\": block from rank 1, scales: byte 1130 of")));
 }
 
 TEST_F(PackedPayload, ANumberThatIsNotWhatWasPackedIsNamed) {
     Conversion const& in = conversion(1, unpack);
     at(1).buffers.base[in.numbers][in.blocks[0].numbers + 2 * row_numbers] ^= std::byte{1};
-    EXPECT_THAT(verify(1), ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0: byte 2002 of 6006")));
+    EXPECT_THAT(verify(1), ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0, unpacked: byte 2002 of 6006")));
 }
 
 TEST_F(PackedPayload, ABlockFromTheWrongRankIsFound) {

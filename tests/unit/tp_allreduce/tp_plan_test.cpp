@@ -125,7 +125,7 @@ TEST(TpPlan, GathersOfActivationsArePackedAndNothingElse) {
     Plan const plan = plan_of("", parameters, world);
     std::size_t packs = 0;
     for (Step const& step : plan.steps) {
-        packs += phase_of(step.label) == "pack" ? 1 : 0;
+        packs += phase_of(step.label) == "pack" ? 1U : 0U;
         if (auto const* const gather = std::get_if<AllGather>(&step.operation)) {
             // 12 * 33 / 4 = 99 numbers of each rank: 50 bytes of codes and 4 scales.
             EXPECT_EQ(gather->bytes, 4U * (50 + 16)) << step.label;
