@@ -129,7 +129,8 @@ TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {
 TEST_F(PackedPayload, ANumberThatIsNotWhatWasPackedIsNamed) {
     Conversion const& in = conversion(1, unpack);
     at(1).buffers.base[in.numbers][in.blocks[0].numbers + 2 * row_numbers] ^= std::byte{1};
-    EXPECT_THAT(verify(1), ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0, unpacked: byte 2002 of 6006")));
+    EXPECT_THAT(verify(1),
+                ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0, unpacked: byte 2002 of 6006")));
 }
 
 TEST_F(PackedPayload, ABlockFromTheWrongRankIsFound) {
