@@ -19,8 +19,16 @@ void CollectiveQueue::all_reduce(std::string label, std::uint64_t count, Element
     recent_.push_back(builder_.all_reduce(group_, bytes, element, reduction, std::move(label), after()));
 }
 
-void CollectiveQueue::all_gather(std::string label, std::uint64_t count, Element element) {
+void CollectiveQueue::all_gather(std::string label, std::uint64_t count, Element element,
+                                 std::optional<BlockFormat> packing) {
     Bytes const bytes = count * size_of(element);
+    if (packing) {
+        std::vector<std::uint64_t> const numbers(ranks_, count / ranks_);
+        Bytes const row = packing->row_bytes(count / ranks_);
+        builder_.share_buffers(!budget_.take(bytes / ranks_ + bytes + row + row * ranks_));
+        recent_.push_back(builder_.packed_all_gather(group_, numbers, {*packing, element}, label, after()));
+        return;
+    }
     take(bytes / ranks_, bytes);
     recent_.push_back(builder_.all_gather(group_, bytes, element, std::move(label), after()));
 }

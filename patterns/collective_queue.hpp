@@ -6,6 +6,7 @@
 
 #include "common/plan/builder.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,10 @@ public:
     CollectiveQueue(Rank me, Group group, QueueSettings const& settings);
 
     void all_reduce(std::string label, std::uint64_t count, Element element, Reduction reduction = Reduction::sum);
-    void all_gather(std::string label, std::uint64_t count, Element element);
+    /// `packing`: each rank's part travels as a row of this format, between a step that packs it and one that unpacks
+    /// all.
+    void all_gather(std::string label, std::uint64_t count, Element element,
+                    std::optional<BlockFormat> packing = std::nullopt);
     void reduce_scatter(std::string label, std::uint64_t count, Element element);
     /// From the first rank of the group.
     void broadcast(std::string label, std::uint64_t count, Element element);

@@ -86,6 +86,18 @@ Element read_element(Parameters const& parameters, std::string_view name, std::s
     return elements[read_choice(parameters, name, names)];
 }
 
+std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name) {
+    std::string const& text = parameters.find(name)->second;
+    if (text == "none") {
+        return std::nullopt;
+    }
+    auto const format = block_format_named(text);
+    if (!format) {
+        throw UsageError(fmt::format("--{} '{}': expected none, {}", name, text, block_format_names));
+    }
+    return format;
+}
+
 std::string read_option_file(std::string_view option, std::string const& path) {
     try {
         return read_document(path);

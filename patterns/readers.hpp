@@ -11,6 +11,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,9 @@ inline constexpr ParameterInfo memory_limit_parameter{
 inline constexpr std::array training_elements{Element::bf16, Element::fp16, Element::fp32};
 [[nodiscard]] Element read_element(Parameters const& parameters, std::string_view name,
                                    std::span<Element const> elements);
+
+/// The format that numbers travel in; nothing for "none".
+[[nodiscard]] std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name);
 
 /// The whole file of an option whose value is file:PATH.
 [[nodiscard]] std::string read_option_file(std::string_view option, std::string const& path);

@@ -2,15 +2,73 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/compute.hpp"
 
+#include "common/backend_kit/block_codec.hpp"
 #include "common/base/error.hpp"
 
 namespace dlmb {
 
-HostCompute::HostCompute(Compute const& step)
+HostConversion::HostConversion(Conversion const& conversion, Buffers const& buffers)
+    : conversion_(conversion), numbers_(buffers.base.at(conversion.numbers)),
+      packed_(buffers.base.at(conversion.packed)) {}
+
+bool HostConversion::advance() {
+    std::uint64_t left = piece_numbers;
+    while (next_.block < conversion_.blocks.size() && left > 0) {
+        RowBlock const& block = conversion_.blocks[next_.block];
+        if (next_.row == block.rows || block.row_numbers == 0) {
+            next_ = {next_.block + 1, 0, 0};
+            continue;
+        }
+        std::uint64_t count = block.row_numbers - next_.number;
+        if (count > left) {
+            count = left / conversion_.format.block * conversion_.format.block;  // rows are cut between blocks only
+        }
+        if (count == 0) {
+            break;
+        }
+        convert(block, count);
+        left -= count;
+        next_.number += count;
+        if (next_.number == block.row_numbers) {
+            next_ = {next_.block, next_.row + 1, 0};
+        }
+    }
+    return next_.block == conversion_.blocks.size();
+}
+
+void HostConversion::convert(RowBlock const& block, std::uint64_t count) const {
+    BlockFormat const& format = conversion_.format;
+    Bytes const size = size_of(conversion_.element);
+    std::byte* const numbers = numbers_ + block.numbers + (next_.row * block.row_numbers + next_.number) * size;
+    PackedRow const row = PackedRow::at(packed_ + block.packed + next_.row * format.row_bytes(block.row_numbers),
+                                        format, block.row_numbers)
+                              .from(next_.number, format);
+    if (conversion_.direction == Conversion::Direction::pack) {
+        host_pack(row, numbers, count, conversion_.element, format);
+    } else {
+        host_unpack(numbers, row, count, conversion_.element, format);
+    }
+}
+
+HostCompute::HostCompute(Compute const& step, Buffers const& buffers)
     : busy_ns_(step.busy_ns), uninterrupted_(step.uninterrupted),
-      tiles_(step.product ? 3 * tile_edge * tile_edge : 0, 0.5F) {}
+      tiles_(step.product ? 3 * tile_edge * tile_edge : 0, 0.5F) {
+    if (step.conversion) {
+        conversion_.emplace(*step.conversion, buffers);
+    }
+}
+
+void HostCompute::start() {
+    end_ns_ = now_ns() + busy_ns_;
+    if (conversion_) {
+        conversion_->start();
+    }
+}
 
 bool HostCompute::test() {
+    if (conversion_) {
+        return conversion_->advance();
+    }
     bool over = false;
     do {
         if (!tiles_.empty()) {
@@ -42,7 +100,7 @@ std::string why_no_products(Plan const& plan) {
             continue;
         }
         try {
-            DeviceCompute const probe(*compute);
+            DeviceCompute const probe(*compute, {});
         } catch (Error const& error) {
             return error.what();
         }

@@ -4,6 +4,7 @@
 // A Compute step: on the host in pieces, so that whoever runs it can serve the transport in between, and on the device.
 #pragma once
 
+#include "common/backend_kit/backend.hpp"
 #include "common/base/clock.hpp"
 #include "common/memory/device_queue.hpp"
 #include "common/plan/plan.hpp"
@@ -12,18 +13,45 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace dlmb {
 
+/// Packs or unpacks the numbers of a step a piece at a time.
+class HostConversion {
+public:
+    HostConversion(Conversion const& conversion, Buffers const& buffers);
+
+    void start() { next_ = {}; }
+    /// Converts some numbers; true: these were the last.
+    [[nodiscard]] bool advance();
+
+private:
+    static constexpr std::uint64_t piece_numbers = std::uint64_t{16} << 10;  // some microseconds
+
+    struct Place {
+        std::size_t block = 0;
+        std::uint64_t row = 0;
+        std::uint64_t number = 0;
+    };
+    void convert(RowBlock const& block, std::uint64_t count) const;
+
+    Conversion conversion_;
+    std::byte* numbers_;
+    std::byte* packed_;
+    Place next_;
+};
+
 class HostCompute {
 public:
-    explicit HostCompute(Compute const& step);
+    HostCompute(Compute const& step, Buffers const& buffers);
 
-    void start() { end_ns_ = now_ns() + busy_ns_; }
-    /// Does a piece of work (a matrix product of `tile_edge`^3 multiplications, whatever the step's shape, or nothing),
-    /// or all of a step that is uninterrupted; true: the time is over.
+    void start();
+    /// Does a piece of work (a part of a conversion, a matrix product of `tile_edge`^3 multiplications, whatever the
+    /// step's shape, or nothing), or all of a step that is uninterrupted; true: the conversion is done, or the time is
+    /// over.
     [[nodiscard]] bool test();
 
 private:
@@ -34,18 +62,21 @@ private:
     Nanoseconds busy_ns_;
     bool uninterrupted_;
     Nanoseconds end_ns_ = 0;
+    std::optional<HostConversion> conversion_;
     std::vector<float> tiles_;  // two factors and the sum of products; empty: only the clock is watched
 };
 
 class MatrixProduct;
+class DeviceConversion;
 
 class DeviceCompute {
 public:
     /// Without a product one thread watches the clock, so that the step takes time and nothing else. With one: bf16
     /// matrix products on the whole device, as many as take that time when nothing else runs, so that communication is
     /// slowed by what slows it in a model. The first of each shape measures the device for some milliseconds. Throws
-    /// Error, for products also where there is no cuBLAS or no memory for the matrices.
-    explicit DeviceCompute(Compute const& step);
+    /// Error, for products also where there is no cuBLAS or no memory for the matrices. A conversion is one kernel over
+    /// all its rows.
+    DeviceCompute(Compute const& step, Buffers const& buffers);
     void start(DeviceQueue const& queue) const;
 
 private:
@@ -53,6 +84,7 @@ private:
     [[maybe_unused]] long long cycles_ = 0;  // of a spinning thread
     std::shared_ptr<MatrixProduct> product_;
     [[maybe_unused]] std::uint64_t products_ = 0;
+    std::shared_ptr<DeviceConversion> conversion_;
 };
 
 /// How many products of `product_ns` come nearest to `wanted_ns`; at least one.

@@ -35,7 +35,7 @@ std::optional<Bytes> DeviceReductionCheck::first_wrong(std::byte const* /*data*/
     no_device();
 }
 
-DeviceCompute::DeviceCompute(Compute const& /*step*/) {
+DeviceCompute::DeviceCompute(Compute const& /*step*/, Buffers const& /*buffers*/) {
     no_device();
 }
 void DeviceCompute::start(DeviceQueue const& /*queue*/) const {

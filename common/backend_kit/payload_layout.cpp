@@ -11,6 +11,7 @@
 #include <iterator>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace dlmb {
 namespace {
@@ -25,6 +26,9 @@ public:
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step].operation);
     }
     [[nodiscard]] PayloadLayout take() && {
+        for (auto const& [step, conversion] : conversions_) {
+            add_numbers(step, *conversion);
+        }
         std::copy_if(guarded_.begin(), guarded_.end(), std::back_inserter(layout_.guarded),
                      [this](BufferId buffer) { return !plan_.buffers.at(buffer).shared; });
         return std::move(layout_);
@@ -101,8 +105,48 @@ private:
             deliver(operation.data, operation.bytes, root, every_rank);
         }
     }
-    void add(Compute const& /*compute*/) {}
+    void add(Compute const& compute) {
+        if (compute.conversion) {
+            conversions_.push_back({step_, &*compute.conversion});
+        }
+    }
 
+    /// What a step sends packed, or what one delivers and another unpacks, is marked so; the numbers get pieces of
+    /// their own.
+    void add_numbers(StepId step, Conversion const& conversion) {
+        if (plan_.buffers.at(conversion.packed).shared) {
+            return;
+        }
+        bool const packs = conversion.direction == Conversion::Direction::pack;
+        std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
+        std::vector<Piece> numbers;
+        for (RowBlock const& block : conversion.blocks) {
+            auto const travels = std::find_if(pieces.begin(), pieces.end(), [&](Piece const& piece) {
+                return piece.buffer == conversion.packed && piece.offset == block.packed &&
+                       piece.bytes == conversion.packed_bytes(block) && !piece.numbers;
+            });
+            if (travels == pieces.end()) {
+                throw Error(fmt::format("rank {} step {} \"{}\": {} B at offset {} of buffer \"{}\" are not what one "
+                                        "step {}",
+                                        plan_.me, step, plan_.steps[step].label, conversion.packed_bytes(block),
+                                        block.packed, plan_.buffers[conversion.packed].name,
+                                        packs ? "sends" : "delivers"));
+            }
+            travels->numbers =
+                PieceNumbers{true, conversion.format, conversion.element, block.row_numbers, travels->step};
+            Piece piece = *travels;
+            piece.buffer = conversion.numbers;
+            piece.offset = block.numbers;
+            piece.bytes = conversion.number_bytes(block);
+            piece.step = step;
+            piece.numbers->packed = false;
+            numbers.push_back(piece);
+        }
+        if (!packs) {
+            guarded_.insert(conversion.numbers);
+        }
+        pieces.insert(pieces.end(), numbers.begin(), numbers.end());
+    }
     void send(Region region, Bytes bytes, Rank source, Rank destination) {
         keep(layout_.sent, {region.buffer, region.offset, bytes, step_, source, destination, 0});
     }
@@ -152,6 +196,7 @@ private:
     StepId step_ = 0;
     PayloadLayout layout_;
     std::set<BufferId> guarded_;
+    std::vector<std::pair<StepId, Conversion const*>> conversions_;
 };
 
 bool earlier(Piece const& a, Piece const& b) {

@@ -8,9 +8,20 @@
 #include "common/backend_kit/step_match.hpp"
 #include "common/plan/plan.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace dlmb {
+
+/// Of a region of numbers that travel packed: whether it holds them as numbers or packed, and the step by which they
+/// travel, whose payload they are.
+struct PieceNumbers {
+    bool packed = false;
+    BlockFormat format;
+    Element element = Element::bf16;
+    std::uint64_t row_numbers = 0;
+    StepId travel = 0;
+};
 
 /// A region with one payload stream. World ranks; every_rank as `destination` where all members get the same, and as
 /// both ends where the payload is a reduction's.
@@ -23,6 +34,7 @@ struct Piece {
     Rank destination = 0;
     std::uint64_t first_element = 0;  // reductions: where in the full vector the region begins
     Bytes first_byte = 0;             // of windows: where in the step's stream the message begins, a multiple of 8
+    std::optional<PieceNumbers> numbers = std::nullopt;
 };
 
 /// Untouched memory of a receive buffer, between pieces.

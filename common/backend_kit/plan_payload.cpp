@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/plan_payload.hpp"
 
+#include "common/backend_kit/block_codec.hpp"
+#include "common/backend_kit/number_payload.hpp"
 #include "common/base/error.hpp"
 #include "common/memory/zeros.hpp"
 
@@ -55,6 +57,31 @@ Overwritten overwritten(std::span<std::byte const> found, Bytes offset) {
 /// Bytes that are enough to recognise a payload, from the first wrong one on. Fewer than three recognise nothing.
 constexpr Bytes recognised_bytes = 16;
 constexpr std::uint32_t iterations_back = 8;
+
+/// Some numbers of a row of a piece: from a block's first one on.
+struct NumberPart {
+    std::uint64_t row = 0;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+    /// Of the first number in the piece.
+    [[nodiscard]] std::uint64_t index(Piece const& piece) const { return row * piece.numbers->row_numbers + first; }
+};
+
+/// Calls use(part) until it is false.
+template <class Use>
+void for_each_part(Piece const& piece, Use const& use) {
+    constexpr std::uint64_t most_numbers = std::uint64_t{32} << 10;
+    PieceNumbers const& form = *piece.numbers;
+    Bytes const row_bytes =
+        form.packed ? form.format.row_bytes(form.row_numbers) : form.row_numbers * size_of(form.element);
+    for (std::uint64_t row = 0; row < piece.bytes / row_bytes; ++row) {
+        for (std::uint64_t first = 0; first < form.row_numbers; first += most_numbers) {
+            if (!use(NumberPart{row, first, std::min(most_numbers, form.row_numbers - first)})) {
+                return;
+            }
+        }
+    }
+}
 
 /// The numbers of a reduction step.
 ReductionPayload reduction_payload(Plan const& plan, StepId step) {
@@ -221,6 +248,10 @@ void PlanPayload::prepare(Contents contents) {
     for (Piece const& piece : layout_.sent) {
         if (!contents) {
             fill_zeros(memory_, at(piece.buffer, piece.offset), piece.bytes);
+        } else if (piece.numbers && piece.numbers->packed) {
+            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, guard_key);  // a step packs it
+        } else if (piece.numbers) {
+            fill_numbers(piece, *contents);
         } else if (is_reduction(piece)) {
             fill_reduction_input(piece, *contents);
         } else {
@@ -229,6 +260,73 @@ void PlanPayload::prepare(Contents contents) {
                          piece.first_byte / 8);
         }
     }
+}
+
+PayloadKey PlanPayload::key_of(Piece const& piece, std::uint32_t iteration) const {
+    StepId const step = piece.numbers ? piece.numbers->travel : piece.step;
+    return payload_key(piece.source, piece.destination, layout_.step_numbers[step], iteration);
+}
+
+void PlanPayload::fill_numbers(Piece const& piece, std::uint32_t iteration) {
+    NumberPayload const payload{key_of(piece, iteration), piece.numbers->element};
+    for_each_part(piece, [&](NumberPart const& part) {
+        std::vector<std::byte> const numbers = payload.numbers(part.index(piece), part.count);
+        memory_.copy_in(at(piece.buffer, piece.offset) + part.index(piece) * size_of(piece.numbers->element),
+                        numbers.data(), numbers.size());
+        return true;
+    });
+}
+
+/// What a step packed, delivered or unpacked must be what the host makes of the numbers, to the bit; and what comes out
+/// must be as near to them as the format allows.
+std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t iteration, std::string const& what) {
+    PieceNumbers const& form = *piece.numbers;
+    BlockFormat const& format = form.format;
+    NumberPayload const payload{key_of(piece, iteration), form.element};
+    Bytes const size = size_of(form.element);
+    std::string problem;
+    for_each_part(piece, [&](NumberPart const& part) {
+        bool const enough = on_device(memory_.kind()) && part.index(piece) * size >= copied_most_bytes;
+        if (enough) {
+            return false;
+        }
+        std::vector<std::byte> const numbers = payload.numbers(part.index(piece), part.count);
+        std::vector<std::byte> codes(format.code_bytes(part.count));
+        std::vector<std::byte> scales(format.blocks(part.count) * format.scale_bytes());
+        host_pack({codes.data(), scales.data()}, numbers.data(), part.count, form.element, format);
+        auto const compare = [&](Bytes offset, std::vector<std::byte> const& expected, char const* of) {
+            std::vector<std::byte> const found = read(piece.buffer, piece.offset + offset, expected.size());
+            auto const difference = std::mismatch(expected.begin(), expected.end(), found.begin());
+            if (difference.first != expected.end() && problem.empty()) {
+                problem = fmt::format("{}: {}: byte {} of {} is {:#04x}, expected {:#04x}", where(plan_, piece.step),
+                                      what + of, offset + static_cast<Bytes>(difference.first - expected.begin()),
+                                      piece.bytes, std::to_integer<int>(*difference.second),
+                                      std::to_integer<int>(*difference.first));
+            }
+        };
+        if (form.packed) {
+            Bytes const row = part.row * format.row_bytes(form.row_numbers);
+            compare(row + format.code_bytes(part.first), codes, ", codes");
+            compare(row + format.code_bytes(form.row_numbers) + format.blocks(part.first) * format.scale_bytes(),
+                    scales, ", scales");
+        } else if (form.travel > piece.step) {
+            compare(part.index(piece) * size, numbers, "");
+        } else {
+            std::vector<std::byte> back(numbers.size());
+            host_unpack(back.data(), {codes.data(), scales.data()}, part.count, form.element, format);
+            compare(part.index(piece) * size, back, ", unpacked");
+            std::vector<std::byte> const found =
+                read(piece.buffer, piece.offset + part.index(piece) * size, numbers.size());
+            if (auto const far = first_beyond_bound(numbers, found, scales, form.element, format);
+                far && problem.empty()) {
+                problem =
+                    fmt::format("{}: {}: number {} is further from what was sent than {} allows",
+                                where(plan_, piece.step), origin(piece), part.index(piece) + *far, to_string(format));
+            }
+        }
+        return problem.empty();
+    });
+    return problem;
 }
 
 void PlanPayload::fill_reduction_input(Piece const& piece, std::uint32_t iteration) {
@@ -271,6 +369,7 @@ std::vector<std::string> PlanPayload::verify(Contents contents, PayloadAge age) 
             continue;
         }
         note(!contents             ? problem_of_zeros(piece, origin(piece))
+             : piece.numbers       ? problem_of_numbers(piece, *contents, origin(piece))
              : is_reduction(piece) ? problem_of_reduction(piece, *contents)
                                    : problem_of(piece, *contents));
         ++blocks_checked_;
@@ -316,6 +415,9 @@ std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration)
 std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t iteration) {
     PayloadKey const key = payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration);
     std::byte const* const data = at(piece.buffer, piece.offset);
+    if (piece.numbers) {
+        return problem_of_numbers(piece, iteration, "what this rank sends");
+    }
     std::string const what = fmt::format("{}: what this rank sends", where(plan_, piece.step));
     if (is_reduction(piece)) {
         ReductionPayload const payload = reduction_payload(plan_, piece.step);

@@ -92,6 +92,9 @@ public:
     [[nodiscard]] std::uint64_t blocks_skipped() const { return blocks_skipped_; }
 
 private:
+    void fill_numbers(Piece const& piece, std::uint32_t iteration);
+    [[nodiscard]] std::string problem_of_numbers(Piece const& piece, std::uint32_t iteration, std::string const& what);
+    [[nodiscard]] PayloadKey key_of(Piece const& piece, std::uint32_t iteration) const;
     void fill_reduction_input(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] int own_member(Piece const& piece) const;
     [[nodiscard]] bool in_place(Piece const& piece) const;

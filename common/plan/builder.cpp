@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 namespace dlmb {
 namespace {
@@ -110,6 +112,77 @@ StepId PlanBuilder::all_gather(GroupId group, SharedBytes gathered, Element elem
     Region const send = in_place_ ? mine.in(recv) : own;
     return add_step(AllGather{group, send, recv, gathered.bytes, element, std::move(gathered.shares)}, std::move(after),
                     std::move(label));
+}
+
+StepId PlanBuilder::packed_exchange(GroupId group, std::span<std::uint64_t const> send_rows,
+                                    std::span<std::uint64_t const> recv_rows, std::uint64_t row_numbers,
+                                    Packing packing, std::string const& label, std::vector<StepId> after) {
+    auto const bytes_of = [&](std::span<std::uint64_t const> rows) {
+        std::vector<Bytes> bytes;
+        std::transform(rows.begin(), rows.end(), std::back_inserter(bytes),
+                       [&](std::uint64_t count) { return count * packing.format.row_bytes(row_numbers); });
+        return bytes;
+    };
+    auto const blocks_of = [&](std::vector<Block> const& places, std::span<std::uint64_t const> rows) {
+        std::vector<RowBlock> blocks;
+        for (Block const& place : places) {
+            blocks.push_back({rows[static_cast<std::size_t>(place.peer)], row_numbers, 0, place.offset});
+        }
+        return blocks;
+    };
+    // The exchange lays its blocks out, and moves behind the step that packs them.
+    StepId const first = exchange(group, bytes_of(send_rows), bytes_of(recv_rows), label);
+    Step step = std::move(plan_.steps[first]);
+    plan_.steps.pop_back();
+    auto const placed = std::get<Exchange>(step.operation);
+    step.after = {convert(Conversion::Direction::pack, packing, placed.send_buffer, blocks_of(placed.send, send_rows),
+                          "pack." + label, std::move(after))};
+    plan_.steps.push_back(std::move(step));
+    return convert(Conversion::Direction::unpack, packing, placed.recv_buffer, blocks_of(placed.recv, recv_rows),
+                   "unpack." + label, {first + 1});
+}
+
+StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t const> numbers, Packing packing,
+                                      std::string const& label, std::vector<StepId> after) {
+    std::vector<Bytes> shares;
+    std::transform(numbers.begin(), numbers.end(), std::back_inserter(shares),
+                   [&](std::uint64_t count) { return packing.format.row_bytes(count); });
+    SharedBytes const gathered =
+        are_equal(shares) ? SharedBytes(shares.size() * (shares.empty() ? 0 : shares.front())) : SharedBytes(shares);
+    bool const in_place = std::exchange(in_place_, false);
+    StepId const first = all_gather(group, gathered, Element::byte, label);
+    in_place_ = in_place;
+    Step step = std::move(plan_.steps[first]);
+    plan_.steps.pop_back();
+    auto const placed = std::get<AllGather>(step.operation);
+    auto const mine = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
+    step.after = {convert(Conversion::Direction::pack, packing, placed.send.buffer,
+                          {{1, numbers[mine], 0, placed.send.offset}}, "pack." + label, std::move(after))};
+    plan_.steps.push_back(std::move(step));
+    std::vector<RowBlock> parts;
+    Bytes offset = placed.recv.offset;
+    for (std::size_t rank = 0; rank < numbers.size(); ++rank) {
+        parts.push_back({1, numbers[rank], 0, offset});
+        offset += shares[rank];
+    }
+    return convert(Conversion::Direction::unpack, packing, placed.recv.buffer, std::move(parts), "unpack." + label,
+                   {first + 1});
+}
+
+StepId PlanBuilder::convert(Conversion::Direction direction, Packing packing, BufferId packed,
+                            std::vector<RowBlock> blocks, std::string const& label, std::vector<StepId> after) {
+    bool const packs = direction == Conversion::Direction::pack;
+    blocks.erase(std::remove_if(blocks.begin(), blocks.end(),
+                                [](RowBlock const& block) { return block.rows == 0 || block.row_numbers == 0; }),
+                 blocks.end());
+    Conversion conversion{direction, packing.format, packing.element, 0, packed, std::move(blocks)};
+    // As tensors: what a rank packs, and what it gets from the others, is one behind the other.
+    Layout layout{packs ? Guard::none : Guard::around_all, true};
+    for (RowBlock& block : conversion.blocks) {
+        block.numbers = layout.place(conversion.number_bytes(block));
+    }
+    conversion.numbers = buffer(label + ".numbers", layout.size(), packs ? Role::sent : Role::delivered);
+    return add_step(Compute{.conversion = std::move(conversion)}, std::move(after), label);
 }
 
 StepId PlanBuilder::gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,

@@ -27,6 +27,12 @@ struct SharedBytes {
     std::vector<Bytes> shares;
 };
 
+/// Numbers of `element` that travel as rows of `format`.
+struct Packing {
+    BlockFormat format;
+    Element element = Element::bf16;
+};
+
 class PlanBuilder {
 public:
     explicit PlanBuilder(Rank me) { plan_.me = me; }
@@ -47,6 +53,15 @@ public:
                     std::string label, std::vector<StepId> after = {});
     StepId all_gather(GroupId group, SharedBytes gathered, Element element, std::string label,
                       std::vector<StepId> after = {});
+    /// Steps "pack.<label>", "<label>" and "unpack.<label>", one after the other; the last one. Buffers
+    /// "pack.<label>.numbers" and "unpack.<label>.numbers" hold what is packed and what was unpacked. Never in place.
+    /// `send_rows[p]`, `recv_rows[p]`: rows of `row_numbers` numbers to and from group rank p.
+    StepId packed_exchange(GroupId group, std::span<std::uint64_t const> send_rows,
+                           std::span<std::uint64_t const> recv_rows, std::uint64_t row_numbers, Packing packing,
+                           std::string const& label, std::vector<StepId> after = {});
+    /// Of each rank one row: `numbers[p]` of group rank p.
+    StepId packed_all_gather(GroupId group, std::span<std::uint64_t const> numbers, Packing packing,
+                             std::string const& label, std::vector<StepId> after = {});
     StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
                   std::vector<StepId> after = {});
     StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
@@ -82,6 +97,9 @@ private:
     /// Whether this rank is rank `root` of the group.
     [[nodiscard]] bool is(Rank root, GroupId group) const;
     [[nodiscard]] Part own_part(GroupId group, SharedBytes const& whole, Element element, std::string_view label) const;
+    /// A step that converts `blocks`, whose places in the packed buffer are known.
+    StepId convert(Conversion::Direction direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
+                   std::string const& label, std::vector<StepId> after);
     enum class Role : std::uint8_t { sent, delivered };
 
     BufferId buffer(std::string name, Bytes bytes, Role role);

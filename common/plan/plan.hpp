@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/base/units.hpp"
+#include "common/plan/block_format.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -180,13 +181,43 @@ struct ProductShape {
     bool operator==(ProductShape const&) const = default;
 };
 
+/// Rows of numbers that lie one behind the other, and the same rows packed.
+struct RowBlock {
+    std::uint64_t rows = 0;
+    std::uint64_t row_numbers = 0;
+    Bytes numbers = 0;  // offsets in the two buffers
+    Bytes packed = 0;
+    bool operator==(RowBlock const&) const = default;
+};
+
+/// Numbers of `element` in one buffer to rows of `format` in another, or back. What is packed is one region of a step
+/// that sends, what is unpacked one that a step delivers.
+struct Conversion {
+    enum class Direction : std::uint8_t { pack, unpack };
+    Direction direction = Direction::pack;
+    BlockFormat format = {};
+    Element element = Element::bf16;
+    BufferId numbers = 0;
+    BufferId packed = 0;
+    std::vector<RowBlock> blocks = {};
+    bool operator==(Conversion const&) const = default;
+
+    [[nodiscard]] Bytes number_bytes(RowBlock const& block) const {
+        return block.rows * block.row_numbers * size_of(element);
+    }
+    [[nodiscard]] Bytes packed_bytes(RowBlock const& block) const {
+        return block.rows * format.row_bytes(block.row_numbers);
+    }
+};
+
 /// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
 /// Without it the host watches the clock. In between it serves the transport, as it does while a GPU computes;
-/// `uninterrupted`: not before the time is over.
+/// `uninterrupted`: not before the time is over. `conversion`: work of its own, for as long as it takes.
 struct Compute {
     Nanoseconds busy_ns = 0;
     std::optional<ProductShape> product = std::nullopt;
     bool uninterrupted = false;
+    std::optional<Conversion> conversion = std::nullopt;
     bool operator==(Compute const&) const = default;
 };
 

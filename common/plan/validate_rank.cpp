@@ -131,6 +131,14 @@ public:
         if (step.busy_ns < 0) {
             fail(fmt::format("computes for {} ns", step.busy_ns));
         }
+        if (step.conversion) {
+            for (RowBlock const& block : step.conversion->blocks) {
+                check_region({step.conversion->numbers, block.numbers}, step.conversion->number_bytes(block),
+                             step.conversion->element, "numbers");
+                check_region({step.conversion->packed, block.packed}, step.conversion->packed_bytes(block),
+                             Element::byte, "packed");
+            }
+        }
     }
 
 private:
@@ -321,7 +329,16 @@ public:
         bool const is_root = world_rank(plan_, step.group, step.root) == plan_.me;
         add(is_root ? reads : writes, step.data, step.bytes);
     }
-    void operator()(Compute const& /*step*/) {}
+    void operator()(Compute const& step) {
+        if (step.conversion) {
+            Conversion const& conversion = *step.conversion;
+            bool const packs = conversion.direction == Conversion::Direction::pack;
+            for (RowBlock const& block : conversion.blocks) {
+                add(packs ? reads : writes, {conversion.numbers, block.numbers}, conversion.number_bytes(block));
+                add(packs ? writes : reads, {conversion.packed, block.packed}, conversion.packed_bytes(block));
+            }
+        }
+    }
 
     std::vector<Access> reads;
     std::vector<Access> writes;

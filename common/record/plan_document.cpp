@@ -62,6 +62,19 @@ public:
             format(R"(,"product":{{"rows":{},"columns":{},"inner":{}}})", step.product->rows, step.product->columns,
                    step.product->inner);
         }
+        if (step.conversion) {
+            Conversion const& conversion = *step.conversion;
+            Bytes numbers = 0;
+            Bytes packed = 0;
+            for (RowBlock const& block : conversion.blocks) {
+                numbers += conversion.number_bytes(block);
+                packed += conversion.packed_bytes(block);
+            }
+            format(
+                R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{}}})",
+                conversion.direction == Conversion::Direction::pack ? "pack" : "unpack", to_string(conversion.format),
+                name_of(conversion.element), numbers, packed);
+        }
         if (step.uninterrupted) {
             format(R"(,"uninterrupted":true)");
         }

@@ -48,6 +48,10 @@ constexpr ParameterInfo infos[] = {
     {"gather-elements", "zero1, zero2: parameters per allgather; 0: all in one", "0"},
     {"persistence-elements", "zero3: tensors up to this size are gathered only once, after the step", "0"},
     {"prefetch-elements", "zero3: tensors are gathered together up to this size; 0: each on its own", "0"},
+    {"quantize",
+     "megatron, zero1, zero2, zero3, fsdp: format in which parameters are gathered: none, mxfp8, int8:128:fp32 ... "
+     "(README of the pattern)",
+     "none"},
     {"reshard", "fsdp: on: layers are gathered again for the backward pass", "on"},
     {"microbatches", "micro-batches of one step; zero2, zero3 and fsdp reduce after each, the others at the end", "1"},
     {"in-flight", "operations under way at once, 1 to 8", "1"},
@@ -72,6 +76,7 @@ struct Params {
     std::uint64_t gather_elements = 0;
     std::uint64_t persistence_elements = 0;
     std::uint64_t prefetch_elements = 0;
+    std::optional<BlockFormat> packing;  // of gathered parameters
     bool reshard = true;
     int microbatches = 1;
     int in_flight = 1;
@@ -139,9 +144,24 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_group(parameters, world, params);
     read_elements(parameters, params);
     read_buckets(parameters, params);
+    params.packing = read_packing(parameters, "quantize");
+    bool const gathers =
+        params.scheme != Scheme::ddp && (params.scheme != Scheme::megatron || params.form == Form::reduce_scatter);
+    if (params.packing && !gathers) {
+        throw UsageError(fmt::format("--quantize {}: these gradients are reduced by allreduce and no parameters are "
+                                     "gathered; use --scheme zero1, "
+                                     "zero2, zero3 or fsdp, or megatron with --form reduce_scatter",
+                                     to_string(*params.packing)));
+    }
     params.reshard = read_switch(parameters, "reshard");
     params.microbatches = read_int(parameters, "microbatches", 1, max_microbatches);
     params.in_flight = read_int(parameters, "in-flight", 1, max_in_flight);
+    if (params.packing && params.in_flight > max_in_flight / 2) {
+        throw UsageError(
+            fmt::format("--in-flight {} with --quantize: at most {}, because a packed operation has twice the "
+                        "buffers",
+                        params.in_flight, max_in_flight / 2));
+    }
     params.in_place = read_switch(parameters, "in-place");
     params.memory_limit = read_memory_limit(parameters);
     return params;
@@ -274,7 +294,7 @@ public:
             return std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
         };
         if (std::uint64_t const persistent = sum(forward.whole) - sum(forward.gathered); persistent > 0) {
-            queue_.all_gather("parameters.persistent", persistent, params_.element);
+            queue_.all_gather("parameters.persistent", persistent, params_.element, params_.packing);
         }
     }
 
@@ -319,7 +339,7 @@ private:
         queue_.wait_for_all();
     }
     void gather(std::string_view phase, std::size_t number, std::uint64_t elements) {
-        queue_.all_gather(fmt::format("{}.{}", phase, number), elements, params_.element);
+        queue_.all_gather(fmt::format("{}.{}", phase, number), elements, params_.element, params_.packing);
     }
     void scatter(std::size_t bucket, std::uint64_t elements) {
         queue_.reduce_scatter(fmt::format("gradients.{}", bucket), elements, params_.gradient_element);
@@ -370,7 +390,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
         std::vector<Statistic>{{"dp", static_cast<double>(params.dp)}});
 }
 
-constexpr std::string_view phases[] = {"buffers", "parameters", "gradients", "overflow"};
+constexpr std::string_view phases[] = {"buffers", "pack", "parameters", "unpack", "gradients", "overflow"};
 
 }  // namespace
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -39,14 +40,21 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
     return bytes;
 }
 
-/// Labels: phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one before it.
+/// What one token is on its way: `bytes`, or packed.
+struct Row {
+    Bytes bytes;
+    std::optional<BlockFormat> packing;
+};
+
+/// Labels: [pack.|unpack.]phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one
+/// before it.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}
 
     /// Experts move to where the iteration needs them.
     void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, times(moved.sent, params_.expert_bytes), times(moved.received, params_.expert_bytes),
+        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes, std::nullopt},
                  label("rebalance", "", "", layer));
     }
 
@@ -54,20 +62,20 @@ public:
         if (params_.wire != Wire::padded) {
             count_exchange(layer);
         }
-        to_experts("dispatch", hops, dispatch_bytes_, "", layer);
+        to_experts("dispatch", hops, dispatch_, "", layer);
         if (params_.probs) {
-            to_experts("dispatch.probs", hops, probability_bytes, "", layer);
+            to_experts("dispatch.probs", hops, Row{probability_bytes, std::nullopt}, "", layer);
         }
-        from_experts("combine", hops, combine_bytes_, "", layer);
+        from_experts("combine", hops, combine_, "", layer);
     }
 
     /// Gradients: of combine first, towards the experts as dispatch rows; then of dispatch, back to the tokens.
     void backward(std::uint32_t layer, std::vector<Hop> const& hops) {
-        to_experts("combine", hops, dispatch_bytes_, "backward", layer);
+        to_experts("combine", hops, dispatch_, "backward", layer);
         if (params_.probs) {
-            from_experts("dispatch.probs", hops, probability_bytes, "backward", layer);
+            from_experts("dispatch.probs", hops, Row{probability_bytes, std::nullopt}, "backward", layer);
         }
-        from_experts("dispatch", hops, combine_bytes_, "backward", layer);
+        from_experts("dispatch", hops, combine_, "backward", layer);
     }
 
     [[nodiscard]] Plan finish() && { return std::move(builder_).finish(); }
@@ -84,26 +92,30 @@ private:
     }
 
     /// Rows travel from the tokens' ranks to the experts' ranks.
-    void to_experts(std::string_view phase, std::vector<Hop> const& hops, Bytes row_bytes, std::string_view pass,
+    void to_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
                     std::uint32_t layer) {
         for (Hop const& hop : hops) {
-            exchange(hop.group, times(hop.send, row_bytes), times(hop.recv, row_bytes),
-                     label(phase, hop.name, pass, layer));
+            exchange(hop.group, hop.send, hop.recv, row, label(phase, hop.name, pass, layer));
         }
     }
 
     /// The same rows back: last hop first, what was received is sent.
-    void from_experts(std::string_view phase, std::vector<Hop> const& hops, Bytes row_bytes, std::string_view pass,
+    void from_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
                       std::uint32_t layer) {
         for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
-            exchange(hop->group, times(hop->recv, row_bytes), times(hop->send, row_bytes),
-                     label(phase, hop->name, pass, layer));
+            exchange(hop->group, hop->recv, hop->send, row, label(phase, hop->name, pass, layer));
         }
     }
 
-    void exchange(Group const& group, std::vector<Bytes> const& send, std::vector<Bytes> const& recv,
-                  std::string label) {
-        after_ = {builder_.exchange(builder_.group(group), send, recv, std::move(label), after_)};
+    void exchange(Group const& group, std::vector<std::uint64_t> const& send, std::vector<std::uint64_t> const& recv,
+                  Row const& row, std::string label) {
+        GroupId const id = builder_.group(group);
+        if (row.packing) {
+            after_ = {builder_.packed_exchange(id, send, recv, params_.hidden, {*row.packing, params_.element()}, label,
+                                               after_)};
+        } else {
+            after_ = {builder_.exchange(id, times(send, row.bytes), times(recv, row.bytes), std::move(label), after_)};
+        }
     }
 
     [[nodiscard]] std::string label(std::string_view phase, std::string_view hop, std::string_view pass,
@@ -119,8 +131,8 @@ private:
 
     Params const& params_;
     Rank me_;
-    Bytes dispatch_bytes_ = dispatch_row_bytes(params_.format, params_.hidden);
-    Bytes combine_bytes_ = combine_row_bytes(params_.format, params_.hidden);
+    Row dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing};
+    Row combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing};
     PlanBuilder builder_;
     std::vector<StepId> after_;
 };
@@ -258,7 +270,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     return std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
 }
 
-constexpr std::string_view phases[] = {"rebalance", "count_exchange", "dispatch", "combine"};
+constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack", "dispatch", "unpack", "combine"};
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace dlmb::moe_alltoall {
 namespace {
@@ -43,6 +44,9 @@ constexpr ParameterInfo infos[] = {
     {"rebalance", "placement before the iteration, from which experts move first: none or as --placement", "none"},
     {"expert-ffn", "rebalance: values between an expert's matrices, three of hidden times this; 0: unknown", "0"},
     {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
+    {"quantize", "format of dispatched rows: none, mxfp8, fp8:128:fp32, int4:32:fp32 ... (README of the pattern)",
+     "none"},
+    {"quantize-combine", "format of combined rows, as --quantize", "none"},
 };
 
 std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {
@@ -207,6 +211,28 @@ std::vector<std::size_t> owners_of_experts(Params const& params) {
     return owners;
 }
 
+namespace {
+
+void read_packings(Parameters const& parameters, Params& params) {
+    params.dispatch_packing = read_packing(parameters, "quantize");
+    params.combine_packing = read_packing(parameters, "quantize-combine");
+    for (auto const& [name, packing] :
+         {std::pair("quantize", params.dispatch_packing), std::pair("quantize-combine", params.combine_packing)}) {
+        if (packing && params.format == RowFormat::fp8) {
+            throw UsageError(fmt::format("--{0} {1}: rows of --element fp8 are sent as they are; --element bf16 with "
+                                         "--quantize fp8:128:fp32 packs rows of the same size",
+                                         name, to_string(*packing)));
+        }
+        if (packing && params.relayed()) {
+            throw UsageError(fmt::format("--{} {}: --wire node_dedup over {} nodes hands rows on, which this pattern "
+                                         "does not do with packed ones; use --wire rank_dedup",
+                                         name, to_string(*packing), params.nodes()));
+        }
+    }
+}
+
+}  // namespace
+
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     params.hidden = read_unsigned(parameters, "hidden", 1, max_hidden);
@@ -226,6 +252,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.group_score = read_enum<GroupScore>(parameters, "group-score", {"best", "best_two"});
     params.probs = read_switch(parameters, "probs");
     read_placement(parameters, world, params);
+    read_packings(parameters, params);
     return params;
 }
 

@@ -58,7 +58,13 @@ struct Params {
     std::size_t redundant_experts = 0;                                  // replicas, of eplb
     std::size_t eplb_nodes = 1;                                         // that a group's ranks are on
     Bytes expert_bytes = 0;                                             // weights of one expert
+    std::optional<BlockFormat> dispatch_packing;                        // of rows towards the experts
+    std::optional<BlockFormat> combine_packing;                         // and back
 
+    /// Of the numbers that are packed.
+    [[nodiscard]] Element element() const {
+        return format == RowFormat::fp16 ? Element::fp16 : format == RowFormat::fp32 ? Element::fp32 : Element::bf16;
+    }
     [[nodiscard]] std::size_t nodes() const { return ep / node_ranks; }
     /// node_dedup over several nodes; on one node there is nothing to relay.
     [[nodiscard]] bool relayed() const { return wire == Wire::node_dedup && nodes() > 1; }

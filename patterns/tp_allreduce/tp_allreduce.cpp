@@ -35,6 +35,10 @@ constexpr ParameterInfo infos[] = {
     {"tp", "tensor-parallel ranks; 0: all ranks of a stage", "0"},
     {"pp", "pipeline stages that the layers are dealt over; each rank runs its own stage's share", "1"},
     {"sequence-parallel", "on: allgather and reduce_scatter instead of allreduce", "off"},
+    {"quantize",
+     "sequence-parallel on: format in which activations are gathered: none, mxfp8, int4:32:fp32 ... (README of the "
+     "pattern)",
+     "none"},
     {"edges", "embedding and logits with sequence-parallel on: allreduce (as AICB), scatter (as Megatron-LM)",
      "allreduce"},
     {"recompute", "training: none, full (the forward collectives of a layer run again before its backward)", "none"},
@@ -63,6 +67,7 @@ struct Params {
     int tp = 1;                // ranks of a group
     int pp = 1;                // pipeline stages
     bool sequence_parallel = false;
+    std::optional<BlockFormat> packing;  // of gathered activations
     Edges edges = Edges::allreduce;
     bool recompute = false;
     std::uint64_t tensors_per_norm = 2;
@@ -138,6 +143,11 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     read_sizes(parameters, params);
     read_layout(parameters, world, params);
     params.sequence_parallel = read_switch(parameters, "sequence-parallel");
+    params.packing = read_packing(parameters, "quantize");
+    if (params.packing && !params.sequence_parallel) {
+        throw UsageError(fmt::format("--quantize {}: activations are gathered with --sequence-parallel on only",
+                                     to_string(*params.packing)));
+    }
     params.edges = read_enum<Edges>(parameters, "edges", {"allreduce", "scatter"});
     params.recompute = read_choice(parameters, "recompute", {"none", "full"}) == 1;
     params.tensors_per_norm = read_choice(parameters, "norm", {"layernorm", "rmsnorm"}) == 1 ? 1 : 2;
@@ -196,7 +206,7 @@ public:
             backward(layer);
         }
         if (params_.scattered_edges() && stage_.is_first) {
-            queue_.all_gather("embedding.gather", activation_, params_.element);
+            queue_.all_gather("embedding.gather", activation_, params_.element, params_.packing);
         }
         if (params_.sequence_parallel) {
             // Two norms per layer, whose gradients sequence parallelism leaves partial (Megatron-LM,
@@ -238,7 +248,7 @@ private:
     void forward(std::string_view pass, std::uint32_t layer) {
         for (std::string_view const block : blocks) {
             if (params_.sequence_parallel) {
-                queue_.all_gather(label(pass, block, ".gather", layer), activation_, params_.element);
+                queue_.all_gather(label(pass, block, ".gather", layer), activation_, params_.element, params_.packing);
                 queue_.reduce_scatter(label(pass, block, ".scatter", layer), activation_, params_.element);
             } else {
                 queue_.all_reduce(label(pass, block, "", layer), activation_, params_.element);
@@ -251,8 +261,10 @@ private:
     void backward(std::uint32_t layer) {
         for (std::string_view const block : {blocks[1], blocks[0]}) {
             if (params_.sequence_parallel) {
-                queue_.all_gather(label("backward", block, ".gather", layer), activation_, params_.element);
-                queue_.all_gather(label("backward", block, ".regather", layer), activation_, params_.element);
+                queue_.all_gather(label("backward", block, ".gather", layer), activation_, params_.element,
+                                  params_.packing);
+                queue_.all_gather(label("backward", block, ".regather", layer), activation_, params_.element,
+                                  params_.packing);
                 queue_.reduce_scatter(label("backward", block, ".scatter", layer), activation_, params_.element);
             } else {
                 queue_.all_reduce(label("backward", block, "", layer), activation_, params_.element);
@@ -262,7 +274,7 @@ private:
 
     void gather_for_logits() {
         if (params_.scattered_edges()) {
-            queue_.all_gather("logits.gather", activation_, params_.element);
+            queue_.all_gather("logits.gather", activation_, params_.element, params_.packing);
         }
     }
 
@@ -275,7 +287,7 @@ private:
 
     void logits_backward() {
         if (params_.scattered_edges()) {
-            queue_.all_gather("logits.backward.regather", activation_, params_.element);
+            queue_.all_gather("logits.backward.regather", activation_, params_.element, params_.packing);
             queue_.reduce_scatter("logits.backward.scatter", activation_, params_.element);
         } else {
             queue_.all_reduce("logits.backward", activation_, params_.element);
@@ -343,8 +355,8 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
         std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}});
 }
 
-constexpr std::string_view phases[] = {"input_broadcast", "embedding", "forward",       "cross_entropy",
-                                       "logits",          "backward",  "norm_gradients"};
+constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
+                                       "cross_entropy",   "logits",    "backward", "norm_gradients"};
 
 }  // namespace
 

@@ -44,6 +44,29 @@ CorpusEntry dispatch_and_combine(int ranks) {
     return entry;
 }
 
+/// Rows of an odd number of numbers that travel packed, some peers without any; and a gather of unequal parts.
+CorpusEntry packed_rows(int ranks, BlockFormat const& format, Element element) {
+    constexpr std::uint64_t row_numbers = 201;
+    auto const rows = [](int from, int to) { return static_cast<std::uint64_t>((from * 3 + to * 5) % 4); };
+    CorpusEntry entry{fmt::format("rows of {} packed as {}", name_of(element), to_string(format)), {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        std::vector<std::uint64_t> sent;
+        std::vector<std::uint64_t> received;
+        std::vector<std::uint64_t> parts;
+        for (int peer = 0; peer < ranks; ++peer) {
+            sent.push_back(rows(me, peer));
+            received.push_back(rows(peer, me));
+            parts.push_back(static_cast<std::uint64_t>(1 + peer * 333));
+        }
+        StepId const moved = builder.packed_exchange(all, sent, received, row_numbers, {format, element}, "dispatch");
+        builder.packed_all_gather(all, parts, {format, element}, "gather", {moved});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
 /// One step, two that wait for it and may run together, one that waits for both.
 CorpusEntry diamond(int ranks) {
     CorpusEntry entry{"diamond of exchanges", {}};
@@ -106,6 +129,8 @@ void add_exchanges(int ranks, std::vector<CorpusEntry>& entries) {
     add("zero diagonal", [](int from, int to) { return from == to ? 0 : ragged(from, to) + 1; });
     add("single pair", [ranks](int from, int to) { return from == 0 && to == ranks - 1 ? Bytes{4097} : 0; });
     entries.push_back(dispatch_and_combine(ranks));
+    entries.push_back(packed_rows(ranks, {Code::int4, 32, ScaleType::fp32}, Element::bf16));
+    entries.push_back(packed_rows(ranks, {Code::fp8_e5m2, 128, ScaleType::e8m0}, Element::fp32));
     entries.push_back(diamond(ranks));
     if (ranks >= 4) {
         entries.push_back(two_groups(ranks));

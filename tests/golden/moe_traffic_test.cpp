@@ -118,5 +118,28 @@ TEST(MoeTraffic, GroupLimitedRoutingReachesFewerNodes) {
     EXPECT_NEAR(statistic(*make_moe(uniform, {64, 8}, "deepseek-v3"), 4, {}, "nodes_per_token"), 5.29, 0.03);
 }
 
+// DeepSeek-V3's fp8 rows, h + 4 * ceil(h / 128), whether they are sent as such or packed for the way; MX rows have one
+// byte per 32 values: h + h / 32, and half of h + h / 32 for fp4.
+TEST(MoeTraffic, PackedRowsAreAsLargeAsPublished) {
+    Parameters const packed{{"quantize", "fp8:128:fp32"}, {"element", "bf16"}};
+    Plan const plan = plan_of("deepseek-v3", packed, {2, 2});
+    EXPECT_EQ(total(exchange_of(plan, "dispatch").send), 4096U * 8 * 7392);
+    EXPECT_EQ(total(exchange_of(plan, "dispatch").send),
+              total(exchange_of(plan_of("deepseek-v3", {{"element", "fp8"}}, {2, 2}), "dispatch").send));
+    EXPECT_EQ(total(exchange_of(plan, "combine").recv), 4096U * 8 * 14336) << "combined in bf16";
+    Plan const mx =
+        plan_of("deepseek-v3", {{"quantize", "mxfp8"}, {"quantize-combine", "mxfp4"}, {"element", "bf16"}}, {2, 2});
+    EXPECT_EQ(total(exchange_of(mx, "dispatch").send), 4096U * 8 * (7168 + 224));
+    EXPECT_EQ(total(exchange_of(mx, "combine").recv), 4096U * 8 * (3584 + 224));
+    EXPECT_EQ(steps_with(mx, "pack.combine").size(), 1U);
+    EXPECT_EQ(steps_with(mx, "unpack.combine").size(), 1U);
+}
+
+// gpt-oss: 2880 values are 22.5 blocks of 128.
+TEST(MoeTraffic, APartOfABlockHasAScale) {
+    Plan const plan = plan_of("gpt-oss-120b", {{"quantize", "int4:128:fp32"}}, {2, 2});
+    EXPECT_EQ(total(exchange_of(plan, "dispatch").send), 4096U * 4 * (1440 + 23 * 4));
+}
+
 }  // namespace
 }  // namespace dlmb::moe_alltoall

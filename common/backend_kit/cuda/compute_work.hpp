@@ -5,6 +5,7 @@
 // asked for: programs start without it.
 #pragma once
 
+#include "common/backend_kit/backend.hpp"
 #include "common/memory/memory_space.hpp"
 #include "common/plan/plan.hpp"
 
@@ -36,6 +37,30 @@ private:
     Allocation a_;
     Allocation b_;
     Allocation c_;
+};
+
+/// Rows of numbers and the same rows packed, as addresses on the device.
+struct DeviceRows {
+    unsigned char* numbers;
+    unsigned char* packed;
+    std::uint64_t row_numbers;
+    std::uint64_t first_block;  // of all blocks of the conversion, in order
+};
+
+/// One kernel: a warp per block of numbers that share a scale.
+class DeviceConversion {
+public:
+    /// Throws Error where there is no memory for the table of rows.
+    DeviceConversion(Conversion const& conversion, Buffers const& buffers);
+    void queue(cudaStream_t stream) const;
+
+private:
+    Conversion::Direction direction_;
+    BlockFormat format_;
+    Element element_;
+    std::uint64_t blocks_ = 0;
+    std::uint32_t tables_ = 0;
+    Allocation table_;  // of DeviceRows
 };
 
 }  // namespace dlmb

@@ -63,8 +63,10 @@ std::shared_ptr<MeasuredProduct> product_of(ProductShape const& shape) {
 
 }  // namespace
 
-DeviceCompute::DeviceCompute(Compute const& step) {
-    if (step.product) {
+DeviceCompute::DeviceCompute(Compute const& step, Buffers const& buffers) {
+    if (step.conversion) {
+        conversion_ = std::make_shared<DeviceConversion>(*step.conversion, buffers);
+    } else if (step.product) {
         auto const measured = product_of(*step.product);
         product_ = {measured, &measured->product};
         products_ = products_in(step.busy_ns, measured->time_ns);
@@ -75,6 +77,10 @@ DeviceCompute::DeviceCompute(Compute const& step) {
 
 void DeviceCompute::start(DeviceQueue const& queue) const {
     cudaStream_t const stream = stream_of(queue.native());
+    if (conversion_ != nullptr) {
+        conversion_->queue(stream);
+        return;
+    }
     if (product_ == nullptr) {
         queue_spin(cycles_, stream);
     }

@@ -129,7 +129,7 @@ private:
             expect(peer, nullptr, share);
         });
     }
-    void add(Compute const& compute) { work_.compute.emplace(compute); }
+    void add(Compute const& compute) { work_.compute.emplace(compute, buffers_); }
 
     /// The world rank of the root, which both ends of a block must agree on.
     template <class Operation>

@@ -22,8 +22,8 @@ namespace {
 /// On the device, where the payload is.
 class DeviceComputeStep {
 public:
-    DeviceComputeStep(Compute const& step, DeviceQueue const& queue, Idle idle)
-        : compute_(step), queue_(&queue), idle_(idle) {}
+    DeviceComputeStep(Compute const& step, CompileContext const& context, DeviceQueue const& queue)
+        : compute_(step, *context.buffers), queue_(&queue), idle_(context.idle) {}
     void start() {
         compute_.start(*queue_);
         done_.record(*queue_);
@@ -43,8 +43,8 @@ private:
 };
 
 PreparedCall prepare_compute(Compute const& step, CompileContext const& context) {
-    return context.queues == nullptr ? PreparedCall(HostCompute(step))
-                                     : PreparedCall(DeviceComputeStep(step, context.queues->compute, context.idle));
+    return context.queues == nullptr ? PreparedCall(HostCompute(step, *context.buffers))
+                                     : PreparedCall(DeviceComputeStep(step, context, context.queues->compute));
 }
 
 bool fits_int(Exchange const& exchange, Limits const& limits) {

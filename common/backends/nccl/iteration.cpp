@@ -79,14 +79,14 @@ void enqueue_on(DeviceQueue const& queue, DeviceCompute const& compute, Meanwhil
 
 }  // namespace
 
-Iteration::Iteration(std::vector<Item> items, Queues const& queues, Marking marking)
+Iteration::Iteration(std::vector<Item> items, Buffers const& buffers, Queues const& queues, Marking marking)
     : queues_(queues), marking_(marking) {
     entries_.reserve(items.size());  // events are pointed to
     for (Item& item : items) {
         DeviceQueue const& queue = item.computes() ? queues.computation : queues.communication;
-        auto const work = [](auto& call) -> decltype(Entry::work) {
+        auto const work = [&buffers](auto& call) -> decltype(Entry::work) {
             if constexpr (std::is_same_v<std::decay_t<decltype(call)>, Compute>) {
-                return DeviceCompute(call);
+                return DeviceCompute(call, buffers);
             } else {
                 return std::move(call);
             }

@@ -41,8 +41,8 @@ public:
         std::optional<DeviceEvent> order = {};  // for the other queue, where the mark cannot order
     };
 
-    /// Measures the device where the plan computes. Throws Error.
-    Iteration(std::vector<Item> items, Queues const& queues, Marking marking);
+    /// Measures the device where the plan computes. `buffers`: what it converts in. Throws Error.
+    Iteration(std::vector<Item> items, Buffers const& buffers, Queues const& queues, Marking marking);
 
     /// Afterwards all work is complete when the communication queue is.
     void enqueue(Meanwhile const& meanwhile);

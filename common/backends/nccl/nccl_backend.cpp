@@ -103,7 +103,8 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
         }
         registration = register_buffers(way.value(), plan, buffers, shared.bootstrap, shared.communicators);
     }
-    auto queued = std::make_unique<QueuedPlan>(plan, std::move(items).value(), method, std::move(registration), shared);
+    auto queued =
+        std::make_unique<QueuedPlan>(plan, buffers, std::move(items).value(), method, std::move(registration), shared);
     if (method.algorithm) {
         if (std::string reason = first_refusal(shared.bootstrap, queued->try_one_iteration()); !reason.empty()) {
             return Unsupported{std::move(reason)};

@@ -59,11 +59,11 @@ void Graph::launch(DeviceQueue const& queue) const {
     check(cudaGraphLaunch(executable_, stream_of(queue.native())), "cudaGraphLaunch");
 }
 
-QueuedPlan::QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,
-                       Shared const& shared)
+QueuedPlan::QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Item> items, Method const& method,
+                       Registration registration, Shared const& shared)
     : CompiledPlan(plan.steps.size()), shared_(shared), registration_(std::move(registration)),
       algorithm_(method.algorithm), forced_calls_(algorithm_ ? calls_of(*algorithm_, plan) : 0),
-      iteration_(std::move(items), shared.queues, method.graph ? Marking::external : Marking::plain),
+      iteration_(std::move(items), buffers, shared.queues, method.graph ? Marking::external : Marking::plain),
       started_(method.graph ? graph_begin_ : iteration_.begin()) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);

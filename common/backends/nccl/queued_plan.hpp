@@ -51,8 +51,8 @@ struct Shared {
 class QueuedPlan final : public CompiledPlan {
 public:
     /// method.graph: captured here, replayed by launch().
-    QueuedPlan(Plan const& plan, std::vector<Item> items, Method const& method, Registration registration,
-               Shared const& shared);
+    QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Item> items, Method const& method,
+               Registration registration, Shared const& shared);
     ~QueuedPlan() override;
     QueuedPlan(QueuedPlan const&) = delete;
     QueuedPlan& operator=(QueuedPlan const&) = delete;

@@ -91,7 +91,7 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     std::string unsupported;
     for (Step const& step : plan.steps) {
         if (auto const* compute = std::get_if<Compute>(&step.operation)) {
-            tasks.emplace_back(std::in_place_type<HostCompute>, *compute);
+            tasks.emplace_back(std::in_place_type<HostCompute>, *compute, buffers);
             continue;
         }
         Group const& group = plan.groups[*collective_group(step.operation)];

@@ -84,10 +84,10 @@ private:
     void add_compute(StepId id, Compute const& compute) {
         if (from_.device != nullptr) {
             add({Task::Kind::device_compute, true, id, size(tasks_.device_computes)}, before_step(id));
-            tasks_.device_computes.emplace_back(compute);
+            tasks_.device_computes.emplace_back(compute, from_.buffers);
         } else {
             add({Task::Kind::compute, true, id, size(tasks_.computes)}, before_step(id));
-            tasks_.computes.emplace_back(compute);
+            tasks_.computes.emplace_back(compute, from_.buffers);
         }
     }
 

@@ -49,6 +49,7 @@ struct Tasks {
 
 struct TaskSources {
     Plan const& plan;
+    Buffers const& buffers;
     std::vector<LoweredStep> const& steps;
     std::vector<StepMethod> const& step_methods;
     ChosenMethods const& methods;

@@ -122,9 +122,9 @@ public:
         resources.remote = methods.one_sided() ? std::make_unique<RemoteMemory>(plan, buffers, steps, made.value(),
                                                                                 matched, *first, worker)
                                                : nullptr;
-        Tasks tasks = build_tasks(
-            {plan, steps, made.value(), methods, matched, *first, resources.device.get(), resources.remote.get()},
-            *resources.messages, worker);
+        Tasks tasks = build_tasks({plan, buffers, steps, made.value(), methods, matched, *first, resources.device.get(),
+                                   resources.remote.get()},
+                                  *resources.messages, worker);
         return std::unique_ptr<CompiledPlan>(
             std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
     }

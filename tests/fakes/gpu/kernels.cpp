@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/fakes/gpu/kernels.hpp"
 
+#include "common/backend_kit/block_codec.hpp"
+#include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/backend_kit/host_reduce.hpp"
 #include "common/backend_kit/reduction_payload.hpp"
 #include "common/memory/device_gate.hpp"
@@ -94,6 +96,35 @@ Work reduction_input(void* const* arguments) {
     return [=] { payload.input(key, member, first, std::span(view(data), bytes)); };
 }
 
+Work convert(void* const* arguments) {
+    auto const* const rows = argument<DeviceRows const*>(arguments, 0);
+    auto const tables = argument<unsigned>(arguments, 1);
+    auto const blocks = argument<std::uint64_t>(arguments, 2);
+    auto const format = argument<BlockFormat>(arguments, 3);
+    auto const element = argument<Element>(arguments, 4);
+    auto const direction = argument<Conversion::Direction>(arguments, 5);
+    require_reachable_memory(rows, tables * sizeof(DeviceRows), "dlmb_convert, rows");
+    return [=] {
+        auto const* const table = reinterpret_cast<DeviceRows const*>(view(reinterpret_cast<std::byte const*>(rows)));
+        for (unsigned i = 0; i < tables; ++i) {
+            std::uint64_t const end = i + 1 < tables ? table[i + 1].first_block : blocks;
+            std::uint64_t const count = table[i].row_numbers;
+            auto* numbers = view(reinterpret_cast<std::byte*>(table[i].numbers));
+            auto* packed = view(reinterpret_cast<std::byte*>(table[i].packed));
+            for (std::uint64_t row = 0; row < (end - table[i].first_block) / format.blocks(count); ++row) {
+                PackedRow const place = PackedRow::at(packed, format, count);
+                if (direction == Conversion::Direction::pack) {
+                    host_pack(place, numbers, count, element, format);
+                } else {
+                    host_unpack(numbers, place, count, element, format);
+                }
+                numbers += count * size_of(element);
+                packed += format.row_bytes(count);
+            }
+        }
+    };
+}
+
 /// A cycle of this device is a nanosecond.
 Work spin(void* const* arguments) {
     std::chrono::nanoseconds const duration(argument<long long>(arguments, 0));
@@ -130,6 +161,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_reduce", reduce},
     {"dlmb_reduction_check", reduction_check},
     {"dlmb_reduction_input", reduction_input},
+    {"dlmb_convert", convert},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},
 };

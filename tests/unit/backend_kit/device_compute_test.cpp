@@ -56,7 +56,7 @@ protected:
 TEST_F(DeviceProducts, HaveTheShapeOfTheStep) {
     DeviceQueue queue;
     for (ProductShape const& shape : {ProductShape{48, 80, 16}, ProductShape{4096, 512, 1024}}) {
-        DeviceCompute const compute({1000, shape});
+        DeviceCompute const compute({1000, shape}, {});
         int const before = count();
         compute.start(queue);
         queue.drain();
@@ -74,8 +74,8 @@ TEST_F(DeviceProducts, HaveTheShapeOfTheStep) {
 
 TEST_F(DeviceProducts, OfStepsWithAnotherShapeLiveSideBySide) {
     DeviceQueue queue;
-    DeviceCompute const small({1000, ProductShape{8, 8, 8}});
-    DeviceCompute const large({1000, ProductShape{512, 512, 512}});
+    DeviceCompute const small({1000, ProductShape{8, 8, 8}}, {});
+    DeviceCompute const large({1000, ProductShape{512, 512, 512}}, {});
     small.start(queue);
     large.start(queue);
     small.start(queue);

@@ -18,6 +18,11 @@ TEST(DpParams, WrongValuesAreRefusedByName) {
     EXPECT_EQ(refusal({{"form", "reduce_scatter"}}, {8, 8}),
               "--form reduce_scatter: --scheme ddp only adds with allreduce; use megatron, zero1 or zero2");
     EXPECT_NE(refusal({{"model", "gpt-5"}}, {8, 8}).find("--model 'gpt-5': expected resnet-50"), std::string::npos);
+    EXPECT_EQ(refusal({{"quantize", "mxfp8"}}, {8, 8}),
+              "--quantize fp8:32:e8m0: these gradients are reduced by allreduce and no parameters are gathered; use "
+              "--scheme zero1, zero2, zero3 or fsdp, or megatron with --form reduce_scatter");
+    EXPECT_EQ(refusal({{"scheme", "fsdp"}, {"quantize", "mxfp8"}, {"in-flight", "5"}}, {8, 8}),
+              "--in-flight 5 with --quantize: at most 4, because a packed operation has twice the buffers");
     EXPECT_EQ(refusal({{"in-flight", "9"}}, {8, 8}), "--in-flight '9': expected a whole number from 1 to 8");
 }
 

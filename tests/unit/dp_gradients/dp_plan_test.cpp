@@ -104,5 +104,26 @@ TEST(DpPlan, OnlyWhatExceedsTheMemoryLimitSharesBuffers) {
     EXPECT_FALSE(fully_checked(plan_of("resnet-50", {{"memory-limit", "64M"}}, {4, 4})));
 }
 
+TEST(DpPlan, GatheredParametersArePackedInEveryScheme) {
+    WorldShape const world{4, 4};
+    for (char const* scheme : {"megatron", "zero1", "zero2", "zero3", "fsdp"}) {
+        Parameters const parameters{{"model", "flat"},          {"parameters", "1003"},        {"scheme", scheme},
+                                    {"form", "reduce_scatter"}, {"quantize", "int8:128:fp32"}, {"in-place", "on"}};
+        Plan const plan = plan_of("", parameters, world);
+        std::size_t gathers = 0;
+        for (Step const& step : plan.steps) {
+            if (auto const* const gather = std::get_if<AllGather>(&step.operation)) {
+                ++gathers;
+                Bytes const share = gather->bytes / 4;
+                EXPECT_GE(share, 251U + 2 * 4) << scheme;  // ceil(1003 / 4), or more with Megatron's padding
+                EXPECT_LE(share, 384U + 3 * 4) << scheme;
+            }
+        }
+        EXPECT_GE(gathers, 1U) << scheme;
+        auto const problems = validate(build_all(*make_pattern("", parameters, world), world, {}));
+        EXPECT_TRUE(problems.empty()) << scheme << ": " << problems.at(0).text;
+    }
+}
+
 }  // namespace
 }  // namespace dlmb::dp_gradients

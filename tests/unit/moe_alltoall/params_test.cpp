@@ -77,5 +77,18 @@ TEST(MoeParams, NoGroupsOrOneGroupOrNoLimitMeansNoGroupLimit) {
     EXPECT_TRUE(read({{"expert-groups", "8"}, {"group-limit", "4"}}, {1, 1}).group_limited());
 }
 
+TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
+    EXPECT_EQ(refusal({{"quantize", "int3"}}, {8, 8}).substr(0, 43), "--quantize 'int3': expected none, mxfp4, mx");
+    EXPECT_EQ(
+        refusal({{"element", "fp8"}, {"quantize-combine", "mxfp8"}}, {8, 8}),
+        "--quantize-combine fp8:32:e8m0: rows of --element fp8 are sent as they are; --element bf16 with --quantize "
+        "fp8:128:fp32 packs rows of the same size");
+    EXPECT_EQ(
+        refusal({{"wire", "node_dedup"}, {"quantize", "int4:32:fp32"}}, {16, 8}),
+        "--quantize int4:32:fp32: --wire node_dedup over 2 nodes hands rows on, which this pattern does not do with "
+        "packed ones; use --wire rank_dedup");
+    EXPECT_TRUE(read({{"quantize", "none"}}, {8, 8}).dispatch_packing == std::nullopt);
+}
+
 }  // namespace
 }  // namespace dlmb::moe_alltoall

@@ -123,5 +123,60 @@ TEST(PlanBuilder, EveryStepOfEveryRankIsSound) {
     }
 }
 
+// field.md 1.6: int4 moves ceil(n / 2) bytes and its scales, odd n included.
+TEST(PlanBuilder, PackedRowsMoveTheirCodesAndScalesOnly) {
+    constexpr std::uint64_t row_numbers = 201;
+    constexpr Bytes row_bytes = 101 + 7 * 4;
+    PlanBuilder builder(0);
+    GroupId const all = builder.group(test::world_group(3));
+    Packing const packing{{Code::int4, 32, ScaleType::fp32}, Element::bf16};
+    builder.packed_exchange(all, std::vector<std::uint64_t>{2, 0, 3}, std::vector<std::uint64_t>{2, 1, 0}, row_numbers,
+                            packing, "dispatch");
+    Plan const plan = std::move(builder).finish();
+    ASSERT_EQ(plan.steps.size(), 3U);
+    EXPECT_EQ(plan.steps[0].label, "pack.dispatch");
+    EXPECT_EQ(plan.steps[1].label, "dispatch");
+    EXPECT_EQ(plan.steps[2].label, "unpack.dispatch");
+    EXPECT_EQ(plan.steps[1].after, std::vector<StepId>{0});
+    EXPECT_EQ(plan.steps[2].after, std::vector<StepId>{1});
+    auto const& exchange = std::get<Exchange>(plan.steps[1].operation);
+    ASSERT_EQ(exchange.send.size(), 2U);
+    EXPECT_EQ(exchange.send[0].bytes, 2 * row_bytes);
+    EXPECT_EQ(exchange.send[1].bytes, 3 * row_bytes);
+    ASSERT_EQ(exchange.recv.size(), 2U);
+    EXPECT_EQ(exchange.recv[1].bytes, row_bytes);
+    EXPECT_TRUE(validate_rank(plan).empty());
+}
+
+TEST(PlanBuilder, PackedPartsOfAGatherAreRowsOfTheirRanks) {
+    PlanBuilder builder(1);
+    builder.in_place(true);
+    GroupId const all = builder.group(test::world_group(2));
+    Packing const packing{{Code::fp8, 128, ScaleType::e8m0}, Element::fp32};
+    builder.packed_all_gather(all, std::vector<std::uint64_t>{129, 7}, packing, "parameters");
+    builder.packed_all_gather(all, std::vector<std::uint64_t>{33, 33}, packing, "equal");
+    Plan const plan = std::move(builder).finish();
+    auto const& gather = std::get<AllGather>(plan.steps.at(1).operation);
+    EXPECT_EQ(gather.shares, (std::vector<Bytes>{129 + 2, 7 + 1}));
+    EXPECT_EQ(gather.bytes, 139U);
+    auto const& equal = std::get<AllGather>(plan.steps.at(4).operation);
+    EXPECT_TRUE(equal.shares.empty());
+    EXPECT_EQ(equal.bytes, 68U);
+    EXPECT_TRUE(validate_rank(plan).empty());
+}
+
+TEST(PlanBuilder, AStepThatSendsBeforeItsRowsArePackedIsFound) {
+    PlanBuilder builder(0);
+    GroupId const all = builder.group(test::world_group(2));
+    std::vector<std::uint64_t> const rows{1, 1};
+    builder.packed_exchange(all, rows, rows, 64, {{Code::int8, 32, ScaleType::fp32}, Element::bf16}, "dispatch");
+    Plan plan = std::move(builder).finish();
+    plan.steps[1].after.clear();
+    EXPECT_FALSE(validate_rank(plan).empty());
+    plan.steps[1].after = {0};
+    std::get<Compute>(plan.steps[0].operation).conversion->blocks[0].rows = 1000;
+    EXPECT_FALSE(validate_rank(plan).empty()) << "numbers beyond the end of their buffer";
+}
+
 }  // namespace
 }  // namespace dlmb

@@ -90,6 +90,20 @@ TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
     EXPECT_EQ(step(1, 0).at("after"), Json::array());
 }
 
+TEST(PlanDocument, WhatIsPackedIsNamedWithItsBytes) {
+    Plan plan;
+    plan.buffers = {{"numbers", 1000}, {"packed", 1000}};
+    Conversion const conversion{Conversion::Direction::unpack, {Code::int4, 32, ScaleType::e8m0}, Element::bf16, 0, 1,
+                                {{2, 33, 0, 0}, {1, 33, 0, 0}}};
+    plan.steps = {{Compute{.conversion = conversion}, {}, "unpack.dispatch"}};
+    Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
+    EXPECT_EQ(read.at("plans").at(0).at("steps").at(0).at("conversion"), (Json{{"direction", "unpack"},
+                                                                               {"format", "int4:32:e8m0"},
+                                                                               {"element", "bf16"},
+                                                                               {"number_bytes", 3 * 66},
+                                                                               {"packed_bytes", 3 * (17 + 2)}}));
+}
+
 TEST(PlanDocument, NoPlansGiveAnEmptyList) {
     EXPECT_EQ(Json::parse(plan_document(sample_plan_header(), std::vector<Plan>{})).at("plans"), Json::array());
 }

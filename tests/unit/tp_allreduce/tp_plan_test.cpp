@@ -117,5 +117,23 @@ TEST(TpPlan, OperationsAreThoseOfThePlan) {
     EXPECT_EQ(kinds({{"phase", "decode"}, {"logits", "argmax"}}), (std::vector{Kind::all_reduce}));
 }
 
+TEST(TpPlan, GathersOfActivationsArePackedAndNothingElse) {
+    WorldShape const world{4, 4};
+    Parameters const parameters{
+        {"sequence-parallel", "on"}, {"edges", "scatter"},        {"layers", "1"}, {"hidden", "33"},
+        {"sequence", "12"},          {"quantize", "int4:32:fp32"}};
+    Plan const plan = plan_of("", parameters, world);
+    std::size_t packs = 0;
+    for (Step const& step : plan.steps) {
+        packs += phase_of(step.label) == "pack" ? 1U : 0U;
+        if (auto const* const gather = std::get_if<AllGather>(&step.operation)) {
+            // 12 * 33 / 4 = 99 numbers of each rank: 50 bytes of codes and 4 scales.
+            EXPECT_EQ(gather->bytes, 4U * (50 + 16)) << step.label;
+        }
+    }
+    EXPECT_EQ(packs, 9U);  // 2 forward, 4 backward; logits and their backward, embedding
+    EXPECT_TRUE(validate(build_all(*make_pattern("", parameters, world), world, {})).empty());
+}
+
 }  // namespace
 }  // namespace dlmb::tp_allreduce

@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The functions that convert, by code and kind of number.
+#pragma once
+
+#include "common/backend_kit/block_codec.hpp"
+
+#include <array>
+
+namespace dlmb::codec_loop {
+
+struct Kernel {
+    void (*pack)(PackedRow to, std::byte const* numbers, std::uint64_t count, BlockFormat const& format);
+    void (*unpack)(std::byte* numbers, PackedRow from, std::uint64_t count, BlockFormat const& format);
+};
+using KernelRow = std::array<Kernel, 3>;   // bf16, fp16, fp32
+using Kernels = std::array<KernelRow, 5>;  // by Code
+
+/// For any processor of the architecture that the compiler makes code for.
+Kernels plain_kernels();
+// x86-64 only.
+Kernels avx2_kernels();
+Kernels avx512_kernels();
+
+/// For the widest vectors that the processor at hand has; the same bits by all of them. One file per architecture
+/// defines it.
+Kernels widest_kernels();
+
+}  // namespace dlmb::codec_loop
