@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -43,6 +44,7 @@ constexpr ParameterInfo infos[] = {
     {"rebalance", "placement before the iteration, from which experts move first: none or as --placement", "none"},
     {"expert-ffn", "rebalance: values between an expert's matrices, three of hidden times this; 0: unknown", "0"},
     {"probs", "on: an exchange of one fp32 routing probability per row follows each dispatch", "off"},
+    transform_parameter,
 };
 
 std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {
