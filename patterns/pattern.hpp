@@ -109,8 +109,9 @@ private:
 
 using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
 
-/// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX.
-enum class ParameterKind : std::uint8_t { plain, sizes };
+/// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX. sequence: a
+/// value may have commas; several values are given by several options.
+enum class ParameterKind : std::uint8_t { plain, sizes, sequence };
 
 /// One parameter: an option of the program (`--hidden`) and a key of its presets ("hidden").
 struct ParameterInfo {

@@ -7,6 +7,7 @@
 #include "common/sizes/inequality.hpp"
 #include "patterns/collective/byte_matrix.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -56,6 +57,7 @@ constexpr ParameterInfo infos[] = {
      "alltoallv, allgatherv, gatherv, scatterv, reduce_scatter, how uneven the ranks' shares are: balanced, "
      "lognormal:GINI, zipf:S, hot_rank:R, power_law:ALPHA, intra_host:R, file:PATH",
      "balanced"},
+    transform_parameter,
 };
 
 Element read_any_element(Parameters const& parameters) {
@@ -332,7 +334,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<Collective>(read_params(parameters, world), world);
+    return transformed(parameters, std::make_unique<Collective>(read_params(parameters, world), world));
 }
 
 constexpr std::string_view compute_parameters[] = {"compute", "compute-us", "compute-progress"};

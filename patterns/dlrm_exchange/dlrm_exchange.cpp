@@ -6,6 +6,7 @@
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -296,7 +297,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<DlrmExchange>(read_params(parameters, world));
+    return transformed(parameters, std::make_unique<DlrmExchange>(read_params(parameters, world)));
 }
 
 constexpr std::string_view phases[] = {"lengths",   "indices",  "lookup",      "forward",

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "patterns/dlrm_exchange/model.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -44,6 +45,7 @@ constexpr ParameterInfo infos[] = {
     {"cross", "low-rank cross layers before the top MLP: LAYERSxRANK; 0: none", "0"},
     {"lookup-ns", "time of the table lookup between indices and forward, ns; 0: left out", "0"},
     {"overlap", "on: top gradients are reduced beside the backward exchange; off: one step after the other", "on"},
+    transform_parameter,
 };
 
 LayoutRule read_rule(Parameters const& parameters) {

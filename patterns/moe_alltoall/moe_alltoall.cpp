@@ -9,6 +9,7 @@
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -267,7 +268,7 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
+    return transformed(parameters, std::make_unique<MoeAlltoall>(read_params(parameters, world), world));
 }
 
 constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack", "dispatch", "unpack", "combine"};

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -47,6 +48,7 @@ constexpr ParameterInfo infos[] = {
     {"quantize", "format of dispatched rows: none, mxfp8, fp8:128:fp32, int4:32:fp32 ... (README of the pattern)",
      "none"},
     {"quantize-combine", "format of combined rows, as --quantize", "none"},
+    transform_parameter,
 };
 
 std::size_t read_ep(Parameters const& parameters, std::size_t ranks, std::size_t experts) {

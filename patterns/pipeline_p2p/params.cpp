@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -47,6 +48,7 @@ constexpr ParameterInfo infos[] = {
      "compute: extra operations in idle time, [forward.|backward.]OPERATION[:BYTES]@US[xCOUNT]/...; none", "none"},
     {"bubble-reserve", "bubble-fill: percent of its time that an operation needs free beyond it", "5"},
     memory_limit_parameter,
+    transform_parameter,
 };
 
 void read_layout(Parameters const& parameters, WorldShape const& world, Params& params) {

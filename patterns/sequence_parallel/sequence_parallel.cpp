@@ -6,6 +6,7 @@
 #include "common/plan/builder.hpp"
 #include "patterns/model_file.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -40,6 +41,7 @@ constexpr ParameterInfo infos[] = {
     {"gradient-element", "ring: type in which dk and dv are added up on their way: bf16, fp16, fp32", "fp32"},
     {"compute-ns", "ring: time of attention over one block, overlapped with the transfer of the next; 0: none", "0"},
     memory_limit_parameter,
+    transform_parameter,
 };
 
 enum class Kind { ulysses, ring };
@@ -255,9 +257,10 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return std::make_unique<FixedPattern>(
-        operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
-        std::vector<Statistic>{{"sp", static_cast<double>(params.sp)}});
+    return transformed(parameters,
+                       std::make_unique<FixedPattern>(
+                           operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
+                           std::vector<Statistic>{{"sp", static_cast<double>(params.sp)}}));
 }
 
 constexpr std::string_view phases[] = {"forward", "backward"};

@@ -6,6 +6,7 @@
 #include "patterns/collective_queue.hpp"
 #include "patterns/model_file.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
 
@@ -48,6 +49,7 @@ constexpr ParameterInfo infos[] = {
     {"drafts", "decode: drafted tokens that one step checks; K multiply the batch by K + 1", "0"},
     {"steps", "decode: tokens generated in one iteration", "1"},
     memory_limit_parameter,
+    transform_parameter,
 };
 
 enum class Phase { training, prefill, decode };
@@ -350,9 +352,10 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return std::make_unique<FixedPattern>(
-        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
-        std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}});
+    return transformed(parameters, std::make_unique<FixedPattern>(
+                                       operations_of(params),
+                                       [params, world](Rank me) { return iteration_plan(params, world, me); },
+                                       std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",

@@ -7,6 +7,7 @@
 #include "common/backends/mpi/communicators.hpp"
 #include "common/backends/mpi/compile_plan.hpp"
 #include "common/backends/mpi/messages.hpp"
+#include "common/plan/builder.hpp"
 #include "tests/mpi/rig.hpp"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@ using Problems = std::vector<std::string>;
 Problems const none;
 
 constexpr std::string_view methods[] = {"default",
+                                        "reproducible",
                                         "alltoallv",
                                         "alltoallw",
                                         "isend_irecv",
@@ -126,6 +128,24 @@ TEST(MpiBackend, SplitsBlocksIntoMessagesOfTheChunkLimit) {
     Rig rig({.chunk_bytes = 1000});
     for (std::string_view const method : methods) {
         EXPECT_EQ(rig.run(dispatch_and_combine(rig), method), none) << method;
+    }
+}
+
+// Messages are cut as well, so that several are one step of the tree.
+TEST(MpiBackend, AddsInAFixedTree) {
+    Rig rig({.chunk_bytes = 1000});
+    for (bool const in_place : {false, true}) {
+        PlanBuilder builder(rig.me());
+        Group all;
+        for (Rank rank = 0; rank < rig.ranks(); ++rank) {
+            all.members.push_back(rank);
+        }
+        GroupId const group = builder.group(all);
+        builder.in_place(in_place);
+        StepId const sum = builder.all_reduce(group, 4004, Element::fp32, Reduction::sum, "sum");
+        Bytes const parts = Bytes{1200} * all.members.size();
+        (void)builder.reduce_scatter(group, parts, Element::bf16, Reduction::sum, "parts", {sum});
+        EXPECT_EQ(rig.run(std::move(builder).finish(), "reproducible"), none) << in_place;
     }
 }
 

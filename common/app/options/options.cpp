@@ -125,8 +125,12 @@ void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& 
         group
             .given<std::vector<std::string>>(fmt::format("{}--{}", letter, parameter.name), store,
                                              fmt::format("{} [{}]", parameter.help, parameter.value))
-            ->delimiter(',')
             ->type_name(parameter.kind == ParameterKind::sizes ? "SIZES" : "LIST");
+    if (parameter.kind == ParameterKind::sequence) {
+        option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    } else {
+        option->delimiter(',');
+    }
     if (is_switch) {
         option->expected(0, CLI::detail::expected_max_vector_size);  // "--in-place" alone means on, as OSU writes it
     }

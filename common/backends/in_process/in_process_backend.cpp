@@ -27,10 +27,11 @@ void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
 }
 
 bool is_done(Work const& work) {
-    return work.read == work.arrivals.size() && work.handed_back == work.outgoing.size();
+    return (!work.port || work.port->received) && work.read == work.arrivals.size() &&
+           work.handed_back == work.outgoing.size();
 }
 
-/// Method "copy": every thread copies what it receives straight from the sender's buffer. No lock, no allocation. Sends
+/// Every thread copies what it receives straight from the sender's buffer. No lock, no allocation. Sends
 /// are rendezvous: a step is complete when its receivers have copied. A plan that needs buffering hangs here.
 class CopyPlan final : public CompiledPlan {
 public:
@@ -64,6 +65,10 @@ private:
         if (work.compute) {
             work.compute->start();
         }
+        if (work.port) {
+            work.port->received = false;
+            work.port->aggregator->send(work.port->place, iteration_, work.port->operand);
+        }
         for (std::shared_ptr<Slot> const& slot : work.outgoing) {
             slot->post(iteration_);
         }
@@ -88,6 +93,9 @@ private:
 
     /// True when anything was read or came back.
     bool advance(Work& work) {
+        if (work.port) {
+            return receive(*work.port);
+        }
         std::size_t const before = work.read + work.handed_back;
         if (work.reduce) {
             reduce_arrivals(work, *work.reduce);
@@ -101,6 +109,15 @@ private:
             copy_block(work.reduce->result, work.reduce->scratch.data(), work.reduce->scratch.size());
         }
         return work.read + work.handed_back > before;
+    }
+
+    bool receive(Port& port) const {
+        if (port.received || !port.aggregator->complete(iteration_)) {
+            return false;
+        }
+        port.aggregator->receive(port.place, iteration_, port.result);
+        port.received = true;
+        return true;
     }
 
     void copy_arrivals(Work& work) {
@@ -138,16 +155,21 @@ private:
     bool moved_ = false;  // blocks, since the last call of idle(), without completing a step
 };
 
-constexpr std::array<MethodInfo, 1> method_table{
-    {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation}}};
+constexpr std::array<MethodInfo, 3> method_table{
+    {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation},
+     {"switch_single",
+      "an emulated switch adds what arrives to one buffer, in the order of arrival",
+      {OperationKind::all_reduce}},
+     {"switch_tree",
+      "an emulated switch adds what has arrived pair by pair, in the order of the ranks",
+      {OperationKind::all_reduce}}}};
 
-void check_method(MethodChoice const& method) {
-    if (method.name != "default") {
-        (void)find_method(method_table, "in_process", method.name);
-    }
+Aggregation read_method(MethodChoice const& method) {
+    std::size_t const row = method.name == "default" ? 0 : find_method(method_table, "in_process", method.name);
     if (!method.knobs.empty()) {
-        throw_unknown_knob("in_process", method_table[0], method, method.knobs.begin()->first);
+        throw_unknown_knob("in_process", method_table.at(row), method, method.knobs.begin()->first);
     }
+    return static_cast<Aggregation>(row);
 }
 
 /// Nodes of such ranks are made up: all of them share one machine.
@@ -169,7 +191,7 @@ public:
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {
-        check_method(method);
+        Aggregation const aggregation = read_method(method);
         if (!supports(buffers.kind)) {
             return Unsupported{fmt::format("in_process copies host memory only, not {}", dlmb::name_of(buffers.kind))};
         }
@@ -180,7 +202,7 @@ public:
         // Every compile has a rendezvous of its own; the slots live on in the plans of their two ranks.
         auto const rendezvous = std::static_pointer_cast<Rendezvous>(
             bootstrap_.share(bootstrap_.rank() == 0 ? std::make_shared<Rendezvous>() : nullptr));
-        std::vector<Work> schedule = make_schedule(plan, buffers, *rendezvous);
+        std::vector<Work> schedule = make_schedule(plan, buffers, *rendezvous, aggregation);
         bootstrap_.barrier();
         rendezvous->check(bootstrap_.rank());
         bootstrap_.barrier();  // all ranks fail together: none is left with a plan that cannot run

@@ -19,9 +19,10 @@ std::string described(std::optional<BlockEnd> const& end) {
 /// Makes the Work of one step, by operation.
 class StepCompiler {
 public:
-    StepCompiler(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous, StepMatch const& match, StepId step)
-        : plan_(plan), buffers_(buffers), rendezvous_(rendezvous), match_(match), step_(step),
-          text_(name_of(plan.steps[step].operation)) {}
+    StepCompiler(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous, Aggregation aggregation,
+                 StepMatch const& match, StepId step)
+        : plan_(plan), buffers_(buffers), rendezvous_(rendezvous), aggregation_(aggregation), match_(match),
+          step_(step), text_(name_of(plan.steps[step].operation)) {}
 
     Work compile() && {
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step_].operation);
@@ -102,6 +103,12 @@ private:
     void add(AllReduce const& reduce) {
         text_ += reduction_text(reduce);
         std::byte const* const mine = place(reduce.send, reduce.bytes);
+        if (aggregation_ != Aggregation::none) {
+            work_.port = Port{rendezvous_.aggregator(match_, aggregation_, members(reduce.group).size(), reduce),
+                              static_cast<std::size_t>(rank_in(plan_.groups.at(reduce.group), plan_.me).value()), mine,
+                              place(reduce.recv, reduce.bytes)};
+            return;
+        }
         begin_reducing(reduce, reduce.bytes);
         for (Rank const peer : members(reduce.group)) {
             post(peer, mine, reduce.bytes);
@@ -197,6 +204,7 @@ private:
     Plan const& plan_;
     Buffers const& buffers_;
     Rendezvous& rendezvous_;
+    Aggregation aggregation_;
     StepMatch const& match_;
     StepId step_;
     std::string text_;
@@ -220,6 +228,21 @@ std::shared_ptr<Slot> Rendezvous::reader(BlockKey const& key, BlockEnd end) {
     return meeting.slot;
 }
 
+std::shared_ptr<Aggregator> Rendezvous::aggregator(StepMatch const& step, Aggregation how, std::size_t hosts,
+                                                   AllReduce const& operation) {
+    std::string asked = fmt::format("allreduce {} {} of {} B", name_of(operation.element), name_of(operation.reduction),
+                                    operation.bytes);
+    std::lock_guard const lock(mutex_);
+    auto& [aggregator, first] = aggregators_[step];
+    if (aggregator == nullptr) {
+        aggregator = std::make_shared<Aggregator>(how, hosts, operation.bytes, operation.element, operation.reduction);
+        first = std::move(asked);
+    } else if (asked != first) {
+        throw Error(fmt::format("one rank asks the switch for an {}, another one for an {}", first, asked));
+    }
+    return aggregator;
+}
+
 void Rendezvous::check(Rank rank) const {
     std::lock_guard const lock(mutex_);
     for (auto const& [key, meeting] : meetings_) {
@@ -233,11 +256,12 @@ void Rendezvous::check(Rank rank) const {
     }
 }
 
-std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous) {
+std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous,
+                                Aggregation aggregation) {
     std::vector<StepMatch> const matches = match_steps(plan);
     std::vector<Work> schedule;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        schedule.push_back(StepCompiler(plan, buffers, rendezvous, matches[step], step).compile());
+        schedule.push_back(StepCompiler(plan, buffers, rendezvous, aggregation, matches[step], step).compile());
     }
     return schedule;
 }

@@ -9,6 +9,7 @@
 #include "common/backend_kit/backend.hpp"
 #include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/step_match.hpp"
+#include "common/backends/in_process/aggregator.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -89,6 +90,10 @@ public:
     std::shared_ptr<Slot> sender(BlockKey const& key, BlockEnd end, std::byte const* data);
     std::shared_ptr<Slot> reader(BlockKey const& key, BlockEnd end);
 
+    /// The switch of a step, the same for all who ask. Throws Error where two ranks ask for different ones.
+    std::shared_ptr<Aggregator> aggregator(StepMatch const& step, Aggregation how, std::size_t hosts,
+                                           AllReduce const& operation);
+
     /// When all ranks have registered: throws Error for the first block of `rank` whose two ends do not fit.
     void check(Rank rank) const;
 
@@ -99,6 +104,7 @@ private:
         std::optional<BlockEnd> reader;
     };
     std::map<BlockKey, Meeting> meetings_;
+    std::map<StepMatch, std::pair<std::shared_ptr<Aggregator>, std::string>> aggregators_;  // and what it is asked for
     mutable std::mutex mutex_;
 };
 
@@ -116,17 +122,29 @@ struct Reducing {
     std::vector<std::byte> scratch;  // holds the result until all have read, when send and receive memory overlap
 };
 
+/// A host's place at an emulated switch.
+struct Port {
+    std::shared_ptr<Aggregator> aggregator;
+    std::size_t place = 0;
+    std::byte const* operand = nullptr;
+    std::byte* result = nullptr;
+    bool received = false;  // in this iteration
+};
+
 /// One step.
 struct Work {
     std::vector<std::shared_ptr<Slot>> outgoing;
     std::vector<Arrival> arrivals;
     std::optional<Reducing> reduce;
+    std::optional<Port> port;
     std::optional<HostCompute> compute;
     std::size_t read = 0;         // of this iteration: arrivals that are done
     std::size_t handed_back = 0;  // of this iteration: outgoing slots that came back
 };
 
 /// By step. Registers this rank's ends of all blocks at `rendezvous`. Throws Error for places outside the buffers.
-[[nodiscard]] std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous);
+/// `aggregation`: how allreduces are done.
+[[nodiscard]] std::vector<Work> make_schedule(Plan const& plan, Buffers const& buffers, Rendezvous& rendezvous,
+                                              Aggregation aggregation);
 
 }  // namespace dlmb::in_process

@@ -25,6 +25,7 @@ Method nonblocking();
 Method pairwise();
 Method persistent();
 Method put();
+Method reproducible();
 Method staged();
 Method threads();
 
@@ -33,8 +34,8 @@ namespace {
 /// The first row that has an operation, and takes all blocks of it, is the default for it.
 std::span<Method const> rows() {
     static std::array const table{
-        alltoall(),   alltoallv(), alltoallw(), blocking(),   isend_irecv(), pairwise(),  neighbor(), nonblocking(),
-        persistent(), put(),       get(),       accumulate(), staged(),      algorithm(), threads(),
+        alltoall(),   alltoallv(), alltoallw(), blocking(),   isend_irecv(),  pairwise(), neighbor(),  nonblocking(),
+        persistent(), put(),       get(),       accumulate(), reproducible(), staged(),   algorithm(), threads(),
     };
     return table;
 }

@@ -82,6 +82,7 @@ struct Method {
     bool whole_exchanges = false;         // an exchange cannot be cut into several calls
     bool nonblocking_reductions = false;  // never makes the blocking calls
     bool one_sided = false;               // its steps have windows
+    bool host_memory = false;             // the host reads and writes the payload itself
 };
 
 /// What all members of a group do together.

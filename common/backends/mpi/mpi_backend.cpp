@@ -163,6 +163,10 @@ private:
                                "copies it",
                                method.row->info.name, name_of(buffers.kind));
         }
+        if (on_device(buffers.kind) && method.row->host_memory) {
+            return fmt::format("mpi: {}: the host adds, and cannot read {} memory; method staged:by={}",
+                               method.row->info.name, name_of(buffers.kind), method.row->info.name);
+        }
         std::string why_not;
         if (method.row->kind == MethodKind::staged) {
             images = staging_buffers_.of(plan, buffers, bootstrap_.local_size(), why_not);

@@ -1,0 +1,69 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/backends/in_process/aggregator.hpp"
+
+#include "common/backend_kit/host_reduce.hpp"
+
+#include <cstring>
+
+namespace dlmb::in_process {
+namespace {
+
+void copy_bytes(std::byte* to, std::byte const* from, Bytes bytes) {
+    if (bytes > 0) {
+        std::memcpy(to, from, bytes);
+    }
+}
+
+}  // namespace
+
+Aggregator::Aggregator(Aggregation how, std::size_t hosts, Bytes bytes, Element element, Reduction reduction)
+    : how_(how), hosts_(hosts), bytes_(bytes), element_(element), reduction_(reduction), traffic_(hosts) {
+    for (Buffers& each : buffers_) {
+        each.sums.resize(how == Aggregation::tree ? hosts * bytes : bytes);
+    }
+}
+
+void Aggregator::send(std::size_t place, std::uint64_t iteration, std::byte const* operand) {
+    Buffers& into = buffers_[iteration % 2];
+    if (how_ == Aggregation::tree) {
+        copy_bytes(into.sums.data() + place * bytes_, operand, bytes_);  // nobody else's
+    }
+    traffic_[place].sent += bytes_;
+    std::lock_guard const lock(mutex_);
+    if (how_ == Aggregation::single) {
+        add(into, operand);
+    }
+    if (++into.arrived == hosts_) {
+        if (how_ == Aggregation::tree) {
+            join(into);
+        }
+        into.arrived = 0;
+        joined_[iteration % 2].store(iteration, std::memory_order_release);
+    }
+}
+
+void Aggregator::receive(std::size_t place, std::uint64_t iteration, std::byte* result) {
+    copy_bytes(result, buffers_[iteration % 2].sums.data(), bytes_);
+    traffic_[place].received += bytes_;
+}
+
+void Aggregator::add(Buffers& into, std::byte const* operand) {
+    if (into.arrived == 0) {
+        copy_bytes(into.sums.data(), operand, bytes_);
+    } else {
+        host_reduce(into.sums.data(), operand, bytes_, element_, reduction_);
+    }
+}
+
+/// Neighbours first: ((0 + 1) + (2 + 3)) + ((4 + 5) + 6).
+void Aggregator::join(Buffers& into) {
+    for (std::size_t width = 1; width < hosts_; width *= 2) {
+        for (std::size_t left = 0; left + width < hosts_; left += 2 * width) {
+            host_reduce(into.sums.data() + left * bytes_, into.sums.data() + (left + width) * bytes_, bytes_, element_,
+                        reduction_);
+        }
+    }
+}
+
+}  // namespace dlmb::in_process

@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "patterns/transformed.hpp"
+
+#include "common/base/error.hpp"
+#include "common/plan/transform.hpp"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace dlmb {
+namespace {
+
+class TransformedPattern final : public Pattern {
+public:
+    TransformedPattern(std::unique_ptr<Pattern> pattern, std::vector<Transform> transforms)
+        : pattern_(std::move(pattern)), transforms_(std::move(transforms)) {}
+
+    [[nodiscard]] RankSetup setup_of(Rank source, Draw draw) const override { return pattern_->setup_of(source, draw); }
+    [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
+                             std::span<SetupCounts const> received_counts) const override {
+        return transformed(pattern_->build(me, draw, own, received_counts), transforms_);
+    }
+    [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> summed) const override {
+        return pattern_->statistics(summed);
+    }
+    [[nodiscard]] std::vector<OperationUse> operations() const override { return pattern_->operations(); }
+    [[nodiscard]] bool draws_differ() const override { return pattern_->draws_differ(); }
+    [[nodiscard]] std::vector<std::string> remarks() const override { return pattern_->remarks(); }
+    [[nodiscard]] OsuProgram osu_program() const override { return pattern_->osu_program(); }
+
+private:
+    std::unique_ptr<Pattern> pattern_;
+    std::vector<Transform> transforms_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pattern> transformed(Parameters const& parameters, std::unique_ptr<Pattern> pattern) {
+    auto const text = parameters.find(transform_parameter.name);
+    if (text == parameters.end()) {
+        throw Error("parameter 'transform' was not resolved");
+    }
+    std::vector<Transform> transforms = parse_transforms(text->second);
+    for (Transform const& transform : transforms) {
+        std::string const reason = why_not_applicable(transform, pattern->operations());
+        if (!reason.empty()) {
+            throw UsageError(fmt::format("--transform {}: {}", transform.text, reason));
+        }
+    }
+    return transforms.empty() ? std::move(pattern)
+                              : std::make_unique<TransformedPattern>(std::move(pattern), std::move(transforms));
+}
+
+}  // namespace dlmb
