@@ -76,6 +76,7 @@ public:
         }
         while (!events_.empty()) {
             auto const event = events_.pop();
+            now_ = event.time;
             ++count_;
             switch (event.what.kind()) {
             case EventKind::run:
@@ -94,7 +95,7 @@ public:
                 end_flows(event.time);
                 break;
             }
-            finish_joins();
+            run_what_is_due();
         }
         if (left_ > 0) {
             complain();
@@ -123,7 +124,7 @@ private:
             become_ready(task, rank);
         }
         first_.clear();
-        finish_joins();
+        run_what_is_due();
     }
 
     void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
@@ -137,6 +138,8 @@ private:
     void become_ready(TaskId task, std::uint32_t rank) {
         if (takes_no_time(tasks_[task].kind)) {
             joins_.push_back({task, rank});
+        } else if (tasks_[task].time <= now_) {
+            due_.push_back({task, rank});
         } else {
             push(tasks_[task].time, EventKind::run, task, rank);
         }
@@ -157,6 +160,16 @@ private:
         }
     }
 
+    /// What became ready for the present, without a way through the queue of events: the first one first.
+    void run_what_is_due() {
+        finish_joins();
+        for (std::size_t next = 0; next < due_.size(); ++next) {
+            ++count_;
+            run_task(due_[next].id, due_[next].rank, now_);
+            finish_joins();
+        }
+        due_.clear();
+    }
     void finish_joins() {
         while (!joins_.empty()) {
             auto const [task, rank] = joins_.back();
@@ -223,7 +236,7 @@ private:
             Picoseconds const begin = occupy(task, rank, now, overhead);
             start(task, rank, begin);
             if (is.amount > machine_.eager_limit) {
-                end(is.match, static_cast<std::uint32_t>(is.peer), begin + overhead);
+                end(is.match, place_of(is.peer), begin + overhead);
             }
             end(task, rank, begin + overhead);
             break;
@@ -247,6 +260,10 @@ private:
     [[nodiscard]] Nic& nic_of(Task const& task, std::uint32_t rank) { return nics_[nic_number(task, rank)]; }
     [[nodiscard]] std::size_t nic_number(Task const& task, std::uint32_t rank) const {
         return static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.nics) + task.nic;
+    }
+    /// Where the tasks of a rank of the world are.
+    [[nodiscard]] std::uint32_t place_of(Rank rank) const {
+        return static_cast<std::uint32_t>(program_.representative_of(rank));
     }
     [[nodiscard]] bool by_network(Rank from, Rank to) const {
         return network_ != nullptr && machine_.level_of(from, to) >= Level::group;
@@ -291,7 +308,7 @@ private:
         if (flows) {
             push(begin + busy, EventKind::flow, task, rank);
         } else {
-            push(begin + busy + costs.latency, EventKind::arrive, task, static_cast<std::uint32_t>(is.peer));
+            push(begin + busy + costs.latency, EventKind::arrive, task, place_of(is.peer));
         }
         start(task, rank, begin);
         if (is.amount <= machine_.eager_limit) {
@@ -376,7 +393,7 @@ private:
             Task const& sent = tasks_[send];
             Picoseconds const latency =
                 machine_.parameters(from, sent.peer, sent.amount).latency + network_->extra_latency(from, sent.peer);
-            push(now + latency, EventKind::arrive, send, static_cast<std::uint32_t>(sent.peer));
+            push(now + latency, EventKind::arrive, send, place_of(sent.peer));
         }
         if (Picoseconds const next = network_->next_end(); next != never) {
             expect_flow(next);
@@ -393,8 +410,8 @@ private:
         throw Error("simulation: tasks are left over that wait for nothing");
     }
 
-    struct Join {
-        TaskId task;
+    struct Ready {
+        TaskId id;
         std::uint32_t rank;
     };
     struct Flow {
@@ -413,7 +430,9 @@ private:
     bool starts_are_waited_for_;
     EventQueue<Happening> events_;
     std::uint64_t count_ = 0;
-    std::vector<Join> joins_;
+    Picoseconds now_ = 0;
+    std::vector<Ready> joins_;
+    std::vector<Ready> due_;
     std::vector<TaskId> first_;
     std::vector<Flow> flows_;
     std::vector<FlowId> free_flows_;
@@ -443,13 +462,16 @@ void check_durations(Program const& program, Machine const& machine) {
 Simulation simulate(Program program, Machine const& machine, Network* network) {
     check(machine);
     check_durations(program, machine);
+    if (network != nullptr && program.ranks() < program.world) {
+        throw Error("simulation: ranks that stand for others cannot share the links of a network");
+    }
     Simulation simulation;
     simulation.program = std::move(program);
     Simulator simulator(simulation.program, machine, network);
     simulator.run();
     simulation.events = simulator.events();
-    for (std::size_t rank = 0; rank + 1 < simulation.program.first_task.size(); ++rank) {
-        simulation.busy.push_back(simulator.busy(rank));
+    for (Rank rank = 0; rank < simulation.program.world; ++rank) {
+        simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
     analyse(simulation, machine);
     return simulation;
