@@ -97,21 +97,25 @@ PlanSource checked(std::string const& what, PlanSource const& plans) {
 
 }  // namespace
 
-void print_plans(PatternType const& type, Options const& options, TextSink const& sink) {
+PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who) {
     Options in_any_memory = options;
     in_any_memory.memory = {MemoryKind::host};
     std::vector<SweepPoint> const points = expand_sweep(type, in_any_memory, options.ranks);
     if (points.size() != 1) {
         throw UsageError(
-            fmt::format("--plan: prints one point, the options name {}; give one preset and one value each (of "
-                        "sizes N:N)",
-                        points.size()));
+            fmt::format("{}: takes one point, the options name {}; give one preset and one value each (of sizes N:N)",
+                        who, points.size()));
     }
     SweepPoint const& point = points.front();
     WorldShape const world = world_of(options);
     Draw const draw{options.seed, 0};
-    std::unique_ptr<Pattern> const pattern = make_pattern(type, point, world);
-    PlanSource const plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
+    std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
+    PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
+    return {point, world, draw, std::move(pattern), std::move(plans)};
+}
+
+void print_plans(PatternType const& type, Options const& options, TextSink const& sink) {
+    auto const [point, world, draw, pattern, plans] = planned_point(type, options, "--plan");
     if (*options.plan == PlanFormat::goal) {
         write_goal(plans, sink);
         return;

@@ -6,8 +6,11 @@
 #pragma once
 
 #include "common/app/options/options.hpp"
+#include "common/app/sweep.hpp"
+#include "common/plan/plan_source.hpp"
 #include "patterns/pattern.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,18 @@ namespace dlmb::app {
 
 [[nodiscard]] std::string version_text(std::string_view program);
 [[nodiscard]] std::string preset_table(PatternType const& type);
+
+/// The plans of all ranks at one point of a sweep.
+struct PlannedPoint {
+    SweepPoint point;
+    WorldShape world;
+    Draw draw;
+    std::unique_ptr<Pattern> pattern;
+    PlanSource plans;  // of `pattern`; checked against each other where all of them fit into memory
+};
+
+/// Throws UsageError, whose text starts with `who` asks, when the options name more than one point.
+[[nodiscard]] PlannedPoint planned_point(PatternType const& type, Options const& options, std::string_view who);
 
 /// Writes the plans rank by rank. Throws UsageError when the options name more than one point, before anything is
 /// written.

@@ -19,5 +19,6 @@ void add_fit(CLI::App& program, int& exit_code);
 void add_guidelines(CLI::App& program, int& exit_code);
 void add_points(CLI::App& program, int& exit_code);
 void add_search(CLI::App& program, int& exit_code);
+void add_time(CLI::App& program, int& exit_code);
 
 }  // namespace dlmb::app::predict

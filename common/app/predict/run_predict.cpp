@@ -8,11 +8,13 @@
 namespace dlmb::app {
 
 int run_predict(int argc, char** argv) {
-    CLI::App program{"Predicts times of collectives on more nodes than were measured, with an error that is known",
-                     "dlmb_predict"};
+    CLI::App program{
+        "Predicts times on more nodes than were measured: of collectives by a fitted model, with an error that is "
+        "known, and of any plan by simulation",
+        "dlmb_predict"};
     int exit_code = exit_ok;
     for (auto const add : {predict::add_cross_validate, predict::add_fit, predict::add_guidelines, predict::add_points,
-                           predict::add_search}) {
+                           predict::add_search, predict::add_time}) {
         add(program, exit_code);
     }
     return run_subcommands(program, argc, argv, exit_code);

@@ -17,6 +17,8 @@ constexpr std::uint64_t goal_picoseconds = 1000;  // of a nanosecond
 
 class GoalProgram {
 public:
+    explicit GoalProgram(int ranks) : builder_(ProgramBuilder::Matching::first_in_first_out, ranks) {}
+
     void add(goal::Line const& line) {
         if (std::holds_alternative<goal::RankBegins>(line)) {
             builder_.begin_rank();
@@ -72,7 +74,7 @@ private:
         tasks_.push_back({first, builder_.add(task, static_cast<std::uint32_t>(tag))});
     }
 
-    ProgramBuilder builder_{ProgramBuilder::Matching::first_in_first_out};
+    ProgramBuilder builder_;
     std::vector<Ends> tasks_;  // by statement of the present rank
 };
 
@@ -80,12 +82,17 @@ private:
 
 Program read_goal(std::string_view text, std::string_view name) {
     goal::LineReader lines(most_goal_ranks);
-    GoalProgram program;
+    std::optional<GoalProgram> program;
     std::size_t number = 0;
     for (std::string_view const line : split(text, "\n")) {
         ++number;
         try {
-            program.add(lines.read(line));
+            goal::Line const is = lines.read(line);
+            if (auto const* world = std::get_if<goal::World>(&is)) {
+                program.emplace(world->ranks);
+            } else if (program) {
+                program->add(is);
+            }
         } catch (UsageError const& error) {
             throw UsageError(fmt::format("{}, line {}: {}", name, number, error.what()));
         }
@@ -94,7 +101,7 @@ Program read_goal(std::string_view text, std::string_view name) {
         if (std::string const missing = lines.missing(); !missing.empty()) {
             throw UsageError(missing);
         }
-        return std::move(program).finish();
+        return std::move(*program).finish();
     } catch (UsageError const& error) {
         throw UsageError(fmt::format("{}: {}", name, error.what()));
     }

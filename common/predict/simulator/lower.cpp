@@ -42,7 +42,8 @@ private:
 
 class Lowering {
 public:
-    explicit Lowering(LoweringChoice const& choice) : choice_(choice) {
+    Lowering(LoweringChoice const& choice, int ranks)
+        : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks) {
         for (auto const& [kind, name] : choice.algorithms) {
             std::vector<std::string> known = algorithms::names_for(kind);
             if (kind == OperationKind::exchange) {
@@ -83,7 +84,7 @@ private:
         begin_ = builder_.add({.kind = TaskKind::call});
         wait_for_earlier_steps(begin_);
         OperationKind const kind = kind_of(operation);
-        std::string const& name = algorithm_of(kind);
+        std::string const& name = algorithm_of(choice_, kind);
         last_.clear();
         auto const* exchange = std::get_if<Exchange>(&operation);
         if (exchange != nullptr && (name == "linear" || name == "pairwise")) {
@@ -102,15 +103,6 @@ private:
             builder_.require(end, task);
         }
         step_end_.push_back(end);
-    }
-
-    [[nodiscard]] std::string const& algorithm_of(OperationKind kind) const {
-        static std::string const automatic = "auto";
-        static std::string const linear = "linear";
-        auto const chosen = choice_.algorithms.find(kind);
-        return chosen != choice_.algorithms.end() ? chosen->second
-               : kind == OperationKind::exchange  ? linear
-                                                  : automatic;
     }
 
     void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro) {
@@ -244,7 +236,7 @@ private:
     };
 
     LoweringChoice const& choice_;
-    ProgramBuilder builder_{ProgramBuilder::Matching::in_order};
+    ProgramBuilder builder_;
     Tags tags_;
     Plan const* plan_ = nullptr;
     Step const* step_ = nullptr;
@@ -258,9 +250,19 @@ private:
 
 }  // namespace
 
-Program lower(PlanSource const& plans, LoweringChoice const& choice) {
-    Lowering lowering(choice);
-    plans.each([&](Plan const& plan) { lowering.add(plan); });
+std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind) {
+    static std::string const automatic = "auto";
+    static std::string const linear = "linear";
+    auto const chosen = choice.algorithms.find(kind);
+    return chosen != choice.algorithms.end() ? chosen->second : kind == OperationKind::exchange ? linear : automatic;
+}
+
+Program lower(PlanSource const& plans, LoweringChoice const& choice, int period) {
+    auto const ranks = static_cast<int>(plans.ranks());
+    Lowering lowering(choice, ranks);
+    for (Rank rank = 0; rank < (period == 0 ? ranks : period); ++rank) {
+        lowering.add(plans.of(rank));
+    }
     return std::move(lowering).finish();
 }
 

@@ -23,7 +23,10 @@ struct LoweringChoice {
     int outstanding = 8;
 };
 
-/// Asks for each plan once. Throws UsageError for an algorithm that does not exist or does not do the operation.
-[[nodiscard]] Program lower(PlanSource const& plans, LoweringChoice const& choice);
+[[nodiscard]] std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind);
+
+/// The first `period` ranks stand for all (symmetry.hpp); 0: each for itself. Asks for each of their plans once. Throws
+/// UsageError for an algorithm that does not exist or does not do the operation.
+[[nodiscard]] Program lower(PlanSource const& plans, LoweringChoice const& choice, int period = 0);
 
 }  // namespace dlmb::predict

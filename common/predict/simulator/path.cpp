@@ -37,6 +37,9 @@ public:
                 seen[label] = true;
             }
         }
+        for (Rank rank = program_.ranks(); rank < program_.world; ++rank) {
+            simulation_.ends.push_back(simulation_.ends[static_cast<std::size_t>(program_.representative_of(rank))]);
+        }
         join_phases(phases, seen);
         if (last != no_task) {
             follow(last);
@@ -62,7 +65,7 @@ private:
     }
     [[nodiscard]] Picoseconds end_of(TaskId task, Rank rank) const {
         Task const& is = tasks_[task];
-        return waits_for_receive(is) ? cpu_end(is.match, is.peer) : cpu_end(task, rank);
+        return waits_for_receive(is) ? cpu_end(is.match, program_.representative_of(is.peer)) : cpu_end(task, rank);
     }
 
     /// Labels "phase.a" and "phase.b" are one phase.
@@ -95,7 +98,7 @@ private:
         bool whole = true;  // not only its start is on the path
         while (true) {
             if (whole && waits_for_receive(tasks_[task])) {
-                rank = tasks_[task].peer;
+                rank = program_.representative_of(tasks_[task].peer);
                 task = tasks_[task].match;
             }
             Task const& is = tasks_[task];
@@ -124,7 +127,7 @@ private:
                 whole = false;
                 break;
             case Cause::message:
-                rank = is.peer;
+                rank = program_.representative_of(is.peer);
                 add_way(before, rank, is.time);
                 add_work(before, rank);
                 whole = false;
@@ -164,7 +167,7 @@ private:
         simulation_.split.latency += latency;
         simulation_.split.bandwidth += bytes;
         simulation_.split.contention += until - begin - latency - bytes;
-        add(PathPiece::What::way, is.peer, task, begin, until);
+        add(PathPiece::What::way, program_.representative_of(is.peer), task, begin, until);
     }
 
     Simulation& simulation_;
@@ -192,7 +195,9 @@ std::string_view name_of(PathPiece::What what) {
 }
 
 void analyse(Simulation& simulation, Machine const& machine) {
-    simulation.messages = simulation.program.messages;
+    Program const& program = simulation.program;
+    simulation.messages =
+        program.messages * static_cast<std::uint64_t>(program.world) / static_cast<std::uint64_t>(program.ranks());
     Analysis(simulation, machine).run();
 }
 

@@ -113,7 +113,7 @@ void ProgramBuilder::match_messages() {
     std::vector<std::size_t> first(ranks + 1, 0);
     for (Task const& task : program_.tasks) {
         if (task.kind == TaskKind::send) {
-            ++first[static_cast<std::size_t>(task.peer) + 1];
+            ++first[static_cast<std::size_t>(program_.representative_of(task.peer)) + 1];
         }
     }
     std::partial_sum(first.begin(), first.end(), first.begin());
@@ -127,10 +127,12 @@ void ProgramBuilder::match_messages() {
     for (TaskId task = 0; task < program_.task_count(); ++task) {
         Task const& is = program_.tasks[task];
         if (is.kind == TaskKind::send) {
-            sent[place[static_cast<std::size_t>(is.peer)]++] = {task, tags_[message]};
+            sent[place[static_cast<std::size_t>(program_.representative_of(is.peer))]++] = {task, tags_[message]};
         }
         message += is_message(is) ? 1U : 0U;
     }
+    bool const few = program_.ranks() < program_.world;
+    auto const ahead = [this](Rank from, Rank to) { return (to - from + program_.world) % program_.world; };
     message = 0;
     std::vector<End> sends;
     std::vector<End> receives;
@@ -142,12 +144,13 @@ void ProgramBuilder::match_messages() {
             while (program_.first_task[static_cast<std::size_t>(from) + 1] <= sent[each].task) {
                 ++from;
             }
-            sends.push_back({from, sent[each].tag, sent[each].task});
+            TaskId const task = sent[each].task;
+            sends.push_back({few ? ahead(from, program_.tasks[task].peer) : from, sent[each].tag, task});
         }
         for (TaskId task = program_.first_task[rank]; task < program_.first_task[rank + 1]; ++task) {
             Task const& is = program_.tasks[task];
             if (is.kind == TaskKind::recv) {
-                receives.push_back({is.peer, tags_[message], task});
+                receives.push_back({few ? ahead(is.peer, static_cast<Rank>(rank)) : is.peer, tags_[message], task});
             }
             message += is_message(is) ? 1U : 0U;
         }

@@ -78,8 +78,11 @@ struct Program {
     int cpus = 1;              // of each rank
     int nics = 1;
     std::uint64_t messages = 0;
+    int world = 0;  // ranks; where they are more than those with tasks, rank r does as r mod ranks() does
 
+    /// That have tasks of their own.
     [[nodiscard]] int ranks() const { return static_cast<int>(first_task.size()) - 1; }
+    [[nodiscard]] Rank representative_of(Rank rank) const { return rank < ranks() ? rank : rank % ranks(); }
     [[nodiscard]] std::size_t task_count() const { return tasks.size() - 1; }
     [[nodiscard]] Rank rank_of(TaskId task) const;
     [[nodiscard]] std::string const& label_of(Rank rank, TaskId task) const;
@@ -87,14 +90,15 @@ struct Program {
     [[nodiscard]] std::string describe(TaskId task) const;
 };
 
-/// Writes a Program rank by rank, from 0.
+/// Writes a Program rank by rank, from 0, which is all of them or those that stand for all.
 class ProgramBuilder {
 public:
     /// in_order: the k-th send from a to b with a tag and the k-th receive are one message. first_in_first_out: so are
     /// the send that arrives first and the receive that is posted first; the task in front of each receive is its post.
     enum class Matching : std::uint8_t { in_order, first_in_first_out };
 
-    explicit ProgramBuilder(Matching matching) : matching_(matching) {}
+    /// `world`: ranks; fewer may be written, which then stand for all.
+    ProgramBuilder(Matching matching, int world) : matching_(matching) { program_.world = world; }
 
     void begin_rank();
     void begin_step(std::string_view label);
@@ -115,7 +119,7 @@ private:
     };
     /// An end of a message at the rank that receives it.
     struct End {
-        Rank from;
+        Rank from;  // how far ahead in the world the receiver is, where few ranks stand for all
         std::uint32_t tag;
         TaskId task;
     };

@@ -223,7 +223,7 @@ private:
             Picoseconds const begin = occupy(task, rank, now, overhead);
             start(task, rank, begin);
             if (is.amount > machine_.eager_limit) {
-                end(is.match, static_cast<std::uint32_t>(is.peer), begin + overhead);
+                end(is.match, place_of(is.peer), begin + overhead);
             }
             end(task, rank, begin + overhead);
             break;
@@ -247,6 +247,10 @@ private:
     [[nodiscard]] Nic& nic_of(Task const& task, std::uint32_t rank) { return nics_[nic_number(task, rank)]; }
     [[nodiscard]] std::size_t nic_number(Task const& task, std::uint32_t rank) const {
         return static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.nics) + task.nic;
+    }
+    /// Where the tasks of a rank of the world are.
+    [[nodiscard]] std::uint32_t place_of(Rank rank) const {
+        return static_cast<std::uint32_t>(program_.representative_of(rank));
     }
     [[nodiscard]] bool by_network(Rank from, Rank to) const {
         return network_ != nullptr && machine_.level_of(from, to) >= Level::group;
@@ -291,7 +295,7 @@ private:
         if (flows) {
             push(begin + busy, EventKind::flow, task, rank);
         } else {
-            push(begin + busy + costs.latency, EventKind::arrive, task, static_cast<std::uint32_t>(is.peer));
+            push(begin + busy + costs.latency, EventKind::arrive, task, place_of(is.peer));
         }
         start(task, rank, begin);
         if (is.amount <= machine_.eager_limit) {
@@ -376,7 +380,7 @@ private:
             Task const& sent = tasks_[send];
             Picoseconds const latency =
                 machine_.parameters(from, sent.peer, sent.amount).latency + network_->extra_latency(from, sent.peer);
-            push(now + latency, EventKind::arrive, send, static_cast<std::uint32_t>(sent.peer));
+            push(now + latency, EventKind::arrive, send, place_of(sent.peer));
         }
         if (Picoseconds const next = network_->next_end(); next != never) {
             expect_flow(next);
@@ -443,13 +447,16 @@ void check_durations(Program const& program, Machine const& machine) {
 Simulation simulate(Program program, Machine const& machine, Network* network) {
     check(machine);
     check_durations(program, machine);
+    if (network != nullptr && program.ranks() < program.world) {
+        throw Error("simulation: ranks that stand for others cannot share the links of a network");
+    }
     Simulation simulation;
     simulation.program = std::move(program);
     Simulator simulator(simulation.program, machine, network);
     simulator.run();
     simulation.events = simulator.events();
-    for (std::size_t rank = 0; rank + 1 < simulation.program.first_task.size(); ++rank) {
-        simulation.busy.push_back(simulator.busy(rank));
+    for (Rank rank = 0; rank < simulation.program.world; ++rank) {
+        simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
     analyse(simulation, machine);
     return simulation;

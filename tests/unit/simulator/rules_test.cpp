@@ -117,7 +117,8 @@ TEST(SimulatorRules, LargeSendsEndWithTheirReceive) {
 // Messages of one tag are met in the order in which they arrive, not in that of the file.
 TEST(SimulatorRules, MessagesOfOneTagAreFirstInFirstOut) {
     EXPECT_THAT(ends_of("num_ranks 2\nrank 0 {\nw: calc 100\na: send 16b to 1 tag 5\na requires w\n"
-                        "b: send 8b to 1 tag 5\n}\nrank 1 {\nc: recv 8b from 0 tag 5\nd: recv 16b from 0 tag 5\n"
+                        "b: send 8b to 1 tag 5\n}\nrank 1 {\nc: recv 8b from 0 tag 5\n"
+                        "d: recv 16b from 0 tag 5\n"
                         "d requires c\n}\n",
                         machine_of(10, 0, 0, 0)),
                 ElementsAre(100, 110));

@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/predict/simulator/from_model.hpp"
+
+#include "common/base/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr double picoseconds_per_us = 1e6;
+constexpr double femtoseconds_per_us = 1e9;
+
+}  // namespace
+
+Machine machine_of(MachineModel const& model, int ranks_per_node) {
+    auto const us = [&model](Parameter parameter) {
+        return std::exp(model.best.parameters[static_cast<std::size_t>(parameter)]);
+    };
+    auto const ps = [](double microseconds) -> Picoseconds { return std::llround(microseconds * picoseconds_per_us); };
+    auto const fs = [](double microseconds) -> FemtosecondsPerByte {
+        return std::llround(microseconds * femtoseconds_per_us);
+    };
+    double const latency = us(Parameter::latency);
+    double const overhead = std::min(us(Parameter::message), latency / 2);
+    auto const segments = [&](double more_latency, double byte) {
+        LogGopsParameters eager{ps(latency - 2 * overhead + more_latency), ps(overhead), ps(us(Parameter::message)),
+                                fs(byte), 0};
+        LogGopsParameters rendezvous = eager;
+        rendezvous.latency += ps(us(Parameter::rendezvous));
+        return std::vector<SizeSegment>{{static_cast<Bytes>(model.eager_bytes), eager}, {.parameters = rendezvous}};
+    };
+    Machine machine;
+    for (std::size_t level = 0; level < machine.levels.size(); ++level) {
+        bool const inside = level <= static_cast<std::size_t>(Level::node);
+        machine.levels[level] =
+            inside ? segments(0, us(Parameter::inside)) : segments(us(Parameter::hop), us(Parameter::byte));
+    }
+    machine.ranks_per_node = ranks_per_node;
+    machine.eager_limit = static_cast<Bytes>(model.eager_bytes);
+    machine.reduce_per_byte = fs(us(Parameter::reduce));
+    machine.copy_per_byte = fs(us(Parameter::copy));
+    machine.call = ps(us(Parameter::call));
+    return machine;
+}
+
+}  // namespace dlmb::predict

@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A fitted machine model as a machine of the simulator. The model prices rounds, LogGOPS messages:
+//
+//     o of a message       message_us, but at most half of latency_us, so that L + 2 o stays what a round costs
+//     L between nodes      latency_us + hop_us - 2 o, and rendezvous_us more for messages beyond the eager limit
+//     L inside a node      latency_us - 2 o, and the same more
+//     g                    message_us
+//     G                    byte_us between nodes, inside_byte_us inside
+//     gamma, copy, call    reduce_byte_us, copy_byte_us, call_us
+//
+// Left out: hops beyond the first (hop_us), bytes by distance (far_byte_us), shared links (link_ratio), and the factors
+// of implementations.
+#pragma once
+
+#include "common/predict/machine_model.hpp"
+#include "common/predict/simulator/machine.hpp"
+
+namespace dlmb::predict {
+
+/// `ranks_per_node` consecutive ranks share a node.
+[[nodiscard]] Machine machine_of(MachineModel const& model, int ranks_per_node);
+
+}  // namespace dlmb::predict

@@ -1,0 +1,142 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages per second of the simulator, seconds to make the program (plans and lowering) and to run it, and memory, at
+// 1024, 4096 and 16384 ranks: allreduce of 1 MiB by each algorithm, and the dispatch of an MoE layer. Seconds are those
+// of the processor. In a ring the ranks of a node stand for all: the rate is of the messages that were simulated. A
+// process for each case, so that the high-water mark of memory is its own.
+//
+//     simulator_speed [CASE RANKS]
+#include "common/base/units.hpp"
+#include "common/predict/simulator/simulation.hpp"
+#include "common/predict/simulator/symmetry.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <exception>
+#include <numeric>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dlmb::predict {
+namespace {
+
+constexpr std::array<std::string_view, 4> cases{"recursive_doubling", "knomial", "ring", "dispatch"};
+constexpr int ranks_per_node = 8;
+constexpr std::array<int, 3> rank_counts{1024, 4096, 16384};
+
+double peak_mib() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+Machine cluster() {
+    Machine machine = uniform_machine({2'000'000, 300'000, 100'000, 40'000, 0});
+    machine.ranks_per_node = ranks_per_node;
+    machine.levels[static_cast<std::size_t>(Level::node)].front().parameters = {500'000, 200'000, 0, 5'000, 0};
+    machine.reduce_per_byte = 20'000;
+    return machine;
+}
+
+PlanSource all_reduce(int ranks) {
+    return {static_cast<std::size_t>(ranks), [ranks](Rank me) {
+                Plan plan;
+                plan.me = me;
+                plan.groups.resize(1);
+                plan.groups[0].members.resize(static_cast<std::size_t>(ranks));
+                std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
+                plan.buffers = {{"send", Bytes{1} << 20U}, {"recv", Bytes{1} << 20U}};
+                AllReduce const step{0, {0, 0}, {1, 0}, Bytes{1} << 20U, Element::fp32, Reduction::sum};
+                plan.steps = {{step, {}, "allreduce", -1}};
+                return plan;
+            }};
+}
+
+/// The messages of the dispatch of deepseek-v3 by node_dedup: one, of a size of its own, to the rank of the same place
+/// on each other node. Routing the tokens of all ranks to get the very sizes takes longer than all that is measured
+/// here.
+PlanSource dispatch(int ranks) {
+    return {static_cast<std::size_t>(ranks), [ranks](Rank me) {
+                Plan plan;
+                plan.me = me;
+                plan.groups.resize(1);
+                plan.groups[0].members.resize(static_cast<std::size_t>(ranks));
+                std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
+                plan.buffers = {{"send", Bytes{1} << 30U}, {"recv", Bytes{1} << 30U}};
+                auto const rows = [](Rank from, Rank to) { return static_cast<Bytes>(1 + (from * 7 + to * 13) % 16); };
+                Exchange step{0, 0, 1, {}, {}};
+                for (Rank peer = me % ranks_per_node; peer < ranks; peer += ranks_per_node) {
+                    if (peer != me) {
+                        step.send.push_back({peer, 0, 7168 * rows(me, peer)});
+                        step.recv.push_back({peer, 0, 7168 * rows(peer, me)});
+                    }
+                }
+                plan.steps = {{step, {}, "dispatch", -1}};
+                return plan;
+            }};
+}
+
+/// Of this process: what the work costs, however busy the machine is.
+double cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+void measure(std::string const& name, int ranks) {
+    double const start = cpu_seconds();
+    LoweringChoice choice;
+    if (name != "dispatch") {
+        choice.algorithms = {{OperationKind::all_reduce, name}};
+    }
+    PlanSource const plans = name == "dispatch" ? dispatch(ranks) : all_reduce(ranks);
+    Program program = lower(plans, choice, period_of(plans, choice, ranks_per_node));
+    auto const simulated = static_cast<double>(program.messages);
+    double const made = cpu_seconds() - start;
+    double const begin = cpu_seconds();
+    Simulation const simulation = simulate(std::move(program), cluster());
+    double const ran = cpu_seconds() - begin;
+    fmt::print("{:<20} {:>7} {:>12} {:>9.2f} {:>9.2f} {:>14.2f} {:>8.0f} {:>14.3f}\n", name, ranks, simulation.messages,
+               made, ran, simulated / ran / 1e6, peak_mib(), static_cast<double>(simulation.time) / 1e6);
+    std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace dlmb::predict
+
+int main(int argc, char** argv) {
+    try {
+        if (argc == 3) {
+            dlmb::predict::measure(argv[1], dlmb::parse_whole<int>(argv[2]).value_or(0));
+            return 0;
+        }
+        fmt::print("{:<20} {:>7} {:>12} {:>9} {:>9} {:>14} {:>8} {:>14}\n", "case", "ranks", "messages", "made (s)",
+                   "ran (s)", "10^6 per s", "MiB", "predicts (us)");
+        std::fflush(stdout);
+        for (std::string_view const each : dlmb::predict::cases) {
+            for (int const ranks : dlmb::predict::rank_counts) {
+                if (pid_t const child = fork(); child == 0) {
+                    dlmb::predict::measure(std::string(each), ranks);
+                    _exit(0);
+                } else {
+                    int status = 0;
+                    waitpid(child, &status, 0);
+                    if (status != 0) {
+                        fmt::print("{:<20} {:>7} failed\n", each, ranks);
+                    }
+                }
+            }
+        }
+        return 0;
+    } catch (std::exception const& error) {
+        fmt::print(stderr, "simulator_speed: error: {}\n", error.what());
+        return 1;
+    }
+}

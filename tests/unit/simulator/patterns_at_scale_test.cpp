@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The long form of patterns_test.cpp: every preset on 2 to 1,024 ranks.
+#include "tests/unit/simulator/simulated_patterns.hpp"
+
+namespace dlmb::predict {
+namespace {
+
+TEST(SimulatedPatternsAtScale, EveryPresetRunsToItsEndOn2To1024Ranks) {
+    for (int const ranks : {2, 3, 4, 16, 64, 256, 1024}) {
+        int run = 0;
+        for (PatternType const* type : pattern_types()) {
+            std::vector<std::string> presets{""};
+            for (Preset const& preset : presets_of(*type)) {
+                presets.push_back(preset.name);
+            }
+            for (std::string const& preset : presets) {
+                SCOPED_TRACE(std::string(type->name) + ' ' + preset + " on " + std::to_string(ranks) + " ranks");
+                if (auto const simulation = simulated(*type, preset, ranks, small_cluster())) {
+                    expect_sound(*simulation);
+                    ++run;
+                }
+            }
+        }
+        EXPECT_GT(run, 4) << ranks;
+    }
+}
+
+}  // namespace
+}  // namespace dlmb::predict
