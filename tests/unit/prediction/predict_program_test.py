@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict fit, points and cross-validate as a person or a script runs them.
+"""dlmb_predict fit, points, cross-validate and time as a person or a script runs them.
 
 usage: predict_program_test.py DLMB_PREDICT
 """
@@ -151,6 +151,52 @@ class Predict(unittest.TestCase):
         self.assertEqual(row[2], "5")
         self.assertLess(int(row[3]), 30)
         self.refused(64, "more than 256 nodes", "cross-validate", self.table, "--system", "made", "--max-nodes", 256)
+
+    def test_time_simulates_goal_text_to_the_nanosecond(self):
+        goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "c0: calc 100", "c0 requires r0", "}"])
+        machine = ("--latency", 2000, "--overhead", 1000, "--gap-per-byte", 1)
+        answer = json.loads(self.call("time", "--goal", goal, *machine, "--json").stdout)
+        self.assertEqual(answer["ends_ps"], [1_000_000, 4_109_000])
+        split = answer["critical_path"]["split"]
+        self.assertEqual(sum(split.values()), answer["time_ps"])
+        self.assertEqual(split["latency_ps"], 2_000_000)
+        self.assertIn("4.109 us", self.call("time", "--goal", goal, *machine).stdout)
+        self.refused(64, "has no other end", "time", "--goal", self.write("bad.goal", goal.read_text().replace("tag 1", "tag 2", 1).splitlines()), *machine)
+        self.refused(64, "line 2", "time", "--goal", self.write("bad.goal", ["num_ranks 2", "rank 1 {"]), *machine)
+        self.refused(64, "say what messages cost", "time", "--goal", goal)
+        self.refused(64, "--preset", "time", "--goal", goal, *machine, "--preset", "x")
+
+    def test_time_simulates_the_plans_of_a_pattern(self):
+        asked = ("time", "collective", "--operation", "allreduce", "--message-size", "4096:4096", "--ranks", 16, "--algorithm", "allreduce=recursive_doubling")
+        machine = ("--latency", "node=500,system=2000", "--overhead", 300, "--gap-per-byte", 0.04, "--ranks-per-node", 4, "--json")
+        first = self.call(*asked, *machine)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        answer = json.loads(first.stdout)
+        # Two rounds inside the node, two between nodes; 4095 further bytes of 0.04 ns in each.
+        self.assertEqual(answer["time_ps"], 2 * 500_000 + 2 * 2_000_000 + 4 * (2 * 300_000 + 163_800))
+        self.assertEqual(answer["messages"], 64)
+        self.assertEqual(self.call(*asked, *machine).stdout, first.stdout)
+        self.refused(64, "nearest: ring", *asked[:-1], "allreduce=rings", *machine)
+        self.refused(64, "unknown pattern", "time", "moe", *machine)
+        self.refused(64, "level", *asked, "--latency", "rack=5")
+        self.refused(64, "takes one point", *asked[:5], "8:16", *asked[6:], *machine)
+        self.refused(64, "expected nanoseconds", *asked, "--latency", -1)
+
+    def test_time_takes_a_fitted_model_and_knows_where_it_was_measured(self):
+        self.assertEqual(self.fit().returncode, 0)
+        asked = ("time", "collective", "--operation", "allreduce", "--message-size", "1M:1M", "--ranks", 64, "--ranks-per-node", 1, "--machine", self.model)
+        done = self.call(*asked, "--algorithm", "allreduce=ring")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Extrapolated from 32 to 64 nodes, x2", done.stdout)
+        time = json.loads(self.call(*asked, "--algorithm", "allreduce=ring", "--json").stdout)["time_ps"] / 1e6
+        self.assertLess(abs(math.log(time / time_us("ring_ompi", 64, 1 << 20))), 0.4)
+        model = json.loads(self.model.read_text())
+        for error in model["error"]["held_out"]:
+            error["median"] = 0.5
+        self.model.write_text(json.dumps(model))
+        self.refused(69, "held-out error of allreduce is 50 %", *asked)
+        self.assertEqual(self.call(*asked, "--force").returncode, 0)
+        self.refused(64, "both say what messages cost", *asked, "--latency", 5)
 
 
 if __name__ == "__main__":
