@@ -17,7 +17,7 @@ constexpr std::uint64_t goal_picoseconds = 1000;  // of a nanosecond
 
 class GoalProgram {
 public:
-    explicit GoalProgram(int ranks) : builder_(ProgramBuilder::Matching::first_in_first_out, ranks) {}
+    explicit GoalProgram(int ranks) : builder_(ProgramBuilder::Matching::first_in_first_out, ranks, ranks) {}
 
     void add(goal::Line const& line) {
         if (std::holds_alternative<goal::RankBegins>(line)) {

@@ -42,8 +42,8 @@ private:
 
 class Lowering {
 public:
-    Lowering(LoweringChoice const& choice, int ranks)
-        : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks) {
+    Lowering(LoweringChoice const& choice, int ranks, int written)
+        : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks, written) {
         for (auto const& [kind, name] : choice.algorithms) {
             std::vector<std::string> known = algorithms::names_for(kind);
             if (kind == OperationKind::exchange) {
@@ -259,8 +259,9 @@ std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind
 
 Program lower(PlanSource const& plans, LoweringChoice const& choice, int period) {
     auto const ranks = static_cast<int>(plans.ranks());
-    Lowering lowering(choice, ranks);
-    for (Rank rank = 0; rank < (period == 0 ? ranks : period); ++rank) {
+    int const written = period == 0 ? ranks : period;
+    Lowering lowering(choice, ranks, written);
+    for (Rank rank = 0; rank < written; ++rank) {
         lowering.add(plans.of(rank));
     }
     return std::move(lowering).finish();

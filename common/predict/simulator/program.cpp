@@ -96,6 +96,20 @@ void ProgramBuilder::end_rank() {
         program_.edges[place[wait.earlier - first]++] = {wait.task, wait.at_start};
     }
     waits_.clear();
+    if (program_.first_task.size() == 1) {
+        expect_more_of_the_same();
+    }
+}
+
+/// Memory for ranks like the first one, which is not touched before it is needed. A vector that grows holds all twice.
+void ProgramBuilder::expect_more_of_the_same() {
+    constexpr std::size_t eighths = 9;
+    auto const expected = [this](std::size_t of_one) {
+        return std::min<std::size_t>(of_one * static_cast<std::size_t>(written_) / 8 * eighths + 64, most_tasks);
+    };
+    program_.tasks.reserve(expected(program_.tasks.size()));
+    program_.edges.reserve(expected(program_.edges.size()));
+    tags_.reserve(expected(tags_.size()));
 }
 
 Program ProgramBuilder::finish() && {

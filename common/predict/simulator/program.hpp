@@ -97,8 +97,10 @@ public:
     /// the send that arrives first and the receive that is posted first; the task in front of each receive is its post.
     enum class Matching : std::uint8_t { in_order, first_in_first_out };
 
-    /// `world`: ranks; fewer may be written, which then stand for all.
-    ProgramBuilder(Matching matching, int world) : matching_(matching) { program_.world = world; }
+    /// `world`: ranks. `written`: of which so many are written and stand for all.
+    ProgramBuilder(Matching matching, int world, int written) : matching_(matching), written_(written) {
+        program_.world = world;
+    }
 
     void begin_rank();
     void begin_step(std::string_view label);
@@ -125,12 +127,14 @@ private:
     };
 
     void end_rank();
+    void expect_more_of_the_same();
     void match_messages();
     void match_rank(std::vector<End>& sends, std::vector<End>& receives);
     void match(End const& send, End const& receive);
     void share_queue(std::span<End const> sends, std::span<End const> receives);
 
     Matching matching_;
+    int written_;
     Program program_;
     std::vector<Wait> waits_;          // of the present rank
     std::vector<std::uint32_t> tags_;  // by message in the order of tasks

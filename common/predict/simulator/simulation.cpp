@@ -76,6 +76,7 @@ public:
         }
         while (!events_.empty()) {
             auto const event = events_.pop();
+            now_ = event.time;
             ++count_;
             switch (event.what.kind()) {
             case EventKind::run:
@@ -94,7 +95,7 @@ public:
                 end_flows(event.time);
                 break;
             }
-            finish_joins();
+            run_what_is_due();
         }
         if (left_ > 0) {
             complain();
@@ -123,7 +124,7 @@ private:
             become_ready(task, rank);
         }
         first_.clear();
-        finish_joins();
+        run_what_is_due();
     }
 
     void push(Picoseconds time, EventKind kind, TaskId id, std::uint32_t rank) {
@@ -137,6 +138,8 @@ private:
     void become_ready(TaskId task, std::uint32_t rank) {
         if (takes_no_time(tasks_[task].kind)) {
             joins_.push_back({task, rank});
+        } else if (tasks_[task].time <= now_) {
+            due_.push_back({task, rank});
         } else {
             push(tasks_[task].time, EventKind::run, task, rank);
         }
@@ -157,6 +160,16 @@ private:
         }
     }
 
+    /// What became ready for the present, without a way through the queue of events: the first one first.
+    void run_what_is_due() {
+        finish_joins();
+        for (std::size_t next = 0; next < due_.size(); ++next) {
+            ++count_;
+            run_task(due_[next].id, due_[next].rank, now_);
+            finish_joins();
+        }
+        due_.clear();
+    }
     void finish_joins() {
         while (!joins_.empty()) {
             auto const [task, rank] = joins_.back();
@@ -397,8 +410,8 @@ private:
         throw Error("simulation: tasks are left over that wait for nothing");
     }
 
-    struct Join {
-        TaskId task;
+    struct Ready {
+        TaskId id;
         std::uint32_t rank;
     };
     struct Flow {
@@ -417,7 +430,9 @@ private:
     bool starts_are_waited_for_;
     EventQueue<Happening> events_;
     std::uint64_t count_ = 0;
-    std::vector<Join> joins_;
+    Picoseconds now_ = 0;
+    std::vector<Ready> joins_;
+    std::vector<Ready> due_;
     std::vector<TaskId> first_;
     std::vector<Flow> flows_;
     std::vector<FlowId> free_flows_;

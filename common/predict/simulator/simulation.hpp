@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Runs a program on a machine, event by event. Integer picoseconds; what happens at one time happens in the order in
-// which it was found to happen, so that the same program gives the same times always. Per rank there is a clock per
-// processor (cpu) and a sending and a receiving clock per NIC (tx, rx). s: bytes of a message, but at least 1.
+// Runs a program on a machine, event by event. Integer picoseconds. Ties are broken by the order in which events were
+// found, what is ready at once before the others, so that the same program always gives the same times. Per rank there
+// is a clock per processor (cpu) and a sending and a receiving clock per NIC (tx, rx). s: bytes of a message, but at
+// least 1.
 //
 //   calc     start = max(ready, cpu); cpu = end = start + d
 //   send     start = max(ready, cpu, tx); cpu = start + o + (s-1) O; tx = start + g + (s-1) G; the first byte is at the
