@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Messages per second of the simulator, seconds to make the program (plans and lowering) and to run it, and memory, at
-// 1024, 4096 and 16384 ranks: allreduce of 1 MiB by each algorithm, and the dispatch of an MoE layer. Seconds are those
-// of the processor. In a ring the ranks of a node stand for all: the rate is of the messages that were simulated. A
-// process for each case, so that the high-water mark of memory is its own.
+// 1024, 4096 and 16384 ranks: allreduce of 1 MiB by each algorithm, the dispatch of an MoE layer in groups of 256
+// ranks, and the same over all ranks (33 million messages at 16384). Seconds are those of the processor. In a ring the
+// ranks of a node stand for all: the rate is of the messages that were simulated. A process for each case, so that the
+// high-water mark of memory is its own.
 //
 //     simulator_speed [CASE RANKS]
 #include "common/base/units.hpp"
+#include "common/plan/world.hpp"
 #include "common/predict/simulator/simulation.hpp"
 #include "common/predict/simulator/symmetry.hpp"
 
@@ -27,7 +29,7 @@
 namespace dlmb::predict {
 namespace {
 
-constexpr std::array<std::string_view, 4> cases{"recursive_doubling", "knomial", "ring", "dispatch"};
+constexpr std::array<std::string_view, 5> cases{"recursive_doubling", "knomial", "ring", "dispatch", "exchange"};
 constexpr int ranks_per_node = 8;
 constexpr std::array<int, 3> rank_counts{1024, 4096, 16384};
 
@@ -59,28 +61,37 @@ PlanSource all_reduce(int ranks) {
             }};
 }
 
-/// The messages of the dispatch of deepseek-v3 by node_dedup: one, of a size of its own, to the rank of the same place
-/// on each other node. Routing the tokens of all ranks to get the very sizes takes longer than all that is measured
-/// here.
-PlanSource dispatch(int ranks) {
-    return {static_cast<std::size_t>(ranks), [ranks](Rank me) {
+/// In groups of so many ranks: a message of its own size to the rank of the same place on each other node, and to each
+/// rank of the node. In groups of 256 it is the dispatch of deepseek-v3 by node_dedup (docs/performance.md: 40 messages
+/// of a rank); to route the tokens of all ranks, which gives the very sizes, takes longer than all that is measured.
+PlanSource exchange(int ranks, int group) {
+    return {static_cast<std::size_t>(ranks), [ranks, group](Rank me) {
                 Plan plan;
                 plan.me = me;
-                plan.groups.resize(1);
-                plan.groups[0].members.resize(static_cast<std::size_t>(ranks));
-                std::iota(plan.groups[0].members.begin(), plan.groups[0].members.end(), 0);
+                plan.groups = {consecutive_group({ranks, ranks_per_node}, me, std::min(group, ranks))};
                 plan.buffers = {{"send", Bytes{1} << 30U}, {"recv", Bytes{1} << 30U}};
                 auto const rows = [](Rank from, Rank to) { return static_cast<Bytes>(1 + (from * 7 + to * 13) % 16); };
                 Exchange step{0, 0, 1, {}, {}};
-                for (Rank peer = me % ranks_per_node; peer < ranks; peer += ranks_per_node) {
-                    if (peer != me) {
-                        step.send.push_back({peer, 0, 7168 * rows(me, peer)});
-                        step.recv.push_back({peer, 0, 7168 * rows(peer, me)});
+                Rank place = 0;
+                for (Rank const peer : plan.groups[0].members) {
+                    bool const talks =
+                        peer % ranks_per_node == me % ranks_per_node || peer / ranks_per_node == me / ranks_per_node;
+                    if (talks && peer != me) {
+                        step.send.push_back({place, 0, 7168 * rows(me, peer)});
+                        step.recv.push_back({place, 0, 7168 * rows(peer, me)});
                     }
+                    ++place;
                 }
-                plan.steps = {{step, {}, "dispatch", -1}};
+                plan.steps = {{step, {}, "exchange", -1}};
                 return plan;
             }};
+}
+
+PlanSource plans_of_case(std::string const& name, int ranks) {
+    constexpr int experts = 256;
+    return name == "dispatch"   ? exchange(ranks, experts)
+           : name == "exchange" ? exchange(ranks, ranks)
+                                : all_reduce(ranks);
 }
 
 /// Of this process: what the work costs, however busy the machine is.
@@ -93,10 +104,10 @@ double cpu_seconds() {
 void measure(std::string const& name, int ranks) {
     double const start = cpu_seconds();
     LoweringChoice choice;
-    if (name != "dispatch") {
+    if (name != "dispatch" && name != "exchange") {
         choice.algorithms = {{OperationKind::all_reduce, name}};
     }
-    PlanSource const plans = name == "dispatch" ? dispatch(ranks) : all_reduce(ranks);
+    PlanSource const plans = plans_of_case(name, ranks);
     Program program = lower(plans, choice, period_of(plans, choice, ranks_per_node));
     auto const simulated = static_cast<double>(program.messages);
     double const made = cpu_seconds() - start;

@@ -195,7 +195,7 @@ class Predict(unittest.TestCase):
             error["median"] = 0.5
         self.model.write_text(json.dumps(model))
         self.refused(69, "held-out error of allreduce is 50 %", *asked)
-        self.assertEqual(self.call(*asked, "--force").returncode, 0)
+        self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "both say what messages cost", *asked, "--latency", 5)
 
 

@@ -115,13 +115,17 @@ private:
         int const domain = std::max(
             {1, machine.ranks_per_numa, machine.ranks_per_socket, machine.ranks_per_node, machine.ranks_per_group});
         int const period = period_of(planned.plans, choice_, domain);
-        print(simulate(lower(planned.plans, choice_, period), machine), title,
-              {{"pattern", pattern_},
-               {"preset", planned.point.preset},
-               {"parameters", planned.point.parameters},
-               {"ranks", planned.world.ranks},
-               {"ranks_per_node", planned.world.ranks_per_node},
-               {"seed", planned.draw.seed}});
+        SimulationContext context{{"pattern", pattern_},
+                                  {"preset", planned.point.preset},
+                                  {"parameters", planned.point.parameters},
+                                  {"ranks", planned.world.ranks},
+                                  {"ranks_per_node", planned.world.ranks_per_node},
+                                  {"seed", planned.draw.seed}};
+        if (model_) {
+            context["machine_model"] = {
+                {"system", model_->system}, {"most_nodes", model_->most_nodes}, {"forced", force_ || model_->forced}};
+        }
+        print(simulate(lower(planned.plans, choice_, period), machine), title, context);
         if (model_ && !json_) {
             int const nodes = planned.world.ranks / std::max(1, planned.world.ranks_per_node);
             if (nodes > model_->most_nodes) {
