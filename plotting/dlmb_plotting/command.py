@@ -24,7 +24,7 @@ PICTURE_FORMATS = ("png", "svg", "pdf")
 IN_A_PICTURE = Limits(charts=12)
 REPORT = "report"
 ALL = "all"
-FILES = "result files (*.jsonl), plans, tuning tables, comparisons (*.json), or folders of them"
+FILES = "result files (*.jsonl), plans, tuning tables, comparisons, predicted scaling (*.json), or folders of them"
 
 
 def positive(text: str) -> float:

@@ -27,18 +27,21 @@ void FairSharing::change(LinkId link) {
 }
 
 void FairSharing::add(Flow flow, std::vector<WayLink> const& way) {
-    if (flow >= flows_.size()) {
-        flows_.resize(flow + 1);
+    if (flow >= ways_.size()) {
+        ways_.resize(flow + 1);
+        rates_.resize(flow + 1);
+        bottlenecks_.resize(flow + 1);
+        status_.resize(flow + 1);
     }
-    FlowState& state = flows_[flow];
-    state.way = way;
-    state.places.clear();
-    state.rate = 0;
-    state.bottleneck = no_link;
-    state.present = true;
+    FlowWay& own = ways_[flow];
+    own.links = way;
+    own.places.clear();
+    rates_[flow] = 0;
+    bottlenecks_[flow] = no_link;
+    status_[flow] = Status::settled;
     for (std::uint32_t at = 0; at < way.size(); ++at) {
         LinkState& link = links_[way[at].link];
-        state.places.push_back(static_cast<std::uint32_t>(link.uses.size()));
+        own.places.push_back(static_cast<std::uint32_t>(link.uses.size()));
         link.uses.push_back({flow, at, way[at].share});
         change(way[at].link);
     }
@@ -46,44 +49,42 @@ void FairSharing::add(Flow flow, std::vector<WayLink> const& way) {
 }
 
 void FairSharing::remove(Flow flow) {
-    FlowState& state = flows_[flow];
-    for (std::size_t at = 0; at < state.way.size(); ++at) {
-        std::vector<Use>& uses = links_[state.way[at].link].uses;
-        std::uint32_t const place = state.places[at];
-        uses[place] = uses.back();
-        flows_[uses[place].flow].places[uses[place].at] = place;
-        uses.pop_back();
-        change(state.way[at].link);
+    FlowWay const& way = ways_[flow];
+    for (std::size_t at = 0; at < way.links.size(); ++at) {
+        LinkState& link = links_[way.links[at].link];
+        std::uint32_t const place = way.places[at];
+        link.uses[place] = link.uses.back();
+        ways_[link.uses[place].flow].places[link.uses[place].at] = place;
+        link.uses.pop_back();
+        link.used = link.uses.empty() ? 0 : link.used - way.links[at].share * rates_[flow];
+        change(way.links[at].link);
     }
-    state.present = false;
+    status_[flow] = Status::absent;
 }
 
 void FairSharing::open_flow(Flow flow) {
-    FlowState& state = flows_[flow];
-    if (!state.open) {
-        state.open = true;
-        state.frozen = false;
-        open_.push_back(flow);
-        for (WayLink const& each : state.way) {
-            if (!links_[each.link].touched) {
-                links_[each.link].touched = true;
-                touched_.push_back(each.link);
-            }
+    status_[flow] = Status::open;
+    opened_.push_back(flow);
+    for (WayLink const& each : ways_[flow].links) {
+        LinkState& link = links_[each.link];
+        if (!link.touched) {
+            link.touched = true;
+            touched_.push_back(each.link);
         }
     }
 }
 
 std::vector<FairSharing::Flow> const& FairSharing::update() {
-    open_.clear();
+    opened_.clear();
     for (Flow const flow : added_) {
-        if (flows_[flow].present) {
+        if (status_[flow] == Status::settled) {
             open_flow(flow);
         }
     }
     for (LinkId const link : changed_) {
         links_[link].changed = false;
         for (Use const& use : links_[link].uses) {
-            if (flows_[use.flow].bottleneck == link) {
+            if (bottlenecks_[use.flow] == link && status_[use.flow] == Status::settled) {
                 open_flow(use.flow);
             }
         }
@@ -93,39 +94,40 @@ std::vector<FairSharing::Flow> const& FairSharing::update() {
     do {
         fill();
     } while (open_violated());
-    for (Flow const flow : open_) {
-        flows_[flow].open = false;
+    for (Flow const flow : opened_) {
+        status_[flow] = Status::settled;
     }
     for (LinkId const link : touched_) {
         links_[link].touched = false;
     }
     touched_.clear();
-    return open_;
+    return opened_;
 }
 
 /// Raises the rates of all open flows together, and freezes those on a link when it is full. The others keep theirs.
 void FairSharing::fill() {
-    levels_.clear();
-    for (Flow const flow : open_) {
-        flows_[flow].frozen = false;
-    }
     for (LinkId const at : touched_) {
         LinkState& link = links_[at];
-        link.left = link.capacity;
+        link.left = link.capacity - link.used;
         link.weight = 0;
         link.open = 0;
-        for (Use const& use : link.uses) {
-            if (flows_[use.flow].open) {
-                link.weight += use.share;
-                ++link.open;
-            } else {
-                link.left -= use.share * flows_[use.flow].rate;
-            }
+    }
+    for (Flow const flow : opened_) {
+        status_[flow] = Status::open;
+        for (WayLink const& each : ways_[flow].links) {
+            LinkState& link = links_[each.link];
+            link.left += each.share * rates_[flow];
+            link.weight += each.share;
+            ++link.open;
         }
+    }
+    levels_.clear();
+    for (LinkId const at : touched_) {
+        LinkState const& link = links_[at];
         levels_.push_back({std::max(0.0, link.left) / link.weight, at});
     }
     std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
-    while (!levels_.empty()) {
+    for (std::size_t frozen = 0; frozen < opened_.size();) {
         std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
         Level const first = levels_.back();
         levels_.pop_back();
@@ -139,64 +141,64 @@ void FairSharing::fill() {
             levels_.push_back({now, first.link});
             std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
         } else {
-            freeze(first.link, first.rate);
+            frozen += freeze(first.link, first.rate);
         }
     }
 }
 
-void FairSharing::freeze(LinkId link, double rate) {
+std::size_t FairSharing::freeze(LinkId link, double rate) {
+    std::size_t frozen = 0;
     for (Use const& use : links_[link].uses) {
-        FlowState& flow = flows_[use.flow];
-        if (!flow.open || flow.frozen) {
+        if (status_[use.flow] != Status::open) {
             continue;
         }
-        flow.frozen = true;
-        flow.rate = rate;
-        flow.bottleneck = link;
-        for (WayLink const& each : flow.way) {
+        status_[use.flow] = Status::frozen;
+        ++frozen;
+        rates_[use.flow] = rate;
+        bottlenecks_[use.flow] = link;
+        for (WayLink const& each : ways_[use.flow].links) {
             LinkState& other = links_[each.link];
             other.left -= each.share * rate;
             other.weight -= each.share;
             --other.open;
         }
     }
+    return frozen;
 }
 
 /// Opens the flows that did not move though they would have to: those whose bottleneck is no longer full or has a
 /// faster flow, and those that are faster than a flow whose bottleneck they share. False: there are none.
 bool FairSharing::open_violated() {
-    std::size_t const opened = open_.size();
+    std::size_t const opened = opened_.size();
     std::size_t const links = touched_.size();  // those of flows that are opened here come next time
     for (std::size_t index = 0; index < links; ++index) {
         LinkId const at = touched_[index];
-        LinkState const& link = links_[at];
-        double used = 0;
+        LinkState& link = links_[at];
+        link.used = 0;
         double fastest = 0;
-        double limited = 0;  // the rate of open flows that are limited here
-        bool limits = false;
+        double limited = -1;  // the rate of flows that were frozen here
         for (Use const& use : link.uses) {
-            FlowState const& flow = flows_[use.flow];
-            used += use.share * flow.rate;
-            fastest = std::max(fastest, flow.rate);
-            if (flow.frozen && flow.open && flow.bottleneck == at) {
-                limited = std::max(limited, flow.rate);
-                limits = true;
+            double const rate = rates_[use.flow];
+            link.used += use.share * rate;
+            fastest = std::max(fastest, rate);
+            if (status_[use.flow] == Status::frozen && bottlenecks_[use.flow] == at) {
+                limited = std::max(limited, rate);
             }
         }
-        bool const full = used >= link.capacity * (1 - close);
+        double const keeps = link.used >= link.capacity * (1 - close) ? fastest * (1 - close) : fastest * 2 + 1;
         for (Use const& use : link.uses) {
-            FlowState const& flow = flows_[use.flow];
-            if (flow.open) {
+            if (status_[use.flow] != Status::settled) {
                 continue;
             }
-            bool const lost = flow.bottleneck == at && (!full || flow.rate < fastest * (1 - close));
-            bool const takes = limits && flow.rate > limited * (1 + close);
+            double const rate = rates_[use.flow];
+            bool const lost = rate < keeps && bottlenecks_[use.flow] == at;
+            bool const takes = limited >= 0 && rate > limited * (1 + close);
             if (lost || takes) {
                 open_flow(use.flow);
             }
         }
     }
-    return open_.size() > opened;
+    return opened_.size() > opened;
 }
 
 }  // namespace dlmb::predict

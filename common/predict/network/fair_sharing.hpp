@@ -27,7 +27,7 @@ public:
     /// Brings the rates up to date. Returns the flows whose rate may have changed, the new ones included.
     std::vector<Flow> const& update();
     /// As of the last update().
-    [[nodiscard]] double rate(Flow flow) const { return flows_[flow].rate; }
+    [[nodiscard]] double rate(Flow flow) const { return rates_[flow]; }
 
 private:
     static constexpr LinkId no_link = ~LinkId{0};
@@ -37,20 +37,22 @@ private:
         std::uint32_t at = 0;  // in the flow's way
         double share = 1;
     };
-    struct FlowState {
-        std::vector<WayLink> way;
-        std::vector<std::uint32_t> places;  // in the uses of each link of the way
-        double rate = 0;
-        LinkId bottleneck = no_link;
-        bool present = false;
-        bool open = false;    // its rate is being computed
-        bool frozen = false;  // and has been found
+    enum class Status : std::uint8_t {
+        absent,
+        settled,  // has its rate
+        open,     // is being given one
+        frozen,   // has been given one
+    };
+    struct FlowWay {
+        std::vector<WayLink> links;
+        std::vector<std::uint32_t> places;  // in the uses of each link
     };
     struct LinkState {
         double capacity = 0;
+        double used = 0;  // by all flows
         std::vector<Use> uses;
         double left = 0;    // of the capacity, while rates are computed
-        double weight = 0;  // shares of the open flows that are not frozen
+        double weight = 0;  // shares of the open flows
         int open = 0;       // flows of those
         bool touched = false;
         bool changed = false;
@@ -64,14 +66,20 @@ private:
     void open_flow(Flow flow);
     void change(LinkId link);
     void fill();
-    void freeze(LinkId link, double rate);
+    /// Returns the number of flows.
+    std::size_t freeze(LinkId link, double rate);
     bool open_violated();
 
-    std::vector<FlowState> flows_;
+    // By flow. What is read most is close together.
+    std::vector<FlowWay> ways_;
+    std::vector<double> rates_;
+    std::vector<LinkId> bottlenecks_;
+    std::vector<Status> status_;
+
     std::vector<LinkState> links_;
     std::vector<LinkId> changed_;  // since the last update
     std::vector<Flow> added_;
-    std::vector<Flow> open_;
+    std::vector<Flow> opened_;
     std::vector<LinkId> touched_;  // links of open flows
     std::vector<Level> levels_;    // a heap
 };
