@@ -49,7 +49,6 @@ public:
     void add_options(CLI::App& parser) {
         parser_ = &parser;
         parser.allow_extras();
-        parser.usage("dlmb_predict scale PATTERN [options of dlmb_PATTERN] --ranks LIST --topology FAMILY [OPTIONS]");
         parser.add_option("PATTERN", pattern_, "what follows it and is not listed here are options of dlmb_PATTERN");
         parser.add_option("--uniform", uniform_,
                           "instead of a pattern: each node sends so many bytes evenly to all others");
