@@ -31,6 +31,9 @@ nlohmann::ordered_json SharedLinks::to_json(Picoseconds time) const {
 }
 
 std::string SharedLinks::to_text(Picoseconds time) const {
+    if (network_.loads().largest() <= 0) {
+        return fmt::format("\nlinks of {}: no message left its node\n", topology_.text());
+    }
     nlohmann::ordered_json const links = to_json(time);
     return fmt::format("\nlinks of {}: {:.1f} % busy in the mean; the busiest {:.1f} % with {:.6g} bytes: {}\n",
                        links["topology"].get<std::string>(), 100 * links["mean_link_busy"].get<double>(),
