@@ -54,6 +54,7 @@ class Validators:
         table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
         model = json.loads((HERE / "machine-model.schema.json").read_text(encoding="utf-8"))
         comparison = json.loads((HERE / "comparison.schema.json").read_text(encoding="utf-8"))
+        scaling = json.loads((HERE / "scaling.schema.json").read_text(encoding="utf-8"))
         history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
         self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
         self.documents = {
@@ -61,6 +62,7 @@ class Validators:
             b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
             b'"dlmb.machine-model/': jsonschema.Draft202012Validator(closed(model) if strict else model),
             b'"dlmb.comparison/': jsonschema.Draft202012Validator(closed(comparison) if strict else comparison),
+            b'"dlmb.scaling/': jsonschema.Draft202012Validator(closed(scaling) if strict else scaling),
         }
 
 

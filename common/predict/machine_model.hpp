@@ -11,7 +11,7 @@
 // was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
 #pragma once
 
-#include "common/predict/topology.hpp"
+#include "common/predict/round_loads.hpp"
 
 #include <array>
 #include <cstdint>

@@ -65,7 +65,7 @@ TableLine read_line(std::string_view text, Columns const& columns, Places const&
     Measurement& measurement = line.measurement;
     measurement.system = cells[places.system];
     measurement.algorithm = cells[places.algorithm];
-    measurement.topology = parse_topology(cells[places.nodes]);
+    measurement.topology = parse_nodes(cells[places.nodes]);
     measurement.bytes = static_cast<double>(number_of<Bytes>(cells[places.bytes], "bytes", 0, Bytes{1} << 50));
     if (places.ranks_per_node != absent) {
         measurement.topology.ranks_per_node =

@@ -39,7 +39,7 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
                                             {Collective::bcast, "binomial"},
                                             {Collective::reduce_scatter, "recursive_halving"}}) {
             for (double bytes = 256; bytes <= 64 << 20; bytes *= 8) {
-                Measurement measurement{"made", parse_topology(shape), collective, name, bytes, 0};
+                Measurement measurement{"made", parse_nodes(shape), collective, name, bytes, 0};
                 auto const algorithm = algorithm_of(collective, name).value();
                 Loads const& loads = cache.of(measurement.topology, collective, algorithm.algorithm);
                 double const chance = to_unit(philox({number++, 0, 0, 0}, 7)[0]) - 0.5;
@@ -117,7 +117,7 @@ TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
     MachineModel const model = fit(measured({"4", "8", "16"}, cache, 0.2), {5}, cache);
     double before = 0;
     for (std::string const nodes : {"16", "64", "1024"}) {
-        Measurement const question{"made", parse_topology(nodes), Collective::allreduce, "ring", 1e6, 0};
+        Measurement const question{"made", parse_nodes(nodes), Collective::allreduce, "ring", 1e6, 0};
         Prediction const prediction = predict(model, question, {Algorithm::ring, 1}, cache);
         EXPECT_GT(prediction.high_us / prediction.low_us, before) << nodes;
         before = prediction.high_us / prediction.low_us;
@@ -138,7 +138,7 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     model.system = "made";
     model.held_out[Collective::bcast] = {12, 0.41, 0.9};
     model.held_out[Collective::reduce] = {12, 0.40, 0.9};
-    Measurement question{"made", parse_topology("64"), Collective::reduce, "binomial", 1, 0};
+    Measurement question{"made", parse_nodes("64"), Collective::reduce, "binomial", 1, 0};
     EXPECT_EQ(refusal_of(model, question), "");
     question.collective = Collective::bcast;
     EXPECT_EQ(refusal_of(model, question), "the held-out error of bcast is 41 %");
@@ -147,19 +147,19 @@ TEST(Refusal, NamesWhatTheModelDoesNotKnow) {
     question.system = "other";
     EXPECT_EQ(refusal_of(model, question), "the model is of made");
     question.system = "made";
-    question.topology = parse_topology("4x4");
+    question.topology = parse_nodes("4x4");
     EXPECT_NE(refusal_of(model, question), "");
-    question.topology = parse_topology("1000000");
+    question.topology = parse_nodes("1000000");
     EXPECT_NE(refusal_of(model, question), "") << "more ranks than a schedule can be made for";
 }
 
 TEST(Prediction, OfOneNodeOrZeroBytesIsACallAndMessagesWithoutBytes) {
     LoadCache cache;
     MachineModel const model = fit(measured({"4", "8"}, cache), {0}, cache);
-    Measurement question{"made", parse_topology("1"), Collective::allreduce, "ring", 1e6, 0};
+    Measurement question{"made", parse_nodes("1"), Collective::allreduce, "ring", 1e6, 0};
     EXPECT_NEAR(std::log(predict(model, question, {Algorithm::ring, 1}, cache).time_us), model.best.parameters[0], 1.1)
         << "a call, and a correction of at most e";
-    question.topology = parse_topology("8");
+    question.topology = parse_nodes("8");
     question.bytes = 0;
     EXPECT_GT(predict(model, question, {Algorithm::ring, 1}, cache).time_us, 0);
 }

@@ -29,7 +29,7 @@ TEST(Measurements, AreReadByTheNamesOfTheirColumns) {
     ASSERT_EQ(table.lines.size(), 1U);
     Measurement const& measurement = table.lines[0].measurement;
     EXPECT_EQ(table.lines[0].text, "0,,ring_ompi,allreduce,4x4x4,fugaku");
-    EXPECT_EQ(measurement.topology, parse_topology("4x4x4"));
+    EXPECT_EQ(measurement.topology, parse_nodes("4x4x4"));
     EXPECT_EQ(measurement.bytes, 0);
     EXPECT_EQ(table.lines[0].unusable, "");
 }

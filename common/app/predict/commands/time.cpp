@@ -5,6 +5,8 @@
 // ranks. dlmb_predict time --goal FILE ...: simulates a schedule.
 #include "common/app/options/options.hpp"
 #include "common/app/predict/command.hpp"
+#include "common/app/predict/network_options.hpp"
+#include "common/app/predict/patterns.hpp"
 #include "common/app/predict/simulation_text.hpp"
 #include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"
@@ -15,7 +17,6 @@
 #include "common/predict/simulator/from_model.hpp"
 #include "common/predict/simulator/goal_program.hpp"
 #include "common/predict/simulator/symmetry.hpp"
-#include "patterns/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,7 @@ public:
         parser.add_option("--outstanding", choice_.outstanding, "exchange=pairwise: sends and receives at once")
             ->check(CLI::PositiveNumber)
             ->capture_default_str();
+        network_options_.add(parser);
         parser.add_flag("--json", json_, "print one JSON object, all times in ps");
         parser.add_option("--path", most_pieces_, "print so many pieces of the critical path")->capture_default_str();
         parser.add_flag("--force", force_, "answer also where the held-out error of --machine is above 40 %");
@@ -87,13 +89,14 @@ private:
         Program program = read_goal(read_document(goal_), goal_);
         int const ranks = program.ranks();
         Machine const machine = machine_for({ranks, 0});
-        print(simulate(std::move(program), machine), fmt::format("{}: {} ranks", goal_, ranks),
-              {{"goal", goal_}, {"ranks", ranks}});
+        auto const links = network_options_.make(machine, ranks);
+        print(simulate(std::move(program), machine, links ? &links->network() : nullptr), links.get(),
+              fmt::format("{}: {} ranks", goal_, ranks), {{"goal", goal_}, {"ranks", ranks}});
         return exit_ok;
     }
 
     int run_pattern() {
-        PatternType const& type = type_named(pattern_);
+        PatternType const& type = pattern_named(pattern_);
         std::vector<std::string> arguments{fmt::format("dlmb_{}", pattern_)};
         for (std::string const& each : parser_->remaining()) {
             arguments.push_back(each);
@@ -114,7 +117,9 @@ private:
                         planned.point.title.empty() ? "" : ": ", planned.world.ranks, planned.world.ranks_per_node);
         int const domain = std::max(
             {1, machine.ranks_per_numa, machine.ranks_per_socket, machine.ranks_per_node, machine.ranks_per_group});
-        int const period = period_of(planned.plans, choice_, domain);
+        auto const links = network_options_.make(machine, planned.world.ranks);
+        // Ranks that are alike are not so on links.
+        int const period = links ? planned.world.ranks : period_of(planned.plans, choice_, domain);
         SimulationContext context{{"pattern", pattern_},
                                   {"preset", planned.point.preset},
                                   {"parameters", planned.point.parameters},
@@ -125,7 +130,8 @@ private:
             context["machine_model"] = {
                 {"system", model_->system}, {"most_nodes", model_->most_nodes}, {"forced", force_ || model_->forced}};
         }
-        print(simulate(lower(planned.plans, choice_, period), machine), title, context);
+        print(simulate(lower(planned.plans, choice_, period), machine, links ? &links->network() : nullptr),
+              links.get(), title, context);
         if (model_ && !json_) {
             int const nodes = planned.world.ranks / std::max(1, planned.world.ranks_per_node);
             if (nodes > model_->most_nodes) {
@@ -134,17 +140,6 @@ private:
             }
         }
         return exit_ok;
-    }
-
-    static PatternType const& type_named(std::string const& name) {
-        std::vector<std::string> names;
-        for (PatternType const* const type : pattern_types()) {
-            if (type->name == name) {
-                return *type;
-            }
-            names.emplace_back(type->name);
-        }
-        throw UsageError(unknown_name("pattern", name, names));
     }
 
     void read_choice() {
@@ -265,9 +260,17 @@ private:
         return false;
     }
 
-    void print(Simulation const& simulation, std::string const& title, SimulationContext const& context) const {
-        write_output("-", json_ ? to_json(simulation, context, most_pieces_).dump(1) + "\n"
-                                : to_text(simulation, title, most_pieces_));
+    void print(Simulation const& simulation, SharedLinks const* links, std::string const& title,
+               SimulationContext context) const {
+        if (!json_) {
+            write_output("-", to_text(simulation, title, most_pieces_) +
+                                  (links != nullptr ? links->to_text(simulation.time) : ""));
+            return;
+        }
+        if (links != nullptr) {
+            context["links"] = links->to_json(simulation.time);
+        }
+        write_output("-", to_json(simulation, context, most_pieces_).dump(1) + "\n");
     }
 
     CLI::App* parser_ = nullptr;
@@ -294,6 +297,7 @@ private:
     std::string algorithms_;
     std::string segment_;
     LoweringChoice choice_;
+    NetworkOptions network_options_;
     bool json_ = false;
     std::size_t most_pieces_ = 20;
     bool force_ = false;

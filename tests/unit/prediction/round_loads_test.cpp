@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loads of links and nodes, on cases small enough to count by hand.
 #include "common/base/error.hpp"
-#include "common/predict/topology.hpp"
+#include "common/predict/round_loads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace dlmb::predict {
 namespace {
 
 RoundLoad load_of(Round const& round, std::string_view nodes, int ranks_per_node = 1) {
-    Topology topology = parse_topology(nodes);
+    Topology topology = parse_nodes(nodes);
     topology.ranks_per_node = ranks_per_node;
     return loads_of({round}, topology).front();
 }
@@ -75,12 +75,12 @@ TEST(Tree, CountsWhatLeavesTheNodeAndWhatStaysInside) {
 }
 
 TEST(Topology, IsReadStrictly) {
-    EXPECT_EQ(parse_topology("32x256").nodes(), 8192);
-    EXPECT_EQ(parse_topology("64").kind, TopologyKind::tree);
-    EXPECT_EQ(parse_topology("64x1").kind, TopologyKind::torus);
+    EXPECT_EQ(parse_nodes("32x256").nodes(), 8192);
+    EXPECT_EQ(parse_nodes("64").kind, TopologyKind::tree);
+    EXPECT_EQ(parse_nodes("64x1").kind, TopologyKind::torus);
     for (std::string_view const text : {"", "x", "4x", "0", "-4", "4x0x4", "4.5", "4 x 4", "1048577",
                                         "65536x65536x65536", "4X4", "1x1x1x1x1x1x1x1x1"}) {
-        EXPECT_THROW((void)parse_topology(text), UsageError) << text;
+        EXPECT_THROW((void)parse_nodes(text), UsageError) << text;
     }
 }
 

@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/predict/network/link_network.hpp"
+
+#include "common/base/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace dlmb::predict {
+namespace {
+
+std::vector<double> capacities_of(Interconnect const& interconnect, double bytes_per_ps) {
+    std::vector<double> capacities(interconnect.links());
+    for (LinkId link = 0; link < interconnect.links(); ++link) {
+        capacities[link] = interconnect.capacity(link) * bytes_per_ps;
+    }
+    return capacities;
+}
+
+}  // namespace
+
+LinkNetwork::LinkNetwork(Interconnect const& interconnect, std::vector<int> nodes, LinkCosts const& costs)
+    : interconnect_(interconnect), nodes_(std::move(nodes)), costs_(costs), loads_(interconnect),
+      sharing_(capacities_of(interconnect, costs.bytes_per_ps)) {}
+
+void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) {
+    int const source = nodes_.at(static_cast<std::size_t>(from));
+    int const target = nodes_.at(static_cast<std::size_t>(to));
+    if (source == target) {
+        throw Error(fmt::format("ranks {} and {} are on one node: no link is between them", from, to));
+    }
+    if (flow >= states_.size()) {
+        states_.resize(flow + 1);
+    }
+    now_ = now;
+    State& state = states_[flow];
+    state.left = static_cast<double>(bytes);
+    state.rate = 0;
+    state.since = now;
+    state.sequence = sequence_++;
+    ++state.version;
+    interconnect_.way(source, target, way_);
+    sharing_.add(flow, way_);
+    for (WayLink const& each : way_) {
+        loads_.add(each.link, each.share * state.left);
+    }
+    changed_ = true;
+}
+
+void LinkNetwork::drop_stale() const {
+    while (!ends_.empty() && ends_.front().version != states_[ends_.front().flow].version) {
+        std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
+        ends_.pop_back();
+    }
+}
+
+void LinkNetwork::settle() const {
+    changed_ = false;
+    ++updates_;
+    for (FlowId const flow : sharing_.update()) {
+        State& state = states_[flow];
+        double const rate = sharing_.rate(flow);
+        if (rate == state.rate) {
+            continue;
+        }
+        state.left = std::max(0.0, state.left - state.rate * static_cast<double>(now_ - state.since));
+        state.since = now_;
+        state.rate = rate;
+        ++state.version;
+        auto const takes = std::max<Picoseconds>(1, std::llround(state.left / rate));
+        ends_.push_back({now_ + takes, state.sequence, flow, state.version});
+        std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
+    }
+}
+
+Picoseconds LinkNetwork::next_end() const {
+    drop_stale();
+    if (changed_ && (ends_.empty() || ends_.front().time > now_)) {
+        settle();
+        drop_stale();
+    }
+    return ends_.empty() ? never : ends_.front().time;
+}
+
+FlowId LinkNetwork::end_next() {
+    now_ = next_end();
+    FlowId const flow = ends_.front().flow;
+    std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
+    ends_.pop_back();
+    ++states_[flow].version;
+    sharing_.remove(flow);
+    changed_ = true;
+    return flow;
+}
+
+Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
+    double const hops =
+        interconnect_.hops(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)));
+    return std::llround(std::max(0.0, hops - 1) * static_cast<double>(costs_.hop_latency));
+}
+
+std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages) {
+    std::vector<std::size_t> order(messages.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return messages[a].start < messages[b].start; });
+    std::vector<Picoseconds> ends(messages.size());
+    std::size_t next = 0;
+    while (true) {
+        Picoseconds const start = next < order.size() ? messages[order[next]].start : never;
+        Picoseconds const end = network.next_end();
+        if (start == never && end == never) {
+            return ends;
+        }
+        if (end <= start) {
+            ends[network.end_next()] = end;
+            continue;
+        }
+        for (; next < order.size() && messages[order[next]].start == start; ++next) {
+            StartedMessage const& message = messages[order[next]];
+            network.start(static_cast<FlowId>(order[next]), message.from, message.to, message.bytes, start);
+        }
+    }
+}
+
+}  // namespace dlmb::predict

@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The contention model `links`: messages under way share the links of an interconnect by max-min fairness. Rates are
+// computed when messages begin or end; what begins or ends at one time is one change.
+#pragma once
+
+#include "common/predict/network/fair_sharing.hpp"
+#include "common/predict/network/link_loads.hpp"
+#include "common/predict/simulator/network.hpp"
+
+#include <vector>
+
+namespace dlmb::predict {
+
+/// What the links of an interconnect cost.
+struct LinkCosts {
+    double bytes_per_ps = 0.05;   // that a node injects; 0.001 is 1 GB/s
+    Picoseconds hop_latency = 0;  // of a link beyond the first
+};
+
+class LinkNetwork : public Network {
+public:
+    /// `nodes`: of each rank (nodes_of_ranks). The interconnect must stay.
+    LinkNetwork(Interconnect const& interconnect, std::vector<int> nodes, LinkCosts const& costs);
+
+    void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) override;
+    [[nodiscard]] Picoseconds next_end() const override;
+    FlowId end_next() override;
+    [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const override;
+
+    /// Of all messages that were started.
+    [[nodiscard]] LinkLoads const& loads() const { return loads_; }
+    /// How often rates were computed.
+    [[nodiscard]] std::uint64_t updates() const { return updates_; }
+
+private:
+    struct State {
+        double left = 0;  // bytes at `since`
+        double rate = 0;
+        Picoseconds since = 0;
+        std::uint64_t sequence = 0;  // of the start
+        std::uint32_t version = 0;   // of the end that is expected
+    };
+    struct End {
+        Picoseconds time = 0;
+        std::uint64_t sequence = 0;
+        FlowId flow = 0;
+        std::uint32_t version = 0;
+        bool operator>(End const& other) const {
+            return time != other.time ? time > other.time : sequence > other.sequence;
+        }
+    };
+
+    void drop_stale() const;
+    void settle() const;
+
+    Interconnect const& interconnect_;
+    std::vector<int> nodes_;
+    LinkCosts costs_;
+    LinkLoads loads_;
+    Picoseconds now_ = 0;
+    std::uint64_t sequence_ = 0;
+    std::vector<WayLink> way_;
+    // Rates are brought up to date when the next end is asked for.
+    mutable FairSharing sharing_;
+    mutable std::vector<State> states_;
+    mutable std::vector<End> ends_;  // a heap
+    mutable bool changed_ = false;
+    mutable std::uint64_t updates_ = 0;
+};
+
+/// A message between two ranks that begins at a given time.
+struct StartedMessage {
+    Rank from = 0;
+    Rank to = 0;
+    Bytes bytes = 0;
+    Picoseconds start = 0;
+};
+
+/// When each of them ends, without latency.
+[[nodiscard]] std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages);
+
+}  // namespace dlmb::predict

@@ -1,0 +1,230 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Messages that share links: rates that are max-min fair, times of small cases by hand, the shares of HammingMesh by
+// events, and the bound that no run goes below.
+#include "common/base/error.hpp"
+#include "common/base/philox.hpp"
+#include "common/predict/network/bound.hpp"
+#include "common/predict/network/in_network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace dlmb::predict {
+namespace {
+
+std::unique_ptr<Interconnect> net_of(std::string_view text) {
+    return interconnect_of(parse_topology(text));
+}
+
+/// 1 byte per ps and node; ranks on nodes in order.
+LinkNetwork network_of(Interconnect const& net) {
+    return {net, nodes_of_ranks(net, Placement::row_major, net.nodes(), 1, 0), {1, 1000}};
+}
+
+TEST(FairSharing, DividesALinkAndGivesOthersWhatIsLeft) {
+    // Bertsekas and Gallager 1992, the usual example: link 0 has flows 0 and 1, link 1 has flows 1, 2 and 3.
+    FairSharing sharing({2, 1});
+    sharing.add(0, {{0, 1}});
+    sharing.add(1, {{0, 1}, {1, 1}});
+    sharing.add(2, {{1, 1}});
+    sharing.add(3, {{1, 1}});
+    EXPECT_EQ(sharing.update().size(), 4U);
+    EXPECT_DOUBLE_EQ(sharing.rate(1), 1.0 / 3);
+    EXPECT_DOUBLE_EQ(sharing.rate(0), 5.0 / 3);
+    sharing.remove(2);
+    (void)sharing.update();
+    EXPECT_DOUBLE_EQ(sharing.rate(1), 0.5);
+    EXPECT_DOUBLE_EQ(sharing.rate(3), 0.5);
+    EXPECT_DOUBLE_EQ(sharing.rate(0), 1.5);
+}
+
+TEST(FairSharing, TakesOfALinkTheShareThatGoesOverIt) {
+    FairSharing sharing({1, 1});
+    sharing.add(0, {{0, 0.5}, {1, 0.5}});
+    sharing.add(1, {{0, 1}});
+    (void)sharing.update();
+    EXPECT_DOUBLE_EQ(sharing.rate(0), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(sharing.rate(1), 2.0 / 3);
+}
+
+/// Flows come and go at random; the rates are compared with the definition: no link carries more than it can, and
+/// each flow has a full link on which none is faster.
+TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
+    for (std::string_view const text :
+         {"torus:4x4", "hamming-mesh:2x3x3", "fat-tree:4x4,taper=0.5", "torus:3x4,adaptive"}) {
+        auto const net = net_of(text);
+        std::vector<double> capacities;
+        for (LinkId link = 0; link < net->links(); ++link) {
+            capacities.push_back(net->capacity(link));
+        }
+        FairSharing sharing(capacities);
+        RandomSequence random(5, 0, 0, 0);
+        std::map<std::uint32_t, std::vector<WayLink>> ways;
+        auto const nodes = static_cast<std::uint32_t>(net->nodes());
+        for (int change = 0; change < 1200; ++change) {
+            std::uint32_t const flow = below(random.next(), 120);
+            if (ways.erase(flow) > 0) {
+                sharing.remove(flow);
+            } else {
+                auto const from = below(random.next(), nodes);
+                auto const apart = 1 + below(random.next(), nodes - 1);
+                net->way(static_cast<int>(from), static_cast<int>((from + apart) % nodes), ways[flow]);
+                sharing.add(flow, ways[flow]);
+            }
+            if (change % 3 == 0) {
+                continue;  // several changes at once
+            }
+            (void)sharing.update();
+            std::vector<double> used(capacities.size());
+            std::vector<double> fastest(capacities.size());
+            for (auto const& [each, way] : ways) {
+                for (WayLink const& link : way) {
+                    used[link.link] += link.share * sharing.rate(each);
+                    fastest[link.link] = std::max(fastest[link.link], sharing.rate(each));
+                }
+            }
+            for (LinkId link = 0; link < net->links(); ++link) {
+                ASSERT_LE(used[link], capacities[link] * (1 + 1e-6)) << text << " " << net->name(link);
+            }
+            for (auto const& [each, way] : ways) {
+                ASSERT_TRUE(std::any_of(way.begin(), way.end(),
+                                        [&, flow_rate = sharing.rate(each)](WayLink const& link) {
+                                            return used[link.link] >= capacities[link.link] * (1 - 1e-6) &&
+                                                   flow_rate >= fastest[link.link] * (1 - 1e-6);
+                                        }))
+                    << text << ": flow " << each << " could have more";
+            }
+        }
+    }
+}
+
+TEST(LinkNetwork, GivesAMessageAloneTheWholeLinkAndTwoTheHalf) {
+    auto const net = net_of("fat-tree:4");
+    LinkNetwork network = network_of(*net);
+    // Both into node 2: alone for 50 ps, then half each until the first ends, then alone again.
+    auto const ends = ends_of(network, {{0, 2, 100, 0}, {1, 2, 100, 50}, {1, 0, 1, 1000}});
+    EXPECT_EQ(ends, (std::vector<Picoseconds>{150, 200, 1001}));
+    EXPECT_EQ(network.loads().bytes(4 + 2), 200) << "into node 2";
+}
+
+TEST(LinkNetwork, EndsMessagesOfOneTimeTogetherAndInOrderOfTheirStart) {
+    auto const net = net_of("fat-tree:4");
+    LinkNetwork network = network_of(*net);
+    network.start(7, 0, 1, 10, 5);
+    network.start(3, 2, 3, 10, 5);
+    EXPECT_EQ(network.next_end(), 15);
+    EXPECT_EQ(network.end_next(), 7U);
+    EXPECT_EQ(network.next_end(), 15);
+    EXPECT_EQ(network.end_next(), 3U);
+    EXPECT_EQ(network.next_end(), never);
+    EXPECT_EQ(network.updates(), 2U) << "once for both starts, once for both ends";
+    EXPECT_THROW(network_of(*net).start(0, 1, 1, 1, 0), Error);
+}
+
+TEST(LinkNetwork, AddsLatencyForLinksBeyondTheFirst) {
+    auto const net = net_of("torus:8x8");
+    LinkNetwork const network = network_of(*net);
+    EXPECT_EQ(network.extra_latency(0, 1), 0);
+    EXPECT_EQ(network.extra_latency(0, 4 * 8 + 4), 7000);
+}
+
+std::vector<StartedMessage> all_to_all(int ranks, Bytes bytes) {
+    std::vector<StartedMessage> messages;
+    for (Rank from = 0; from < ranks; ++from) {
+        for (Rank to = 0; to < ranks; ++to) {
+            if (from != to) {
+                messages.push_back({from, to, bytes, 0});
+            }
+        }
+    }
+    return messages;
+}
+
+double share_by_events(std::string_view text) {
+    auto const net = net_of(text);
+    LinkNetwork network = network_of(*net);
+    constexpr Bytes bytes = 1'000'000;
+    auto const ends = ends_of(network, all_to_all(net->nodes(), bytes));
+    return static_cast<double>(bytes) * (net->nodes() - 1) /
+           static_cast<double>(*std::max_element(ends.begin(), ends.end()));
+}
+
+TEST(HammingMeshShares, ComeOutOfEventsAsWell) {
+    // 2 a / (4 a^2 f), f = (A - A/x) / (A - 1): 64 nodes on 4 x 4 boards; 2 / n of a torus, but for the pairs (n, n).
+    EXPECT_NEAR(share_by_events("hamming-mesh:2x4x4"), 63.0 / (4 * 48), 0.01 * 63 / (4 * 48));
+    EXPECT_NEAR(share_by_events("torus:8x8"), 2.0 * 63 / 512, 0.01 * 2 * 63 / 512);
+    EXPECT_NEAR(share_by_events("fat-tree:4x16,taper=0.5,adaptive"), 0.5 * 63 / 60, 0.01 * 0.5 * 63 / 60);
+    EXPECT_NEAR(share_by_events("fat-tree:4x16,taper=0.25,adaptive"), 0.25 * 63 / 60, 0.01 * 0.25 * 63 / 60);
+}
+
+TEST(Bound, IsNeverAboveTheTimeByEvents) {
+    for (std::string_view const text : {"torus:4x4", "torus:3x5,adaptive", "fat-tree:4x4,taper=0.5", "dragonfly:2x2x4",
+                                        "hyperx:2x3x3", "hamming-mesh:2x2x3", "hamming-mesh:2x3x3,without=1/1"}) {
+        auto const net = net_of(text);
+        auto const nodes = static_cast<std::uint32_t>(net->nodes());
+        for (std::uint32_t draw = 0; draw < 20; ++draw) {
+            RandomSequence random(9, draw, 0, 0);
+            std::vector<StartedMessage> messages;
+            for (int count = 0; count < 60; ++count) {
+                std::uint32_t const from = below(random.next(), nodes);
+                std::uint32_t const to = (from + 1 + below(random.next(), nodes - 1)) % nodes;
+                messages.push_back({static_cast<Rank>(from), static_cast<Rank>(to), 1 + below(random.next(), 1'000'000),
+                                    below(random.next(), 300'000)});
+            }
+            LinkNetwork network = network_of(*net);
+            auto const ends = ends_of(network, messages);
+            Bound const bound = bound_of(network.loads(), 0, 1);
+            double const last = static_cast<double>(*std::max_element(ends.begin(), ends.end()));
+            EXPECT_LE(bound.time_ps(), last + 1) << text << " " << draw;
+            EXPECT_GE(bound.time_ps(), 0.2 * last - 300'000) << text << ": a bound that says nothing";
+            for (std::size_t at = 0; at < ends.size(); ++at) {
+                EXPECT_GE(ends[at] - messages[at].start + 1, static_cast<Picoseconds>(messages[at].bytes));
+            }
+            LinkNetwork again = network_of(*net);
+            EXPECT_EQ(ends_of(again, messages), ends) << "deterministic";
+        }
+    }
+}
+
+TEST(Bound, SaysWhatLimits) {
+    auto const net = net_of("torus:8x8");
+    EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 0, 1).limit(), "links") << "one of four ports";
+    EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 10}, {0, 8, 10}, {0, 7, 10}, {0, 56, 10}}), 0, 1).limit(), "injection");
+    EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 1e6, 1).limit(), "latency");
+}
+
+// In-network reduction (Flare, arXiv:2106.15565).
+
+TEST(InNetworkReduction, MovesEachByteOnceInAndOnceOut) {
+    for (std::string_view const text : {"fat-tree:32x32", "dragonfly:4x8x33", "hyperx:8x8x8"}) {
+        AllreduceCost const cost = in_network_allreduce(parse_topology(text), 1e6);
+        EXPECT_EQ(cost.sent_bytes, 1e6);
+        EXPECT_EQ(cost.received_bytes, 1e6);
+    }
+    EXPECT_EQ(reduction_tree_depth(parse_topology("fat-tree:16x8x8")), 3);
+    EXPECT_EQ(reduction_tree_depth(parse_topology("fat-tree:16")), 1);
+    EXPECT_EQ(reduction_tree_depth(parse_topology("hyperx:8x8x8")), 3);
+    EXPECT_EQ(reduction_tree_depth(parse_topology("dragonfly:4x8x33")), 4);
+    EXPECT_EQ(reduction_tree_depth(parse_topology("dragonfly:4x8x1")), 2);
+    EXPECT_THROW((void)reduction_tree_depth(parse_topology("torus:8x8")), UsageError);
+}
+
+TEST(InNetworkReduction, IsFasterThanARingByStepsOverDepthAndByAlmostTwo) {
+    Topology const tree = parse_topology("fat-tree:32x32");  // 1,024 nodes, depth 2
+    auto const speed_up = [&](double bytes) {
+        double const latency = 1000;
+        double const per_byte = 0.02;
+        return ring_allreduce(1024, bytes).time(latency, per_byte) /
+               in_network_allreduce(tree, bytes).time(latency, per_byte);
+    };
+    EXPECT_NEAR(speed_up(1e-9), 1023.0 / 2, 1e-6) << "2 (P - 1) L over 2 depth L";
+    EXPECT_NEAR(speed_up(1e18), 2 * 1023.0 / 1024, 1e-6) << "2 Z (P - 1) / P G over Z G";
+    EXPECT_GT(speed_up(1e6), speed_up(1e9)) << "between the limits it falls with the size";
+}
+
+}  // namespace
+}  // namespace dlmb::predict
