@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 8> collective_names{"allreduce", "allgath
                                                            "bcast",     "reduce",    "gather",         "scatter"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 18> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 19> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -33,7 +33,8 @@ constexpr std::array<std::string_view, 18> algorithm_names{"recursive_doubling",
                                                            "chain",
                                                            "pipeline",
                                                            "scatter_allgather",
-                                                           "scatter_allgather_ring"};
+                                                           "scatter_allgather_ring",
+                                                           "gather_bcast"};
 
 // What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
 // segment; Open MPI's in-order binary tree has the shape of the binary one.
@@ -61,6 +62,19 @@ std::optional<Algorithm> plain(std::string_view name) {
     auto const other =
         std::find_if(other_names.begin(), other_names.end(), [&](auto const& each) { return each.first == name; });
     return other == other_names.end() ? std::nullopt : std::optional(other->second);
+}
+
+/// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
+/// came from it, is a gather and a broadcast. Fujitsu's binary tree of a broadcast takes the times of its binomial tree.
+Algorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
+    bool const fujitsu = name.starts_with("default-");
+    if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
+        return Algorithm::gather_bcast;
+    }
+    if (collective == Collective::bcast && algorithm == Algorithm::binary && fujitsu) {
+        return Algorithm::binomial;
+    }
+    return algorithm;
 }
 
 /// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent.
@@ -112,7 +126,7 @@ std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_vi
         }
         std::replace(bare.begin(), bare.end(), '-', '_');
         if (auto const algorithm = plain(bare)) {
-            found = NamedAlgorithm{*algorithm, 1};
+            found = NamedAlgorithm{in_library(collective, *algorithm, name), 1};
         }
     }
     return found && has(collective, found->algorithm) ? found : std::nullopt;

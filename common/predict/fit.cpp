@@ -37,11 +37,15 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 60000.0, 1.5},
                                                      {1 / 6000.0, 1.5},
                                                      {1 / 8000.0, 1},
-                                                     {1 / 8000.0, 1}}};
+                                                     {1 / 8000.0, 1},
+                                                     {1 / 6000.0, 1},
+                                                     {1 / 4000.0, 1}}};
 constexpr double factor_deviation = 0.4;  // of the logarithms of a and b
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;  // of the logarithm of a time, beyond which a measurement counts less and less
+constexpr double job_deviation = 0.3;
 constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
+constexpr std::array fresh_limits{double{1 << 25}, double{1 << 28}};  // glibc's largest M_MMAP_THRESHOLD, and beyond
 constexpr std::size_t fewest_points = 10;
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
 // Without two node counts nothing can be left out: 90 % of predictions lie within a factor of e^0.5 three octaves on,
@@ -53,6 +57,7 @@ struct Point {
     Measurement const* measurement;
     Terms terms;
     std::size_t implementation = 0;
+    std::size_t job = 0;
     double log_time = 0;
     double weight = 1;
 };
@@ -61,19 +66,19 @@ using Vector = Eigen::VectorXd;
 
 /// The measurements of one fit, and where each unknown is: the parameters, then three factors per implementation.
 class Problem {
+    using Slopes = std::array<double, parameter_count + 5>;
+
 public:
-    Problem(std::vector<Measurement> const& measurements, double eager_bytes, LoadCache& cache) {
+    Problem(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
         for (Measurement const& measurement : measurements) {
             auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-            ImplementationKey const key{measurement.collective, measurement.algorithm};
-            auto const place = static_cast<std::size_t>(
-                std::find(implementations_.begin(), implementations_.end(), key) - implementations_.begin());
-            if (place == implementations_.size()) {
-                implementations_.push_back(key);
-            }
-            Loads const& loads = cache.of(measurement.topology, measurement.collective, algorithm->algorithm);
-            points_.push_back({&measurement, terms_of(loads, measurement, *algorithm, eager_bytes), place,
-                               std::log(measurement.time_us), 1});
+            points_.push_back({&measurement, terms_of(measurement, *algorithm, limits, cache),
+                               place_of(implementations_, {measurement.collective, measurement.algorithm}),
+                               place_of(jobs_, measurement.job), std::log(measurement.time_us), 1});
+        }
+        // The links of a torus belong to one job.
+        if (measurements.front().topology.kind == TopologyKind::torus) {
+            jobs_.clear();
         }
     }
 
@@ -134,10 +139,16 @@ public:
         return found;
     }
 
+    /// Root of the mean square of the factors of jobs, as logarithms.
+    [[nodiscard]] double job_spread(Vector const& unknowns) const {
+        auto const count = static_cast<Eigen::Index>(2 * jobs_.size());
+        return count > 0 ? std::sqrt(unknowns.tail(count).squaredNorm() / static_cast<double>(count)) : 0;
+    }
+
     [[nodiscard]] std::map<ImplementationKey, std::vector<Residual>> residuals(Vector const& unknowns) const {
         std::map<ImplementationKey, std::vector<Residual>> found;
         for (Point const& point : points_) {
-            Cost const cost = cost_of(point.terms, parameters(unknowns), factors(unknowns, point.implementation));
+            Cost const cost = cost_of(point.terms, parameters(unknowns), factors_of(unknowns, point));
             found[implementations_[point.implementation]].push_back({point.measurement->bytes,
                                                                      point.measurement->topology.nodes(),
                                                                      point.log_time - std::log(cost.total())});
@@ -146,9 +157,16 @@ public:
     }
 
 private:
-    [[nodiscard]] Eigen::Index size() const {
-        return static_cast<Eigen::Index>(parameter_count + 3 * implementations_.size());
+    template <class Name>
+    static std::size_t place_of(std::vector<Name>& names, Name const& name) {
+        auto const place = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+        if (place == names.size()) {
+            names.push_back(name);
+        }
+        return place;
     }
+
+    [[nodiscard]] Eigen::Index size() const { return job_at(jobs_.size()); }
 
     static Parameters parameters(Vector const& unknowns) {
         Parameters found{};
@@ -161,12 +179,29 @@ private:
         return {unknowns(first), unknowns(first + 1), unknowns(first + 2)};
     }
 
+    /// Factors of latency and bandwidth of a job.
+    [[nodiscard]] Eigen::Index job_at(std::size_t job) const {
+        return static_cast<Eigen::Index>(parameter_count + 3 * implementations_.size() + 2 * job);
+    }
+    /// What multiplies the parts of the time of a point: the factors of its implementation and of its job.
+    [[nodiscard]] ImplementationFactors factors_of(Vector const& unknowns, Point const& point) const {
+        ImplementationFactors own = factors(unknowns, point.implementation);
+        if (!jobs_.empty()) {
+            own.latency += unknowns(job_at(point.job));
+            own.bandwidth += unknowns(job_at(point.job) + 1);
+        }
+        return own;
+    }
+
     static double prior_value(Eigen::Index unknown) {
         auto const index = static_cast<std::size_t>(unknown);
         return index < parameter_count ? std::log(priors[index].value) : 0;
     }
-    static double prior_deviation(Eigen::Index unknown) {
+    [[nodiscard]] double prior_deviation(Eigen::Index unknown) const {
         auto const index = static_cast<std::size_t>(unknown);
+        if (unknown >= job_at(0)) {
+            return job_deviation;
+        }
         if (index < parameter_count) {
             return priors[index].deviation;
         }
@@ -177,7 +212,7 @@ private:
         double loss = 0;
         Parameters const shared = parameters(unknowns);
         for (Point const& point : points_) {
-            Cost const cost = cost_of(point.terms, shared, factors(unknowns, point.implementation));
+            Cost const cost = cost_of(point.terms, shared, factors_of(unknowns, point));
             double const residual = (std::log(cost.total()) - point.log_time) / noise;
             loss += point.weight * (std::sqrt(1 + residual * residual) - 1);
         }
@@ -187,27 +222,31 @@ private:
         return loss;
     }
 
-    /// Gauss and Newton: each time depends on the parameters and on the three factors of its implementation.
+    /// Gauss and Newton: each time depends on the parameters, on its implementation and its job.
     [[nodiscard]] std::pair<Eigen::MatrixXd, Vector> normal_equations(Vector const& unknowns) const {
         Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(size(), size());
         Vector gradient = Vector::Zero(size());
         Parameters const shared = parameters(unknowns);
-        std::array<double, parameter_count + 3> slope{};
-        std::array<Eigen::Index, parameter_count + 3> where{};
+        Slopes slope{};
+        std::array<Eigen::Index, std::tuple_size_v<Slopes>> where{};
+        std::size_t const used = jobs_.empty() ? parameter_count + 3 : slope.size();
         for (Point const& point : points_) {
-            ImplementationFactors const own = factors(unknowns, point.implementation);
+            ImplementationFactors const own = factors_of(unknowns, point);
             Cost const cost = cost_of(point.terms, shared, own);
             slopes(point.terms, shared, own, cost, slope);
-            for (std::size_t index = 0; index < slope.size(); ++index) {
-                where[index] = index < parameter_count ? static_cast<Eigen::Index>(index)
-                                                       : factors_at(point.implementation) +
-                                                             static_cast<Eigen::Index>(index - parameter_count);
+            for (std::size_t index = 0; index < parameter_count; ++index) {
+                where[index] = static_cast<Eigen::Index>(index);
             }
+            for (Eigen::Index index = 0; index < 3; ++index) {
+                where[parameter_count + static_cast<std::size_t>(index)] = factors_at(point.implementation) + index;
+            }
+            where[parameter_count + 3] = job_at(point.job);
+            where[parameter_count + 4] = job_at(point.job) + 1;
             double const residual = (std::log(cost.total()) - point.log_time) / noise;
             double const weight = point.weight / std::sqrt(1 + residual * residual);
-            for (std::size_t row = 0; row < slope.size(); ++row) {
+            for (std::size_t row = 0; row < used; ++row) {
                 gradient(where[row]) += weight * residual * slope[row] / noise;
-                for (std::size_t column = 0; column < slope.size(); ++column) {
+                for (std::size_t column = 0; column < used; ++column) {
                     hessian(where[row], where[column]) += weight * slope[row] * slope[column] / (noise * noise);
                 }
             }
@@ -220,9 +259,9 @@ private:
         return {std::move(hessian), std::move(gradient)};
     }
 
-    /// Of the logarithm of the time, by each parameter and by the three factors.
+    /// Of the logarithm of the time, by each parameter, by the three factors of an implementation and the two of a job.
     static void slopes(Terms const& terms, Parameters const& shared, ImplementationFactors const& own, Cost const& cost,
-                       std::array<double, parameter_count + 3>& slope) {
+                       Slopes& slope) {
         auto const at = [](Parameter parameter) { return static_cast<std::size_t>(parameter); };
         double const total = cost.total();
         double const kappa = std::exp(shared[at(Parameter::link)]);
@@ -236,7 +275,8 @@ private:
         double const bandwidth = std::exp(own.bandwidth) / total;
         for (std::size_t index = 0; index < parameter_count; ++index) {
             double const part = terms.amounts[index] * std::exp(shared[index]);
-            bool const of_latency = index >= at(Parameter::latency) && index <= at(Parameter::message);
+            bool const of_latency =
+                (index >= at(Parameter::latency) && index <= at(Parameter::message)) || index == at(Parameter::eager);
             slope[index] = part * (index == at(Parameter::call) ? 1 / total : of_latency ? latency : bandwidth);
         }
         double const byte = std::exp(shared[at(Parameter::byte)]);
@@ -245,9 +285,12 @@ private:
         slope[parameter_count] = cost.latency / total;
         slope[parameter_count + 1] = cost.bandwidth / total;
         slope[parameter_count + 2] = cost.fixed / total;
+        slope[parameter_count + 3] = slope[parameter_count];
+        slope[parameter_count + 4] = slope[parameter_count + 1];
     }
 
     std::vector<ImplementationKey> implementations_;
+    std::vector<std::string> jobs_;
     std::vector<Point> points_;
 };
 
@@ -268,13 +311,14 @@ std::vector<double> sizes_of(std::vector<double> errors) {
 }
 
 /// The fit alone: no choices, no errors, no replicates.
-MachineModel plain_fit(std::vector<Measurement> const& measurements, double eager_bytes, LoadCache& cache) {
-    Problem const problem(measurements, eager_bytes, cache);
+MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
+    Problem const problem(measurements, limits, cache);
     Vector const unknowns = problem.solve(problem.start());
     MachineModel model;
     model.system = measurements.front().system;
     model.kind = measurements.front().topology.kind;
-    model.eager_bytes = eager_bytes;
+    model.limits = limits;
+    model.job_spread = problem.job_spread(unknowns);
     model.best = problem.coefficients(unknowns);
     model.residuals = problem.residuals(unknowns);
     model.points = static_cast<int>(measurements.size());
@@ -324,25 +368,27 @@ std::optional<Split> split_nodes(std::vector<Measurement> const& measurements) {
 
 /// Held-out errors of the choice that has the smallest ones.
 struct Choice {
-    double eager_bytes = 8192;
+    Limits limits;
     bool corrected = false;
     std::vector<double> errors;
-    MachineModel model;
 };
 
 Choice choose(Split const& split, LoadCache& cache) {
     std::optional<Choice> best;
     double best_error = 0;
     for (double const eager_bytes : eager_limits) {
-        MachineModel model = plain_fit(split.few, eager_bytes, cache);
-        for (bool const corrected : {false, true}) {
-            model.corrected = corrected;
-            auto const errors = log_errors(model, split.many, cache);
-            auto const sizes = sizes_of(errors);
-            double const error = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-            if (!best || error < best_error) {
-                best = Choice{eager_bytes, corrected, errors, model};
-                best_error = error;
+        for (double const fresh_bytes : fresh_limits) {
+            Limits const limits{eager_bytes, fresh_bytes};
+            MachineModel model = plain_fit(split.few, limits, cache);
+            for (bool const corrected : {false, true}) {
+                model.corrected = corrected;
+                auto const errors = log_errors(model, split.many, cache);
+                auto const sizes = sizes_of(errors);
+                double const error = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+                if (!best || error < best_error) {
+                    best = Choice{limits, corrected, errors};
+                    best_error = error;
+                }
             }
         }
     }
@@ -398,7 +444,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     if (split) {
         choice = choose(*split, cache);
     }
-    MachineModel model = plain_fit(measurements, choice.eager_bytes, cache);
+    MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = std::max(least_width, quantile(sizes_of(log_errors(model, measurements, cache)), 0.9));
     model.width_outside = assumed_width;
@@ -410,7 +456,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     }
     model.width_outside = std::max(model.width_outside, model.width_inside);
 
-    Problem problem(measurements, choice.eager_bytes, cache);
+    Problem problem(measurements, choice.limits, cache);
     Vector const best = problem.solve(problem.start());
     for (int number = 0; number < options.replicates; ++number) {
         problem.draw(static_cast<std::uint64_t>(number));

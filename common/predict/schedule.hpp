@@ -37,6 +37,7 @@ enum class Algorithm : std::uint8_t {
     pipeline,                // one chain
     scatter_allgather,       // bcast: binomial scatter, recursive doubling
     scatter_allgather_ring,  // bcast: binomial scatter, ring
+    gather_bcast,            // allgather: all to rank 0, and a broadcast in segments
 };
 
 /// What one rank sends another in a round.
@@ -60,6 +61,13 @@ struct Round {
 /// 64 distances (pairwise, linear alltoall) are made from 64 that are spread evenly and count for all. Root: rank 0.
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
 [[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
+
+/// Libraries run a ring or Rabenseifner's allreduce as recursive doubling where a rank has less than one element (4
+/// bytes) of its own (Open MPI 4.1, MPICH 4).
+[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks);
+
+/// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
+[[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
 /// An algorithm as data sets name it.
 struct NamedAlgorithm {

@@ -7,6 +7,7 @@
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
 #include "common/predict/fit.hpp"
 #include "common/predict/measurements.hpp"
 
@@ -35,6 +36,11 @@ struct Errors {
     }
 };
 
+struct Answer {
+    TableLine const* line;
+    Prediction prediction;
+};
+
 class CrossValidate {
 public:
     void add_options(CLI::App& parser) {
@@ -46,12 +52,13 @@ public:
             ->check(CLI::PositiveNumber);
         parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
             ->check(CLI::PositiveNumber);
+        parser.add_option("-o,--output", output_, "write the lines that were predicted with their predicted times");
     }
 
     int run() {
         MeasurementTable const table = read_measurements(read_document(path_), path_, true);
         std::vector<Measurement> few;
-        std::vector<Measurement> many;
+        std::vector<TableLine> many;
         for (TableLine const& line : table.lines) {
             int const nodes = line.measurement.topology.nodes();
             if (line.measurement.system != system_ || !line.unusable.empty()) {
@@ -60,7 +67,7 @@ public:
             if (nodes <= max_nodes_) {
                 few.push_back(line.measurement);
             } else if (nodes >= from_nodes_) {
-                many.push_back(line.measurement);
+                many.push_back(line);
             }
         }
         if (many.empty()) {
@@ -68,20 +75,34 @@ public:
         }
         LoadCache cache;
         MachineModel const model = fit(few, {}, cache);
-        print(model, many, cache);
+        auto const found = answers(model, many, cache);
+        print(model, found);
+        if (!output_.empty()) {
+            write(table.header, found);
+        }
         return exit_ok;
     }
 
 private:
-    void print(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) const {
+    /// Asks for every line that was left out.
+    [[nodiscard]] static std::vector<Answer> answers(MachineModel const& model, std::vector<TableLine> const& lines,
+                                                     LoadCache& cache) {
+        std::vector<Answer> found;
+        for (TableLine const& line : lines) {
+            auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
+            found.push_back({&line, dlmb::predict::predict(model, line.measurement, *algorithm, cache)});
+        }
+        return found;
+    }
+
+    void print(MachineModel const& model, std::vector<Answer> const& answers) const {
         std::map<ImplementationKey, Errors> algorithms;
         std::map<Collective, Errors> collectives;
         Errors all;
         Errors seen;
-        for (Measurement const& question : questions) {
+        for (auto const& [line, prediction] : answers) {
+            Measurement const& question = line->measurement;
             ImplementationKey const key{question.collective, question.algorithm};
-            auto const algorithm = algorithm_of(question.collective, question.algorithm);
-            Prediction const prediction = dlmb::predict::predict(model, question, *algorithm, cache);
             double const error = std::abs(prediction.time_us / question.time_us - 1);
             bool const holds = question.time_us >= prediction.low_us && question.time_us <= prediction.high_us;
             bool const fitted = model.best.factors.contains(key);
@@ -111,8 +132,18 @@ private:
         }
     }
 
+    void write(std::string_view header, std::vector<Answer> const& answers) const {
+        std::string text = fmt::format("{},predicted_us,low_us,high_us,status\n", header);
+        for (auto const& [line, prediction] : answers) {
+            text += fmt::format("{},{:.6g},{:.6g},{:.6g},ok\n", line->text, prediction.time_us, prediction.low_us,
+                                prediction.high_us);
+        }
+        write_output(output_, text);
+    }
+
     std::string path_;
     std::string system_;
+    std::string output_;
     int max_nodes_ = 0;
     int from_nodes_ = 0;
 };
