@@ -10,6 +10,8 @@
 namespace dlmb::predict {
 namespace {
 
+constexpr int tofu_ports = 6;
+
 using Names = std::pair<std::string_view, Algorithm>;
 
 constexpr std::array<std::string_view, 8> collective_names{"allreduce", "allgather", "reduce_scatter", "alltoall",
@@ -65,16 +67,16 @@ std::optional<Algorithm> plain(std::string_view name) {
 }
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
-/// came from it, is a gather and a broadcast. Fujitsu's binary tree of a broadcast takes the times of its binomial tree.
-Algorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
+/// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes the times of its binomial tree.
+NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
     bool const fujitsu = name.starts_with("default-");
     if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
-        return Algorithm::gather_bcast;
+        return {Algorithm::gather_bcast, fujitsu ? tofu_ports : 1};
     }
     if (collective == Collective::bcast && algorithm == Algorithm::binary && fujitsu) {
-        return Algorithm::binomial;
+        return {Algorithm::binomial};
     }
-    return algorithm;
+    return {algorithm};
 }
 
 /// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent.
@@ -87,14 +89,16 @@ std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view n
     if (!parse_whole<Bytes>(parts[3]) || !ports || *ports < 1 || *ports > 64) {
         return std::nullopt;
     }
+    bool const whole = parts[1] == "L";  // sends the whole vector, from where it is
+    bool const sets_up = parts[2] == "UTOFU" && !whole;
     if (parts[0] == "RING") {
-        return NamedAlgorithm{Algorithm::ring, *ports};
+        return NamedAlgorithm{Algorithm::ring, *ports, sets_up};
     }
     if (parts[0] == "BRUCK") {
-        return NamedAlgorithm{Algorithm::bruck, *ports};
+        return NamedAlgorithm{Algorithm::bruck, *ports, sets_up};
     }
     if (parts[0] == "RECDOUB" && collective == Collective::allreduce) {
-        return NamedAlgorithm{parts[1] == "L" ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports};
+        return NamedAlgorithm{whole ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports, sets_up};
     }
     return std::nullopt;
 }
@@ -126,7 +130,7 @@ std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_vi
         }
         std::replace(bare.begin(), bare.end(), '-', '_');
         if (auto const algorithm = plain(bare)) {
-            found = NamedAlgorithm{in_library(collective, *algorithm, name), 1};
+            found = in_library(collective, *algorithm, name);
         }
     }
     return found && has(collective, found->algorithm) ? found : std::nullopt;

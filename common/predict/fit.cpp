@@ -17,6 +17,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace dlmb::predict {
 namespace {
@@ -43,7 +44,7 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
 constexpr double factor_deviation = 0.4;  // of the logarithms of a and b
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;  // of the logarithm of a time, beyond which a measurement counts less and less
-constexpr double job_deviation = 0.3;
+constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
 constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
 constexpr std::array fresh_limits{double{1 << 25}, double{1 << 28}};  // glibc's largest M_MMAP_THRESHOLD, and beyond
 constexpr std::size_t fewest_points = 10;
@@ -333,61 +334,92 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
     return model;
 }
 
-/// Measurements on few nodes, and those on the most nodes of algorithms that the few have as well.
+/// Measurements on the node counts that are left out, of algorithms that the others have as well.
 struct Split {
-    std::vector<Measurement> few;
-    std::vector<Measurement> many;
-    int above = 0;
+    std::vector<Measurement> fitted;
+    std::vector<Measurement> left_out;
+    int most_fitted = 0;  // nodes
 };
 
-std::optional<Split> split_nodes(std::vector<Measurement> const& measurements) {
-    int most = 0;
-    for (Measurement const& measurement : measurements) {
-        most = std::max(most, measurement.topology.nodes());
-    }
+std::optional<Split> leave_out(std::vector<Measurement> const& measurements, double from_nodes, double to_nodes) {
     Split split;
-    std::map<ImplementationKey, int> seen;
+    std::set<ImplementationKey> seen;
+    auto const out = [&](Measurement const& measurement) {
+        return measurement.topology.nodes() >= from_nodes && measurement.topology.nodes() <= to_nodes;
+    };
     for (Measurement const& measurement : measurements) {
-        if (measurement.topology.nodes() < near_the_largest * most) {
-            split.few.push_back(measurement);
-            split.above = std::max(split.above, measurement.topology.nodes());
-            ++seen[{measurement.collective, measurement.algorithm}];
+        if (!out(measurement)) {
+            split.fitted.push_back(measurement);
+            split.most_fitted = std::max(split.most_fitted, measurement.topology.nodes());
+            seen.insert({measurement.collective, measurement.algorithm});
         }
     }
     for (Measurement const& measurement : measurements) {
-        if (measurement.topology.nodes() >= near_the_largest * most &&
-            seen.contains({measurement.collective, measurement.algorithm})) {
-            split.many.push_back(measurement);
+        if (out(measurement) && seen.contains({measurement.collective, measurement.algorithm})) {
+            split.left_out.push_back(measurement);
         }
     }
-    if (split.few.size() < fewest_points || split.many.size() < fewest_points) {
+    if (split.fitted.size() < fewest_points || split.left_out.size() < fewest_points) {
         return std::nullopt;
     }
     return split;
 }
 
-/// Held-out errors of the choice that has the smallest ones.
-struct Choice {
-    Limits limits;
-    bool corrected = false;
-    std::vector<double> errors;
+/// One split for each node count, near ones together; the last one leaves out the largest. Where nothing is left out,
+/// that one is absent.
+struct Splits {
+    std::vector<Split> all;
+    std::optional<Split> largest;
 };
 
-Choice choose(Split const& split, LoadCache& cache) {
+Splits splits_of(std::vector<Measurement> const& measurements) {
+    std::set<int> counts;
+    for (Measurement const& measurement : measurements) {
+        counts.insert(measurement.topology.nodes());
+    }
+    Splits splits;
+    bool first_is_seen = false;
+    while (!counts.empty()) {
+        int const most = *counts.rbegin();
+        double const least = near_the_largest * most;
+        auto split = leave_out(measurements, least, most);
+        if (!first_is_seen) {
+            splits.largest = split;
+        }
+        first_is_seen = true;
+        if (split) {
+            splits.all.push_back(std::move(*split));
+        }
+        counts.erase(counts.lower_bound(static_cast<int>(std::ceil(least))), counts.end());
+    }
+    return splits;
+}
+
+struct Choice {
+    Limits limits;
+    bool corrected = true;
+};
+
+/// The choice whose errors on node counts that were left out are the smallest.
+Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     std::optional<Choice> best;
     double best_error = 0;
     for (double const eager_bytes : eager_limits) {
         for (double const fresh_bytes : fresh_limits) {
-            Limits const limits{eager_bytes, fresh_bytes};
-            MachineModel model = plain_fit(split.few, limits, cache);
+            std::array<double, 2> error{};
+            for (Split const& split : splits) {
+                MachineModel model = plain_fit(split.fitted, {eager_bytes, fresh_bytes}, cache);
+                for (bool const corrected : {false, true}) {
+                    model.corrected = corrected;
+                    auto const sizes = sizes_of(log_errors(model, split.left_out, cache));
+                    error[corrected ? 1 : 0] += std::accumulate(sizes.begin(), sizes.end(), 0.0);
+                }
+            }
             for (bool const corrected : {false, true}) {
-                model.corrected = corrected;
-                auto const errors = log_errors(model, split.many, cache);
-                auto const sizes = sizes_of(errors);
-                double const error = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-                if (!best || error < best_error) {
-                    best = Choice{limits, corrected, errors};
-                    best_error = error;
+                double const mine = error[corrected ? 1 : 0];
+                if (!best || mine < best_error) {
+                    best = Choice{{eager_bytes, fresh_bytes}, corrected};
+                    best_error = mine;
                 }
             }
         }
@@ -439,20 +471,21 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
                 "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
         }
     }
-    auto const split = split_nodes(measurements);
-    Choice choice;
-    if (split) {
-        choice = choose(*split, cache);
-    }
+    Splits const splits = splits_of(measurements);
+    Choice const choice = splits.all.empty() ? Choice{} : choose(splits.all, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = std::max(least_width, quantile(sizes_of(log_errors(model, measurements, cache)), 0.9));
     model.width_outside = assumed_width;
-    if (split) {
-        model.held_out = errors_by_collective(split->many, choice.errors);
-        model.held_out_above = split->above;
-        model.width_outside = quantile(sizes_of(choice.errors), 0.9);
-        model.octaves_outside = std::max(1.0, std::log2(static_cast<double>(model.most_nodes) / split->above));
+    if (splits.largest) {
+        MachineModel few = plain_fit(splits.largest->fitted, choice.limits, cache);
+        few.corrected = choice.corrected;
+        auto const errors = log_errors(few, splits.largest->left_out, cache);
+        model.held_out = errors_by_collective(splits.largest->left_out, errors);
+        model.held_out_above = splits.largest->most_fitted;
+        model.width_outside = quantile(sizes_of(errors), 0.9);
+        model.octaves_outside =
+            std::max(1.0, std::log2(static_cast<double>(model.most_nodes) / model.held_out_above));
     }
     model.width_outside = std::max(model.width_outside, model.width_inside);
 

@@ -18,7 +18,7 @@ constexpr int most_ranks = 1 << 17;
 // The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
 constexpr double octaves_of_bytes = 4;
 constexpr double octaves_of_nodes = 8;
-constexpr double chance = 0.5;
+constexpr double chance = 0.25;
 constexpr double largest_correction = 1;
 constexpr std::size_t most_neighbors = 256;
 
@@ -92,8 +92,9 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     if (std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
     }
-    if (measurement.algorithm.find("-UTOFU-") != std::string::npos) {
-        terms.partners = algorithm == Algorithm::ring ? 2 : std::ceil(std::log2(std::max(topology.ranks(), 2)));
+    if (named.sets_up) {
+        double const partners = algorithm == Algorithm::ring ? 2 : std::ceil(std::log2(std::max(topology.ranks(), 2)));
+        terms.set_ups = partners * named.ports;
     }
     return terms;
 }
@@ -109,7 +110,7 @@ Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFac
     }
     Cost cost;
     cost.call = part(Parameter::call);
-    cost.fixed = terms.partners * fixed_us * std::exp(factors.fixed);
+    cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
     cost.latency = std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) +
                                                 part(Parameter::hop) + part(Parameter::message) + part(Parameter::eager));
     cost.bandwidth =

@@ -59,7 +59,7 @@ using Parameters = std::array<double, parameter_count>;
 struct ImplementationFactors {
     double latency = 0;    // logarithm of a
     double bandwidth = 0;  // logarithm of b
-    double fixed = 0;      // logarithm of us per partner over `fixed_us`; only of algorithms that set up remote access
+    double fixed = 0;      // logarithm of us per partner and port over `fixed_us`; only of algorithms that set up remote access
 };
 inline constexpr double fixed_us = 10;
 
@@ -140,7 +140,7 @@ struct Terms {
         double link = 0;  // bytes
     };
     std::vector<Contended> contended;  // rounds
-    double partners = 0;               // whose memory an implementation with set-up cost has to learn
+    double set_ups = 0;                // partners times ports
 };
 
 /// Throws UsageError where the schedule cannot be made.

@@ -73,6 +73,7 @@ struct Round {
 struct NamedAlgorithm {
     Algorithm algorithm = Algorithm::ring;
     int ports = 1;  // equal parts of the vector that are worked on side by side
+    bool sets_up = false;  // learns the memory of each partner on each port in each call
 };
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does
