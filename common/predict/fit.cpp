@@ -45,6 +45,7 @@ constexpr double factor_deviation = 0.4;  // of the logarithms of a and b
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;  // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
+constexpr int rounds_of_spread = 4;
 constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
 constexpr std::array fresh_limits{double{1 << 25}, double{1 << 28}};  // glibc's largest M_MMAP_THRESHOLD, and beyond
 constexpr std::size_t fewest_points = 10;
@@ -140,11 +141,21 @@ public:
         return found;
     }
 
-    /// Root of the mean square of the factors of jobs, as logarithms.
-    [[nodiscard]] double job_spread(Vector const& unknowns) const {
+    /// How far jobs are apart, from their factors and how well these are known (empirical Bayes); counts the first
+    /// guess as much as one job. 0: no jobs.
+    [[nodiscard]] Vector solve_with_jobs() {
+        Vector unknowns = solve(start());
         auto const count = static_cast<Eigen::Index>(2 * jobs_.size());
-        return count > 0 ? std::sqrt(unknowns.tail(count).squaredNorm() / static_cast<double>(count)) : 0;
+        for (int round = 0; round < rounds_of_spread && count > 0; ++round) {
+            Eigen::MatrixXd const hessian = normal_equations(unknowns).first;
+            Eigen::MatrixXd const covariance = hessian.ldlt().solve(Eigen::MatrixXd::Identity(size(), size()));
+            double const squares = unknowns.tail(count).squaredNorm() + covariance.diagonal().tail(count).sum();
+            job_deviation_ = std::sqrt((squares + 2 * job_deviation * job_deviation) / static_cast<double>(count + 2));
+            unknowns = solve(unknowns);
+        }
+        return unknowns;
     }
+    [[nodiscard]] double job_spread() const { return jobs_.empty() ? 0 : job_deviation_; }
 
     [[nodiscard]] std::map<ImplementationKey, std::vector<Residual>> residuals(Vector const& unknowns) const {
         std::map<ImplementationKey, std::vector<Residual>> found;
@@ -201,7 +212,7 @@ private:
     [[nodiscard]] double prior_deviation(Eigen::Index unknown) const {
         auto const index = static_cast<std::size_t>(unknown);
         if (unknown >= job_at(0)) {
-            return job_deviation;
+            return job_deviation_;
         }
         if (index < parameter_count) {
             return priors[index].deviation;
@@ -292,6 +303,7 @@ private:
 
     std::vector<ImplementationKey> implementations_;
     std::vector<std::string> jobs_;
+    double job_deviation_ = job_deviation;
     std::vector<Point> points_;
 };
 
@@ -313,13 +325,13 @@ std::vector<double> sizes_of(std::vector<double> errors) {
 
 /// The fit alone: no choices, no errors, no replicates.
 MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
-    Problem const problem(measurements, limits, cache);
-    Vector const unknowns = problem.solve(problem.start());
+    Problem problem(measurements, limits, cache);
+    Vector const unknowns = problem.solve_with_jobs();
     MachineModel model;
     model.system = measurements.front().system;
     model.kind = measurements.front().topology.kind;
     model.limits = limits;
-    model.job_spread = problem.job_spread(unknowns);
+    model.job_spread = problem.job_spread();
     model.best = problem.coefficients(unknowns);
     model.residuals = problem.residuals(unknowns);
     model.points = static_cast<int>(measurements.size());
@@ -341,14 +353,16 @@ struct Split {
     int most_fitted = 0;  // nodes
 };
 
-std::optional<Split> leave_out(std::vector<Measurement> const& measurements, double from_nodes, double to_nodes) {
+/// Leaves out from_nodes to to_nodes; more nodes are fitted, or are in neither part.
+std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int from_nodes, int to_nodes,
+                               bool fits_more) {
     Split split;
     std::set<ImplementationKey> seen;
     auto const out = [&](Measurement const& measurement) {
         return measurement.topology.nodes() >= from_nodes && measurement.topology.nodes() <= to_nodes;
     };
     for (Measurement const& measurement : measurements) {
-        if (!out(measurement)) {
+        if (!out(measurement) && (fits_more || measurement.topology.nodes() < from_nodes)) {
             split.fitted.push_back(measurement);
             split.most_fitted = std::max(split.most_fitted, measurement.topology.nodes());
             seen.insert({measurement.collective, measurement.algorithm});
@@ -365,11 +379,10 @@ std::optional<Split> leave_out(std::vector<Measurement> const& measurements, dou
     return split;
 }
 
-/// One split for each node count, near ones together; the last one leaves out the largest. Where nothing is left out,
-/// that one is absent.
+/// One split for each node count, near ones together.
 struct Splits {
-    std::vector<Split> all;
-    std::optional<Split> largest;
+    std::vector<Split> each;     // all others are fitted
+    std::vector<Split> upwards;  // fewer nodes are fitted
 };
 
 Splits splits_of(std::vector<Measurement> const& measurements) {
@@ -378,19 +391,15 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
         counts.insert(measurement.topology.nodes());
     }
     Splits splits;
-    bool first_is_seen = false;
     while (!counts.empty()) {
         int const most = *counts.rbegin();
-        double const least = near_the_largest * most;
-        auto split = leave_out(measurements, least, most);
-        if (!first_is_seen) {
-            splits.largest = split;
+        int const least = static_cast<int>(std::ceil(near_the_largest * most));
+        for (bool const fits_more : {true, false}) {
+            if (auto split = leave_out(measurements, least, most, fits_more)) {
+                (fits_more ? splits.each : splits.upwards).push_back(std::move(*split));
+            }
         }
-        first_is_seen = true;
-        if (split) {
-            splits.all.push_back(std::move(*split));
-        }
-        counts.erase(counts.lower_bound(static_cast<int>(std::ceil(least))), counts.end());
+        counts.erase(counts.lower_bound(least), counts.end());
     }
     return splits;
 }
@@ -427,17 +436,29 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     return *best;
 }
 
-std::map<Collective, HeldOutError> errors_by_collective(std::vector<Measurement> const& questions,
-                                                        std::vector<double> const& log_errors) {
-    std::map<Collective, std::vector<double>> errors;
-    for (std::size_t index = 0; index < questions.size(); ++index) {
-        errors[questions[index].collective].push_back(std::abs(std::expm1(log_errors[index])));
+/// Errors of predictions on more nodes than were fitted, and the width that holds 90 % of them.
+void set_held_out(MachineModel& model, std::vector<Split> const& upwards, LoadCache& cache) {
+    std::vector<double> all;
+    std::map<Collective, std::vector<double>> by_collective;
+    double octaves = 0;
+    model.held_out_above = upwards.front().most_fitted;
+    for (Split const& split : upwards) {
+        MachineModel few = plain_fit(split.fitted, model.limits, cache);
+        few.corrected = model.corrected;
+        auto const errors = log_errors(few, split.left_out, cache);
+        all.insert(all.end(), errors.begin(), errors.end());
+        for (std::size_t index = 0; index < errors.size(); ++index) {
+            Measurement const& measurement = split.left_out[index];
+            by_collective[measurement.collective].push_back(std::abs(std::expm1(errors[index])));
+            octaves += std::log2(static_cast<double>(measurement.topology.nodes()) / split.most_fitted);
+        }
+        model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
-    std::map<Collective, HeldOutError> found;
-    for (auto const& [collective, values] : errors) {
-        found[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
+    for (auto const& [collective, values] : by_collective) {
+        model.held_out[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
     }
-    return found;
+    model.width_outside = quantile(sizes_of(all), 0.9);
+    model.octaves_outside = std::max(1.0, octaves / static_cast<double>(all.size()));
 }
 
 }  // namespace
@@ -472,25 +493,18 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
         }
     }
     Splits const splits = splits_of(measurements);
-    Choice const choice = splits.all.empty() ? Choice{} : choose(splits.all, cache);
+    Choice const choice = splits.each.empty() ? Choice{} : choose(splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = std::max(least_width, quantile(sizes_of(log_errors(model, measurements, cache)), 0.9));
     model.width_outside = assumed_width;
-    if (splits.largest) {
-        MachineModel few = plain_fit(splits.largest->fitted, choice.limits, cache);
-        few.corrected = choice.corrected;
-        auto const errors = log_errors(few, splits.largest->left_out, cache);
-        model.held_out = errors_by_collective(splits.largest->left_out, errors);
-        model.held_out_above = splits.largest->most_fitted;
-        model.width_outside = quantile(sizes_of(errors), 0.9);
-        model.octaves_outside =
-            std::max(1.0, std::log2(static_cast<double>(model.most_nodes) / model.held_out_above));
+    if (!splits.upwards.empty()) {
+        set_held_out(model, splits.upwards, cache);
     }
     model.width_outside = std::max(model.width_outside, model.width_inside);
 
     Problem problem(measurements, choice.limits, cache);
-    Vector const best = problem.solve(problem.start());
+    Vector const best = problem.solve_with_jobs();
     for (int number = 0; number < options.replicates; ++number) {
         problem.draw(static_cast<std::uint64_t>(number));
         model.replicates.push_back(problem.coefficients(problem.solve(best)));
