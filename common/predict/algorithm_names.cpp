@@ -67,7 +67,8 @@ std::optional<Algorithm> plain(std::string_view name) {
 }
 
 /// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
-/// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes the times of its binomial tree.
+/// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes
+/// the times of its binomial tree.
 NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
     bool const fujitsu = name.starts_with("default-");
     if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
@@ -90,15 +91,15 @@ std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view n
         return std::nullopt;
     }
     bool const whole = parts[1] == "L";  // sends the whole vector, from where it is
-    bool const sets_up = parts[2] == "UTOFU" && !whole;
+    SetUp const set_up = parts[2] != "UTOFU" ? SetUp::none : whole ? SetUp::port : SetUp::partner;
     if (parts[0] == "RING") {
-        return NamedAlgorithm{Algorithm::ring, *ports, sets_up};
+        return NamedAlgorithm{Algorithm::ring, *ports, set_up};
     }
     if (parts[0] == "BRUCK") {
-        return NamedAlgorithm{Algorithm::bruck, *ports, sets_up};
+        return NamedAlgorithm{Algorithm::bruck, *ports, set_up};
     }
     if (parts[0] == "RECDOUB" && collective == Collective::allreduce) {
-        return NamedAlgorithm{whole ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports, sets_up};
+        return NamedAlgorithm{whole ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports, set_up};
     }
     return std::nullopt;
 }

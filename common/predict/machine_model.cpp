@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace dlmb::predict {
@@ -73,7 +74,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         amount(Parameter::rendezvous) += eager ? 0 : load.times;
         amount(Parameter::hop) += load.times * load.hops;
         amount(Parameter::message) += load.times * std::max(load.messages - 1, 0.0);
-        amount(Parameter::eager) += eager ? load.times * load.messages * largest : 0;
+        amount(Parameter::eager) += eager ? load.times * load.messages * named.ports * largest : 0;
         amount(Parameter::far) += load.times * load.far * part;
         amount(Parameter::inside) += load.times * load.inside * part;
         amount(Parameter::reduce) += load.times * load.reduced * part;
@@ -92,30 +93,38 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     if (std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
     }
-    if (named.sets_up) {
-        double const partners = algorithm == Algorithm::ring ? 2 : std::ceil(std::log2(std::max(topology.ranks(), 2)));
+    if (named.set_up != SetUp::none) {
+        double const partners = named.set_up == SetUp::port ? 1
+                                : algorithm == Algorithm::ring
+                                    ? 2
+                                    : std::log2(std::bit_ceil(static_cast<unsigned>(topology.ranks())));
         terms.set_ups = partners * named.ports;
     }
     return terms;
+}
+
+double contended_of(Terms const& terms, Parameters const& parameters) {
+    double const kappa = std::exp(parameters[at(Parameter::link)]);
+    double contended = 0;
+    for (Terms::Contended const& round : terms.contended) {
+        contended += round.times * std::max(round.node, kappa * round.link);
+    }
+    return contended * std::exp(parameters[at(Parameter::byte)]);
 }
 
 Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors) {
     auto const part = [&](Parameter parameter) {
         return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
     };
-    double const kappa = std::exp(parameters[at(Parameter::link)]);
-    double contended = 0;
-    for (Terms::Contended const& round : terms.contended) {
-        contended += round.times * std::max(round.node, kappa * round.link);
-    }
     Cost cost;
     cost.call = part(Parameter::call);
     cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
-    cost.latency = std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) +
-                                                part(Parameter::hop) + part(Parameter::message) + part(Parameter::eager));
-    cost.bandwidth =
-        std::exp(factors.bandwidth) * (contended * std::exp(parameters[at(Parameter::byte)]) + part(Parameter::far) +
-                                       part(Parameter::inside) + part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
+    cost.latency =
+        std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::hop) +
+                                     part(Parameter::message) + part(Parameter::eager));
+    cost.bandwidth = std::exp(factors.bandwidth) *
+                     (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
+                      part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
     return cost;
 }
 
@@ -148,6 +157,10 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
     return std::clamp(correction, -largest_correction, largest_correction);
 }
 
+double width_where_fitted(MachineModel const& model) {
+    return std::hypot(model.width_inside, z_of_90_percent * model.job_spread);
+}
+
 Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm, LoadCache& cache) {
     Terms const terms = terms_of(question, algorithm, model.limits, cache);
     int const nodes = question.topology.nodes();
@@ -166,10 +179,12 @@ Prediction predict(MachineModel const& model, Measurement const& question, Named
     // logarithm of the nodes, which grows with the octaves from what was measured.
     double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
                                      std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
-    double const inside = std::pow(model.width_inside, 2) + std::pow(z_of_90_percent * model.job_spread, 2);
+    double const inside = std::pow(width_where_fitted(model), 2);
     double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
+    bool const fitted = model.best.factors.contains({question.collective, question.algorithm});
+    double const unseen = fitted ? 0 : std::pow(z_of_90_percent * factor_deviation, 2);
     double const growth = octaves > 0 ? (1 + octaves / model.octaves_outside) / 2 : 0;
-    double const width = std::sqrt(inside + beyond * growth + std::pow(z_of_90_percent, 2) * variance);
+    double const width = std::sqrt(inside + beyond * growth + unseen + std::pow(z_of_90_percent, 2) * variance);
     double const time = modelled * std::exp(correction);
     return {time, time * std::exp(-width), time * std::exp(width)};
 }

@@ -69,11 +69,18 @@ struct Round {
 /// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
 [[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
 
+/// What an implementation over remote memory does in each call before it sends.
+enum class SetUp : std::uint8_t {
+    none,
+    port,     // opens its ports
+    partner,  // learns the temporary memory of each partner on each port
+};
+
 /// An algorithm as data sets name it.
 struct NamedAlgorithm {
     Algorithm algorithm = Algorithm::ring;
     int ports = 1;  // equal parts of the vector that are worked on side by side
-    bool sets_up = false;  // learns the memory of each partner on each port in each call
+    SetUp set_up = SetUp::none;
 };
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does

@@ -5,15 +5,13 @@
 
 usage: cross_validate.py DLMB_PREDICT MEASUREMENTS
 
-MEASUREMENTS is the table of PICO. It also says how much times of the same case differ between campaigns: no prediction
-can be nearer than that. exit 0, or that of dlmb_predict where it fails
+MEASUREMENTS is the table of PICO. exit 0, or that of dlmb_predict where it fails
 """
 
 from __future__ import annotations
 
 import collections
 import csv
-import math
 import statistics
 import subprocess
 import sys
@@ -21,21 +19,23 @@ import sys
 SPLITS = (("fugaku", 8, 9), ("leonardo", 64, 128), ("mare_nostrum", 32, 60), ("lumi", 37, 100))
 
 
-def print_spread(path: str) -> None:
+def print_floor(path: str) -> None:
     times = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
             if row["gpu"] == "no":
                 case = tuple(row[name] for name in ("system", "nodes", "ranks_per_node", "collective", "algorithm", "bytes"))
                 times[case].append(float(row["median_us"]))
-    ratios = collections.defaultdict(list)
+    floor = collections.defaultdict(list)
     for case, values in times.items():
-        if len(values) > 1:
-            ratios[case[0]].append(math.log(max(values) / min(values)))
-    for system, logs in sorted(ratios.items()):
-        tenth = math.exp(statistics.quantiles(logs, n=10)[-1])
-        print(f"{system}: {len(logs)} cases were measured more than once; the slowest over the fastest: "
-              f"median x{math.exp(statistics.median(logs)):.2f}, 90 % below x{tenth:.2f}")  # fmt: skip
+        for index, value in enumerate(values):
+            others = values[:index] + values[index + 1 :]
+            if others:
+                floor[case[0]].append(abs(statistics.geometric_mean(others) / value - 1))
+    print("Error of a model that knows the time of the same case in the other jobs: none can be nearer than that")
+    for system, errors in sorted(floor.items()):
+        print(f"{system}: {len(errors)} measurements, median {statistics.median(errors):.0%}, "
+              f"90 % below {statistics.quantiles(errors, n=10)[-1]:.0%}")  # fmt: skip
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
         print(__doc__.strip(), file=sys.stderr)
         return 64
     program, path = sys.argv[1:]
-    print_spread(path)
+    print_floor(path)
     for system, most, first in SPLITS:
         print(flush=True)
         arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first)]

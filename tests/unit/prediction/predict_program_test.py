@@ -82,7 +82,7 @@ class Predict(unittest.TestCase):
         model = json.loads(self.model.read_text(encoding="utf-8"))
         self.assertEqual(model["input"]["sha256"], hashlib.sha256(self.table.read_bytes()).hexdigest())
         self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 32.0, "most_bytes": float(1 << 24)})
-        self.assertEqual(model["error"]["held_out_above_nodes"], 16)
+        self.assertEqual(model["error"]["held_out_above_nodes"], 4)
         for row in self.points([HEADER, *lines([256])]):
             self.assertEqual(row["status"], "ok")
             self.assertLess(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1), 0.3)

@@ -13,8 +13,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace dlmb::app::predict {
 namespace {
@@ -39,6 +41,22 @@ struct Errors {
 struct Answer {
     TableLine const* line;
     Prediction prediction;
+};
+
+/// What it costs to choose an algorithm: the measured time of the chosen one over that of the fastest.
+struct Regret {
+    std::vector<double> logs;
+    double worst = 1;
+
+    void add(double chosen_us, double fastest_us) {
+        logs.push_back(std::log(chosen_us / fastest_us));
+        worst = std::max(worst, chosen_us / fastest_us);
+    }
+    void print(std::string_view what) const {
+        double const sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+        fmt::print("{:<58} {:>5} {:>7.2f} {:>7.2f}\n", what, logs.size(),
+                   logs.empty() ? 1 : std::exp(sum / static_cast<double>(logs.size())), worst);
+    }
 };
 
 class CrossValidate {
@@ -77,6 +95,7 @@ public:
         MachineModel const model = fit(few, {}, cache);
         auto const found = answers(model, many, cache);
         print(model, found);
+        print_regret(few, found);
         if (!output_.empty()) {
             write(table.header, found);
         }
@@ -130,6 +149,59 @@ private:
         if (!seen.sizes.empty()) {
             seen.print("algorithms that were fitted", "");
         }
+    }
+
+    /// Of the model, and of taking the algorithm that was the fastest on the most nodes that were fitted.
+    static void print_regret(std::vector<Measurement> const& fitted, std::vector<Answer> const& answers) {
+        std::map<std::string, std::vector<Answer>> cases;
+        for (Answer const& answer : answers) {
+            Measurement const& asked = answer.line->measurement;
+            cases[fmt::format("{} {} {} {} {}", asked.topology.text(), asked.topology.ranks_per_node, asked.job,
+                              name_of(asked.collective), asked.bytes)]
+                .push_back(answer);
+        }
+        Regret model;
+        Regret model_where_both;
+        Regret winner;
+        for (auto const& [text, candidates] : cases) {
+            if (candidates.size() < 2) {
+                continue;
+            }
+            auto const by = [&](auto const& key) {
+                return std::min_element(
+                    candidates.begin(), candidates.end(),
+                    [&](Answer const& left, Answer const& right) { return key(left) < key(right); });
+            };
+            double const fastest = by(measured_us)->line->measurement.time_us;
+            double const chosen =
+                by([](Answer const& each) { return each.prediction.time_us; })->line->measurement.time_us;
+            model.add(chosen, fastest);
+            auto const before = [&](Answer const& each) { return time_before(fitted, each.line->measurement); };
+            if (auto const taken = by(before); std::isfinite(before(*taken))) {
+                winner.add(taken->line->measurement.time_us, fastest);
+                model_where_both.add(chosen, fastest);
+            }
+        }
+        fmt::print("\n{:<58} {:>5} {:>7} {:>7}\n", "algorithm chosen by", "cases", "x best", "worst");
+        model.print("the model");
+        model_where_both.print("the model, where the next line has a choice");
+        winner.print("the winner on the most nodes that were fitted");
+    }
+
+    static double measured_us(Answer const& answer) { return answer.line->measurement.time_us; }
+
+    /// The time of the same algorithm and size on the most nodes that were fitted; infinite: none.
+    static double time_before(std::vector<Measurement> const& fitted, Measurement const& asked) {
+        double time_us = std::numeric_limits<double>::infinity();
+        int nodes = 0;
+        for (Measurement const& each : fitted) {
+            if (each.collective == asked.collective && each.algorithm == asked.algorithm && each.bytes == asked.bytes &&
+                each.topology.nodes() > nodes) {
+                nodes = each.topology.nodes();
+                time_us = each.time_us;
+            }
+        }
+        return time_us;
     }
 
     void write(std::string_view header, std::vector<Answer> const& answers) const {
