@@ -14,8 +14,8 @@ constexpr int tofu_ports = 6;
 
 using Names = std::pair<std::string_view, Algorithm>;
 
-constexpr std::array<std::string_view, 8> collective_names{"allreduce", "allgather", "reduce_scatter", "alltoall",
-                                                           "bcast",     "reduce",    "gather",         "scatter"};
+constexpr std::array<std::string_view, 9> collective_names{
+    "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
 // In the order of the enumeration: the names that this program prints.
 constexpr std::array<std::string_view, 19> algorithm_names{"recursive_doubling",

@@ -537,8 +537,7 @@ Rounds alltoall(Algorithm algorithm, int ranks) {
 }  // namespace
 
 Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks) {
-    bool const needs_elements = algorithm == Algorithm::ring || algorithm == Algorithm::rabenseifner;
-    return collective == Collective::allreduce && needs_elements && bytes < bytes_of_element * ranks
+    return collective == Collective::allreduce && algorithm == Algorithm::ring && bytes < bytes_of_element * ranks
                ? Algorithm::recursive_doubling
                : algorithm;
 }
@@ -558,6 +557,7 @@ double temporary_share(Collective collective, Algorithm algorithm) {
     case Collective::scatter:
         return algorithm == Algorithm::binomial ? 0.5 : 0;
     case Collective::bcast:
+    case Collective::sendrecv:
         return 0;
     }
     return 0;
@@ -595,6 +595,9 @@ std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int r
         break;
     case Collective::scatter:
         rounds = scatter(algorithm, ranks);
+        break;
+    case Collective::sendrecv:
+        rounds = algorithm == Algorithm::ring ? Rounds{shift(ranks, 1, 1)} : Rounds{};
         break;
     }
     if (rounds.empty()) {

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well dlmb_predict does on nodes that its fit has not seen: the tables behind docs/predicting.md.
 
-usage: cross_validate.py DLMB_PREDICT MEASUREMENTS
+usage: cross_validate.py DLMB_PREDICT MEASUREMENTS [PICTURE.png]
 
-MEASUREMENTS is the table of PICO. exit 0, or that of dlmb_predict where it fails
+MEASUREMENTS is the table of PICO. PICTURE: predicted against measured times by system and operation (needs
+matplotlib). exit 0, or that of dlmb_predict where it fails
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import csv
 import statistics
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 SPLITS = (("fugaku", 8, 9), ("leonardo", 64, 128), ("mare_nostrum", 32, 60), ("lumi", 37, 100))
 
@@ -38,18 +41,55 @@ def print_floor(path: str) -> None:
               f"90 % below {statistics.quantiles(errors, n=10)[-1]:.0%}")  # fmt: skip
 
 
+def draw(predicted: dict[str, list[dict[str, str]]], picture: str) -> None:
+    import matplotlib  # noqa: PLC0415 (only whoever draws needs it)
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    collectives = sorted({row["collective"] for rows in predicted.values() for row in rows})
+    colors = dict(zip(collectives, pyplot.get_cmap("tab10").colors))
+    figure, all_axes = pyplot.subplots(2, 2, figsize=(10, 9.5), layout="constrained")
+    for axes, (title, rows) in zip(all_axes.flat, predicted.items()):
+        for name in collectives:
+            mine = [row for row in rows if row["collective"] == name]
+            measured = [float(row["median_us"]) for row in mine]
+            times = [float(row["predicted_us"]) for row in mine]
+            low = [time - float(row["low_us"]) for time, row in zip(times, mine)]
+            high = [float(row["high_us"]) - time for time, row in zip(times, mine)]
+            if mine:
+                axes.errorbar(measured, times, yerr=(low, high), fmt="none", ecolor=colors[name], alpha=0.2)
+                axes.plot(measured, times, "o", markersize=3.5, color=colors[name], label=name)
+        ends = [float(row["median_us"]) for row in rows]
+        limits = [min(ends) / 2, max(ends) * 2]
+        axes.plot(limits, limits, color="black", linewidth=1)
+        for factor in (0.5, 2):
+            axes.plot(limits, [factor * end for end in limits], color="black", linewidth=0.6, linestyle=":")
+        axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits, title=title, xlabel="measured, us", ylabel="predicted, us")
+        axes.legend(fontsize=8, loc="upper left")
+    figure.suptitle("Times on nodes that were not fitted; bars hold 90 %, dotted lines are a factor of 2")
+    figure.savefig(picture, dpi=90)
+
+
 def main() -> int:
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__.strip(), file=sys.stderr)
         return 64
-    program, path = sys.argv[1:]
+    program, path = sys.argv[1:3]
+    predicted = {}
     print_floor(path)
     for system, most, first in SPLITS:
         print(flush=True)
         arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first)]
-        done = subprocess.run(arguments, check=False)
-        if done.returncode != 0:
-            return done.returncode
+        with tempfile.TemporaryDirectory() as folder:
+            points = Path(folder) / "points.csv"
+            done = subprocess.run([*arguments, "-o", points], check=False)
+            if done.returncode != 0:
+                return done.returncode
+            with points.open(encoding="utf-8", newline="") as table:
+                predicted[f"{system}, {most} nodes predict {first} and more"] = list(csv.DictReader(table))
+    if len(sys.argv) == 4:
+        draw(predicted, sys.argv[3])
     return 0
 
 
