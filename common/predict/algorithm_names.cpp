@@ -10,13 +10,15 @@
 namespace dlmb::predict {
 namespace {
 
+constexpr int tofu_ports = 6;
+
 using Names = std::pair<std::string_view, Algorithm>;
 
-constexpr std::array<std::string_view, 8> collective_names{"allreduce", "allgather", "reduce_scatter", "alltoall",
-                                                           "bcast",     "reduce",    "gather",         "scatter"};
+constexpr std::array<std::string_view, 9> collective_names{
+    "allreduce", "allgather", "reduce_scatter", "alltoall", "bcast", "reduce", "gather", "scatter", "sendrecv"};
 
 // In the order of the enumeration: the names that this program prints.
-constexpr std::array<std::string_view, 18> algorithm_names{"recursive_doubling",
+constexpr std::array<std::string_view, 19> algorithm_names{"recursive_doubling",
                                                            "recursive_halving",
                                                            "distance_doubling",
                                                            "ring",
@@ -33,7 +35,8 @@ constexpr std::array<std::string_view, 18> algorithm_names{"recursive_doubling",
                                                            "chain",
                                                            "pipeline",
                                                            "scatter_allgather",
-                                                           "scatter_allgather_ring"};
+                                                           "scatter_allgather_ring",
+                                                           "gather_bcast"};
 
 // What others call them, with '_' for '-'. A segmented ring has the messages of the ring where nothing sets the
 // segment; Open MPI's in-order binary tree has the shape of the binary one.
@@ -63,6 +66,20 @@ std::optional<Algorithm> plain(std::string_view name) {
     return other == other_names.end() ? std::nullopt : std::optional(other->second);
 }
 
+/// What a library means by a name that says something else elsewhere. Open MPI's linear allgather, and Fujitsu's, which
+/// came from it, is a gather and a broadcast; Fujitsu's uses all ports of a node. Its binary tree of a broadcast takes
+/// the times of its binomial tree.
+NamedAlgorithm in_library(Collective collective, Algorithm algorithm, std::string_view name) {
+    bool const fujitsu = name.starts_with("default-");
+    if (collective == Collective::allgather && algorithm == Algorithm::linear && (fujitsu || name.ends_with("_ompi"))) {
+        return {Algorithm::gather_bcast, fujitsu ? tofu_ports : 1};
+    }
+    if (collective == Collective::bcast && algorithm == Algorithm::binary && fujitsu) {
+        return {Algorithm::binomial};
+    }
+    return {algorithm};
+}
+
 /// NAME-VARIANT-UTOFU|MPI-SEGMENT-PORTS. The variant says in which order a vector is gathered, not what is sent.
 std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view name) {
     auto const parts = split(name, "-");
@@ -73,14 +90,16 @@ std::optional<NamedAlgorithm> of_ports(Collective collective, std::string_view n
     if (!parse_whole<Bytes>(parts[3]) || !ports || *ports < 1 || *ports > 64) {
         return std::nullopt;
     }
+    bool const whole = parts[1] == "L";  // sends the whole vector, from where it is
+    SetUp const set_up = parts[2] != "UTOFU" ? SetUp::none : whole ? SetUp::port : SetUp::partner;
     if (parts[0] == "RING") {
-        return NamedAlgorithm{Algorithm::ring, *ports};
+        return NamedAlgorithm{Algorithm::ring, *ports, set_up};
     }
     if (parts[0] == "BRUCK") {
-        return NamedAlgorithm{Algorithm::bruck, *ports};
+        return NamedAlgorithm{Algorithm::bruck, *ports, set_up};
     }
     if (parts[0] == "RECDOUB" && collective == Collective::allreduce) {
-        return NamedAlgorithm{parts[1] == "L" ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports};
+        return NamedAlgorithm{whole ? Algorithm::recursive_doubling : Algorithm::rabenseifner, *ports, set_up};
     }
     return std::nullopt;
 }
@@ -112,7 +131,7 @@ std::optional<NamedAlgorithm> algorithm_of(Collective collective, std::string_vi
         }
         std::replace(bare.begin(), bare.end(), '-', '_');
         if (auto const algorithm = plain(bare)) {
-            found = NamedAlgorithm{*algorithm, 1};
+            found = in_library(collective, *algorithm, name);
         }
     }
     return found && has(collective, found->algorithm) ? found : std::nullopt;

@@ -15,8 +15,10 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace dlmb::predict {
 namespace {
@@ -37,22 +39,29 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 60000.0, 1.5},
                                                      {1 / 6000.0, 1.5},
                                                      {1 / 8000.0, 1},
-                                                     {1 / 8000.0, 1}}};
-constexpr double factor_deviation = 0.4;  // of the logarithms of a and b
+                                                     {1 / 8000.0, 1},
+                                                     {1 / 6000.0, 1},
+                                                     {1 / 4000.0, 1}}};
+constexpr double possible = 0.6;  // times of a torus below this share of what its links need are something else
 constexpr double fixed_deviation = 1.5;
-constexpr double noise = 0.12;  // of the logarithm of a time, beyond which a measurement counts less and less
+constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
+constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data
+constexpr int rounds_of_spread = 4;
 constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
+constexpr std::array fresh_limits{double{1 << 25}, double{1 << 28}};  // glibc's largest M_MMAP_THRESHOLD, and beyond
 constexpr std::size_t fewest_points = 10;
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
 // Without two node counts nothing can be left out: 90 % of predictions lie within a factor of e^0.5 three octaves on,
 // an assumption that is stated in the model file by held_out_above = 0.
 constexpr double assumed_width = 0.5;
 constexpr double least_width = 0.05;
+constexpr double least_growth = 1.25;  // of the width, from where the model was fitted to where it was not
 
 struct Point {
     Measurement const* measurement;
     Terms terms;
     std::size_t implementation = 0;
+    std::size_t job = 0;
     double log_time = 0;
     double weight = 1;
 };
@@ -61,19 +70,22 @@ using Vector = Eigen::VectorXd;
 
 /// The measurements of one fit, and where each unknown is: the parameters, then three factors per implementation.
 class Problem {
+    using Slopes = std::array<double, parameter_count + 5>;
+
 public:
-    Problem(std::vector<Measurement> const& measurements, double eager_bytes, LoadCache& cache) {
+    Problem(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
         for (Measurement const& measurement : measurements) {
             auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
-            ImplementationKey const key{measurement.collective, measurement.algorithm};
-            auto const place = static_cast<std::size_t>(
-                std::find(implementations_.begin(), implementations_.end(), key) - implementations_.begin());
-            if (place == implementations_.size()) {
-                implementations_.push_back(key);
-            }
-            Loads const& loads = cache.of(measurement.topology, measurement.collective, algorithm->algorithm);
-            points_.push_back({&measurement, terms_of(loads, measurement, *algorithm, eager_bytes), place,
-                               std::log(measurement.time_us), 1});
+            points_.push_back({&measurement, terms_of(measurement, *algorithm, limits, cache),
+                               place_of(implementations_, {measurement.collective, measurement.algorithm}),
+                               place_of(jobs_, measurement.job), std::log(measurement.time_us), 1});
+        }
+        // The links of a torus belong to one job. A single job cannot be told from the machine.
+        if (measurements.front().topology.kind == TopologyKind::torus) {
+            job_deviation_ = 0;
+            jobs_.clear();
+        } else if (jobs_.size() < 2) {
+            jobs_.clear();
         }
     }
 
@@ -134,10 +146,26 @@ public:
         return found;
     }
 
+    /// How far jobs are apart, from their factors and how well these are known (empirical Bayes); counts the first
+    /// guess as much as one job. 0: no jobs.
+    [[nodiscard]] Vector solve_with_jobs() {
+        Vector unknowns = solve(start());
+        auto const count = static_cast<Eigen::Index>(2 * jobs_.size());
+        for (int round = 0; round < rounds_of_spread && count > 0; ++round) {
+            Eigen::MatrixXd const hessian = normal_equations(unknowns).first;
+            Eigen::MatrixXd const covariance = hessian.ldlt().solve(Eigen::MatrixXd::Identity(size(), size()));
+            double const squares = unknowns.tail(count).squaredNorm() + covariance.diagonal().tail(count).sum();
+            job_deviation_ = std::sqrt((squares + 2 * job_deviation * job_deviation) / static_cast<double>(count + 2));
+            unknowns = solve(unknowns);
+        }
+        return unknowns;
+    }
+    [[nodiscard]] double job_spread() const { return job_deviation_; }
+
     [[nodiscard]] std::map<ImplementationKey, std::vector<Residual>> residuals(Vector const& unknowns) const {
         std::map<ImplementationKey, std::vector<Residual>> found;
         for (Point const& point : points_) {
-            Cost const cost = cost_of(point.terms, parameters(unknowns), factors(unknowns, point.implementation));
+            Cost const cost = cost_of(point.terms, parameters(unknowns), factors_of(unknowns, point));
             found[implementations_[point.implementation]].push_back({point.measurement->bytes,
                                                                      point.measurement->topology.nodes(),
                                                                      point.log_time - std::log(cost.total())});
@@ -146,9 +174,16 @@ public:
     }
 
 private:
-    [[nodiscard]] Eigen::Index size() const {
-        return static_cast<Eigen::Index>(parameter_count + 3 * implementations_.size());
+    template <class Name>
+    static std::size_t place_of(std::vector<Name>& names, Name const& name) {
+        auto const place = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+        if (place == names.size()) {
+            names.push_back(name);
+        }
+        return place;
     }
+
+    [[nodiscard]] Eigen::Index size() const { return job_at(jobs_.size()); }
 
     static Parameters parameters(Vector const& unknowns) {
         Parameters found{};
@@ -161,12 +196,29 @@ private:
         return {unknowns(first), unknowns(first + 1), unknowns(first + 2)};
     }
 
+    /// Factors of latency and bandwidth of a job.
+    [[nodiscard]] Eigen::Index job_at(std::size_t job) const {
+        return static_cast<Eigen::Index>(parameter_count + 3 * implementations_.size() + 2 * job);
+    }
+    /// What multiplies the parts of the time of a point: the factors of its implementation and of its job.
+    [[nodiscard]] ImplementationFactors factors_of(Vector const& unknowns, Point const& point) const {
+        ImplementationFactors own = factors(unknowns, point.implementation);
+        if (!jobs_.empty()) {
+            own.latency += unknowns(job_at(point.job));
+            own.bandwidth += unknowns(job_at(point.job) + 1);
+        }
+        return own;
+    }
+
     static double prior_value(Eigen::Index unknown) {
         auto const index = static_cast<std::size_t>(unknown);
         return index < parameter_count ? std::log(priors[index].value) : 0;
     }
-    static double prior_deviation(Eigen::Index unknown) {
+    [[nodiscard]] double prior_deviation(Eigen::Index unknown) const {
         auto const index = static_cast<std::size_t>(unknown);
+        if (unknown >= job_at(0)) {
+            return job_deviation_;
+        }
         if (index < parameter_count) {
             return priors[index].deviation;
         }
@@ -177,7 +229,7 @@ private:
         double loss = 0;
         Parameters const shared = parameters(unknowns);
         for (Point const& point : points_) {
-            Cost const cost = cost_of(point.terms, shared, factors(unknowns, point.implementation));
+            Cost const cost = cost_of(point.terms, shared, factors_of(unknowns, point));
             double const residual = (std::log(cost.total()) - point.log_time) / noise;
             loss += point.weight * (std::sqrt(1 + residual * residual) - 1);
         }
@@ -187,27 +239,31 @@ private:
         return loss;
     }
 
-    /// Gauss and Newton: each time depends on the parameters and on the three factors of its implementation.
+    /// Gauss and Newton: each time depends on the parameters, on its implementation and its job.
     [[nodiscard]] std::pair<Eigen::MatrixXd, Vector> normal_equations(Vector const& unknowns) const {
         Eigen::MatrixXd hessian = Eigen::MatrixXd::Zero(size(), size());
         Vector gradient = Vector::Zero(size());
         Parameters const shared = parameters(unknowns);
-        std::array<double, parameter_count + 3> slope{};
-        std::array<Eigen::Index, parameter_count + 3> where{};
+        Slopes slope{};
+        std::array<Eigen::Index, std::tuple_size_v<Slopes>> where{};
+        std::size_t const used = jobs_.empty() ? parameter_count + 3 : slope.size();
         for (Point const& point : points_) {
-            ImplementationFactors const own = factors(unknowns, point.implementation);
+            ImplementationFactors const own = factors_of(unknowns, point);
             Cost const cost = cost_of(point.terms, shared, own);
             slopes(point.terms, shared, own, cost, slope);
-            for (std::size_t index = 0; index < slope.size(); ++index) {
-                where[index] = index < parameter_count ? static_cast<Eigen::Index>(index)
-                                                       : factors_at(point.implementation) +
-                                                             static_cast<Eigen::Index>(index - parameter_count);
+            for (std::size_t index = 0; index < parameter_count; ++index) {
+                where[index] = static_cast<Eigen::Index>(index);
             }
+            for (Eigen::Index index = 0; index < 3; ++index) {
+                where[parameter_count + static_cast<std::size_t>(index)] = factors_at(point.implementation) + index;
+            }
+            where[parameter_count + 3] = job_at(point.job);
+            where[parameter_count + 4] = job_at(point.job) + 1;
             double const residual = (std::log(cost.total()) - point.log_time) / noise;
             double const weight = point.weight / std::sqrt(1 + residual * residual);
-            for (std::size_t row = 0; row < slope.size(); ++row) {
+            for (std::size_t row = 0; row < used; ++row) {
                 gradient(where[row]) += weight * residual * slope[row] / noise;
-                for (std::size_t column = 0; column < slope.size(); ++column) {
+                for (std::size_t column = 0; column < used; ++column) {
                     hessian(where[row], where[column]) += weight * slope[row] * slope[column] / (noise * noise);
                 }
             }
@@ -220,9 +276,9 @@ private:
         return {std::move(hessian), std::move(gradient)};
     }
 
-    /// Of the logarithm of the time, by each parameter and by the three factors.
+    /// Of the logarithm of the time, by each parameter, by the three factors of an implementation and the two of a job.
     static void slopes(Terms const& terms, Parameters const& shared, ImplementationFactors const& own, Cost const& cost,
-                       std::array<double, parameter_count + 3>& slope) {
+                       Slopes& slope) {
         auto const at = [](Parameter parameter) { return static_cast<std::size_t>(parameter); };
         double const total = cost.total();
         double const kappa = std::exp(shared[at(Parameter::link)]);
@@ -236,7 +292,8 @@ private:
         double const bandwidth = std::exp(own.bandwidth) / total;
         for (std::size_t index = 0; index < parameter_count; ++index) {
             double const part = terms.amounts[index] * std::exp(shared[index]);
-            bool const of_latency = index >= at(Parameter::latency) && index <= at(Parameter::message);
+            bool const of_latency =
+                (index >= at(Parameter::latency) && index <= at(Parameter::message)) || index == at(Parameter::eager);
             slope[index] = part * (index == at(Parameter::call) ? 1 / total : of_latency ? latency : bandwidth);
         }
         double const byte = std::exp(shared[at(Parameter::byte)]);
@@ -245,9 +302,13 @@ private:
         slope[parameter_count] = cost.latency / total;
         slope[parameter_count + 1] = cost.bandwidth / total;
         slope[parameter_count + 2] = cost.fixed / total;
+        slope[parameter_count + 3] = slope[parameter_count];
+        slope[parameter_count + 4] = slope[parameter_count + 1];
     }
 
     std::vector<ImplementationKey> implementations_;
+    std::vector<std::string> jobs_;
+    double job_deviation_ = job_deviation;
     std::vector<Point> points_;
 };
 
@@ -268,13 +329,14 @@ std::vector<double> sizes_of(std::vector<double> errors) {
 }
 
 /// The fit alone: no choices, no errors, no replicates.
-MachineModel plain_fit(std::vector<Measurement> const& measurements, double eager_bytes, LoadCache& cache) {
-    Problem const problem(measurements, eager_bytes, cache);
-    Vector const unknowns = problem.solve(problem.start());
+MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limits, LoadCache& cache) {
+    Problem problem(measurements, limits, cache);
+    Vector const unknowns = problem.solve_with_jobs();
     MachineModel model;
     model.system = measurements.front().system;
     model.kind = measurements.front().topology.kind;
-    model.eager_bytes = eager_bytes;
+    model.limits = limits;
+    model.job_spread = problem.job_spread();
     model.best = problem.coefficients(unknowns);
     model.residuals = problem.residuals(unknowns);
     model.points = static_cast<int>(measurements.size());
@@ -289,77 +351,141 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, double eage
     return model;
 }
 
-/// Measurements on few nodes, and those on the most nodes of algorithms that the few have as well.
+/// Without those that are faster than the links of a torus: the library ran something else than the name says, such as
+/// Fujitsu's linear broadcast on few nodes, which takes the times of its tree over all links.
+std::vector<Measurement> possible_ones(std::vector<Measurement> const& measurements, LoadCache& cache) {
+    if (measurements.front().topology.kind != TopologyKind::torus) {
+        return measurements;
+    }
+    MachineModel const model = plain_fit(measurements, {}, cache);
+    std::vector<Measurement> kept;
+    for (Measurement const& measurement : measurements) {
+        auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
+        Terms const terms = terms_of(measurement, *algorithm, model.limits, cache);
+        if (measurement.time_us >= possible * contended_of(terms, model.best.parameters)) {
+            kept.push_back(measurement);
+        }
+    }
+    return kept;
+}
+
+/// Measurements on the node counts that are left out, of algorithms that the others have as well.
 struct Split {
-    std::vector<Measurement> few;
-    std::vector<Measurement> many;
-    int above = 0;
+    std::vector<Measurement> fitted;
+    std::vector<Measurement> left_out;
+    int most_fitted = 0;  // nodes
 };
 
-std::optional<Split> split_nodes(std::vector<Measurement> const& measurements) {
-    int most = 0;
-    for (Measurement const& measurement : measurements) {
-        most = std::max(most, measurement.topology.nodes());
-    }
+/// Leaves out from_nodes to to_nodes; more nodes are fitted, or are in neither part.
+std::optional<Split> leave_out(std::vector<Measurement> const& measurements, int from_nodes, int to_nodes,
+                               bool fits_more) {
     Split split;
-    std::map<ImplementationKey, int> seen;
+    std::set<ImplementationKey> seen;
+    auto const out = [&](Measurement const& measurement) {
+        return measurement.topology.nodes() >= from_nodes && measurement.topology.nodes() <= to_nodes;
+    };
     for (Measurement const& measurement : measurements) {
-        if (measurement.topology.nodes() < near_the_largest * most) {
-            split.few.push_back(measurement);
-            split.above = std::max(split.above, measurement.topology.nodes());
-            ++seen[{measurement.collective, measurement.algorithm}];
+        if (!out(measurement) && (fits_more || measurement.topology.nodes() < from_nodes)) {
+            split.fitted.push_back(measurement);
+            split.most_fitted = std::max(split.most_fitted, measurement.topology.nodes());
+            seen.insert({measurement.collective, measurement.algorithm});
         }
     }
     for (Measurement const& measurement : measurements) {
-        if (measurement.topology.nodes() >= near_the_largest * most &&
-            seen.contains({measurement.collective, measurement.algorithm})) {
-            split.many.push_back(measurement);
+        if (out(measurement) && seen.contains({measurement.collective, measurement.algorithm})) {
+            split.left_out.push_back(measurement);
         }
     }
-    if (split.few.size() < fewest_points || split.many.size() < fewest_points) {
+    if (split.fitted.size() < fewest_points || split.left_out.size() < fewest_points) {
         return std::nullopt;
     }
     return split;
 }
 
-/// Held-out errors of the choice that has the smallest ones.
-struct Choice {
-    double eager_bytes = 8192;
-    bool corrected = false;
-    std::vector<double> errors;
-    MachineModel model;
+/// One split for each node count, near ones together.
+struct Splits {
+    std::vector<Split> each;     // all others are fitted
+    std::vector<Split> upwards;  // fewer nodes are fitted
 };
 
-Choice choose(Split const& split, LoadCache& cache) {
-    std::optional<Choice> best;
-    double best_error = 0;
+Splits splits_of(std::vector<Measurement> const& measurements) {
+    std::set<int> counts;
+    for (Measurement const& measurement : measurements) {
+        counts.insert(measurement.topology.nodes());
+    }
+    Splits splits;
+    while (!counts.empty()) {
+        int const most = *counts.rbegin();
+        int const least = static_cast<int>(std::ceil(near_the_largest * most));
+        for (bool const fits_more : {true, false}) {
+            if (auto split = leave_out(measurements, least, most, fits_more)) {
+                (fits_more ? splits.each : splits.upwards).push_back(std::move(*split));
+            }
+        }
+        counts.erase(counts.lower_bound(least), counts.end());
+    }
+    return splits;
+}
+
+struct Choice {
+    Limits limits;
+    bool corrected = true;
+};
+
+double error_on_left_out(std::vector<Split> const& splits, Choice const& choice, LoadCache& cache) {
+    double sum = 0;
+    for (Split const& split : splits) {
+        MachineModel model = plain_fit(split.fitted, choice.limits, cache);
+        model.corrected = choice.corrected;
+        auto const sizes = sizes_of(log_errors(model, split.left_out, cache));
+        sum = std::accumulate(sizes.begin(), sizes.end(), sum);
+    }
+    return sum;
+}
+
+/// The choice whose errors on node counts that were left out are the smallest. The limits have to prove themselves
+/// without the correction, which can hide wrong ones.
+Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
+    Choice best;
+    double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
-        MachineModel model = plain_fit(split.few, eager_bytes, cache);
-        for (bool const corrected : {false, true}) {
-            model.corrected = corrected;
-            auto const errors = log_errors(model, split.many, cache);
-            auto const sizes = sizes_of(errors);
-            double const error = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-            if (!best || error < best_error) {
-                best = Choice{eager_bytes, corrected, errors, model};
+        for (double const fresh_bytes : fresh_limits) {
+            Choice const choice{{eager_bytes, fresh_bytes}, false};
+            double const error = error_on_left_out(splits, choice, cache);
+            if (error < best_error) {
+                best = choice;
                 best_error = error;
             }
         }
     }
-    return *best;
+    best.corrected = true;
+    best.corrected = error_on_left_out(splits, best, cache) < best_error;
+    return best;
 }
 
-std::map<Collective, HeldOutError> errors_by_collective(std::vector<Measurement> const& questions,
-                                                        std::vector<double> const& log_errors) {
-    std::map<Collective, std::vector<double>> errors;
-    for (std::size_t index = 0; index < questions.size(); ++index) {
-        errors[questions[index].collective].push_back(std::abs(std::expm1(log_errors[index])));
+/// Errors of predictions on more nodes than were fitted, and the width that holds 90 % of them.
+void set_held_out(MachineModel& model, std::vector<Split> const& upwards, LoadCache& cache) {
+    std::vector<double> all;
+    std::map<Collective, std::vector<double>> by_collective;
+    double octaves = 0;
+    model.held_out_above = upwards.front().most_fitted;
+    for (Split const& split : upwards) {
+        MachineModel few = plain_fit(split.fitted, model.limits, cache);
+        few.corrected = model.corrected;
+        auto const errors = log_errors(few, split.left_out, cache);
+        all.insert(all.end(), errors.begin(), errors.end());
+        for (std::size_t index = 0; index < errors.size(); ++index) {
+            Measurement const& measurement = split.left_out[index];
+            by_collective[measurement.collective].push_back(std::abs(std::expm1(errors[index])));
+            octaves += std::log2(static_cast<double>(measurement.topology.nodes()) / split.most_fitted);
+        }
+        model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
-    std::map<Collective, HeldOutError> found;
-    for (auto const& [collective, values] : errors) {
-        found[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
+    for (auto const& [collective, values] : by_collective) {
+        model.held_out[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
     }
-    return found;
+    model.width_outside = quantile(sizes_of(all), 0.9);
+    model.octaves_outside = std::max(1.0, octaves / static_cast<double>(all.size()));
 }
 
 }  // namespace
@@ -393,25 +519,20 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
                 "some measurements have nodes with a shape (4x4x4) and some without; give all of one kind");
         }
     }
-    auto const split = split_nodes(measurements);
-    Choice choice;
-    if (split) {
-        choice = choose(*split, cache);
-    }
-    MachineModel model = plain_fit(measurements, choice.eager_bytes, cache);
+    measurements = possible_ones(measurements, cache);
+    Splits const splits = splits_of(measurements);
+    Choice const choice = splits.each.empty() ? Choice{} : choose(splits.each, cache);
+    MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = std::max(least_width, quantile(sizes_of(log_errors(model, measurements, cache)), 0.9));
     model.width_outside = assumed_width;
-    if (split) {
-        model.held_out = errors_by_collective(split->many, choice.errors);
-        model.held_out_above = split->above;
-        model.width_outside = quantile(sizes_of(choice.errors), 0.9);
-        model.octaves_outside = std::max(1.0, std::log2(static_cast<double>(model.most_nodes) / split->above));
+    if (!splits.upwards.empty()) {
+        set_held_out(model, splits.upwards, cache);
     }
-    model.width_outside = std::max(model.width_outside, model.width_inside);
+    model.width_outside = std::max(model.width_outside, least_growth * width_where_fitted(model));
 
-    Problem problem(measurements, choice.eager_bytes, cache);
-    Vector const best = problem.solve(problem.start());
+    Problem problem(measurements, choice.limits, cache);
+    Vector const best = problem.solve_with_jobs();
     for (int number = 0; number < options.replicates; ++number) {
         problem.draw(static_cast<std::uint64_t>(number));
         model.replicates.push_back(problem.coefficients(problem.solve(best)));

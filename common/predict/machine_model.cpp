@@ -6,12 +6,12 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace dlmb::predict {
 namespace {
 
-constexpr double torus_ports = 6;          // a node of TofuD has six network interfaces (Ajima et al. 2018)
 constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
 constexpr double largest_answered_error = 0.4;
 constexpr int most_ranks = 1 << 17;
@@ -19,12 +19,21 @@ constexpr int most_ranks = 1 << 17;
 // The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
 constexpr double octaves_of_bytes = 4;
 constexpr double octaves_of_nodes = 8;
-constexpr double chance = 0.5;
+constexpr double chance = 0.25;
 constexpr double largest_correction = 1;
 constexpr std::size_t most_neighbors = 256;
 
 constexpr std::size_t at(Parameter parameter) {
     return static_cast<std::size_t>(parameter);
+}
+
+/// Links that leave a node of a torus; two nodes of a ring of two share one link.
+int links_of(Topology const& torus) {
+    int links = 0;
+    for (int const extent : torus.shape) {
+        links += std::min(extent - 1, 2);
+    }
+    return links;
 }
 
 double nearness(double bytes, int nodes, Residual const& other) {
@@ -49,47 +58,73 @@ Loads const& LoadCache::of(Topology const& topology, Collective collective, Algo
     return found->second;
 }
 
-Terms terms_of(Loads const& loads, Measurement const& measurement, NamedAlgorithm algorithm, double eager_bytes) {
+Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limits, LoadCache& cache) {
+    Topology const& topology = measurement.topology;
+    Algorithm const algorithm =
+        algorithm_that_runs(measurement.collective, named.algorithm, measurement.bytes, topology.ranks());
     Terms terms;
-    double const part = measurement.bytes / algorithm.ports;
+    double const part = measurement.bytes / named.ports;
     auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
     amount(Parameter::call) = 1;
-    for (RoundLoad const& load : loads) {
+    int const links = links_of(topology);
+    for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
         double const largest = load.largest * part;
+        bool const eager = largest <= limits.eager_bytes;
         amount(Parameter::latency) += load.times;
-        amount(Parameter::rendezvous) += largest > eager_bytes ? load.times : 0;
+        amount(Parameter::rendezvous) += eager ? 0 : load.times;
         amount(Parameter::hop) += load.times * load.hops;
         amount(Parameter::message) += load.times * std::max(load.messages - 1, 0.0);
+        amount(Parameter::eager) += eager ? load.times * load.messages * named.ports * largest : 0;
         amount(Parameter::far) += load.times * load.far * part;
         amount(Parameter::inside) += load.times * load.inside * part;
         amount(Parameter::reduce) += load.times * load.reduced * part;
         amount(Parameter::copy) += load.times * load.copied * part;
-        bool const torus = measurement.topology.kind == TopologyKind::torus;
-        terms.contended.push_back({load.times,
-                                   torus ? std::max(largest, load.node * part / torus_ports) : load.node * part,
-                                   load.link * part});
+        if (topology.kind == TopologyKind::torus) {
+            // A process receives by one port, or by as many as it names. Rings over several ports share no link.
+            double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
+                                         load.in * measurement.bytes / std::min(named.ports, std::max(links, 1)));
+            bool const disjoint = named.ports > 1 && algorithm == Algorithm::ring;
+            terms.contended.push_back({load.times, std::max(largest, node), disjoint ? largest : load.link * part});
+        } else {
+            terms.contended.push_back({load.times, load.node * part, 0});
+        }
     }
-    terms.sets_up = measurement.algorithm.find("-UTOFU-") != std::string::npos;
+    double const temporary = temporary_share(measurement.collective, algorithm);
+    if (std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
+        amount(Parameter::fresh) = temporary * measurement.bytes;
+    }
+    if (named.set_up != SetUp::none) {
+        double const partners = named.set_up == SetUp::port ? 1
+                                : algorithm == Algorithm::ring
+                                    ? 2
+                                    : std::log2(std::bit_ceil(static_cast<unsigned>(topology.ranks())));
+        terms.set_ups = partners * named.ports;
+    }
     return terms;
+}
+
+double contended_of(Terms const& terms, Parameters const& parameters) {
+    double const kappa = std::exp(parameters[at(Parameter::link)]);
+    double contended = 0;
+    for (Terms::Contended const& round : terms.contended) {
+        contended += round.times * std::max(round.node, kappa * round.link);
+    }
+    return contended * std::exp(parameters[at(Parameter::byte)]);
 }
 
 Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors) {
     auto const part = [&](Parameter parameter) {
         return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
     };
-    double const kappa = std::exp(parameters[at(Parameter::link)]);
-    double contended = 0;
-    for (Terms::Contended const& round : terms.contended) {
-        contended += round.times * std::max(round.node, kappa * round.link);
-    }
     Cost cost;
     cost.call = part(Parameter::call);
-    cost.fixed = terms.sets_up ? fixed_us * std::exp(factors.fixed) : 0;
-    cost.latency = std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) +
-                                                part(Parameter::hop) + part(Parameter::message));
-    cost.bandwidth =
-        std::exp(factors.bandwidth) * (contended * std::exp(parameters[at(Parameter::byte)]) + part(Parameter::far) +
-                                       part(Parameter::inside) + part(Parameter::reduce) + part(Parameter::copy));
+    cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
+    cost.latency =
+        std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::hop) +
+                                     part(Parameter::message) + part(Parameter::eager));
+    cost.bandwidth = std::exp(factors.bandwidth) *
+                     (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
+                      part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
     return cost;
 }
 
@@ -122,9 +157,12 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
     return std::clamp(correction, -largest_correction, largest_correction);
 }
 
+double width_where_fitted(MachineModel const& model) {
+    return std::hypot(model.width_inside, z_of_90_percent * model.job_spread);
+}
+
 Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm, LoadCache& cache) {
-    Terms const terms = terms_of(cache.of(question.topology, question.collective, algorithm.algorithm), question,
-                                 algorithm, model.eager_bytes);
+    Terms const terms = terms_of(question, algorithm, model.limits, cache);
     int const nodes = question.topology.nodes();
     double const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question)).total();
     double correction = 0;
@@ -141,10 +179,12 @@ Prediction predict(MachineModel const& model, Measurement const& question, Named
     // logarithm of the nodes, which grows with the octaves from what was measured.
     double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
                                      std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
-    double const inside = std::pow(model.width_inside, 2);
+    double const inside = std::pow(width_where_fitted(model), 2);
     double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
+    bool const fitted = model.best.factors.contains({question.collective, question.algorithm});
+    double const unseen = fitted ? 0 : std::pow(z_of_90_percent * factor_deviation, 2);
     double const growth = octaves > 0 ? (1 + octaves / model.octaves_outside) / 2 : 0;
-    double const width = std::sqrt(inside + beyond * growth + std::pow(z_of_90_percent, 2) * variance);
+    double const width = std::sqrt(inside + beyond * growth + unseen + std::pow(z_of_90_percent, 2) * variance);
     double const time = modelled * std::exp(correction);
     return {time, time * std::exp(-width), time * std::exp(width)};
 }

@@ -30,6 +30,7 @@ struct Measurement {
     std::string algorithm;
     double bytes = 0;    // of the full vector
     double time_us = 0;  // 0: not measured
+    std::string job{};   // measurements of one job share what else ran on the machine and where its nodes were
 };
 
 /// Parameters are kept as natural logarithms, so that none can be negative.
@@ -45,20 +46,22 @@ enum class Parameter : std::uint8_t {
     inside,      // us per byte between ranks of one node
     reduce,      // us per byte
     copy,        // us per byte
+    eager,       // us per byte of messages up to the eager limit, which are copied out of and into other buffers
+    fresh,       // us per byte of temporary memory that the system has to map anew for each call
 };
-inline constexpr std::size_t parameter_count = 11;
+inline constexpr std::size_t parameter_count = 13;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",    "latency_us",  "rendezvous_us",  "hop_us",         "message_us",  "byte_us",
-    "link_ratio", "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us"};
+    "call_us",     "latency_us",     "rendezvous_us",  "hop_us",       "message_us",    "byte_us",      "link_ratio",
+    "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us"};
 using Parameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
 struct ImplementationFactors {
     double latency = 0;    // logarithm of a
     double bandwidth = 0;  // logarithm of b
-    double fixed = 0;      // logarithm of us per call over `fixed_us`; only of algorithms that set up remote access
+    double fixed = 0;      // logarithm of us per set-up over `fixed_us`; only of algorithms that set up remote access
 };
-inline constexpr double fixed_us = 20;
+inline constexpr double fixed_us = 8;
 
 /// (collective, name of the algorithm in the data set).
 using ImplementationKey = std::pair<Collective, std::string>;
@@ -75,6 +78,12 @@ struct Residual {
     double log_ratio = 0;  // of measured over modelled time
 };
 
+/// Where costs change by steps.
+struct Limits {
+    double eager_bytes = 8192;      // longer messages wait for their receiver
+    double fresh_bytes = 32 << 20;  // larger temporary memory is mapped anew for each call
+};
+
 struct HeldOutError {
     int points = 0;
     double median = 0;  // |predicted / measured - 1|
@@ -84,9 +93,10 @@ struct HeldOutError {
 struct MachineModel {
     std::string system;
     TopologyKind kind = TopologyKind::tree;
-    double eager_bytes = 8192;
+    Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
+    double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
     bool corrected = false;                // predictions follow the residuals of near measurements
     std::map<ImplementationKey, std::vector<Residual>> residuals;
 
@@ -130,11 +140,11 @@ struct Terms {
         double link = 0;  // bytes
     };
     std::vector<Contended> contended;  // rounds
-    bool sets_up = false;              // has a fixed cost of its own
+    double set_ups = 0;                // ports, or ports times partners
 };
 
-[[nodiscard]] Terms terms_of(Loads const& loads, Measurement const& measurement, NamedAlgorithm algorithm,
-                             double eager_bytes);
+/// Throws UsageError where the schedule cannot be made.
+[[nodiscard]] Terms terms_of(Measurement const& measurement, NamedAlgorithm algorithm, Limits limits, LoadCache& cache);
 
 /// Parts of a time, us.
 struct Cost {
@@ -145,6 +155,15 @@ struct Cost {
     [[nodiscard]] double total() const { return call + fixed + latency + bandwidth; }
 };
 [[nodiscard]] Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFactors const& factors);
+
+/// The part of a time that the busiest ports and links need, us.
+[[nodiscard]] double contended_of(Terms const& terms, Parameters const& parameters);
+
+/// Deviation of the logarithm of a factor of an implementation, before it is measured.
+inline constexpr double factor_deviation = 0.4;
+
+/// 90 % of |log measured / predicted| for another job on nodes that were fitted.
+[[nodiscard]] double width_where_fitted(MachineModel const& model);
 
 struct Prediction {
     double time_us = 0;

@@ -53,7 +53,7 @@ Number number_of(std::string_view text, std::string_view column, Number least, N
 }
 
 struct Places {
-    std::size_t system, nodes, collective, algorithm, bytes, ranks_per_node, gpu, time;
+    std::size_t system, nodes, collective, algorithm, bytes, ranks_per_node, gpu, time, campaign;
 };
 
 TableLine read_line(std::string_view text, Columns const& columns, Places const& places, bool needs_times) {
@@ -70,6 +70,9 @@ TableLine read_line(std::string_view text, Columns const& columns, Places const&
     if (places.ranks_per_node != absent) {
         measurement.topology.ranks_per_node =
             number_of(cells[places.ranks_per_node], "ranks_per_node", 1, most_ranks_per_node);
+    }
+    if (places.campaign != absent) {
+        measurement.job = cells[places.campaign];
     }
     if (needs_times) {
         measurement.time_us = number_of(cells[places.time], "median_us", 1e-6, 1e15);
@@ -106,7 +109,8 @@ MeasurementTable read_measurements(std::string_view text, std::string_view name,
     Places const places{columns.need("system"),     columns.need("nodes"),
                         columns.need("collective"), columns.need("algorithm"),
                         columns.need("bytes"),      columns.find("ranks_per_node"),
-                        columns.find("gpu"),        needs_times ? columns.need("median_us") : absent};
+                        columns.find("gpu"),        needs_times ? columns.need("median_us") : absent,
+                        columns.find("campaign")};
     for (std::size_t index = 1; index < lines.size(); ++index) {
         std::string_view const line = without_return(lines[index]);
         if (line.empty()) {

@@ -186,7 +186,9 @@ MachineModel read(Json const& json) {
     model.most_nodes = whole(range, "most_nodes", model.fewest_nodes);
     model.fewest_bytes = number(range, "fewest_bytes", 0, 1e18);
     model.most_bytes = number(range, "most_bytes", model.fewest_bytes, 1e18);
-    model.eager_bytes = number(json, "eager_bytes", 0, 1e18);
+    model.limits.eager_bytes = number(json, "eager_bytes", 0, 1e18);
+    model.limits.fresh_bytes = number(json, "fresh_bytes", 0, 1e18);
+    model.job_spread = number(json, "job_spread", 0, largest_exponent);
     model.corrected = json.at("corrected").get<bool>();
     model.forced = json.at("forced").get<bool>();
     for (std::size_t index = 0; index < parameter_count; ++index) {
@@ -235,7 +237,9 @@ std::string to_text(MachineModel const& model) {
                       {"width_outside", rounded(model.width_outside)},
                       {"octaves_outside", rounded(model.octaves_outside)}}},
                     {"forced", model.forced},
-                    {"eager_bytes", model.eager_bytes},
+                    {"eager_bytes", model.limits.eager_bytes},
+                    {"fresh_bytes", model.limits.fresh_bytes},
+                    {"job_spread", rounded(model.job_spread)},
                     {"corrected", model.corrected},
                     {"parameters", parameters_json(model)},
                     {"algorithms", algorithms_json(model)},

@@ -33,7 +33,6 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
         std::vector<double> received(ranks);
         std::vector<double> out(nodes);
         std::vector<double> in(nodes);
-        std::vector<double> far(nodes);
         std::vector<double> inside(ranks);
         if (torus) {
             std::fill(links.begin(), links.end(), 0.0);
@@ -59,15 +58,15 @@ std::vector<RoundLoad> loads_of(std::vector<Round> const& rounds, Topology const
                                             [&](LinkId link) { links[link] += share; });
                 load.hops = std::max(load.hops, static_cast<double>(hops));
             } else {
-                int const apart = std::abs(from_node - to_node);
-                double const distance = std::log2(std::min(apart, topology.nodes() - apart));
+                // No way leads around: the last node is the farthest one from the first.
+                double const distance = std::log2(std::abs(from_node - to_node));
                 load.hops = std::max(load.hops, 1 + distance);
-                far[static_cast<std::size_t>(from_node)] += share * distance;
+                load.far += share * distance / static_cast<double>(nodes);
             }
         }
         load.messages = std::max(largest(sent), largest(received));
-        load.node = std::max(largest(out), largest(in));
-        load.far = largest(far);
+        load.in = largest(in);
+        load.node = std::max(largest(out), load.in);
         load.inside = largest(inside);
         load.link = torus ? largest(links) : 0;
         loads.push_back(load);

@@ -24,6 +24,7 @@ using Rounds = std::vector<Round>;
 constexpr int most_distances = 64;
 constexpr int knomial_radix = 4;
 constexpr int chains = 4;
+constexpr double bytes_of_element = 4;
 
 int floor_power(int ranks) {
     return static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
@@ -337,6 +338,17 @@ Rounds star(int ranks, double share) {
     return {round};
 }
 
+Rounds gather_bcast(int ranks) {
+    Rounds rounds = reversed(star(ranks, 1.0 / ranks));
+    append(rounds, down(binary_tree(ranks), 0));
+    Round together;  // the segments of the broadcast
+    for (int rank = 1; rank < ranks; ++rank) {
+        together.messages.push_back({rank - 1, rank, 1});
+    }
+    rounds.push_back(std::move(together));
+    return rounds;
+}
+
 Rounds split_binary(int ranks) {
     Rounds rounds = down(binary_tree(ranks), 0.5);
     // A rank of the left half of the tree and its mirror in the right half have the two halves of the vector.
@@ -364,10 +376,12 @@ Rounds allreduce(Algorithm algorithm, int ranks) {
             rounds.back().reduced = 1;
         }
         folded.unfold(rounds, 1);
+        rounds.front().copied = 1;  // of the input, which stays as it is
         return rounds;
     case Algorithm::rabenseifner:
         folded.fold(rounds, 1, 1);
         append(rounds, halving(folded, true));
+        rounds.front().copied = 1;
         append(rounds, without_reduction(reversed(halving(folded, true))));
         folded.unfold(rounds, 1);
         return rounds;
@@ -397,6 +411,8 @@ Rounds allgather(Algorithm algorithm, int ranks) {
         return bruck_allgather(ranks);
     case Algorithm::linear:
         return all_to_all_at_once(ranks);
+    case Algorithm::gather_bcast:
+        return gather_bcast(ranks);
     default:
         return {};
     }
@@ -411,9 +427,12 @@ Rounds reduce_scatter(Algorithm algorithm, int ranks) {
         folded.fold(rounds, 1, 1);
         append(rounds, halving(folded, algorithm == Algorithm::distance_doubling));
         folded.unfold(rounds, 1.0 / ranks);
+        rounds.front().copied = 1;
         return rounds;
     case Algorithm::ring:
-        return ring(ranks, true);
+        rounds = ring(ranks, true);
+        rounds.front().copied = 1 / rounds.front().times;
+        return rounds;
     case Algorithm::pairwise:
         return pairwise(ranks, true);
     default:
@@ -517,6 +536,33 @@ Rounds alltoall(Algorithm algorithm, int ranks) {
 
 }  // namespace
 
+Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks) {
+    return collective == Collective::allreduce && algorithm == Algorithm::ring && bytes < bytes_of_element * ranks
+               ? Algorithm::recursive_doubling
+               : algorithm;
+}
+
+double temporary_share(Collective collective, Algorithm algorithm) {
+    switch (collective) {
+    case Collective::allreduce:
+        return algorithm == Algorithm::ring ? 0 : 1;
+    case Collective::reduce_scatter:
+        return algorithm == Algorithm::pairwise ? 0 : algorithm == Algorithm::ring ? 1 : 2;
+    case Collective::reduce:
+        return algorithm == Algorithm::rabenseifner ? 2 : 1;
+    case Collective::allgather:
+    case Collective::alltoall:
+        return algorithm == Algorithm::bruck ? 1 : 0;
+    case Collective::gather:
+    case Collective::scatter:
+        return algorithm == Algorithm::binomial ? 0.5 : 0;
+    case Collective::bcast:
+    case Collective::sendrecv:
+        return 0;
+    }
+    return 0;
+}
+
 std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks) {
     if (ranks < 1) {
         throw UsageError(fmt::format("a collective needs at least 1 rank, not {}", ranks));
@@ -549,6 +595,9 @@ std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int r
         break;
     case Collective::scatter:
         rounds = scatter(algorithm, ranks);
+        break;
+    case Collective::sendrecv:
+        rounds = algorithm == Algorithm::ring ? Rounds{shift(ranks, 1, 1)} : Rounds{};
         break;
     }
     if (rounds.empty()) {

@@ -16,13 +16,23 @@
 
 namespace dlmb::predict {
 
-enum class Collective : std::uint8_t { allreduce, allgather, reduce_scatter, alltoall, bcast, reduce, gather, scatter };
+enum class Collective : std::uint8_t {
+    allreduce,
+    allgather,
+    reduce_scatter,
+    alltoall,
+    bcast,
+    reduce,
+    gather,
+    scatter,
+    sendrecv
+};
 
 enum class Algorithm : std::uint8_t {
     recursive_doubling,      // allreduce: log2 q rounds of S; allgather: S/P, 2 S/P, ...
     recursive_halving,       // reduce_scatter: S/2 to the farthest first
     distance_doubling,       // reduce_scatter: S/2 to the nearest first
-    ring,                    // P - 1 rounds of S/P to the right neighbour, twice for an allreduce
+    ring,                    // P - 1 rounds of S/P to the right neighbour, twice for an allreduce; sendrecv: one of S
     rabenseifner,            // allreduce, reduce: halve the vector, double the distance; then gather
     neighbor_exchange,       // allgather: P/2 rounds between neighbours, 2 S/P but in the first
     bruck,                   // allgather: ceil(log2 P) rounds, 2^k blocks; alltoall: the blocks whose number has bit k
@@ -37,6 +47,7 @@ enum class Algorithm : std::uint8_t {
     pipeline,                // one chain
     scatter_allgather,       // bcast: binomial scatter, recursive doubling
     scatter_allgather_ring,  // bcast: binomial scatter, ring
+    gather_bcast,            // allgather: all to rank 0, and a broadcast in segments
 };
 
 /// What one rank sends another in a round.
@@ -61,10 +72,25 @@ struct Round {
 /// In a broadcast a rank sends to all its children at once; in a reduction it takes one vector after another.
 [[nodiscard]] std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks);
 
+/// Open MPI 4.1 runs the ring of an allreduce as recursive doubling where a rank has less than one element (4 bytes) of
+/// its own.
+[[nodiscard]] Algorithm algorithm_that_runs(Collective collective, Algorithm algorithm, double bytes, int ranks);
+
+/// Bytes of temporary memory over those of the vector, at the rank that needs the most (Open MPI 4.1, MPICH 4).
+[[nodiscard]] double temporary_share(Collective collective, Algorithm algorithm);
+
+/// What an implementation over remote memory does in each call before it sends.
+enum class SetUp : std::uint8_t {
+    none,
+    port,     // opens its ports
+    partner,  // learns the temporary memory of each partner on each port
+};
+
 /// An algorithm as data sets name it.
 struct NamedAlgorithm {
     Algorithm algorithm = Algorithm::ring;
     int ports = 1;  // equal parts of the vector that are worked on side by side
+    SetUp set_up = SetUp::none;
 };
 
 /// "default-X", "X_ompi", "X_mpich", "X_over", "RING-VARIANT-UTOFU-SEGMENT-PORTS", or X itself. Nothing: the name does

@@ -98,7 +98,8 @@ private:
         if (operation == "reduce_scatter_block") {
             return Collective::reduce_scatter;
         }
-        return operation == "reduce_scatter" ? std::nullopt : dlmb::predict::collective_of(operation);
+        return operation == "reduce_scatter" || operation == "sendrecv" ? std::nullopt
+                                                                        : dlmb::predict::collective_of(operation);
     }
 
     static bool is_sound(record::Record const& cell, record::Launch const& launch) {

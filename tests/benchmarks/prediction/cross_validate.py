@@ -3,53 +3,93 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How well dlmb_predict does on nodes that its fit has not seen: the tables behind docs/predicting.md.
 
-usage: cross_validate.py DLMB_PREDICT MEASUREMENTS
+usage: cross_validate.py DLMB_PREDICT MEASUREMENTS [PICTURE.png]
 
-MEASUREMENTS is the table of PICO. It also says how much times of the same case differ between campaigns: no prediction
-can be nearer than that. exit 0, or that of dlmb_predict where it fails
+MEASUREMENTS is the table of PICO. PICTURE: predicted against measured times by system and operation (needs
+matplotlib). exit 0, or that of dlmb_predict where it fails
 """
 
 from __future__ import annotations
 
 import collections
 import csv
-import math
 import statistics
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 SPLITS = (("fugaku", 8, 9), ("leonardo", 64, 128), ("mare_nostrum", 32, 60), ("lumi", 37, 100))
 
 
-def print_spread(path: str) -> None:
+def print_floor(path: str) -> None:
     times = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
             if row["gpu"] == "no":
                 case = tuple(row[name] for name in ("system", "nodes", "ranks_per_node", "collective", "algorithm", "bytes"))
                 times[case].append(float(row["median_us"]))
-    ratios = collections.defaultdict(list)
+    floor = collections.defaultdict(list)
     for case, values in times.items():
-        if len(values) > 1:
-            ratios[case[0]].append(math.log(max(values) / min(values)))
-    for system, logs in sorted(ratios.items()):
-        tenth = math.exp(statistics.quantiles(logs, n=10)[-1])
-        print(f"{system}: {len(logs)} cases were measured more than once; the slowest over the fastest: "
-              f"median x{math.exp(statistics.median(logs)):.2f}, 90 % below x{tenth:.2f}")  # fmt: skip
+        for index, value in enumerate(values):
+            others = values[:index] + values[index + 1 :]
+            if others:
+                floor[case[0]].append(abs(statistics.geometric_mean(others) / value - 1))
+    print("Error of a model that knows the time of the same case in the other jobs: none can be nearer than that")
+    for system, errors in sorted(floor.items()):
+        print(f"{system}: {len(errors)} measurements, median {statistics.median(errors):.0%}, "
+              f"90 % below {statistics.quantiles(errors, n=10)[-1]:.0%}")  # fmt: skip
+
+
+def draw(predicted: dict[str, list[dict[str, str]]], picture: str) -> None:
+    import matplotlib  # noqa: PLC0415 (only whoever draws needs it)
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    collectives = sorted({row["collective"] for rows in predicted.values() for row in rows})
+    colors = dict(zip(collectives, pyplot.get_cmap("tab10").colors))
+    figure, all_axes = pyplot.subplots(2, 2, figsize=(10, 9.5), layout="constrained")
+    for axes, (title, rows) in zip(all_axes.flat, predicted.items()):
+        for name in collectives:
+            mine = [row for row in rows if row["collective"] == name]
+            measured = [float(row["median_us"]) for row in mine]
+            times = [float(row["predicted_us"]) for row in mine]
+            low = [time - float(row["low_us"]) for time, row in zip(times, mine)]
+            high = [float(row["high_us"]) - time for time, row in zip(times, mine)]
+            if mine:
+                axes.errorbar(measured, times, yerr=(low, high), fmt="none", ecolor=colors[name], alpha=0.2)
+                axes.plot(measured, times, "o", markersize=3.5, color=colors[name], label=name)
+        ends = [float(row["median_us"]) for row in rows]
+        limits = [min(ends) / 2, max(ends) * 2]
+        axes.plot(limits, limits, color="black", linewidth=1)
+        for factor in (0.5, 2):
+            axes.plot(limits, [factor * end for end in limits], color="black", linewidth=0.6, linestyle=":")
+        axes.set(xscale="log", yscale="log", xlim=limits, ylim=limits, title=title, xlabel="measured, us", ylabel="predicted, us")
+        axes.legend(fontsize=8, loc="upper left")
+    figure.suptitle("Times on nodes that were not fitted; bars hold 90 %, dotted lines are a factor of 2")
+    figure.savefig(picture, dpi=90)
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         print(__doc__.strip(), file=sys.stderr)
         return 64
-    program, path = sys.argv[1:]
-    print_spread(path)
+    program, path = sys.argv[1:3]
+    predicted = {}
+    print_floor(path)
     for system, most, first in SPLITS:
         print(flush=True)
         arguments = [program, "cross-validate", path, "--system", system, "--max-nodes", str(most), "--from-nodes", str(first)]
-        done = subprocess.run(arguments, check=False)
-        if done.returncode != 0:
-            return done.returncode
+        with tempfile.TemporaryDirectory() as folder:
+            points = Path(folder) / "points.csv"
+            done = subprocess.run([*arguments, "-o", points], check=False)
+            if done.returncode != 0:
+                return done.returncode
+            with points.open(encoding="utf-8", newline="") as table:
+                predicted[f"{system}, {most} nodes predict {first} and more"] = list(csv.DictReader(table))
+    if len(sys.argv) == 4:
+        draw(predicted, sys.argv[3])
     return 0
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 PROGRAM = Path(sys.argv[1])
 VALIDATE = Path(__file__).resolve().parents[3] / "results-schema" / "validate.py"
+EXAMPLE = VALIDATE.parent / "examples" / "results.jsonl"
 HEADER = "system,nodes,ranks_per_node,mpi,mpi_version,gpu,collective,algorithm,bytes,iterations,median_us,p10_us,p90_us,campaign,test"
 
 
@@ -39,7 +40,7 @@ def lines(nodes: list[int], system: str = "made") -> list[str]:
         f"{system},{count},1,OMPI,4.1,no,allreduce,{algorithm},{size},100,{time_us(algorithm, count, size):.3f},1,9,c,1"
         for count in nodes
         for algorithm in ("ring_ompi", "recursive_doubling_ompi", "rabenseifner_ompi")
-        for size in (32, 4096, 65536, 1 << 20, 1 << 24)
+        for size in (1024, 4096, 65536, 1 << 20, 1 << 24)
     ]
 
 
@@ -81,8 +82,8 @@ class Predict(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         model = json.loads(self.model.read_text(encoding="utf-8"))
         self.assertEqual(model["input"]["sha256"], hashlib.sha256(self.table.read_bytes()).hexdigest())
-        self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 32.0, "most_bytes": float(1 << 24)})
-        self.assertEqual(model["error"]["held_out_above_nodes"], 16)
+        self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 1024.0, "most_bytes": float(1 << 24)})
+        self.assertEqual(model["error"]["held_out_above_nodes"], 4)
         for row in self.points([HEADER, *lines([256])]):
             self.assertEqual(row["status"], "ok")
             self.assertLess(abs(float(row["predicted_us"]) / float(row["median_us"]) - 1), 0.3)
@@ -144,12 +145,49 @@ class Predict(unittest.TestCase):
         self.refused(64, "--help", "fit", self.table)
         self.refused(74, "", "fit", self.table, "--system", "made", "-o", self.folder / "no" / "model.json")
 
+    def test_a_result_file_is_fitted_by_the_algorithms_that_its_methods_name(self) -> None:
+        launch, cell = (json.loads(line) for line in EXAMPLE.read_text(encoding="utf-8").splitlines()[:2])
+        launch["environment"]["identity"]["mpi_library"] = "Open MPI v4.1.4"
+        written = [json.dumps(launch)]
+        for ranks in (2, 4):
+            for operation, algorithm, method in (
+                ("allreduce", "ring_ompi", "algorithm:allreduce=ring"),
+                ("allreduce", "recursive_doubling_ompi", "algorithm:allreduce=recursive_doubling"),
+                ("allreduce", "ring_ompi", "blocking"),
+            ):
+                for size in (1024, 65536, 1 << 20):
+                    parameters = {"operation": operation, "message-size": size, "in-place": "off", "compute": "none", "route": "ring"}
+                    cell.update(pattern="collective", method=method, parameters=parameters, world={"ranks": ranks, "ranks_per_node": 1})
+                    cell["time_ns"]["median"] = 1000 * time_us(algorithm, ranks, size)
+                    cell["cell_id"] = f"{method}/{size}/{ranks}"
+                    written.append(json.dumps(cell))
+        results = self.write("results.jsonl", written)
+        done = self.call("fit", results, "--system", "here", "-o", self.model)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("6 cells were left out", done.stdout)
+        model = json.loads(self.model.read_text(encoding="utf-8"))
+        self.assertEqual(model["input"]["points"], 12)
+        self.assertEqual([row["algorithm"] for row in model["algorithms"]], ["recursive_doubling_ompi", "ring_ompi"])
+        (row,) = self.points(["system,nodes,collective,algorithm,bytes", "here,8,allreduce,ring_ompi,1048576"])
+        self.assertLess(abs(float(row["predicted_us"]) / time_us("ring_ompi", 8, 1 << 20) - 1), 0.3)
+
+    def test_points_say_how_far_they_are_from_what_was_fitted(self) -> None:
+        self.fit()
+        asked = self.write("points.csv", ["system,nodes,collective,algorithm,bytes", f"made,1024,allreduce,ring_ompi,{1 << 30}"])
+        done = self.call("points", "--model", self.model, asked, "-o", self.folder / "predicted.csv")
+        self.assertIn("from 32 to 1024 nodes, x32", done.stdout)
+        self.assertIn("Sizes of", done.stdout)
+        self.assertIn("were predicted from fewer with a median error of", done.stdout)
+
     def test_cross_validation_prints_the_error_by_algorithm(self) -> None:
         done = self.call("cross-validate", self.table, "--system", "made", "--max-nodes", 32)
         self.assertEqual(done.returncode, 0, done.stderr)
         (row,) = [line.split() for line in done.stdout.splitlines() if line.startswith("allreduce ring_ompi")]
         self.assertEqual(row[2], "5")
         self.assertLess(int(row[3]), 30)
+        (chosen,) = [line.split() for line in done.stdout.splitlines() if line.startswith("the model  ")]
+        self.assertEqual(chosen[2], "5", "sizes, each with three algorithms")
+        self.assertGreaterEqual(float(chosen[3]), 1)
         self.refused(64, "more than 256 nodes", "cross-validate", self.table, "--system", "made", "--max-nodes", 256)
 
     def test_time_simulates_goal_text_to_the_nanosecond(self):

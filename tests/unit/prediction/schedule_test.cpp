@@ -229,5 +229,22 @@ TEST(AlgorithmName, ThatTellsNoMessagesIsUnknown) {
     }
 }
 
+TEST(AlgorithmNames, MeanWhatTheLibraryDoes) {
+    EXPECT_EQ(algorithm_of(Collective::allgather, "linear")->algorithm, Algorithm::linear);
+    EXPECT_EQ(algorithm_of(Collective::allgather, "linear_ompi")->algorithm, Algorithm::gather_bcast);
+    EXPECT_EQ(algorithm_of(Collective::allgather, "default-linear")->ports, 6);
+    EXPECT_EQ(algorithm_of(Collective::bcast, "default-binary-tree")->algorithm, Algorithm::binomial);
+    EXPECT_EQ(algorithm_of(Collective::bcast, "binary_ompi")->algorithm, Algorithm::binary);
+    EXPECT_EQ(algorithm_of(Collective::sendrecv, "ring")->algorithm, Algorithm::ring);
+    EXPECT_FALSE(algorithm_of(Collective::sendrecv, "binomial"));
+}
+
+TEST(Ring, OfAnAllreduceNeedsAnElementPerRank) {
+    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, Algorithm::ring, 4 * 64 - 4, 64),
+              Algorithm::recursive_doubling);
+    EXPECT_EQ(algorithm_that_runs(Collective::allreduce, Algorithm::ring, 4 * 64, 64), Algorithm::ring);
+    EXPECT_EQ(algorithm_that_runs(Collective::allgather, Algorithm::ring, 4, 64), Algorithm::ring);
+}
+
 }  // namespace
 }  // namespace dlmb::predict

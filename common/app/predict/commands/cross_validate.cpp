@@ -7,13 +7,16 @@
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
+#include "common/base/output_file.hpp"
 #include "common/predict/fit.hpp"
 #include "common/predict/measurements.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace dlmb::app::predict {
 namespace {
@@ -35,6 +38,27 @@ struct Errors {
     }
 };
 
+struct Answer {
+    TableLine const* line;
+    Prediction prediction;
+};
+
+/// What it costs to choose an algorithm: the measured time of the chosen one over that of the fastest.
+struct Regret {
+    std::vector<double> logs;
+    double worst = 1;
+
+    void add(double chosen_us, double fastest_us) {
+        logs.push_back(std::log(chosen_us / fastest_us));
+        worst = std::max(worst, chosen_us / fastest_us);
+    }
+    void print(std::string_view what) const {
+        double const sum = std::accumulate(logs.begin(), logs.end(), 0.0);
+        fmt::print("{:<58} {:>5} {:>7.2f} {:>7.2f}\n", what, logs.size(),
+                   logs.empty() ? 1 : std::exp(sum / static_cast<double>(logs.size())), worst);
+    }
+};
+
 class CrossValidate {
 public:
     void add_options(CLI::App& parser) {
@@ -46,12 +70,13 @@ public:
             ->check(CLI::PositiveNumber);
         parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
             ->check(CLI::PositiveNumber);
+        parser.add_option("-o,--output", output_, "write the lines that were predicted with their predicted times");
     }
 
     int run() {
         MeasurementTable const table = read_measurements(read_document(path_), path_, true);
         std::vector<Measurement> few;
-        std::vector<Measurement> many;
+        std::vector<TableLine> many;
         for (TableLine const& line : table.lines) {
             int const nodes = line.measurement.topology.nodes();
             if (line.measurement.system != system_ || !line.unusable.empty()) {
@@ -60,7 +85,7 @@ public:
             if (nodes <= max_nodes_) {
                 few.push_back(line.measurement);
             } else if (nodes >= from_nodes_) {
-                many.push_back(line.measurement);
+                many.push_back(line);
             }
         }
         if (many.empty()) {
@@ -68,20 +93,35 @@ public:
         }
         LoadCache cache;
         MachineModel const model = fit(few, {}, cache);
-        print(model, many, cache);
+        auto const found = answers(model, many, cache);
+        print(model, found);
+        print_regret(few, found);
+        if (!output_.empty()) {
+            write(table.header, found);
+        }
         return exit_ok;
     }
 
 private:
-    void print(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) const {
+    /// Asks for every line that was left out.
+    [[nodiscard]] static std::vector<Answer> answers(MachineModel const& model, std::vector<TableLine> const& lines,
+                                                     LoadCache& cache) {
+        std::vector<Answer> found;
+        for (TableLine const& line : lines) {
+            auto const algorithm = algorithm_of(line.measurement.collective, line.measurement.algorithm);
+            found.push_back({&line, dlmb::predict::predict(model, line.measurement, *algorithm, cache)});
+        }
+        return found;
+    }
+
+    void print(MachineModel const& model, std::vector<Answer> const& answers) const {
         std::map<ImplementationKey, Errors> algorithms;
         std::map<Collective, Errors> collectives;
         Errors all;
         Errors seen;
-        for (Measurement const& question : questions) {
+        for (auto const& [line, prediction] : answers) {
+            Measurement const& question = line->measurement;
             ImplementationKey const key{question.collective, question.algorithm};
-            auto const algorithm = algorithm_of(question.collective, question.algorithm);
-            Prediction const prediction = dlmb::predict::predict(model, question, *algorithm, cache);
             double const error = std::abs(prediction.time_us / question.time_us - 1);
             bool const holds = question.time_us >= prediction.low_us && question.time_us <= prediction.high_us;
             bool const fitted = model.best.factors.contains(key);
@@ -111,8 +151,71 @@ private:
         }
     }
 
+    /// Of the model, and of taking the algorithm that was the fastest on the most nodes that were fitted.
+    static void print_regret(std::vector<Measurement> const& fitted, std::vector<Answer> const& answers) {
+        std::map<std::string, std::vector<Answer>> cases;
+        for (Answer const& answer : answers) {
+            Measurement const& asked = answer.line->measurement;
+            cases[fmt::format("{} {} {} {} {}", asked.topology.text(), asked.topology.ranks_per_node, asked.job,
+                              name_of(asked.collective), asked.bytes)]
+                .push_back(answer);
+        }
+        Regret model;
+        Regret model_where_both;
+        Regret winner;
+        for (auto const& [text, candidates] : cases) {
+            if (candidates.size() < 2) {
+                continue;
+            }
+            auto const by = [&](auto const& key) {
+                return std::min_element(
+                    candidates.begin(), candidates.end(),
+                    [&](Answer const& left, Answer const& right) { return key(left) < key(right); });
+            };
+            double const fastest = by(measured_us)->line->measurement.time_us;
+            double const chosen =
+                by([](Answer const& each) { return each.prediction.time_us; })->line->measurement.time_us;
+            model.add(chosen, fastest);
+            auto const before = [&](Answer const& each) { return time_before(fitted, each.line->measurement); };
+            if (auto const taken = by(before); std::isfinite(before(*taken))) {
+                winner.add(taken->line->measurement.time_us, fastest);
+                model_where_both.add(chosen, fastest);
+            }
+        }
+        fmt::print("\n{:<58} {:>5} {:>7} {:>7}\n", "algorithm chosen by", "cases", "x best", "worst");
+        model.print("the model");
+        model_where_both.print("the model, where the next line has a choice");
+        winner.print("the winner on the most nodes that were fitted");
+    }
+
+    static double measured_us(Answer const& answer) { return answer.line->measurement.time_us; }
+
+    /// The time of the same algorithm and size on the most nodes that were fitted; infinite: none.
+    static double time_before(std::vector<Measurement> const& fitted, Measurement const& asked) {
+        double time_us = std::numeric_limits<double>::infinity();
+        int nodes = 0;
+        for (Measurement const& each : fitted) {
+            if (each.collective == asked.collective && each.algorithm == asked.algorithm && each.bytes == asked.bytes &&
+                each.topology.nodes() > nodes) {
+                nodes = each.topology.nodes();
+                time_us = each.time_us;
+            }
+        }
+        return time_us;
+    }
+
+    void write(std::string_view header, std::vector<Answer> const& answers) const {
+        std::string text = fmt::format("{},predicted_us,low_us,high_us,status\n", header);
+        for (auto const& [line, prediction] : answers) {
+            text += fmt::format("{},{:.6g},{:.6g},{:.6g},ok\n", line->text, prediction.time_us, prediction.low_us,
+                                prediction.high_us);
+        }
+        write_output(output_, text);
+    }
+
     std::string path_;
     std::string system_;
+    std::string output_;
     int max_nodes_ = 0;
     int from_nodes_ = 0;
 };

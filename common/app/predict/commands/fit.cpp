@@ -5,11 +5,9 @@
 #include "common/predict/fit.hpp"
 
 #include "common/app/predict/command.hpp"
+#include "common/app/predict/fit_input.hpp"
 #include "common/app/reporter.hpp"
-#include "common/base/error.hpp"
-#include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/measurements.hpp"
 #include "common/predict/model_file.hpp"
 #include "common/tuning/provenance.hpp"
 
@@ -17,7 +15,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <set>
 
 namespace dlmb::app::predict {
 namespace {
@@ -27,9 +24,14 @@ using namespace dlmb::predict;
 class Fit {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("MEASUREMENTS", path_, "table with the columns of the data of PICO (text with commas)")
+        parser
+            .add_option("MEASUREMENTS", path_,
+                        "result file of dlmb_collective, or table with the columns of the data of PICO")
             ->required();
-        parser.add_option("--system", system_, "the system to fit, as the table names it")->required();
+        parser
+            .add_option("--system", system_,
+                        "the system to fit, as the table names it; of a result file: its name in the model")
+            ->required();
         parser.add_option("--max-nodes", max_nodes_, "leave out measurements on more nodes than this")
             ->check(CLI::PositiveNumber);
         parser.add_option("-o,--output", output_, "where to write the model (JSON); - prints it")->required();
@@ -38,30 +40,24 @@ public:
     }
 
     int run() {
-        std::string const text = read_document(path_);
-        MeasurementTable const table = read_measurements(text, path_, true);
-        std::vector<Measurement> measurements;
-        std::set<std::string> systems;
-        for (TableLine const& line : table.lines) {
-            systems.insert(line.measurement.system);
-            if (line.measurement.system == system_ && line.unusable.empty() &&
-                (max_nodes_ == 0 || line.measurement.topology.nodes() <= max_nodes_)) {
-                measurements.push_back(line.measurement);
-            }
-        }
-        if (!systems.contains(system_)) {
-            std::vector<std::string> const known(systems.begin(), systems.end());
-            throw UsageError(unknown_name("system", system_, known));
+        FitInput input = read_fit_input(path_, system_);
+        auto& measurements = input.measurements;
+        if (max_nodes_ > 0) {
+            std::erase_if(measurements, [&](Measurement const& each) { return each.topology.nodes() > max_nodes_; });
         }
         LoadCache cache;
         MachineModel model = fit(measurements, {}, cache);
         model.input_name = std::filesystem::path(path_).filename().string();
-        model.input_sha256 = tuning::sha256(text);
+        model.input_sha256 = tuning::sha256(input.text);
         model.max_nodes = max_nodes_;
         model.forced = force_;
         write_output(output_, to_text(model));
         if (!is_standard_output(output_)) {
             print(model);
+            if (input.left_out > 0) {
+                fmt::print("\n{} cells were left out, whose messages are not known or which were not measured well\n",
+                           input.left_out);
+            }
         }
         return exit_ok;
     }

@@ -13,11 +13,62 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace dlmb::app::predict {
 namespace {
 
 using namespace dlmb::predict;
+
+/// What was answered, against what the model was fitted to.
+struct Asked {
+    int fewest_nodes = 0;  // 0: nothing was answered
+    int most_nodes = 0;
+    double fewest_bytes = 0;
+    double most_bytes = 0;
+    std::set<Collective> collectives;
+
+    void add(Measurement const& question) {
+        int const nodes = question.topology.nodes();
+        bool const first = fewest_nodes == 0;
+        fewest_nodes = first ? nodes : std::min(fewest_nodes, nodes);
+        most_nodes = std::max(most_nodes, nodes);
+        fewest_bytes = first ? question.bytes : std::min(fewest_bytes, question.bytes);
+        most_bytes = std::max(most_bytes, question.bytes);
+        collectives.insert(question.collective);
+    }
+
+    void print(MachineModel const& model) const {
+        if (fewest_nodes == 0) {
+            return;
+        }
+        bool const more = most_nodes > model.most_nodes;
+        if (more) {
+            fmt::print("Extrapolated from {} to {} nodes, x{:.3g}; intervals have grown with it\n", model.most_nodes,
+                       most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
+        }
+        if (fewest_nodes < model.fewest_nodes) {
+            fmt::print("Extrapolated from {} down to {} nodes\n", model.fewest_nodes, fewest_nodes);
+        }
+        if (most_bytes > model.most_bytes || fewest_bytes < model.fewest_bytes) {
+            fmt::print("Sizes of {:.0f} to {:.0f} bytes were asked for, and {:.0f} to {:.0f} were fitted; intervals do "
+                       "not grow with that\n",
+                       fewest_bytes, most_bytes, model.fewest_bytes, model.most_bytes);
+        }
+        for (Collective const collective : collectives) {
+            auto const error = model.held_out.find(collective);
+            if (error != model.held_out.end()) {
+                fmt::print("{}: {} measurements on more than {} nodes were predicted from fewer with a median error of "
+                           "{:.0f} %, 90 % below {:.0f} %\n",
+                           name_of(collective), error->second.points, model.held_out_above, 100 * error->second.median,
+                           100 * error->second.p90);
+            } else if (more) {
+                fmt::print("{}: the error on more nodes is not known, because no node count could be left out\n",
+                           name_of(collective));
+            }
+        }
+    }
+};
 
 class Points {
 public:
@@ -40,7 +91,7 @@ public:
         LoadCache cache;
         int answered = 0;
         int refused = 0;
-        int most_nodes = model.most_nodes;
+        Asked asked;
         for (TableLine const& line : table.lines) {
             text += line.text;
             std::string const reason = line.unusable.empty() ? refusal_of(model, line.measurement) : std::string();
@@ -56,7 +107,7 @@ public:
                 Prediction const prediction = dlmb::predict::predict(model, line.measurement, *algorithm, cache);
                 text += fmt::format(",{:.6g},{:.6g},{:.6g},{}\n", prediction.time_us, prediction.low_us,
                                     prediction.high_us, forced ? "ok (forced)" : "ok");
-                most_nodes = std::max(most_nodes, line.measurement.topology.nodes());
+                asked.add(line.measurement);
                 ++answered;
             } catch (UsageError const& error) {  // the schedule does not exist for so many ranks
                 text += fmt::format(",,,,refused: {}\n", cell(error.what()));
@@ -67,10 +118,7 @@ public:
         if (!is_standard_output(output_)) {
             fmt::print("{} of {} lines predicted, {} refused, {} of unknown algorithms\n", answered, table.lines.size(),
                        refused, static_cast<int>(table.lines.size()) - answered - refused);
-            if (most_nodes > model.most_nodes) {
-                fmt::print("Extrapolated from {} to {} nodes, x{:.3g}; intervals have grown with it\n",
-                           model.most_nodes, most_nodes, static_cast<double>(most_nodes) / model.most_nodes);
-            }
+            asked.print(model);
         }
         return answered == 0 && refused > 0 ? exit_unavailable : static_cast<int>(exit_ok);
     }

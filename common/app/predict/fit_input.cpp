@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/predict/fit_input.hpp"
+
+#include "common/app/predict/command.hpp"
+#include "common/base/error.hpp"
+#include "common/base/input_file.hpp"
+#include "common/base/units.hpp"
+#include "common/predict/measurements.hpp"
+#include "common/record/result_file.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace dlmb::app::predict {
+namespace {
+
+using dlmb::predict::Collective;
+using dlmb::predict::Measurement;
+
+std::string parameter_of(record::Record const& cell, char const* name) {
+    auto const found = cell.identity.parameters.find(name);
+    return found == cell.identity.parameters.end() ? std::string{} : found->second;
+}
+
+std::optional<Collective> collective_in(std::string const& operation) {
+    if (operation == "broadcast") {
+        return Collective::bcast;
+    }
+    return dlmb::predict::collective_of(operation == "reduce_scatter_block" ? "reduce_scatter" : operation);
+}
+
+/// The algorithm as tables name it; empty: the cell does not tell.
+std::string algorithm_in(record::Record const& cell, record::Launch const& launch, Collective collective) {
+    if (collective == Collective::sendrecv) {
+        return parameter_of(cell, "route") == "ring" ? "ring" : "";
+    }
+    std::string_view const method = cell.identity.method;
+    auto const equals = method.find('=');
+    if (cell.identity.backend != "mpi" || !method.starts_with("algorithm:") || equals == std::string_view::npos) {
+        return {};
+    }
+    std::string_view const name = method.substr(equals + 1);
+    auto const library = launch.environment.identity.find("mpi_library");
+    if (name.find_first_of(":,=") != std::string_view::npos || library == launch.environment.identity.end()) {
+        return {};  // segments are not modelled
+    }
+    bool const open_mpi = library->second.find("Open MPI") != std::string::npos;
+    return fmt::format("{}_{}", name, open_mpi ? "ompi" : "mpich");
+}
+
+std::optional<Measurement> measurement_of(record::Record const& cell, record::Launch const& launch,
+                                          std::string const& system) {
+    auto const& world = cell.identity.world;
+    auto const collective = collective_in(parameter_of(cell, "operation"));
+    auto const message = parse_whole<Bytes>(parameter_of(cell, "message-size"));
+    if (cell.identity.pattern != "collective" || cell.result.status != measure::Status::ok || cell.origin ||
+        cell.result.time.median <= 0 || cell.identity.memory != "host" || !collective || !message ||
+        parameter_of(cell, "in-place") == "on" || parameter_of(cell, "compute") != "none" || world.ranks_per_node < 1 ||
+        world.ranks % world.ranks_per_node != 0) {
+        return std::nullopt;
+    }
+    Measurement measurement{system, {}, *collective, algorithm_in(cell, launch, *collective)};
+    if (measurement.algorithm.empty() || !algorithm_of(*collective, measurement.algorithm)) {
+        return std::nullopt;
+    }
+    measurement.topology.shape = {world.ranks / world.ranks_per_node};
+    measurement.topology.ranks_per_node = world.ranks_per_node;
+    // What --message-size counts: patterns/collective/README.md.
+    bool const per_rank = *collective == Collective::allgather || *collective == Collective::gather ||
+                          *collective == Collective::scatter || *collective == Collective::alltoall;
+    measurement.bytes = static_cast<double>(*message) * (per_rank ? world.ranks : 1);
+    measurement.time_us = cell.result.time.median / nanoseconds_per_microsecond;
+    measurement.job = launch.launch_id;
+    return measurement;
+}
+
+void add_results(std::string const& path, std::string const& system, FitInput& input) {
+    record::ResultFile const file = record::read_results(path);
+    std::map<std::string, record::Launch const*> launches;
+    for (record::Launch const& launch : file.launches) {
+        launches[launch.launch_id] = &launch;
+    }
+    for (auto const& [launch_id, cell] : file.cells) {
+        auto const launch = launches.find(launch_id);
+        auto measurement = launch == launches.end() ? std::nullopt : measurement_of(cell, *launch->second, system);
+        if (measurement) {
+            input.measurements.push_back(std::move(*measurement));
+        } else {
+            ++input.left_out;
+        }
+    }
+}
+
+void add_table(std::string const& path, std::string const& system, FitInput& input) {
+    std::set<std::string> systems;
+    for (auto const& line : dlmb::predict::read_measurements(input.text, path, true).lines) {
+        systems.insert(line.measurement.system);
+        if (line.measurement.system == system && line.unusable.empty()) {
+            input.measurements.push_back(line.measurement);
+        }
+    }
+    if (!systems.contains(system)) {
+        std::vector<std::string> const known(systems.begin(), systems.end());
+        throw UsageError(unknown_name("system", system, known));
+    }
+}
+
+}  // namespace
+
+FitInput read_fit_input(std::string const& path, std::string const& system) {
+    FitInput input;
+    input.text = read_document(path);
+    if (input.text.starts_with('{')) {
+        add_results(path, system, input);
+    } else {
+        add_table(path, system, input);
+    }
+    return input;
+}
+
+}  // namespace dlmb::app::predict
