@@ -85,7 +85,7 @@ private:
     [[nodiscard]] TableQuestion question() const {
         TableQuestion question;
         for (std::string const& nodes : nodes_) {
-            question.jobs.push_back(parse_topology(nodes));
+            question.jobs.push_back(parse_nodes(nodes));
             question.jobs.back().ranks_per_node = ranks_per_node_;
         }
         auto const ends = split(sizes_, ":");
