@@ -11,7 +11,7 @@
 #include "common/trace/exports/exports.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
-#include "common/trace/read_plan_file.hpp"
+#include "common/trace/plan_file.hpp"
 #include "common/trace/summary.hpp"
 
 #include <fmt/core.h>
