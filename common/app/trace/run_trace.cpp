@@ -9,9 +9,9 @@
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
 #include "common/trace/exports/exports.hpp"
+#include "common/trace/plan_file.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
-#include "common/trace/plan_file.hpp"
 #include "common/trace/summary.hpp"
 
 #include <fmt/core.h>
@@ -132,8 +132,9 @@ public:
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
-        int const iterations = find_iterations(trace, options_.planning().iterations);
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
+        auto const& assumed = options_.planning().iterations;
+        int const iterations = is_folder || assumed ? find_iterations(trace, assumed) : 0;
         if (!is_folder || iterations == 0) {
             write(trace, std::nullopt, is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
             return exit_ok;
