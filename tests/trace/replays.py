@@ -85,7 +85,7 @@ class Replays(TraceTest):
             for how in ("preserve-skew", "uniform", "truncate")[:2 if ranks > 4 else 3]:
                 cell = self.replay(plan, "--ranks", ranks, "--backend", "in_process", "--compute", "none", "--rescale", how)[0]
                 self.assertEqual((cell["parameters"]["rescale"], cell["statistics"]["recorded_ranks"]), (how, 4))
-                phases = {phase["label"]: phase["payload_bytes"] for phase in cell["phases"]}
+                phases = {label: phase["payload_bytes"] for label, phase in cell["phases"].items()}
                 self.assertEqual(phases["allreduce"], ranks * 2000)
                 self.assertEqual(phases["allgather"], ranks * (40 * ranks if how == "truncate" else 160))
                 sizes[ranks, how] = phases["exchange"]
@@ -103,7 +103,7 @@ class Replays(TraceTest):
         for name, old, new, text in [
                 ("cut", good, good[:700], "cut off"), ("schema", "dlmb.plan/1.0", "dlmb.plan/2.0", "dlmb.plan/1.x is read"), ("kind", '"allreduce"', '"allreduse"', "allreduce"),
                 ("bytes", '"bytes":2000', '"bytes":-1', "plans[0].steps["), ("large", '"bytes":2000', '"bytes":9223372036854775808', "2^63 - 1"),
-                ("odd", '"bytes":2000', '"bytes":2001', "fp"), ("later", '"after":[0]', '"after":[9]', "not an earlier one"), ("stranger", '"group":[0,1]', '"group":[0,7]', "rank"),
+                ("odd", '"bytes":2000', '"bytes":2001', "whole number of bf16"), ("later", '"after":[0]', '"after":[9]', "not an earlier one"), ("stranger", '"group":[0,1]', '"group":[0,7]', "rank"),
                 ("order", '"rank":1', '"rank":3', "order of ranks"), ("unequal", '"bytes":2000,"element":"bf16"', '"bytes":4000,"element":"bf16"', "do not fit together"),
                 ("world", '"ranks":2', '"ranks":3', "world.ranks is 3"), ("empty", good, "{}", "no schema"), ("list", good, "[]", "plan"),
                 ("deep", good, '{"schema":' + "[" * 1000000, "nested")]:
