@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/plan/group_index.hpp"
+#include "common/plan/validate.hpp"
 #include "common/trace/builder.hpp"
 #include "common/trace/json_scan.hpp"
 
@@ -576,6 +577,23 @@ Plan with_buffers(Plan const& plan, std::size_t own_places) {
         }
     }
     return std::move(builder).finish();
+}
+
+std::vector<Plan> read_plan_file(std::filesystem::path const& path) {
+    std::vector<Plan> plans;
+    bool ended = false;
+    read_plans(path, {[&](Plan const& plan) {
+                          if (ended) {
+                              throw UsageError(fmt::format("{}: plans are one file", path.string()));
+                          }
+                          plans.push_back(with_buffers(plan, 0));
+                          return true;
+                      },
+                      [&](PlanFile const& /*file*/) { return ended = true; }});
+    if (auto const problems = validate(plans); !problems.empty()) {
+        throw UsageError(fmt::format("{}: the ranks do not fit together: {}", path.string(), problems.front().text));
+    }
+    return plans;
 }
 
 }  // namespace dlmb::trace

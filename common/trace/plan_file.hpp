@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace dlmb::trace {
 
@@ -43,5 +44,9 @@ void visit_places(Plan const& plan, PlaceVisitor const& visit);
 /// The plan with buffers. A step has its own where its place (see above) is below `own_places`; the others share
 /// buffers, which are not checked. Throws UsageError where parts are no whole elements.
 [[nodiscard]] Plan with_buffers(Plan const& plan, std::size_t own_places);
+
+/// The plans of all ranks of one document at once, which validate() accepts; all steps share buffers. Throws
+/// UsageError, also where the ranks do not fit together.
+[[nodiscard]] std::vector<Plan> read_plan_file(std::filesystem::path const& path);
 
 }  // namespace dlmb::trace

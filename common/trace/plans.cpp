@@ -8,8 +8,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 namespace dlmb::trace {
@@ -17,15 +22,150 @@ namespace {
 
 constexpr std::uint64_t most_steps = 1'000'000;  // of one rank
 
+/// The phase that a name of the trace tells, and the layer: "forward.layer3". Names themselves stay out of plans.
+std::string phase_named(std::string_view label) {
+    std::string text(label);
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    struct Word {
+        std::string_view word;
+        std::string_view phase;
+    };
+    constexpr std::array words{Word{"forward", "forward"}, Word{"fwd", "forward"}, Word{"backward", "backward"},
+                               Word{"bwd", "backward"}, Word{"optimizer", "optimizer"}};
+    std::string_view phase;
+    std::size_t last = 0;
+    for (Word const& each : words) {
+        std::size_t const place = text.rfind(each.word);
+        if (place != std::string::npos && (phase.empty() || place > last)) {
+            phase = each.phase;
+            last = place;
+        }
+    }
+    if (phase.empty()) {
+        return "";
+    }
+    std::string result(phase);
+    constexpr std::string_view layer = "layer";
+    std::size_t digits = text.rfind(layer);
+    if (digits != std::string::npos) {
+        digits = text.find_first_not_of("s_.-[ ", digits + layer.size());
+        std::size_t const end = digits == std::string::npos ? digits : text.find_first_not_of("0123456789", digits);
+        std::string const number = digits == std::string::npos ? "" : text.substr(digits, end - digits);
+        constexpr std::size_t most_digits = 6;
+        result += number.empty() || number.size() > most_digits ? "" : ".layer" + number;
+    }
+    return result;
+}
+
+/// Labels of steps. Those of a collective are the same on all ranks: what the first of them says.
+class Labels {
+public:
+    /// How many collectives of each group a rank had so far.
+    using Counts = std::map<std::vector<Rank>, std::size_t>;
+
+    explicit Labels(Trace const& trace) : trace_(trace) {
+        for (RankProgram const& program : trace.programs) {
+            Counts counts;
+            for (TraceOperation const& operation : program.operations) {
+                if (program.ranks.size() == 1 && !is_message(operation)) {
+                    auto members = members_of(operation, program.ranks.front());
+                    std::size_t const number = counts[members]++;
+                    if (std::string phase = phase_named(operation.label); !phase.empty()) {
+                        phases_.emplace(std::pair(std::move(members), number), std::move(phase));
+                    }
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] std::string next(TraceOperation const& operation, Rank rank, RankProgram const& program,
+                                   Counts& counts) const {
+        std::string phase;
+        if (is_message(operation) || program.ranks.size() > 1) {
+            phase = phase_named(operation.label);
+        } else if (!phases_.empty()) {
+            auto members = members_of(operation, rank);
+            std::size_t const number = counts[members]++;
+            auto const found = phases_.find(std::pair(std::move(members), number));
+            phase = found == phases_.end() ? "" : found->second;
+        }
+        return phase.empty() ? std::string(name_of(operation.kind))
+                             : fmt::format("{}.{}", phase, name_of(operation.kind));
+    }
+
+private:
+    static bool is_message(TraceOperation const& operation) {
+        return operation.kind == OperationKind::send || operation.kind == OperationKind::recv;
+    }
+    [[nodiscard]] std::vector<Rank> members_of(TraceOperation const& operation, Rank rank) const {
+        return trace_.groups.at(operation.group).members_around(rank);
+    }
+
+    Trace const& trace_;
+    std::map<std::pair<std::vector<Rank>, std::size_t>, std::string> phases_;
+};
+
+/// For how long a rank does not communicate.
+class Pauses {
+public:
+    Pauses(RankProgram const& program, std::optional<int> iteration) : program_(program) {
+        if (iteration && static_cast<std::size_t>(*iteration) < program.iterations_us.size()) {
+            std::tie(busy_until_us_, end_us_) = program.iterations_us[static_cast<std::size_t>(*iteration)];
+        }
+    }
+
+    /// What the trace says of computations, or the time from the end of all that was before to the start.
+    [[nodiscard]] Nanoseconds before(TraceOperation const& operation) {
+        ++operations_;
+        if (program_.computed_after_us) {
+            return in_ns(operation.computed_us);
+        }
+        if (!operation.start_us || !operation.duration_us) {
+            return 0;
+        }
+        double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ : 0;
+        busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
+        timed_ = true;
+        return in_ns(pause_us);
+    }
+    [[nodiscard]] Nanoseconds behind_last() const {
+        if (program_.computed_after_us) {
+            return operations_ == program_.operations.size() ? in_ns(*program_.computed_after_us) : 0;
+        }
+        return timed_ && end_us_ ? in_ns(*end_us_ - *busy_until_us_) : 0;
+    }
+
+private:
+    /// Beyond an hour a time is no computation, but a fault of a clock.
+    static Nanoseconds in_ns(double us) {
+        constexpr double longest_us = 3.6e9;
+        return std::isfinite(us) && us > 0 && us < longest_us ? std::llround(us * nanoseconds_per_microsecond) : 0;
+    }
+
+    RankProgram const& program_;
+    std::optional<double> busy_until_us_;
+    std::optional<double> end_us_;
+    std::size_t operations_ = 0;
+    bool timed_ = false;
+};
+
 class PlanMaker {
 public:
-    PlanMaker(Trace const& trace, RankProgram const& program, Rank rank, PlanAssumptions const& assumptions)
-        : trace_(trace), program_(program), rank_(rank), assumptions_(assumptions), plan_(rank) {}
+    PlanMaker(Trace const& trace, Labels const& labels, RankProgram const& program, Rank rank,
+              PlanRequest const& request)
+        : trace_(trace), labels_(labels), program_(program), rank_(rank), request_(request),
+          pauses_(program, request.iteration), plan_(rank) {}
 
     Plan make() && {
         // A trace of a model moves far more than fits in memory.
         plan_.share_buffers(true);
         for (TraceOperation const& operation : program_.operations) {
+            label_ = labels_.next(operation, rank_, program_, counts_);
+            if (request_.iteration && operation.iteration != request_.iteration) {
+                continue;
+            }
+            compute(pauses_.before(operation));
             for (std::uint64_t call = 0; call < operation.repeat; ++call) {
                 if (++steps_ > most_steps) {
                     throw UsageError(fmt::format("rank {} has more than {} calls", rank_, most_steps));
@@ -33,12 +173,25 @@ public:
                 add(operation);
             }
         }
+        compute(pauses_.behind_last());
         return std::move(plan_).finish();
     }
 
 private:
     [[noreturn]] void refuse(TraceOperation const& operation, std::string_view why) const {
         throw UsageError(fmt::format("rank {}: step {} ({}): {}", rank_, steps_ - 1, name_of(operation.kind), why));
+    }
+
+    void compute(Nanoseconds time_ns) {
+        if (time_ns <= 0) {
+            return;
+        }
+        std::vector<StepId> after = last_;
+        if (request_.computes_behind_receives) {
+            after.insert(after.end(), received_.begin(), received_.end());
+            received_.clear();
+        }
+        last_ = {plan_.compute(time_ns, "compute", std::move(after))};
     }
 
     void add(TraceOperation const& operation) {
@@ -48,11 +201,17 @@ private:
             add_message(operation);
             return;
         }
-        std::vector<StepId> after = in_flight_.empty() ? last_ : std::exchange(in_flight_, {});
+        std::vector<StepId> after = std::exchange(in_flight_, {});
+        // Messages in flight waited for what was last, unless a computation came behind them.
+        for (StepId const before : last_) {
+            if (after.empty() || before > after.back()) {
+                after.push_back(before);
+            }
+        }
+        received_.clear();
         Bytes const ranks = members.size();
         GroupId const group = plan_.group({std::move(members)});
-        std::string const label(name_of(operation.kind));
-        last_ = {add_collective(operation, group, ranks, label, std::move(after))};
+        last_ = {add_collective(operation, group, ranks, label_, std::move(after))};
     }
 
     StepId add_collective(TraceOperation const& operation, GroupId group, Bytes ranks, std::string const& label,
@@ -101,10 +260,12 @@ private:
         // Messages of different tags may overtake each other, those of one may not.
         bool const is_channel = operation.tag >= 0 && operation.tag <= std::numeric_limits<int>::max();
         int const channel = is_channel ? static_cast<int>(operation.tag) : 0;
-        std::string const label(name_of(operation.kind));
-        in_flight_.push_back(operation.kind == OperationKind::send
-                                 ? plan_.send(everybody, peer, operation.sent, channel, -1, label, last_)
-                                 : plan_.recv(everybody, peer, operation.received, channel, -1, label, last_));
+        if (operation.kind == OperationKind::send) {
+            in_flight_.push_back(plan_.send(everybody, peer, operation.sent, channel, -1, label_, last_));
+        } else {
+            in_flight_.push_back(plan_.recv(everybody, peer, operation.received, channel, -1, label_, last_));
+            received_.push_back(in_flight_.back());
+        }
     }
 
     [[nodiscard]] Group all() const {
@@ -116,7 +277,7 @@ private:
     }
 
     [[nodiscard]] Rank root(TraceOperation const& operation) const {
-        auto const root = operation.root ? operation.root : assumptions_.root;
+        auto const root = operation.root ? operation.root : request_.assumptions.root;
         if (!root) {
             refuse(operation, "the trace does not say which rank is the root: give --assume root=N");
         }
@@ -142,18 +303,69 @@ private:
     }
 
     Trace const& trace_;
+    Labels const& labels_;
     RankProgram const& program_;
     Rank rank_;
-    PlanAssumptions assumptions_;
+    PlanRequest const& request_;
+    Pauses pauses_;
+    Labels::Counts counts_;
+    std::string label_;
     PlanBuilder plan_;
     std::uint64_t steps_ = 0;
     std::vector<StepId> last_;
     std::vector<StepId> in_flight_;
+    std::vector<StepId> received_;  // of these, which no computation has waited for
 };
+
+/// Gives the operations to iterations that are alike in kinds, groups and peers; what is too much comes before them.
+void repeat(RankProgram& program, int iterations) {
+    auto& operations = program.operations;
+    std::size_t const length = operations.size() / static_cast<std::size_t>(iterations);
+    if (length == 0) {
+        throw UsageError(fmt::format("--assume iterations={}: rank {} has {} operations", iterations,
+                                     program.ranks.front(), operations.size()));
+    }
+    std::size_t const first = operations.size() - length * static_cast<std::size_t>(iterations);
+    for (std::size_t place = first; place < operations.size(); ++place) {
+        TraceOperation& operation = operations[place];
+        std::size_t const iteration = (place - first) / length;
+        operation.iteration = static_cast<int>(iteration);
+        if (iteration == 0) {
+            continue;
+        }
+        TraceOperation const& before = operations[place - length];
+        if (std::tie(operation.kind, operation.group, operation.peer) !=
+            std::tie(before.kind, before.group, before.peer)) {
+            throw UsageError(fmt::format(
+                "--assume iterations={}: rank {} does not repeat its last {} operations so often: number {} is {}, "
+                "number {} is {}",
+                iterations, program.ranks.front(), length * static_cast<std::size_t>(iterations), place,
+                name_of(operation.kind), place - length, name_of(before.kind)));
+        }
+    }
+    program.iterations_us.clear();
+}
 
 }  // namespace
 
-PlanSource plans_of(Trace const& trace, PlanAssumptions const& assumptions) {
+int find_iterations(Trace& trace, std::optional<int> assumed) {
+    int found = 0;
+    for (RankProgram& program : trace.programs) {
+        int mine = static_cast<int>(program.iterations_us.size());
+        if (assumed) {
+            mine = *assumed;
+            repeat(program, mine);
+        }
+        if (&program != &trace.programs.front() && mine != found) {
+            throw UsageError(fmt::format("rank {} has {} iterations, rank {} has {}; record the same on all ranks",
+                                         program.ranks.front(), mine, trace.programs.front().ranks.front(), found));
+        }
+        found = mine;
+    }
+    return found;
+}
+
+PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
     if (!trace.requests.empty()) {
         throw UsageError("the trace has requests and no communication; dlmb_trace summary shows them");
     }
@@ -166,8 +378,10 @@ PlanSource plans_of(Trace const& trace, PlanAssumptions const& assumptions) {
             programs.emplace(rank, &program);
         }
     }
-    return {static_cast<std::size_t>(trace.ranks), [&trace, programs = std::move(programs), assumptions](Rank rank) {
-                return PlanMaker(trace, *programs.at(rank), rank, assumptions).make();
+    auto labels = std::make_shared<Labels const>(trace);
+    return {static_cast<std::size_t>(trace.ranks),
+            [&trace, programs = std::move(programs), labels, request](Rank rank) {
+                return PlanMaker(trace, *labels, *programs.at(rank), rank, request).make();
             }};
 }
 

@@ -177,6 +177,13 @@ std::vector<Rank> TraceGroup::members_around(Rank rank) const {
     return around;
 }
 
+void RankProgram::add(TraceOperation operation) {
+    if (computed_after_us) {
+        operation.computed_us = *std::exchange(computed_after_us, 0);
+    }
+    operations.push_back(std::move(operation));
+}
+
 Bytes sent_by(Trace const& trace, TraceOperation const& operation, Rank rank) {
     bool const from_root = operation.kind == OperationKind::broadcast || operation.kind == OperationKind::scatter;
     if (from_root && operation.root) {

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlmb::trace {
@@ -68,13 +69,21 @@ struct TraceOperation {
     std::uint64_t repeat = 1;        // calls like this, one after the other
     std::optional<double> start_us;  // on the rank's own clock
     std::optional<double> duration_us;
-    std::string label;  // what the trace calls the phase or the layer
+    std::string label;             // what the trace calls the phase or the layer; of several the inner one last
+    double computed_us = 0;        // by the rank since the operation before, where the trace has computations
+    std::optional<int> iteration;  // of those that the trace marks
 };
 
 /// What these ranks did, in order. Formats that write one view for many ranks have many here, the others one.
 struct RankProgram {
     std::vector<Rank> ranks;
     std::vector<TraceOperation> operations;
+    std::optional<double> computed_after_us = std::nullopt;  // behind the last; none: there are no computations in it
+    std::vector<std::pair<double, double>> iterations_us{};  // from when to when, on the rank's own clock
+
+    /// Computes before the next operation.
+    void add_computation(double us) { computed_after_us = computed_after_us.value_or(0) + us; }
+    void add(TraceOperation operation);
 };
 
 struct Trace {

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace dlmb::app {
 namespace {
@@ -53,8 +54,14 @@ Assumed assumptions_of(std::vector<std::string> const& words) {
             if (!assumed.planning.root || *assumed.planning.root < 0) {
                 throw UsageError(fmt::format("--assume root={}: must be a rank of the group", value));
             }
+        } else if (key == "iterations") {
+            constexpr int most = 1'000'000;
+            assumed.planning.iterations = parse_whole<int>(value);
+            if (assumed.planning.iterations.value_or(0) < 1 || *assumed.planning.iterations > most) {
+                throw UsageError(fmt::format("--assume iterations={}: must be a number from 1 to {}", value, most));
+            }
         } else {
-            throw UsageError(fmt::format("--assume {}: must be ranks=N, dtype=TYPE or root=N", word));
+            throw UsageError(fmt::format("--assume {}: must be ranks=N, dtype=TYPE, root=N or iterations=N", word));
         }
     }
     return assumed;
@@ -75,7 +82,9 @@ public:
         parser.add_option("FILES", files_, "files of all ranks: plain, gzip, tar or zip, or folders of such")
             ->required();
         parser.add_option("--format", format_, "force a format (default: found out from the files)");
-        parser.add_option("--assume", assumptions_, "what the trace does not say: ranks=N, dtype=TYPE, root=N")
+        parser
+            .add_option("--assume", assumptions_,
+                        "what the trace does not say: ranks=N, dtype=TYPE, root=N, iterations=N")
             ->allow_extra_args(false);
         parser.footer(formats_text());
     }
@@ -143,16 +152,34 @@ class Import {
 public:
     void add_options(CLI::App& parser) {
         options_.add(parser);
-        parser.add_option("-o,--output", output_, "file of the plans (JSON, as --plan json; -: standard output)")
+        parser
+            .add_option("-o,--output", output_,
+                        "file of the plans (JSON, as --plan json; -: standard output), or a folder, which gets a "
+                        "file per iteration")
             ->required();
         parser
             .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
             ->check(CLI::Range(0, trace::most_ranks));
     }
     [[nodiscard]] int run() const {
-        trace::Trace const trace = options_.read();
-        PlanSource const plans = plans_of(trace, options_.planning());
-        check(plans);
+        trace::Trace trace = options_.read();
+        bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
+        auto const& assumed = options_.planning().iterations;
+        int const iterations = is_folder || assumed ? find_iterations(trace, assumed) : 0;
+        if (!is_folder || iterations == 0) {
+            write(trace, std::nullopt, is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
+            return exit_ok;
+        }
+        for (int iteration = 0; iteration < iterations; ++iteration) {
+            // Names sort as numbers do.
+            write(trace, iteration,
+                  (std::filesystem::path(output_) / fmt::format("iteration-{:06}.json", iteration)).string());
+        }
+        return exit_ok;
+    }
+
+private:
+    void write(trace::Trace const& trace, std::optional<int> iteration, std::string const& path) const {
         record::PlanHeader header;
         header.pattern = "trace";
         header.parameters["format"] = trace.format;
@@ -160,19 +187,31 @@ public:
             header.parameters["assume-" + assumed.substr(0, assumed.find('='))] = assumed.substr(assumed.find('=') + 1);
         }
         header.world = {trace.ranks, ranks_per_node_};
-        write_output(output_, plan_document(header, plans));
-        return exit_ok;
+        header.draw.index = static_cast<std::uint32_t>(iteration.value_or(0));
+        std::string const document = plan_document(header, checked(trace, iteration));
+        if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
+            std::error_code ignored;  // what cannot be made cannot be written to, which is said then
+            std::filesystem::create_directories(folder, ignored);
+        }
+        write_output(path, document);
     }
 
-private:
-    /// What a plan of a pattern proves in a test, one of a trace proves here.
-    static void check(PlanSource const& plans) {
-        std::vector<Plan> all;
-        plans.each([&](Plan const& plan) { all.push_back(plan); });
-        auto const problems = validate(all);
-        if (!problems.empty()) {
-            throw UsageError(fmt::format("the ranks of the trace do not fit together: {}", problems.front().text));
+    /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that
+    /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
+    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration) const {
+        trace::PlanRequest request{options_.planning(), iteration};
+        std::string problem;
+        for (bool const behind_receives : {true, false}) {
+            request.computes_behind_receives = behind_receives;
+            std::vector<Plan> plans;
+            plans_of(trace, request).each([&](Plan const& plan) { plans.push_back(plan); });
+            auto const problems = validate(plans);
+            if (problems.empty()) {
+                return plans;
+            }
+            problem = problem.empty() ? problems.front().text : problem;
         }
+        throw UsageError(fmt::format("the ranks of the trace do not fit together: {}", problem));
     }
 
     TraceOptions options_;

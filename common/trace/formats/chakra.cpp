@@ -105,6 +105,7 @@ struct Node {
     bool part_of_dimensions = false;  // involved_dim leaves some out
 };
 
+constexpr std::uint64_t type_computation = 4;
 constexpr std::uint64_t type_send = 5;  // of NodeType in et_def.proto; COMM_RECV_NODE is 6
 constexpr std::uint64_t type_collective = 7;
 
@@ -346,7 +347,13 @@ private:
 
     void add(Input const& input, std::string const& where, Node const& node, bool old, RankProgram& program) {
         if (node.type < type_send || node.type > type_collective) {
-            builder_.leave_out(node.type == 1 ? "metadata" : node.type == 4 ? "computation" : "memory access");
+            if (node.type == type_computation && node.duration_us > 0) {
+                program.add_computation(static_cast<double>(node.duration_us));
+                return;
+            }
+            builder_.leave_out(node.type == 1                  ? "metadata"
+                               : node.type == type_computation ? "computation without a time"
+                                                               : "memory access");
             return;
         }
         auto const number = [&](std::string_view name) -> std::optional<std::uint64_t> {
@@ -396,7 +403,7 @@ private:
         if (auto const root = number("root_rank"); root && *root < most_ranks) {
             operation.root = static_cast<int>(*root);
         }
-        program.operations.push_back(std::move(operation));
+        program.add(std::move(operation));
     }
 
     static OperationKind collective(Input const& input, std::string const& where, std::optional<std::uint64_t> type,

@@ -47,7 +47,7 @@ private:
 
     void add(goal::Statement const& statement, RankProgram& program) {
         if (statement.verb == goal::Verb::calc) {
-            builder_.leave_out("computation");
+            program.add_computation(static_cast<double>(statement.amount) / nanoseconds_per_microsecond);
             return;
         }
         bool const sends = statement.verb == goal::Verb::send;
@@ -60,7 +60,7 @@ private:
         if (statement.peer) {
             operation.peer = *statement.peer;
         }
-        program.operations.push_back(std::move(operation));
+        program.add(std::move(operation));
     }
 
     Builder& builder_;

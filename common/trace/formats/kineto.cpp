@@ -22,17 +22,71 @@ struct Times {
     double duration_us = 0;
 };
 
+/// A time that a thread spends in something that has a name.
+struct Span {
+    double start_us = 0;
+    double end_us = 0;
+    std::string thread;
+    std::string name;
+};
+
+constexpr std::string_view step_prefix = "ProfilerStep#";
+constexpr std::string_view backward_prefix = "autograd::engine::evaluate_function";
+
+/// One call, where and when.
+struct Call {
+    double time_us = 0;
+    std::string thread;
+    TorchRecord record;
+};
+
 /// What one file says, in the order of its events.
 struct Profile {
     std::optional<Rank> rank;
     int world = 0;
-    std::vector<std::pair<double, TorchRecord>> records;
+    std::vector<Call> records;
     std::map<Bytes, Times> kernels;                  // by External id
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
-    std::set<std::string> steps;
+    std::vector<Span> annotations;  // and backward operators
+    std::vector<Span> steps;
     std::uint64_t without_arguments = 0;
     std::uint64_t kernels_alone = 0;
+};
+
+bool begins_before(Span const& one, Span const& other) {
+    return one.start_us < other.start_us;
+}
+
+/// The names of what a call lies in, the innermost last. What its own thread does comes after what others do: the
+/// backward pass has a thread of its own, while the main one waits in an annotation.
+class Labels {
+public:
+    explicit Labels(std::vector<Span> spans) : spans_(std::move(spans)) {
+        std::sort(spans_.begin(), spans_.end(), begins_before);
+    }
+
+    /// Asked in the order of time.
+    std::string at(Call const& call) {
+        for (; next_ < spans_.size() && spans_[next_].start_us <= call.time_us; ++next_) {
+            active_.push_back(next_);
+        }
+        std::erase_if(active_, [&](std::size_t span) { return spans_[span].end_us <= call.time_us; });
+        std::string label;
+        for (bool const own : {false, true}) {
+            for (std::size_t const span : active_) {
+                if ((spans_[span].thread == call.thread) == own) {
+                    label += (label.empty() ? "" : "/") + spans_[span].name;
+                }
+            }
+        }
+        return label;
+    }
+
+private:
+    std::vector<Span> spans_;
+    std::vector<std::size_t> active_;
+    std::size_t next_ = 0;
 };
 
 class KinetoReader : public Reader {
@@ -78,8 +132,10 @@ private:
     void event(Input const& input, Profile& profile, std::uint64_t index, std::string_view text) {
         bool const call = text.find("record_param_comms") != std::string_view::npos;
         bool const kernel = text.find("\"Collective name\"") != std::string_view::npos;
-        bool const step = text.find("ProfilerStep#") != std::string_view::npos;
-        if (!call && !kernel && !step) {
+        bool const named = text.find("\"user_annotation\"") != std::string_view::npos ||
+                           text.find(backward_prefix) != std::string_view::npos ||
+                           text.find(step_prefix) != std::string_view::npos;
+        if (!call && !kernel && !named) {
             return;
         }
         std::string const where = fmt::format("traceEvents[{}]", index);
@@ -88,14 +144,29 @@ private:
             return;
         }
         std::string const& name = event["name"].get_ref<std::string const&>();
-        if (name.starts_with("ProfilerStep#")) {
-            profile.steps.insert(name);
-        } else if (name == "record_param_comms") {
+        if (name == "record_param_comms") {
             add_call(input, profile, where, event);
         } else if (kernel && event.value("args", Json::object()).contains("Collective name")) {
             add_kernel(input, profile, where, event);
+        } else if (named) {
+            add_span(input, profile, where, event);
         }
     }
+
+    /// A step is there again on the side of the GPU.
+    static void add_span(Input const& input, Profile& profile, std::string const& where, Json const& event) {
+        std::string const& name = event["name"].get_ref<std::string const&>();
+        bool const of_gpu = event.contains("cat") && event["cat"] == "gpu_user_annotation";
+        if (of_gpu || !event.contains("dur") || name.starts_with("nccl:")) {
+            return;
+        }
+        double const start_us = time_of(input, where, event, "ts");
+        bool const backward = name.starts_with(backward_prefix);
+        Span span{start_us, start_us + time_of(input, where, event, "dur"), thread_of(event),
+                  backward ? "backward" : name};
+        (name.starts_with(step_prefix) ? profile.steps : profile.annotations).push_back(std::move(span));
+    }
+    static std::string thread_of(Json const& event) { return event.contains("tid") ? event["tid"].dump() : ""; }
 
     static double time_of(Input const& input, std::string const& where, Json const& event, char const* name) {
         if (!event.contains(name)) {
@@ -160,7 +231,7 @@ private:
             input.refuse(fmt::format("{}: dtype '{}' is unknown", where, text("dtype")));
         }
         profile.ids.emplace_back(id, profile.records.size());
-        profile.records.emplace_back(time_of(input, where, event, "ts"), std::move(record));
+        profile.records.push_back({time_of(input, where, event, "ts"), thread_of(event), std::move(record)});
     }
 
     /// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
@@ -202,7 +273,7 @@ private:
 
     void finish_file(Input const& input, Profile& profile) {
         bool const any = std::any_of(profile.records.begin(), profile.records.end(), [](auto const& record) {
-            return operation_named(record.second.name).has_value();
+            return operation_named(record.record.name).has_value();
         });
         if (profile.without_arguments > 0 && any) {
             builder_.incomplete(fmt::format("{}: {} events record_param_comms tell no \"Collective name\"",
@@ -231,8 +302,8 @@ private:
         }
         builder_.world_of(profile.world);
         for (auto const& [id, index] : profile.ids) {
-            TorchRecord& record = profile.records[index].second;
-            record.start_us = profile.records[index].first;
+            TorchRecord& record = profile.records[index].record;
+            record.start_us = profile.records[index].time_us;
             if (auto const kernel = profile.kernels.find(id); id != 0 && kernel != profile.kernels.end()) {
                 record.start_us = kernel->second.start_us;
                 record.duration_us = kernel->second.duration_us;
@@ -240,16 +311,30 @@ private:
         }
         // Threads have their events one behind the other in the file, not in the order of time.
         std::stable_sort(profile.records.begin(), profile.records.end(),
-                         [](auto const& one, auto const& other) { return one.first < other.first; });
+                         [](Call const& one, Call const& other) { return one.time_us < other.time_us; });
+        std::sort(profile.steps.begin(), profile.steps.end(), begins_before);
         RankProgram program{{*rank}, {}};
-        for (auto const& [start, record] : profile.records) {
-            if (auto operation = operation_of(builder_, input, record)) {
-                program.operations.push_back(std::move(*operation));
+        for (Span const& step : profile.steps) {
+            program.iterations_us.emplace_back(step.start_us, step.end_us);
+        }
+        Labels labels(std::move(profile.annotations));
+        for (Call const& call : profile.records) {
+            if (auto operation = operation_of(builder_, input, call.record)) {
+                operation->label = labels.at(call);
+                operation->iteration = iteration_at(profile.steps, call.time_us);
+                program.add(std::move(*operation));
             }
         }
         Trace& trace = builder_.trace();
         trace.iterations = std::max(trace.iterations, static_cast<int>(profile.steps.size()));
         builder_.add(input.name(), std::move(program));
+    }
+
+    static std::optional<int> iteration_at(std::vector<Span> const& steps, double time_us) {
+        auto const found = std::find_if(steps.begin(), steps.end(), [&](Span const& step) {
+            return step.start_us <= time_us && time_us < step.end_us;
+        });
+        return found == steps.end() ? std::nullopt : std::optional(static_cast<int>(found - steps.begin()));
     }
 
     Builder& builder_;
