@@ -27,10 +27,11 @@ Machine machine_of(MachineModel const& model, int ranks_per_node) {
     double const overhead = std::min(us(Parameter::message), latency / 2);
     auto const segments = [&](double more_latency, double byte) {
         LogGopsParameters eager{ps(latency - 2 * overhead + more_latency), ps(overhead), ps(us(Parameter::message)),
-                                fs(byte), 0};
+                                fs(byte), fs(us(Parameter::eager) / 2)};
         LogGopsParameters rendezvous = eager;
+        rendezvous.overhead_per_byte = 0;
         rendezvous.latency += ps(us(Parameter::rendezvous));
-        return std::vector<SizeSegment>{{static_cast<Bytes>(model.eager_bytes), eager}, {.parameters = rendezvous}};
+        return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager}, {.parameters = rendezvous}};
     };
     Machine machine;
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
@@ -39,7 +40,7 @@ Machine machine_of(MachineModel const& model, int ranks_per_node) {
             inside ? segments(0, us(Parameter::inside)) : segments(us(Parameter::hop), us(Parameter::byte));
     }
     machine.ranks_per_node = ranks_per_node;
-    machine.eager_limit = static_cast<Bytes>(model.eager_bytes);
+    machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);
     machine.reduce_per_byte = fs(us(Parameter::reduce));
     machine.copy_per_byte = fs(us(Parameter::copy));
     machine.call = ps(us(Parameter::call));

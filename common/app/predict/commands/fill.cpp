@@ -123,7 +123,7 @@ private:
     }
 
     FillAnswer answer(int copies) {
-        Parameters parameters = parameters_;
+        dlmb::Parameters parameters = parameters_;
         parameters["bubble-fill"] = fill_of(copies);
         auto const pattern = pipeline().make(resolve(pipeline(), preset_, parameters), {ranks_, ranks_});
         auto const statistics = pattern->statistics({});
@@ -199,7 +199,7 @@ private:
     int ranks_ = 1;
     std::string preset_;
     std::string fill_;
-    Parameters parameters_;
+    dlmb::Parameters parameters_;
     PriceOptions price_;
     dlmb::predict::Price known_price_;
     bool json_ = false;
