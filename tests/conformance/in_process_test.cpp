@@ -33,7 +33,7 @@ TEST_P(InProcessConformance, EveryEntryRunsAndEveryByteIsRight) {
         for (Declined const& declined : result.declined) {
             ADD_FAILURE() << "the reference declines " << declined.entry << ": " << declined.reason;
         }
-        EXPECT_EQ(result.iterations, 2 * corpus(bootstrap.size()).size());
+        EXPECT_EQ(result.iterations, 2 * runs_of(corpus(bootstrap.size()), *backend.value(), memory->kind()));
         // The uniform exchanges alone deliver one block per peer, in seven sizes that are not zero, in two iterations.
         EXPECT_GE(result.blocks_checked, static_cast<std::uint64_t>(2 * 7 * bootstrap.size()));
     });

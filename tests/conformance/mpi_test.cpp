@@ -43,10 +43,7 @@ TEST_P(Conformance, EveryEntryRunsAndEveryByteIsRightOrItIsDeclinedWithAReason) 
     std::vector<CorpusEntry> entries;
     part.add(bootstrap->size(), entries);
     std::uint64_t ran_or_declined = 0;
-    std::uint64_t expected = 0;
-    for (CorpusEntry const& entry : entries) {
-        expected += methods_to_run(entry, *backend.value(), MemoryKind::host).size();
-    }
+    std::uint64_t const expected = runs_of(entries, *backend.value(), MemoryKind::host);
     for (MemoryKind const kind : every_memory_kind) {
         std::string why_not;
         auto const memory = make_memory(kind, why_not);

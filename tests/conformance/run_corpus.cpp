@@ -85,6 +85,14 @@ std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& 
     return methods;
 }
 
+std::uint64_t runs_of(std::span<CorpusEntry const> entries, Backend const& backend, MemoryKind memory) {
+    std::uint64_t runs = 0;
+    for (CorpusEntry const& entry : entries) {
+        runs += methods_to_run(entry, backend, memory).size();
+    }
+    return runs;
+}
+
 CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
                          MemorySpace& memory) {
     CorpusResult result;

@@ -32,6 +32,9 @@ struct CorpusResult {
 [[nodiscard]] std::vector<MethodInfo> methods_to_run(CorpusEntry const& entry, Backend const& backend,
                                                      MemoryKind memory);
 
+/// How many combinations of an entry and a method those are.
+[[nodiscard]] std::uint64_t runs_of(std::span<CorpusEntry const> entries, Backend const& backend, MemoryKind memory);
+
 /// Collective. Every entry with each of its methods_to_run, two iterations each.
 [[nodiscard]] CorpusResult run_entries(std::span<CorpusEntry const> entries, Bootstrap& bootstrap, Backend& backend,
                                        MemorySpace& memory);

@@ -13,9 +13,9 @@ int run_predict(int argc, char** argv) {
         "known, and of any plan by simulation",
         "dlmb_predict"};
     int exit_code = exit_ok;
-    for (auto const add : {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines,
-                           predict::add_points, predict::add_scale, predict::add_search, predict::add_table,
-                           predict::add_time}) {
+    for (auto const add :
+         {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines,
+          predict::add_points, predict::add_scale, predict::add_search, predict::add_table, predict::add_time}) {
         add(program, exit_code);
     }
     return run_subcommands(program, argc, argv, exit_code);

@@ -31,7 +31,8 @@ Machine machine_of(MachineModel const& model, int ranks_per_node) {
         LogGopsParameters rendezvous = eager;
         rendezvous.overhead_per_byte = 0;
         rendezvous.latency += ps(us(Parameter::rendezvous));
-        return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager}, {.parameters = rendezvous}};
+        return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager},
+                                        {.parameters = rendezvous}};
     };
     Machine machine;
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {

@@ -202,7 +202,7 @@ class Predict(unittest.TestCase):
         self.refused(64, "has no other end", "time", "--goal", self.write("bad.goal", goal.read_text().replace("tag 1", "tag 2", 1).splitlines()), *machine)
         self.refused(64, "line 2", "time", "--goal", self.write("bad.goal", ["num_ranks 2", "rank 1 {"]), *machine)
         self.refused(64, "say what messages cost", "time", "--goal", goal)
-        self.refused(64, "--preset", "time", "--goal", goal, *machine, "--preset", "x")
+        self.refused(64, "give either a pattern or --goal", "time", "--goal", goal, *machine, "--preset", "x")
 
     def test_time_simulates_the_plans_of_a_pattern(self):
         asked = ("time", "collective", "--operation", "allreduce", "--message-size", "4096:4096", "--ranks", 16, "--algorithm", "allreduce=recursive_doubling")
