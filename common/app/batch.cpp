@@ -344,6 +344,10 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
     }
     overlap_.add(record);
     add_message_rate(record);
+    if (result.bit_patterns) {
+        record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
+        record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);
+    }
     reporter_.cell(record, ready->point->title);
 }
 

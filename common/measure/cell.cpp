@@ -25,8 +25,8 @@ BufferPool filled_pool(MemorySpace& memory, std::span<Plan const> plans, PointSe
 
 PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vector<Plan> plans,
                              PointSetup const& setup)
-    : plans_(std::move(plans)), pool_(filled_pool(memory, plans_, setup)), gpu_(setup.gpu), osu_(setup.osu),
-      phases_(bootstrap, plans_), check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
+    : space_(memory), plans_(std::move(plans)), pool_(filled_pool(memory, plans_, setup)), gpu_(setup.gpu),
+      osu_(setup.osu), phases_(bootstrap, plans_), check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
     if (setup.flushed_cache > 0) {
         flush_.emplace(memory, setup.flushed_cache);
     }

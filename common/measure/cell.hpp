@@ -65,6 +65,7 @@ public:
     [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
     [[nodiscard]] PayloadCheck& check() { return check_; }
+    [[nodiscard]] MemorySpace& space() const { return space_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
 
     [[nodiscard]] std::uint64_t slots() const { return pool_.slots().size(); }
@@ -76,6 +77,7 @@ public:
     }
 
 private:
+    MemorySpace& space_;
     std::vector<Plan> plans_;
     BufferPool pool_;
     std::optional<CacheFlush> flush_;

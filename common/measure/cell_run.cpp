@@ -6,6 +6,7 @@
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/statistics/order_statistics.hpp"
 #include "common/measure/statistics/series.hpp"
+#include "common/measure/validation/bit_patterns.hpp"
 
 #include <fmt/format.h>
 
@@ -385,6 +386,9 @@ void CellRun::conclude(Stop stop) {
         }
         result_.validation.verdict = Verdict::passed;
     }
+    if (options_.bit_pattern_iterations > 0) {
+        compare_bit_patterns();
+    }
     result_.stop_reason = name_of(stop);
     result_.sync.margin_ns = sampler_.start().plan().margin_ns;
     result_.sync.clock_error_ns = reduce_over_ranks(launch_.bootstrap, result_.sync.clock_error_ns, Fold::max);
@@ -400,6 +404,20 @@ void CellRun::conclude(Stop stop) {
         result_.rank_means = rank_means();
     }
     over_ = true;
+}
+
+// Of the first draw in the first buffers.
+void CellRun::compare_bit_patterns() {
+    launch_.watchdog.activity("bit patterns of sums");
+    Plan const& plan = cell_.point->plan_at(0);
+    Buffers const& buffers = cell_.point->slot_at(0);
+    std::uint64_t const patterns =
+        count_bit_patterns(launch_.bootstrap, cell_.point->space(), buffers, plan, *cell_.positions.front(),
+                           options_.bit_pattern_iterations, options_.order_seed, [this] { launch_.watchdog.touch(); });
+    if (patterns > 0) {
+        result_.bit_patterns = patterns;
+        PlanPayload(cell_.point->space(), buffers, plan).prepare(0);  // sums of such operands may be slow for others
+    }
 }
 
 RankMeans CellRun::rank_means() const {

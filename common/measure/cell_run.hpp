@@ -86,6 +86,7 @@ private:
     void conclude(Stop stop);
     void summarize_samples();
     void set_up_start(double iteration_ns);
+    void compare_bit_patterns();
     [[nodiscard]] RankMeans rank_means() const;
     [[nodiscard]] bool decides() const;
     [[nodiscard]] Nanoseconds clock() const;

@@ -32,6 +32,9 @@ inline constexpr std::array every_mode{Mode::isolated, Mode::stream, Mode::osu, 
     return mode == Mode::osu || mode == Mode::nccl;
 }
 
+/// Of --reproducible. Of arrivals in random order so many show one that is left to chance.
+inline constexpr std::uint64_t bit_pattern_iterations = 200;
+
 struct RunnerOptions {
     Mode mode = Mode::isolated;
     std::optional<std::uint64_t> iterations = std::nullopt;  // fixed count, in samples together; otherwise adaptive
@@ -40,6 +43,7 @@ struct RunnerOptions {
     bool time_limited = false;                // the limit was asked for: a mode of another suite is adaptive, too
     Nanoseconds timeout_ns = 60'000'000'000;  // watchdog: longest time between two signs of progress
     bool validate = true;
+    std::uint64_t bit_pattern_iterations = 0;  // after timing: how many different sums so many of them give; 0: none
     StartRequest start = StartRequest::automatic;
     CacheMode cache = CacheMode::rotate;
     Fill fill = Fill::random;

@@ -38,6 +38,7 @@ struct Texts {
     std::string parallel;
     std::string buffer_limit;
     double drop_slower = 2;
+    bool reproducible = false;
 };
 
 /// Options that stand under one heading of --help.
@@ -226,6 +227,9 @@ void add_measuring(CLI::App& app, Options& options, Texts& texts) {
     group.choice("-c,--validation", runner.validate, {{"on", true}, {"off", false}},
                  "on: check every byte before and after timing, and of some timed iterations of each round "
                  "(docs/measuring.md); off");
+    group.flag("--reproducible", texts.reproducible,
+               "after timing, run 200 iterations on operands whose sum depends on the order of additions, ranks begun "
+               "at random moments: how many bit patterns the floating-point sums have");
     group.named("--cache", runner.cache, measure::every_cache_mode,
                 "rotate: iterations take several sets of buffers in turn, together larger than the caches; warm: one "
                 "set, as osu has it; flush: one set, caches swept before each iteration");
@@ -325,6 +329,7 @@ void take(Texts const& texts, Options& options) {
     }
     // Who fixes a count gets it, and who names methods gets them measured alike.
     bool const fixed = options.runner.iterations || (is_foreign(options.runner.mode) && !options.runner.time_limited);
+    options.runner.bit_pattern_iterations = texts.reproducible ? measure::bit_pattern_iterations : 0;
     options.runner.drop_slower = options.all_methods && !fixed ? texts.drop_slower : 0;
     if (options.resume && !options.results) {
         throw UsageError("--resume: needs --results FILE, the file whose finished cells are skipped");

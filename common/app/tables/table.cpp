@@ -185,7 +185,7 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment = overlap_line(cell) + throttled_line(cell);
+        lines_.back().comment = overlap_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
         for (measure::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
                 if (moved.label == timed.label && cell.result.phases.size() > 1) {
@@ -257,6 +257,14 @@ private:
                 [](std::size_t sum, std::size_t width) { return sum + width + (width > 0 ? 1 : 0); });
         }
     };
+
+    static std::string bit_patterns_line(record::Record const& cell) {
+        auto const patterns = cell.result.bit_patterns;
+        return !patterns ? ""
+               : *patterns == 1
+                   ? "# its sums had the same bits in every jittered iteration\n"
+                   : fmt::format("# its sums had {} different bit patterns in jittered iterations\n", *patterns);
+    }
 
     static std::string throttled_line(record::Record const& cell) {
         return cell.result.throttled.value_or(false)
