@@ -53,6 +53,9 @@ public:
     /// step's shape, or nothing), or all of a step that is uninterrupted; true: the conversion is done, or the time is
     /// over.
     [[nodiscard]] bool test();
+    /// Whether the step is done when its work is, not when its time is over: then the core is not given away in
+    /// between.
+    [[nodiscard]] bool ends_with_its_work() const { return conversion_.has_value(); }
 
 private:
     static constexpr std::size_t tile_edge = 48;  // a few microseconds

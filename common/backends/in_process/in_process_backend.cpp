@@ -77,7 +77,7 @@ private:
 
     bool poll(StepId step, NoState& /*state*/) {
         Work& work = schedule_[step];
-        moved_ = advance(work) || moved_;
+        moved_ = advance(work) || moved_ || (work.compute && work.compute->ends_with_its_work());
         return is_done(work) && (!work.compute || work.compute->test());
     }
 

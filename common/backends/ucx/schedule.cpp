@@ -275,8 +275,10 @@ bool Schedule::poll(std::uint32_t number, Progress& progress) {
     case Task::Kind::receive:
         return resources_.messages->received(progress.request, tasks_.transfers[task.index], name_of_step(task));
     case Task::Kind::work:
+        worked_ = true;
         return do_piece(tasks_.work[task.index], progress.done);
     case Task::Kind::compute:
+        worked_ = worked_ || tasks_.computes[task.index].ends_with_its_work();
         return tasks_.computes[task.index].test();
     case Task::Kind::device_work:
         return resources_.device->work.complete(progress.done);

@@ -13,6 +13,7 @@
 #include "common/backends/ucx/one_sided.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace dlmb::ucx {
 
@@ -101,7 +102,11 @@ private:
         }
     }
     /// Messages complete only while the worker makes progress, so a plan of nothing else need not be looked at before.
-    void idle() const {
+    void idle() {
+        if (std::exchange(worked_, false)) {
+            worker_.progress();
+            return;
+        }
         while (!worker_.progress_or_yield() && only_messages_) {
         }
     }
@@ -112,7 +117,8 @@ private:
     Tasks tasks_;
     Worker& worker_;
     Workers& workers_;
-    bool only_messages_;  // no task is work of the host or of a device
+    bool worked_ = false;  // since the last idle(): pieces of work follow each other without giving the core away
+    bool only_messages_;   // no task is work of the host or of a device
     ReadySteps<Progress> ready_steps_;
     ucp_tag_t iteration_bits_ = 0;
     std::uint64_t iteration_ = 0;

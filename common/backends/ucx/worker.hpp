@@ -35,11 +35,13 @@ public:
     [[nodiscard]] ucp_worker_h handle() const { return worker_.get(); }
     [[nodiscard]] ucp_context_h context() const { return context_.get(); }
 
-    /// One round of progress; gives the core away when nothing moved and the yield policy says so. False: nothing
+    /// One round of progress. False: nothing moved.
+    bool progress() const { return ucp_worker_progress(worker_.get()) != 0; }
+    /// The same; gives the core away when nothing moved and the yield policy says so. False: nothing
     /// moved. It does not pause otherwise: UCX's own loops poll without, and a message would wait for the end of the
     /// pause.
     bool progress_or_yield() const {
-        bool const moved = ucp_worker_progress(worker_.get()) != 0;
+        bool const moved = progress();
         if (!moved && idle_.yields()) {
             idle_();
         }
