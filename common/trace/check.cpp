@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t most_mismatches = 20;
 
 using Calls = std::vector<TraceOperation const*>;
-using Messages = std::map<Bytes, std::uint64_t>;  // how many of a size
+using CountsBySize = std::map<Bytes, std::uint64_t>;  // how many of a size
 
 bool is_collective(OperationKind kind) {
     return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
@@ -154,7 +154,7 @@ private:
         }
     }
 
-    static std::uint64_t number(Messages const& messages) {
+    static std::uint64_t number(CountsBySize const& messages) {
         std::uint64_t sum = 0;
         for (auto const& [bytes, count] : messages) {
             sum += count;
@@ -163,7 +163,7 @@ private:
     }
 
     /// As many on both sides. By size, since tags may let them overtake each other.
-    void compare(Rank from, Messages const& sent, Rank to, Messages const& received) {
+    void compare(Rank from, CountsBySize const& sent, Rank to, CountsBySize const& received) {
         bool const room = trace_.format == "pmpi";  // a receive of MPI says how much there is room for
         auto other = received.begin();
         std::uint64_t left = other == received.end() ? 0 : other->second;
@@ -187,7 +187,7 @@ private:
     std::map<Rank, RankProgram const*> programs_;
     std::map<std::vector<Rank>, std::string> groups_;
     std::map<std::pair<std::vector<Rank>, Rank>, Calls> calls_;
-    std::map<std::pair<Rank, Rank>, std::pair<Messages, Messages>> messages_;
+    std::map<std::pair<Rank, Rank>, std::pair<CountsBySize, CountsBySize>> messages_;
     std::set<Rank> from_anybody_;
     std::vector<std::string> found_;
 };

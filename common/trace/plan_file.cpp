@@ -8,6 +8,7 @@
 #include "common/plan/validate.hpp"
 #include "common/trace/builder.hpp"
 #include "common/trace/json_scan.hpp"
+#include "common/trace/plan_buffers.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,6 @@
 namespace dlmb::trace {
 namespace {
 
-constexpr std::size_t most_steps = 1'000'000;                // of one rank, as dlmb_trace import
 constexpr Bytes most_plan_bytes = Bytes{1} << 62U;           // of one rank
 constexpr std::size_t most_messages = std::size_t{1} << 20;  // of a window
 
@@ -439,113 +439,6 @@ private:
     bool has_rank_ = false;
 };
 
-/// How many steps of the same group, or messages of the same channel, came before.
-class PlaceCounter {
-public:
-    explicit PlaceCounter(Plan const& plan) : plan_(plan), on_group_(plan.groups.size()) {}
-
-    std::size_t next(Operation const& operation) {
-        if (auto const* send = std::get_if<Send>(&operation)) {
-            return messages_[{plan_.me, world_rank(plan_, send->group, send->to.peer), send->channel}]++;
-        }
-        if (auto const* recv = std::get_if<Recv>(&operation)) {
-            return messages_[{world_rank(plan_, recv->group, recv->from.peer), plan_.me, recv->channel}]++;
-        }
-        auto const group = group_of(operation);
-        return group ? on_group_.at(*group)++ : 0;
-    }
-
-private:
-    Plan const& plan_;
-    std::vector<std::size_t> on_group_;
-    std::map<std::tuple<Rank, Rank, int>, std::size_t> messages_;
-};
-
-Bytes sum_of(std::span<Block const> blocks) {
-    Bytes sum = 0;
-    for (Block const& block : blocks) {
-        sum += block.bytes + guard_bytes;
-    }
-    return sum;
-}
-
-Bytes buffer_bytes(Operation const& operation) {
-    return std::visit(
-        [&](auto const& step) -> Bytes {
-            if constexpr (requires { step.window; }) {
-                auto const& blocks =
-                    kind_of(operation) == OperationKind::send ? sent_blocks(operation) : received_blocks(operation);
-                return step.window.span(blocks.front().bytes) + guard_bytes;
-            } else if constexpr (requires { step.element; }) {
-                return 2 * (step.bytes + guard_bytes);  // at most: of what has shares one side is smaller
-            } else {
-                return sum_of(sent_blocks(operation)) + sum_of(received_blocks(operation));
-            }
-        },
-        operation);
-}
-
-std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
-    std::vector<Bytes> bytes(ranks);
-    for (Block const& block : blocks) {
-        bytes[static_cast<std::size_t>(block.peer)] = block.bytes;
-    }
-    return bytes;
-}
-
-SharedBytes whole(Bytes bytes, std::vector<Bytes> const& shares) {
-    return shares.empty() ? SharedBytes(bytes) : SharedBytes(shares);
-}
-
-/// Adds a step to a builder as it stands in a plan without buffers.
-struct StepAdder {
-    PlanBuilder& builder;
-    Plan const& plan;
-    Step const& step;
-
-    StepId operator()(Exchange const& op) const {
-        std::size_t const ranks = plan.groups[op.group].members.size();
-        return builder.exchange(group(op), by_peer(op.send, ranks), by_peer(op.recv, ranks), step.label, step.after);
-    }
-    StepId operator()(Send const& op) const {
-        return builder.send(group(op), op.to.peer, op.to.bytes, op.channel, op.batch, step.label, step.after,
-                            op.window);
-    }
-    StepId operator()(Recv const& op) const {
-        return builder.recv(group(op), op.from.peer, op.from.bytes, op.channel, op.batch, step.label, step.after,
-                            op.window);
-    }
-    StepId operator()(AllReduce const& op) const {
-        return builder.all_reduce(group(op), op.bytes, op.element, op.reduction, step.label, step.after);
-    }
-    StepId operator()(Reduce const& op) const {
-        return builder.reduce(group(op), op.root, op.bytes, op.element, op.reduction, step.label, step.after);
-    }
-    StepId operator()(ReduceScatter const& op) const {
-        return builder.reduce_scatter(group(op), whole(op.bytes, op.shares), op.element, op.reduction, step.label,
-                                      step.after);
-    }
-    StepId operator()(AllGather const& op) const {
-        return builder.all_gather(group(op), whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Gather const& op) const {
-        return builder.gather(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Scatter const& op) const {
-        return builder.scatter(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Broadcast const& op) const {
-        return builder.broadcast(group(op), op.root, op.bytes, op.element, step.label, step.after);
-    }
-    StepId operator()(Barrier const& op) const { return builder.barrier(group(op), step.label, step.after); }
-    StepId operator()(Compute const& op) const {
-        return builder.compute(op.busy_ns, step.label, step.after, op.product, op.uninterrupted);
-    }
-
-private:
-    [[nodiscard]] GroupId group(auto const& op) const { return builder.group(plan.groups.at(op.group)); }
-};
-
 }  // namespace
 
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
@@ -556,40 +449,19 @@ void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
     }
 }
 
-void visit_places(Plan const& plan, PlaceVisitor const& visit) {
-    PlaceCounter places(plan);
-    for (Step const& step : plan.steps) {
-        std::size_t const place = places.next(step.operation);
-        visit(place, buffer_bytes(step.operation));
-    }
-}
-
-Plan with_buffers(Plan const& plan, std::size_t own_places) {
-    PlanBuilder builder(plan.me);
-    PlaceCounter places(plan);
-    for (Step const& step : plan.steps) {
-        builder.share_buffers(places.next(step.operation) >= own_places);
-        builder.microbatch(step.microbatch);
-        try {
-            std::visit(StepAdder{builder, plan, step}, step.operation);
-        } catch (Error const& error) {
-            throw UsageError(fmt::format("rank {}: step \"{}\": {}", plan.me, step.label, error.what()));
-        }
-    }
-    return std::move(builder).finish();
-}
-
 std::vector<Plan> read_plan_file(std::filesystem::path const& path) {
     std::vector<Plan> plans;
     bool ended = false;
-    read_plans(path, {[&](Plan const& plan) {
-                          if (ended) {
-                              throw UsageError(fmt::format("{}: plans are one file", path.string()));
-                          }
-                          plans.push_back(with_buffers(plan, 0));
-                          return true;
-                      },
-                      [&](PlanFile const& /*file*/) { return ended = true; }});
+    read_plans(path,
+               {[&](Plan const& plan) {
+                    if (ended) {
+                        throw UsageError(fmt::format(
+                            "{}: more plans behind the first document; name the file of one iteration", path.string()));
+                    }
+                    plans.push_back(with_buffers(plan, 0));
+                    return true;
+                },
+                [&](PlanFile const& /*file*/) { return ended = true; }});
     if (auto const problems = validate(plans); !problems.empty()) {
         throw UsageError(fmt::format("{}: the ranks do not fit together: {}", path.string(), problems.front().text));
     }

@@ -16,6 +16,8 @@
 
 namespace dlmb::trace {
 
+inline constexpr std::size_t most_steps = 1'000'000;  // of one rank, here and in what dlmb_trace import writes
+
 /// What is known of a plan document once it has been read to its end.
 struct PlanFile {
     std::string name;  // the file, in an archive its member
@@ -34,16 +36,6 @@ struct PlanVisitor {
 /// UsageError that names the file, the rank and the step for what is no plan. Whether the plans of several ranks fit
 /// together is not looked at.
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor);
-
-/// Bytes of buffers that the steps of a plan without buffers need for themselves; `place`: how many steps there are
-/// before in the plan on the same group, or messages on the same channel to or from the same rank. All ranks of a step
-/// tell the same `place`.
-using PlaceVisitor = std::function<void(std::size_t place, Bytes bytes)>;
-void visit_places(Plan const& plan, PlaceVisitor const& visit);
-
-/// The plan with buffers. A step has its own where its place (see above) is below `own_places`; the others share
-/// buffers, which are not checked. Throws UsageError where parts are no whole elements.
-[[nodiscard]] Plan with_buffers(Plan const& plan, std::size_t own_places);
 
 /// The plans of all ranks of one document at once, which validate() accepts; all steps share buffers. Throws
 /// UsageError, also where the ranks do not fit together.

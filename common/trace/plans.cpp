@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
+#include "common/trace/plan_file.hpp"
 
 #include <fmt/format.h>
 
@@ -19,8 +20,6 @@
 
 namespace dlmb::trace {
 namespace {
-
-constexpr std::uint64_t most_steps = 1'000'000;  // of one rank
 
 /// The phase that a name of the trace tells, and the layer: "forward.layer3". Names themselves stay out of plans.
 std::string phase_named(std::string_view label) {
@@ -58,13 +57,13 @@ std::string phase_named(std::string_view label) {
     return result;
 }
 
-/// Labels of steps. Those of a collective are the same on all ranks: what the first of them says.
-class Labels {
+/// StepLabels of steps. Those of a collective are the same on all ranks: what the first of them says.
+class StepLabels {
 public:
     /// How many collectives of each group a rank had so far.
     using Counts = std::map<std::vector<Rank>, std::size_t>;
 
-    explicit Labels(Trace const& trace) : trace_(trace) {
+    explicit StepLabels(Trace const& trace) : trace_(trace) {
         for (RankProgram const& program : trace.programs) {
             Counts counts;
             for (TraceOperation const& operation : program.operations) {
@@ -152,7 +151,7 @@ private:
 
 class PlanMaker {
 public:
-    PlanMaker(Trace const& trace, Labels const& labels, RankProgram const& program, Rank rank,
+    PlanMaker(Trace const& trace, StepLabels const& labels, RankProgram const& program, Rank rank,
               PlanRequest const& request)
         : trace_(trace), labels_(labels), program_(program), rank_(rank), request_(request),
           pauses_(program, request.iteration), plan_(rank) {}
@@ -303,12 +302,12 @@ private:
     }
 
     Trace const& trace_;
-    Labels const& labels_;
+    StepLabels const& labels_;
     RankProgram const& program_;
     Rank rank_;
     PlanRequest const& request_;
     Pauses pauses_;
-    Labels::Counts counts_;
+    StepLabels::Counts counts_;
     std::string label_;
     PlanBuilder plan_;
     std::uint64_t steps_ = 0;
@@ -378,7 +377,7 @@ PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
             programs.emplace(rank, &program);
         }
     }
-    auto labels = std::make_shared<Labels const>(trace);
+    auto labels = std::make_shared<StepLabels const>(trace);
     return {static_cast<std::size_t>(trace.ranks),
             [&trace, programs = std::move(programs), labels, request](Rank rank) {
                 return PlanMaker(trace, *labels, *programs.at(rank), rank, request).make();

@@ -210,18 +210,18 @@ std::string requests_text(RequestTrace const& trace, std::optional<CacheLayout> 
 }
 
 std::string requests_json(RequestTrace const& trace, std::optional<CacheLayout> const& layout) {
-    using Json = nlohmann::ordered_json;
+    using OrderedJson = nlohmann::ordered_json;
     Statistics const found = statistics_of(trace, layout);
-    Json document{{"format", "requests"},
-                  {"requests", trace.requests.size()},
-                  {"duration_s", found.duration_s},
-                  {"per_second", found.per_second(static_cast<double>(trace.requests.size()))},
-                  {"busiest_second", found.busiest_second},
-                  {"gap_variation", found.gap_variation},
-                  {"input_tokens", json_of(found.input)},
-                  {"output_tokens", json_of(found.output)}};
+    OrderedJson document{{"format", "requests"},
+                         {"requests", trace.requests.size()},
+                         {"duration_s", found.duration_s},
+                         {"per_second", found.per_second(static_cast<double>(trace.requests.size()))},
+                         {"busiest_second", found.busiest_second},
+                         {"gap_variation", found.gap_variation},
+                         {"input_tokens", json_of(found.input)},
+                         {"output_tokens", json_of(found.output)}};
     if (found.blocks > 0) {
-        document["blocks"] = {{"block_tokens", trace.block_tokens ? Json(*trace.block_tokens) : Json()},
+        document["blocks"] = {{"block_tokens", trace.block_tokens ? OrderedJson(*trace.block_tokens) : OrderedJson()},
                               {"blocks", found.blocks},
                               {"distinct", trace.distinct_blocks},
                               {"reused", found.reused_blocks}};

@@ -26,7 +26,7 @@ Bytes added(Bytes sum, Bytes each, std::uint64_t times) {
 }
 
 /// One kind of call over all ranks.
-struct Row {
+struct OperationRow {
     std::uint64_t count = 0;
     double bytes = 0;
     double us = 0;
@@ -153,20 +153,20 @@ std::vector<SummaryEntry> summary_of(Trace const& trace) {
 }
 
 std::string summary_json(Trace const& trace) {
-    using Json = nlohmann::ordered_json;
-    Json const head{
+    using OrderedJson = nlohmann::ordered_json;
+    OrderedJson const head{
         {"format", trace.format}, {"ranks", trace.ranks}, {"complete", trace.complete()}, {"why_not", trace.why_not}};
-    std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string text = head.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
     text.pop_back();
     text += ",\"operations\":[";
     char const* separator = "\n";
     for (SummaryEntry const& entry : summary_of(trace)) {
-        Json const object{{"rank", entry.rank},
-                          {"operation", name_of(entry.kind)},
-                          {"group_size", entry.group_size == 0 ? Json() : Json(entry.group_size)},
-                          {"dtype", entry.dtype},
-                          {"count", entry.count},
-                          {"bytes", entry.bytes}};
+        OrderedJson const object{{"rank", entry.rank},
+                                 {"operation", name_of(entry.kind)},
+                                 {"group_size", entry.group_size == 0 ? OrderedJson() : OrderedJson(entry.group_size)},
+                                 {"dtype", entry.dtype},
+                                 {"count", entry.count},
+                                 {"bytes", entry.bytes}};
         text += separator;
         text += object.dump();
         separator = ",\n";
@@ -175,9 +175,9 @@ std::string summary_json(Trace const& trace) {
 }
 
 std::string summary_text(Trace const& trace) {
-    std::map<std::tuple<OperationKind, int, std::string>, Row> rows;
+    std::map<std::tuple<OperationKind, int, std::string>, OperationRow> rows;
     for (SummaryEntry const& entry : summary_of(trace)) {
-        Row& row = rows[{entry.kind, entry.group_size, entry.dtype}];
+        OperationRow& row = rows[{entry.kind, entry.group_size, entry.dtype}];
         row.count += entry.count;
         row.bytes += static_cast<double>(entry.bytes);
         row.by_rank[entry.rank] += static_cast<double>(entry.bytes);
@@ -186,7 +186,7 @@ std::string summary_text(Trace const& trace) {
     Senders senders(trace);
     for (RankProgram const& program : trace.programs) {
         for (TraceOperation const& operation : program.operations) {
-            Row& row = rows[{operation.kind, trace.groups.at(operation.group).size, operation.dtype.name}];
+            OperationRow& row = rows[{operation.kind, trace.groups.at(operation.group).size, operation.dtype.name}];
             std::uint64_t const sending = senders.of(program, operation);
             row.least = std::min(row.least, sending < program.ranks.size() ? 0 : operation.sent);
             row.most = std::max(row.most, sending > 0 ? operation.sent : 0);

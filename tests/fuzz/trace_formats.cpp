@@ -4,6 +4,7 @@
 // Traces of recorded runs, a target for each format.
 #include "common/plan/validate.hpp"
 #include "common/trace/exports/exports.hpp"
+#include "common/trace/plan_buffers.hpp"
 #include "common/trace/plan_file.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/validate.hpp"
+#include "common/trace/plan_buffers.hpp"
 #include "common/trace/plan_file.hpp"
 
 #include <fmt/format.h>

@@ -42,9 +42,9 @@ std::string_view param_name(Element element) {
 }
 
 /// Writes the entries of one rank.
-class RankFile {
+class RankProgramFile {
 public:
-    RankFile(Plan const& plan, GroupNumbers const& groups) : plan_(plan), groups_(groups) {}
+    RankProgramFile(Plan const& plan, GroupNumbers const& groups) : plan_(plan), groups_(groups) {}
 
     std::string write() && {
         std::set<std::size_t> known;
@@ -222,7 +222,7 @@ Losses write_param(PlanSource const& plans, FileSink const& sink) {
     LossCounter losses;
     plans.each([&](Plan const& plan) {
         add_losses(losses, plan);
-        sink(fmt::format("{}.json", plan.me), RankFile(plan, groups).write());
+        sink(fmt::format("{}.json", plan.me), RankProgramFile(plan, groups).write());
     });
     return losses.take();
 }

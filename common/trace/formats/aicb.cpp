@@ -307,7 +307,7 @@ private:
     std::vector<Rank> all_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_aicb(std::string_view /*name*/, std::string_view head) {
     std::size_t const header = head.find("comm_type,comm_group");
     return header == 0 ||
            (header != std::string_view::npos && head[header - 1] == '\n' && first_character(head) == '[');
@@ -316,7 +316,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format aicb_format() {
-    return {"aicb", "workloads of AICB (CSV)", suits,
+    return {"aicb", "workloads of AICB (CSV)", is_aicb,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<AicbReader>(builder); }};
 }
 

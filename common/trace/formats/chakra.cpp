@@ -462,7 +462,7 @@ bool is_group_file(std::string_view head) {
     return digits != 0 && digits != std::string_view::npos && rest[digits] == '"';
 }
 
-bool suits(std::string_view name, std::string_view head) {
+bool is_chakra(std::string_view name, std::string_view head) {
     if (first_character(head) == '{') {
         return is_group_file(head);
     }
@@ -478,7 +478,8 @@ bool suits(std::string_view name, std::string_view head) {
 
 Format chakra_format() {
     return {"chakra", "execution traces of MLCommons Chakra (.et), one file per rank, with their file of groups (JSON)",
-            suits, [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ChakraReader>(builder); }};
+            is_chakra,
+            [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ChakraReader>(builder); }};
 }
 
 }  // namespace dlmb::trace

@@ -352,7 +352,7 @@ private:
     Builder& builder_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_execution_trace(std::string_view /*name*/, std::string_view head) {
     return first_character(head) == '{' && has_member(head, "schema") && has_member(head, "nodes");
 }
 
@@ -360,7 +360,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 
 Format execution_trace_format() {
     return {
-        "pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", suits,
+        "pytorch-et", "execution traces of PyTorch (schema 1.0.x, 1.1.x), one file per rank", is_execution_trace,
         [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ExecutionTraceReader>(builder); }};
 }
 

@@ -67,7 +67,7 @@ private:
     int ranks_ = 0;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_goal(std::string_view /*name*/, std::string_view head) {
     std::size_t const first = head.find("num_ranks");
     return first != std::string_view::npos && (first == 0 || head[first - 1] == '\n') &&
            (first == 0 || first_character(head) == '/' || first_character(head) == '#' || first_character(head) == 'n');
@@ -76,7 +76,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format goal_format() {
-    return {"goal", "schedules of GOAL (text)", suits,
+    return {"goal", "schedules of GOAL (text)", is_goal,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<GoalReader>(builder); }};
 }
 

@@ -34,7 +34,7 @@ constexpr std::string_view step_prefix = "ProfilerStep#";
 constexpr std::string_view backward_prefix = "autograd::engine::evaluate_function";
 
 /// One call, where and when.
-struct Call {
+struct TimedCall {
     double time_us = 0;
     std::string thread;
     TorchRecord record;
@@ -44,7 +44,7 @@ struct Call {
 struct Profile {
     std::optional<Rank> rank;
     int world = 0;
-    std::vector<Call> records;
+    std::vector<TimedCall> records;
     std::map<Bytes, Times> kernels;                  // by External id
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
@@ -67,7 +67,7 @@ public:
     }
 
     /// Asked in the order of time.
-    std::string at(Call const& call) {
+    std::string at(TimedCall const& call) {
         for (; next_ < spans_.size() && spans_[next_].start_us <= call.time_us; ++next_) {
             active_.push_back(next_);
         }
@@ -311,14 +311,14 @@ private:
         }
         // Threads have their events one behind the other in the file, not in the order of time.
         std::stable_sort(profile.records.begin(), profile.records.end(),
-                         [](Call const& one, Call const& other) { return one.time_us < other.time_us; });
+                         [](TimedCall const& one, TimedCall const& other) { return one.time_us < other.time_us; });
         std::sort(profile.steps.begin(), profile.steps.end(), begins_before);
         RankProgram program{{*rank}, {}};
         for (Span const& step : profile.steps) {
             program.iterations_us.emplace_back(step.start_us, step.end_us);
         }
         Labels labels(std::move(profile.annotations));
-        for (Call const& call : profile.records) {
+        for (TimedCall const& call : profile.records) {
             if (auto operation = operation_of(builder_, input, call.record)) {
                 operation->label = labels.at(call);
                 operation->iteration = iteration_at(profile.steps, call.time_us);
@@ -340,7 +340,7 @@ private:
     Builder& builder_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_kineto(std::string_view /*name*/, std::string_view head) {
     char const first = first_character(head);
     bool const object = first == '{' && (has_member(head, "traceEvents") || has_member(head, "deviceProperties") ||
                                          has_member(head, "distributedInfo") || has_member(head, "displayTimeUnit"));
@@ -350,7 +350,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format kineto_format() {
-    return {"kineto", "profiles of PyTorch (Kineto), one file per rank", suits,
+    return {"kineto", "profiles of PyTorch (Kineto), one file per rank", is_kineto,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<KinetoReader>(builder); }};
 }
 

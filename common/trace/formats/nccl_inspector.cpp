@@ -132,7 +132,7 @@ void InspectorReader::throw_empty() const {
                     file_));
 }
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_nccl_inspector(std::string_view /*name*/, std::string_view head) {
     return first_character(head) == '{' && has_member(head, "header") &&
            (has_member(head, "coll_perf") || has_member(head, "metadata"));
 }
@@ -140,7 +140,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format nccl_inspector_format() {
-    return {"nccl-inspector", "JSON Lines of NCCL's Inspector plugin", suits,
+    return {"nccl-inspector", "JSON Lines of NCCL's Inspector plugin", is_nccl_inspector,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<InspectorReader>(builder); }};
 }
 

@@ -187,14 +187,14 @@ private:
     bool any_ = false;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_nccl_log(std::string_view /*name*/, std::string_view head) {
     return head.find("NCCL INFO ") != std::string_view::npos;
 }
 
 }  // namespace
 
 Format nccl_log_format() {
-    return {"nccl-log", "logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL", suits,
+    return {"nccl-log", "logs of NCCL and RCCL with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL", is_nccl_log,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<NcclLogReader>(builder); }};
 }
 

@@ -75,7 +75,7 @@ private:
     Builder& builder_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_nccl_matrix(std::string_view /*name*/, std::string_view head) {
     std::string_view const line = head.substr(0, head.find('\n'));
     return !words(line, " \t,\r").empty() && head.find_first_not_of("0123456789 \t,\r\n") == std::string_view::npos;
 }
@@ -83,7 +83,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format nccl_matrix_format() {
-    return {"nccl-matrix", "matrices of alltoallv_perf of nccl-tests", suits,
+    return {"nccl-matrix", "matrices of alltoallv_perf of nccl-tests", is_nccl_matrix,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<MatrixReader>(builder); }};
 }
 

@@ -168,14 +168,14 @@ private:
     bool any_ = false;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_param(std::string_view /*name*/, std::string_view head) {
     return first_character(head) == '[' && (has_member(head, "comms") || has_member(head, "compute"));
 }
 
 }  // namespace
 
 Format param_format() {
-    return {"param", "basic JSON of PARAM, one file per rank", suits,
+    return {"param", "basic JSON of PARAM, one file per rank", is_param,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<ParamReader>(builder); }};
 }
 

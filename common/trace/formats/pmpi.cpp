@@ -281,7 +281,7 @@ private:
     Builder& builder_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_pmpi(std::string_view /*name*/, std::string_view head) {
     std::size_t begin = 0;
     while (begin < head.size() && (head[begin] == '#' || head[begin] == '\n')) {
         begin = std::min(head.find('\n', begin), head.size() - 1) + 1;
@@ -293,7 +293,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format pmpi_format() {
-    return {"pmpi", "traces of MPI calls by liballprof, one file per rank", suits,
+    return {"pmpi", "traces of MPI calls by liballprof, one file per rank", is_pmpi,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<PmpiReader>(builder); }};
 }
 

@@ -103,7 +103,7 @@ private:
     Bytes most_block_tokens_ = std::numeric_limits<Bytes>::max();
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_requests(std::string_view /*name*/, std::string_view head) {
     std::string_view const line = head.substr(0, head.find('\n'));
     return first_character(head) == '{' && has_member(line, "timestamp") && has_member(line, "input_length");
 }
@@ -111,7 +111,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format requests_format() {
-    return {"requests", "requests to an inference service (Mooncake, JSON Lines): summary only", suits,
+    return {"requests", "requests to an inference service (Mooncake, JSON Lines): summary only", is_requests,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<RequestReader>(builder); }};
 }
 

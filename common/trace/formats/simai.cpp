@@ -165,7 +165,7 @@ private:
     Builder& builder_;
 };
 
-bool suits(std::string_view /*name*/, std::string_view head) {
+bool is_simai(std::string_view /*name*/, std::string_view head) {
     std::string_view const first = head.substr(0, head.find('\n'));
     auto const cells = words(first, " \t\r");
     constexpr std::array<std::string_view, 12> words_of_astra{"MICRO",
@@ -186,7 +186,7 @@ bool suits(std::string_view /*name*/, std::string_view head) {
 }  // namespace
 
 Format simai_format() {
-    return {"simai", "workloads of SimAI and ASTRA-sim (text)", suits,
+    return {"simai", "workloads of SimAI and ASTRA-sim (text)", is_simai,
             [](Builder& builder) -> std::unique_ptr<Reader> { return std::make_unique<SimaiReader>(builder); }};
 }
 

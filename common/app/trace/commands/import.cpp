@@ -1,0 +1,101 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// dlmb_trace import FILES -o PLANS: the plans of a trace, one document or one per iteration.
+#include "common/app/reporter.hpp"
+#include "common/app/trace/command.hpp"
+#include "common/app/trace/trace_options.hpp"
+#include "common/base/error.hpp"
+#include "common/base/output_file.hpp"
+#include "common/plan/validate.hpp"
+#include "common/record/plan_document.hpp"
+#include "common/trace/builder.hpp"
+#include "common/trace/plans.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+namespace dlmb::app::traces {
+namespace {
+
+class Import {
+public:
+    void add_options(CLI::App& parser) {
+        options_.add(parser);
+        parser
+            .add_option("-o,--output", output_,
+                        "file of the plans (JSON, as --plan json; -: standard output), or a folder, which gets a "
+                        "file per iteration")
+            ->required();
+        parser
+            .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
+            ->check(CLI::Range(0, trace::most_ranks));
+    }
+    [[nodiscard]] int run() const {
+        trace::Trace trace = options_.read();
+        bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
+        auto const& assumed = options_.planning().iterations;
+        int const iterations = is_folder || assumed ? find_iterations(trace, assumed) : 0;
+        if (!is_folder || iterations == 0) {
+            write(trace, std::nullopt, is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
+            return exit_ok;
+        }
+        for (int iteration = 0; iteration < iterations; ++iteration) {
+            // Names sort as numbers do.
+            write(trace, iteration,
+                  (std::filesystem::path(output_) / fmt::format("iteration-{:06}.json", iteration)).string());
+        }
+        return exit_ok;
+    }
+
+private:
+    void write(trace::Trace const& trace, std::optional<int> iteration, std::string const& path) const {
+        record::PlanHeader header;
+        header.pattern = "trace";
+        header.parameters["format"] = trace.format;
+        for (std::string const& assumed : options_.assumed()) {
+            header.parameters["assume-" + assumed.substr(0, assumed.find('='))] = assumed.substr(assumed.find('=') + 1);
+        }
+        header.world = {trace.ranks, ranks_per_node_};
+        header.draw.index = static_cast<std::uint32_t>(iteration.value_or(0));
+        std::string const document = plan_document(header, checked(trace, iteration));
+        if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
+            std::error_code ignored;  // what cannot be made cannot be written to, which is said then
+            std::filesystem::create_directories(folder, ignored);
+        }
+        write_output(path, document);
+    }
+
+    /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that
+    /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
+    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration) const {
+        trace::PlanRequest request{options_.planning(), iteration};
+        std::string problem;
+        for (bool const behind_receives : {true, false}) {
+            request.computes_behind_receives = behind_receives;
+            std::vector<Plan> plans;
+            plans_of(trace, request).each([&](Plan const& plan) { plans.push_back(plan); });
+            auto const problems = validate(plans);
+            if (problems.empty()) {
+                return plans;
+            }
+            problem = problem.empty() ? problems.front().text : problem;
+        }
+        throw UsageError(fmt::format("the ranks of the trace do not fit together: {}", problem));
+    }
+
+    TraceOptions options_;
+    std::string output_;
+    int ranks_per_node_ = 0;
+};
+
+}  // namespace
+
+void add_import(CLI::App& program, int& exit_code) {
+    add_command<Import>(program, "import", "write the plans of a trace", exit_code);
+}
+
+}  // namespace dlmb::app::traces

@@ -1,0 +1,150 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common/trace/plan_buffers.hpp"
+
+#include "common/base/error.hpp"
+#include "common/plan/builder.hpp"
+#include "common/plan/group_index.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <span>
+#include <tuple>
+
+namespace dlmb::trace {
+namespace {
+
+/// How many steps of the same group, or messages of the same channel, came before.
+class PlaceCounter {
+public:
+    explicit PlaceCounter(Plan const& plan) : plan_(plan), on_group_(plan.groups.size()) {}
+
+    std::size_t next(Operation const& operation) {
+        if (auto const* send = std::get_if<Send>(&operation)) {
+            return messages_[{plan_.me, world_rank(plan_, send->group, send->to.peer), send->channel}]++;
+        }
+        if (auto const* recv = std::get_if<Recv>(&operation)) {
+            return messages_[{world_rank(plan_, recv->group, recv->from.peer), plan_.me, recv->channel}]++;
+        }
+        auto const group = group_of(operation);
+        return group ? on_group_.at(*group)++ : 0;
+    }
+
+private:
+    Plan const& plan_;
+    std::vector<std::size_t> on_group_;
+    std::map<std::tuple<Rank, Rank, int>, std::size_t> messages_;
+};
+
+Bytes sum_of(std::span<Block const> blocks) {
+    Bytes sum = 0;
+    for (Block const& block : blocks) {
+        sum += block.bytes + guard_bytes;
+    }
+    return sum;
+}
+
+Bytes buffer_bytes(Operation const& operation) {
+    return std::visit(
+        [&](auto const& step) -> Bytes {
+            if constexpr (requires { step.window; }) {
+                auto const& blocks =
+                    kind_of(operation) == OperationKind::send ? sent_blocks(operation) : received_blocks(operation);
+                return step.window.span(blocks.front().bytes) + guard_bytes;
+            } else if constexpr (requires { step.element; }) {
+                return 2 * (step.bytes + guard_bytes);  // at most: of what has shares one side is smaller
+            } else {
+                return sum_of(sent_blocks(operation)) + sum_of(received_blocks(operation));
+            }
+        },
+        operation);
+}
+
+std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
+    std::vector<Bytes> bytes(ranks);
+    for (Block const& block : blocks) {
+        bytes[static_cast<std::size_t>(block.peer)] = block.bytes;
+    }
+    return bytes;
+}
+
+SharedBytes whole(Bytes bytes, std::vector<Bytes> const& shares) {
+    return shares.empty() ? SharedBytes(bytes) : SharedBytes(shares);
+}
+
+/// Adds a step to a builder as it stands in a plan without buffers.
+struct StepAdder {
+    PlanBuilder& builder;
+    Plan const& plan;
+    Step const& step;
+
+    StepId operator()(Exchange const& op) const {
+        std::size_t const ranks = plan.groups[op.group].members.size();
+        return builder.exchange(group(op), by_peer(op.send, ranks), by_peer(op.recv, ranks), step.label, step.after);
+    }
+    StepId operator()(Send const& op) const {
+        return builder.send(group(op), op.to.peer, op.to.bytes, op.channel, op.batch, step.label, step.after,
+                            op.window);
+    }
+    StepId operator()(Recv const& op) const {
+        return builder.recv(group(op), op.from.peer, op.from.bytes, op.channel, op.batch, step.label, step.after,
+                            op.window);
+    }
+    StepId operator()(AllReduce const& op) const {
+        return builder.all_reduce(group(op), op.bytes, op.element, op.reduction, step.label, step.after);
+    }
+    StepId operator()(Reduce const& op) const {
+        return builder.reduce(group(op), op.root, op.bytes, op.element, op.reduction, step.label, step.after);
+    }
+    StepId operator()(ReduceScatter const& op) const {
+        return builder.reduce_scatter(group(op), whole(op.bytes, op.shares), op.element, op.reduction, step.label,
+                                      step.after);
+    }
+    StepId operator()(AllGather const& op) const {
+        return builder.all_gather(group(op), whole(op.bytes, op.shares), op.element, step.label, step.after);
+    }
+    StepId operator()(Gather const& op) const {
+        return builder.gather(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
+    }
+    StepId operator()(Scatter const& op) const {
+        return builder.scatter(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
+    }
+    StepId operator()(Broadcast const& op) const {
+        return builder.broadcast(group(op), op.root, op.bytes, op.element, step.label, step.after);
+    }
+    StepId operator()(Barrier const& op) const { return builder.barrier(group(op), step.label, step.after); }
+    StepId operator()(Compute const& op) const {
+        return builder.compute(op.busy_ns, step.label, step.after, op.product, op.uninterrupted);
+    }
+
+private:
+    [[nodiscard]] GroupId group(auto const& op) const { return builder.group(plan.groups.at(op.group)); }
+};
+
+}  // namespace
+
+void visit_places(Plan const& plan, PlaceVisitor const& visit) {
+    PlaceCounter places(plan);
+    for (Step const& step : plan.steps) {
+        std::size_t const place = places.next(step.operation);
+        visit(place, buffer_bytes(step.operation));
+    }
+}
+
+Plan with_buffers(Plan const& plan, std::size_t own_places) {
+    PlanBuilder builder(plan.me);
+    PlaceCounter places(plan);
+    for (Step const& step : plan.steps) {
+        builder.share_buffers(places.next(step.operation) >= own_places);
+        builder.microbatch(step.microbatch);
+        try {
+            std::visit(StepAdder{builder, plan, step}, step.operation);
+        } catch (Error const& error) {
+            throw UsageError(fmt::format("rank {}: step \"{}\": {}", plan.me, step.label, error.what()));
+        }
+    }
+    return std::move(builder).finish();
+}
+
+}  // namespace dlmb::trace
