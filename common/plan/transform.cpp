@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
+#include "common/plan/lay_out.hpp"
 
 #include <fmt/core.h>
 
@@ -64,86 +65,20 @@ std::vector<Draft> drafts_of(Plan const& plan) {
     return drafts;
 }
 
-std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
-    std::vector<Bytes> bytes(ranks);
-    for (Block const& block : blocks) {
-        bytes.at(static_cast<std::size_t>(block.peer)) = block.bytes;
-    }
-    return bytes;
-}
-
-template <class Operation>
-SharedBytes whole_of(Operation const& operation) {
-    return operation.shares.empty() ? SharedBytes(operation.bytes) : SharedBytes(operation.shares);
-}
-
 /// Gives the drafts their places.
-class Layouter {
-public:
-    explicit Layouter(Plan const& plan) : groups_(plan.groups), builder_(plan.me) {
-        for (Group const& group : plan.groups) {
-            ids_.push_back(builder_.group(group));
-        }
+Plan lay_out_all(Plan const& plan, std::vector<Draft> const& drafts) {
+    PlanBuilder builder(plan.me);
+    for (Group const& group : plan.groups) {
+        builder.group(group);
     }
-
-    Plan lay_out(std::vector<Draft> drafts) && {
-        for (Draft& draft : drafts) {
-            draft_ = &draft;
-            builder_.in_place(draft.in_place);
-            builder_.share_buffers(draft.shared);
-            builder_.microbatch(draft.microbatch);
-            std::visit([this](auto const& operation) { add(operation); }, draft.operation);
-        }
-        return std::move(builder_).finish();
+    for (Draft const& draft : drafts) {
+        builder.in_place(draft.in_place);
+        builder.share_buffers(draft.shared);
+        builder.microbatch(draft.microbatch);
+        lay_out(builder, plan, draft.operation, draft.label, draft.after);
     }
-
-private:
-    void add(Exchange const& step) {
-        std::size_t const ranks = groups_.at(step.group).members.size();
-        builder_.exchange(ids_.at(step.group), by_peer(step.send, ranks), by_peer(step.recv, ranks), label(), after());
-    }
-    void add(Send const& step) {
-        builder_.send(ids_.at(step.group), step.to.peer, step.to.bytes, step.channel, step.batch, label(), after(),
-                      step.window);
-    }
-    void add(Recv const& step) {
-        builder_.recv(ids_.at(step.group), step.from.peer, step.from.bytes, step.channel, step.batch, label(), after(),
-                      step.window);
-    }
-    void add(AllReduce const& step) {
-        builder_.all_reduce(ids_.at(step.group), step.bytes, step.element, step.reduction, label(), after());
-    }
-    void add(Reduce const& step) {
-        builder_.reduce(ids_.at(step.group), step.root, step.bytes, step.element, step.reduction, label(), after());
-    }
-    void add(ReduceScatter const& step) {
-        builder_.reduce_scatter(ids_.at(step.group), whole_of(step), step.element, step.reduction, label(), after());
-    }
-    void add(AllGather const& step) {
-        builder_.all_gather(ids_.at(step.group), whole_of(step), step.element, label(), after());
-    }
-    void add(Gather const& step) {
-        builder_.gather(ids_.at(step.group), step.root, whole_of(step), step.element, label(), after());
-    }
-    void add(Scatter const& step) {
-        builder_.scatter(ids_.at(step.group), step.root, whole_of(step), step.element, label(), after());
-    }
-    void add(Broadcast const& step) {
-        builder_.broadcast(ids_.at(step.group), step.root, step.bytes, step.element, label(), after());
-    }
-    void add(Barrier const& step) { builder_.barrier(ids_.at(step.group), label(), after()); }
-    void add(Compute const& step) {
-        builder_.compute(step.busy_ns, label(), after(), step.product, step.uninterrupted);
-    }
-
-    std::string label() { return std::move(draft_->label); }
-    std::vector<StepId> after() { return std::move(draft_->after); }
-
-    std::vector<Group> const& groups_;
-    PlanBuilder builder_;
-    std::vector<GroupId> ids_;
-    Draft* draft_ = nullptr;
-};
+    return std::move(builder).finish();
+}
 
 // Joining.
 
@@ -299,7 +234,7 @@ Plan joined(Plan const& plan, std::optional<Bytes> limit) {
         }
         result.push_back(std::move(draft));
     }
-    return Layouter(plan).lay_out(std::move(result));
+    return lay_out_all(plan, result);
 }
 
 // Cutting.
@@ -412,7 +347,7 @@ public:
             cut_together(step, end);
             step = end;
         }
-        return Layouter(plan_).lay_out(std::move(result_));
+        return lay_out_all(plan_, result_);
     }
 
 private:

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/plan/group_index.hpp"
+#include "common/plan/lay_out.hpp"
 
 #include <fmt/format.h>
 
@@ -61,67 +62,6 @@ Bytes buffer_bytes(Operation const& operation) {
         operation);
 }
 
-std::vector<Bytes> by_peer(std::span<Block const> blocks, std::size_t ranks) {
-    std::vector<Bytes> bytes(ranks);
-    for (Block const& block : blocks) {
-        bytes[static_cast<std::size_t>(block.peer)] = block.bytes;
-    }
-    return bytes;
-}
-
-SharedBytes whole(Bytes bytes, std::vector<Bytes> const& shares) {
-    return shares.empty() ? SharedBytes(bytes) : SharedBytes(shares);
-}
-
-/// Adds a step to a builder as it stands in a plan without buffers.
-struct StepAdder {
-    PlanBuilder& builder;
-    Plan const& plan;
-    Step const& step;
-
-    StepId operator()(Exchange const& op) const {
-        std::size_t const ranks = plan.groups[op.group].members.size();
-        return builder.exchange(group(op), by_peer(op.send, ranks), by_peer(op.recv, ranks), step.label, step.after);
-    }
-    StepId operator()(Send const& op) const {
-        return builder.send(group(op), op.to.peer, op.to.bytes, op.channel, op.batch, step.label, step.after,
-                            op.window);
-    }
-    StepId operator()(Recv const& op) const {
-        return builder.recv(group(op), op.from.peer, op.from.bytes, op.channel, op.batch, step.label, step.after,
-                            op.window);
-    }
-    StepId operator()(AllReduce const& op) const {
-        return builder.all_reduce(group(op), op.bytes, op.element, op.reduction, step.label, step.after);
-    }
-    StepId operator()(Reduce const& op) const {
-        return builder.reduce(group(op), op.root, op.bytes, op.element, op.reduction, step.label, step.after);
-    }
-    StepId operator()(ReduceScatter const& op) const {
-        return builder.reduce_scatter(group(op), whole(op.bytes, op.shares), op.element, op.reduction, step.label,
-                                      step.after);
-    }
-    StepId operator()(AllGather const& op) const {
-        return builder.all_gather(group(op), whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Gather const& op) const {
-        return builder.gather(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Scatter const& op) const {
-        return builder.scatter(group(op), op.root, whole(op.bytes, op.shares), op.element, step.label, step.after);
-    }
-    StepId operator()(Broadcast const& op) const {
-        return builder.broadcast(group(op), op.root, op.bytes, op.element, step.label, step.after);
-    }
-    StepId operator()(Barrier const& op) const { return builder.barrier(group(op), step.label, step.after); }
-    StepId operator()(Compute const& op) const {
-        return builder.compute(op.busy_ns, step.label, step.after, op.product, op.uninterrupted);
-    }
-
-private:
-    [[nodiscard]] GroupId group(auto const& op) const { return builder.group(plan.groups.at(op.group)); }
-};
-
 }  // namespace
 
 void visit_places(Plan const& plan, PlaceVisitor const& visit) {
@@ -139,7 +79,7 @@ Plan with_buffers(Plan const& plan, std::size_t own_places) {
         builder.share_buffers(places.next(step.operation) >= own_places);
         builder.microbatch(step.microbatch);
         try {
-            std::visit(StepAdder{builder, plan, step}, step.operation);
+            lay_out(builder, plan, step.operation, step.label, step.after);
         } catch (Error const& error) {
             throw UsageError(fmt::format("rank {}: step \"{}\": {}", plan.me, step.label, error.what()));
         }

@@ -174,6 +174,10 @@ private:
     }
 
     Compute compute() const {
+        if (step_.contains("conversion")) {
+            refuse("conversion", "packs or unpacks numbers, which plans of files cannot do yet; write the plan without "
+                                 "--quantize");
+        }
         constexpr Bytes longest_ns = 1'000'000'000'000;  // beyond which no launch waits
         Bytes const busy_ns = number("busy_ns");
         if (busy_ns > longest_ns) {
