@@ -80,7 +80,7 @@ class CellTest(WithFolder):
         return found.reason
 
     def test_another_definition_or_traffic_is_not_compared(self) -> None:
-        self.assertEqual(self.changed(definition="other"), "definition differs: 'made up' and 'other'")
+        self.assertEqual(self.changed(definition="other"), "definition differs: 'made up' in 8 and 0 launches, 'other' in 0 and 8 launches")
         self.assertIn("payload_bytes differs", self.changed(traffic={"payload_bytes": 1, "wire_bytes": 1}))
 
     def test_turns_on_one_gpu_measure_nothing(self) -> None:
@@ -104,11 +104,20 @@ class CellTest(WithFolder):
     def test_another_number_of_slots_is_not_compared(self) -> None:
         self.assertEqual(self.changed(cache={"slots": 2}), "slots differs: '1' and '2'")
 
-    def test_launches_of_one_side_that_do_not_agree_are_not_compared(self) -> None:
+    def test_a_launch_that_is_defined_otherwise_than_most_is_left_out_and_said(self) -> None:
+        lines = side("cand", {CELL: [*US, 1e6], f"{CELL}/x=1": US})
+        [cell for cell in lines if cell["kind"] == "cell" and cell["cell_id"] == CELL][-1]["definition"] = "other"
+        found = self.compared(side("base", {CELL: US, f"{CELL}/x=1": US}), lines)
+        self.assertEqual([(verdict.state, verdict.candidate_launches) for verdict in found.verdicts], [(State.SAME, 8)] * 2)
+        self.assertIn("candidate: 1 of 17 numbers left out", found.candidate.remarks[0])
+        self.assertEqual(found.baseline.remarks, [])
+
+    def test_launches_of_one_side_that_do_not_agree_in_most_are_not_compared(self) -> None:
         lines = side("cand", {CELL: US})
-        lines[1]["definition"] = "other"
+        for line in [line for line in lines if line["kind"] == "cell"][:4]:
+            line["definition"] = "other"
         self.assertEqual(
-            self.compared(BASE, lines).verdicts[0].reason, "within the candidate definition differs: 'other' and 'made up'"
+            self.compared(BASE, lines).verdicts[0].reason, "definition differs: 'made up' in 8 and 4 launches, 'other' in 0 and 4 launches"
         )
 
 

@@ -26,7 +26,7 @@ def launches(cells: int, count: int, sd: float, random: np.random.Generator) -> 
 def campaign(name: str, medians_ns: np.ndarray) -> Campaign:
     cells, count = medians_ns.shape
     made = Campaign(name, [Launch(f"{name}{index}", name, f"{index:03}", "", {}, {}, False, 24, 20) for index in range(count)])
-    made.cells = [Cell(f"x={index}", "made", "mpi", "host", "isolated", "", 1, 1, False, True, 1, "random") for index in range(cells)]
+    made.cells = [Cell(f"x={index}", "made", "mpi", "host", "isolated", 1, 1, False, True, 1, "random") for index in range(cells)]
     made.row_of = {cell.id: row for row, cell in enumerate(made.cells)}
     made.rows, made.columns = np.repeat(np.arange(cells), count), np.tile(np.arange(count), cells)
     made.numbers = {number: np.ones(cells * count) for number in NUMBERS} | {
@@ -34,7 +34,9 @@ def campaign(name: str, medians_ns: np.ndarray) -> Campaign:
         "median_ns": medians_ns.ravel(),
         "sample_ns": medians_ns.ravel(),
         "below_floor": np.zeros(cells * count),
+        "definition": np.zeros(cells * count),
     }
+    made.definitions = ["made up"]
     made.starts = np.arange(cells + 1) * count
     return made
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 # The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
-# max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch.
-NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns")
+# max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch. definition is an index of
+# Campaign.definitions.
+NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition")
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,6 @@ class Cell(NamedTuple):
     backend: str
     memory: str
     mode: str
-    definition: str  # what a sample is
     payload_bytes: int
     wire_bytes: int
     shared_gpu: bool
@@ -65,6 +65,7 @@ class Campaign:
     name: str
     launches: list[Launch] = field(default_factory=list)  # columns
     cells: list[Cell] = field(default_factory=list)  # rows
+    definitions: list[str] = field(default_factory=list)  # of a sample; launches of one cell may differ in it (definitions.py)
     row_of: dict[str, int] = field(default_factory=dict)  # by cell id
     changed: dict[int, str] = field(default_factory=dict)  # rows whose launches do not agree, and in what
     faults: dict[int, list[tuple[str, str]]] = field(default_factory=dict)  # by row: status and reason where not ok
@@ -86,6 +87,12 @@ class Campaign:
     def values(self, row: int, name: str) -> np.ndarray:
         """Of one row, one per launch."""
         return self.numbers[name][self.starts[row] : self.starts[row + 1]]
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Drops every number for which `kept` is false."""
+        self.rows, self.columns = self.rows[kept], self.columns[kept]
+        self.numbers = {name: values[kept] for name, values in self.numbers.items()}
+        self.starts = np.searchsorted(self.rows, np.arange(len(self.cells) + 1))
 
     def launches_of(self, row: int) -> tuple[int, ...]:
         """Columns in which the row has a number."""

@@ -53,8 +53,6 @@ def compared(options: argparse.Namespace) -> Comparison:
     metric = METRICS[options.metric]
     baseline, candidate = both_sides(options, metric)
     for campaign in (baseline, candidate):
-        for remark in campaign.remarks:
-            complain("note", remark)
         for warning, _ in each_kind_once((text, text) for text in campaign.warnings):
             complain("note", f"a launch of the {campaign.name} warns: {warning}")
     for difference in facts_that_differ(baseline, candidate):
@@ -66,7 +64,10 @@ def compared(options: argparse.Namespace) -> Comparison:
         request.refuse_stale(baseline, candidate)
         request.refuse_missing(baseline, candidate)
         only = request.cells
-    return compare(baseline, candidate, metric, Rules(declared, options.margin, options.paired), only)
+    comparison = compare(baseline, candidate, metric, Rules(declared, options.margin, options.paired), only)
+    for remark in [*baseline.remarks, *candidate.remarks]:
+        complain("note", remark)
+    return comparison
 
 
 def shown(options: argparse.Namespace, comparison: Comparison, code: int) -> str:

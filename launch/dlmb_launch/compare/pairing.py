@@ -10,6 +10,7 @@ import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, Environments, faults_of
+from dlmb_launch.compare.definitions import leave_out_others
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.verdict import FEWEST_LAUNCHES, State, Verdict
 
@@ -30,6 +31,7 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
     """Cells in the order of the baseline, then those that only the candidate has."""
     declared.refuse_unknown(baseline.launches + candidate.launches)
     pairing = Pairing()
+    differing = leave_out_others(baseline, candidate)
     converted = Converted(baseline, candidate, metric)
     environments = Environments(baseline, candidate, declared)
     counts = baseline.counts(), candidate.counts()
@@ -43,7 +45,9 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
             pairing.verdicts.append(Verdict(cell, State.INVALID, wrong, *launches))
         elif launches == (0, 0) and only_skipped(baseline, row) and (other is None or only_skipped(candidate, other)):
             pairing.skipped += 1
-        elif reason := why_not(baseline, row, candidate, other, launches, environments) or converted.why_not(row, other):
+        elif reason := (
+            why_not(baseline, row, candidate, other, launches, environments) or differing.get(cell.id) or converted.why_not(row, other)
+        ):
             pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, reason, *launches))
         elif min(launches) < FEWEST_LAUNCHES:
             pairing.verdicts.append(Verdict(cell, State.INCONCLUSIVE, "few_launches", *launches))

@@ -82,6 +82,7 @@ class Reader:
         self.metric = metric
         self.compared = NUMBERS.index(metric.name)
         self.column_of: dict[str, int] = {}
+        self.definition_of: dict[str, int] = {}
         self.file_of: dict[str, Path] = {}
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
         self.passed_over: set[str] = set()  # launches of other environments than those asked for
@@ -136,7 +137,6 @@ class Reader:
             line["backend"],
             line["memory"],
             line["mode"],
-            line["definition"],
             line["traffic"]["payload_bytes"],
             line["traffic"]["wire_bytes"],
             line["shared_gpu"],
@@ -147,7 +147,7 @@ class Reader:
         )
         column = self.column_of[line["launch_id"]]
         ok = line["status"] == "ok"
-        numbers = numbers_of(line, campaign.launches[column]) if ok else ()
+        numbers = numbers_of(line, campaign.launches[column], self.definition(line["definition"])) if ok else ()
         measured = ok and not math.isnan(numbers[self.compared])
         row = self.row(cell, measured)
         if measured:
@@ -157,6 +157,13 @@ class Reader:
         else:
             reason = line["reason"] or f"has no {self.metric.name}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
+
+    def definition(self, text: str) -> int:
+        index = self.definition_of.get(text)
+        if index is None:
+            index = self.definition_of[text] = len(self.campaign.definitions)
+            self.campaign.definitions.append(text)
+        return index
 
     def row(self, cell: Cell, measured: bool) -> int:
         """The row of the cell. Its first measured line defines the cell."""
@@ -192,7 +199,11 @@ class Reader:
         campaign.changed |= {row_of[row]: change for row, change in its.changed.items()}
         self.rows.extend(np.array(row_of, dtype=np.int64)[np.array(other.rows, dtype=np.int64)].tolist())
         self.columns.extend((first_column + np.array(other.columns, dtype=np.int64)).tolist())
-        self.numbers.extend(other.numbers)
+        numbers = np.array(other.numbers).reshape(-1, len(NUMBERS))
+        index_of = np.array([self.definition(text) for text in its.definitions], dtype=float)
+        if len(numbers):
+            numbers[:, NUMBERS.index("definition")] = index_of[numbers[:, NUMBERS.index("definition")].astype(int)]
+        self.numbers.extend(numbers.ravel().tolist())
 
     def finish(self) -> Campaign:
         """A cell that is in one launch twice counts once, the last."""
@@ -211,7 +222,7 @@ class Reader:
         return campaign
 
 
-def numbers_of(line: dict[str, Any], launch: Launch) -> tuple[float, ...]:
+def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[float, ...]:
     """In the order of NUMBERS."""
     time = line["time_ns"]
     p99_ns, max_ns = (np.nan, np.nan) if time["p99"] is None else (time["p99"], time["max"])
@@ -230,6 +241,7 @@ def numbers_of(line: dict[str, Any], launch: Launch) -> tuple[float, ...]:
         max_ns,
         below_floor,
         launch.clock_step_ns,
+        definition,
     )
 
 
