@@ -5,8 +5,8 @@
 // events, and the bound that no run goes below.
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/network/bound.hpp"
 #include "common/predict/network/in_network.hpp"
+#include "common/predict/network/link_network.hpp"
 
 #include <gtest/gtest.h>
 

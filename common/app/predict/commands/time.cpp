@@ -16,7 +16,7 @@
 #include "common/predict/model_file.hpp"
 #include "common/predict/simulator/from_model.hpp"
 #include "common/predict/simulator/goal_program.hpp"
-#include "common/predict/simulator/symmetry.hpp"
+#include "common/predict/simulator/lower.hpp"
 
 #include <fmt/format.h>
 
