@@ -41,7 +41,9 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 8000.0, 1},
                                                      {1 / 8000.0, 1},
                                                      {1 / 6000.0, 1},
-                                                     {1 / 4000.0, 1}}};
+                                                     {1 / 4000.0, 1},
+                                                     {5, 1.5},
+                                                     {2, 1.5}}};
 constexpr double possible = 0.6;  // times of a torus below this share of what its links need are something else
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
@@ -293,8 +295,10 @@ private:
         for (std::size_t index = 0; index < parameter_count; ++index) {
             double const part = terms.amounts[index] * std::exp(shared[index]);
             bool const of_latency =
-                (index >= at(Parameter::latency) && index <= at(Parameter::message)) || index == at(Parameter::eager);
-            slope[index] = part * (index == at(Parameter::call) ? 1 / total : of_latency ? latency : bandwidth);
+                (index >= at(Parameter::latency) && index <= at(Parameter::message)) ||
+                                    index == at(Parameter::eager) || index == at(Parameter::handover);
+            bool const of_call = index == at(Parameter::call) || index == at(Parameter::turn);
+            slope[index] = part * (of_call ? 1 / total : of_latency ? latency : bandwidth);
         }
         double const byte = std::exp(shared[at(Parameter::byte)]);
         slope[at(Parameter::byte)] = bandwidth * contended * byte;
@@ -347,6 +351,7 @@ MachineModel plain_fit(std::vector<Measurement> const& measurements, Limits limi
         model.most_nodes = std::max(model.most_nodes, measurement.topology.nodes());
         model.fewest_bytes = std::min(model.fewest_bytes, measurement.bytes);
         model.most_bytes = std::max(model.most_bytes, measurement.bytes);
+        model.processors = std::max(model.processors, measurement.processors);
     }
     return model;
 }
