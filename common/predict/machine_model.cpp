@@ -73,7 +73,8 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
         double const largest = load.largest * part;
         bool const eager = largest <= limits.eager_bytes;
-        double const work = load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
+        double const work =
+            load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
         amount(Parameter::latency) += load.times;
         amount(Parameter::rendezvous) += eager ? 0 : load.times;
         amount(Parameter::hop) += load.times * load.hops;
@@ -163,7 +164,12 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
 }
 
 double width_where_fitted(MachineModel const& model) {
-    return std::hypot(model.width_inside, z_of_90_percent * model.job_spread);
+    // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
+    constexpr double z = z_of_90_percent;
+    double const jobs = std::max(model.jobs, 1);
+    double const t =
+        z + (std::pow(z, 3) + z) / (4 * jobs) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * jobs * jobs);
+    return std::hypot(model.width_inside, t * std::sqrt(1 + 1 / jobs) * model.job_spread);
 }
 
 Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {

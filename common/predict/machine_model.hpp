@@ -54,8 +54,9 @@ enum class Parameter : std::uint8_t {
 };
 inline constexpr std::size_t parameter_count = 15;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",     "latency_us",     "rendezvous_us",  "hop_us",       "message_us",    "byte_us",      "link_ratio",
-    "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us", "turn_us", "handover_us"};
+    "call_us",      "latency_us",    "rendezvous_us", "hop_us",         "message_us",
+    "byte_us",      "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us",
+    "copy_byte_us", "eager_byte_us", "fresh_byte_us", "turn_us",        "handover_us"};
 using Parameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
@@ -99,6 +100,7 @@ struct MachineModel {
     Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
+    int jobs = 0;                          // that were told from each other
     double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
     bool corrected = false;                // predictions follow the residuals of near measurements
     std::map<ImplementationKey, std::vector<Residual>> residuals;

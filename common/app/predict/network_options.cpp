@@ -76,8 +76,7 @@ std::unique_ptr<SharedLinks> NetworkOptions::make(Machine const& machine, int ra
         throw UsageError("time: --topology needs the bandwidth of a node: --gap-per-byte above 0");
     }
     constexpr double femtoseconds = 1000;
-    LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000),
-                          tolerance_};
+    LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000), tolerance_};
     return std::make_unique<SharedLinks>(parse_topology(topology_), parse_placement(placement_), seed_, ranks,
                                          std::max(1, machine.ranks_per_node), costs);
 }

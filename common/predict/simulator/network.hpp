@@ -7,7 +7,8 @@
 //
 //     simulator                               network
 //     a send has used its o:  start()  -->    the flow gets its share, others get less
-//     what comes next:        next_event() --> the earliest end of a flow, or when rates are to be computed, if none begins
+//     what comes next:        next_event() --> the earliest end of a flow, or when rates are to be computed, if none
+//     begins
 //                                              before
 //     it is that time:        end_next()  --> the flow that is over; its last byte is at the receiver L later
 //
@@ -38,8 +39,8 @@ public:
     /// From now on `bytes` (at least 1) flow from one rank to another, which sits on another node. The network knows
     /// where ranks sit; its links include those from a node into the network and out of it.
     virtual void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) = 0;
-    /// When the network has to be asked for ends, which is when the first flow ends as things stand, at least 1 ps after
-    /// a start that changed it, or earlier; `never`: there is no flow.
+    /// When the network has to be asked for ends, which is when the first flow ends as things stand, at least 1 ps
+    /// after a start that changed it, or earlier; `never`: there is no flow.
     [[nodiscard]] virtual Picoseconds next_event() const = 0;
     /// Takes out the flow that ends now; of several the one that started first. Nothing: no other one ends now.
     virtual std::optional<FlowId> end_next(Picoseconds now) = 0;

@@ -423,7 +423,7 @@ private:
     Machine const& machine_;
     Network* network_;
     std::vector<Cpu> cpus_;
-    std::vector<Picoseconds> busy_;        // by rank
+    std::vector<Picoseconds> busy_;       // by rank
     std::vector<std::size_t> first_cpu_;  // of a rank
     std::vector<Nic> nics_;
     std::vector<Queue> queues_;

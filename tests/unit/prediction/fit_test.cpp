@@ -16,9 +16,9 @@ namespace {
 /// 2 us per call, 3 per round, 6 more beyond 8192 bytes, ...: far from the priors where these are wide.
 Parameters machine() {
     Parameters parameters{};
-    std::array<double, parameter_count> const values{
-        2, 3, 6, 0.12, 0.5, 1 / 12000.0, 0.9, 1 / 90000.0, 1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0,
-        4, 2};
+    std::array<double, parameter_count> const values{2,           3,          6,           0.12,       0.5,
+                                                     1 / 12000.0, 0.9,        1 / 90000.0, 1 / 6000.0, 1 / 5000.0,
+                                                     1 / 9000.0,  1 / 7000.0, 1 / 3000.0,  4,          2};
     for (std::size_t index = 0; index < parameter_count; ++index) {
         parameters[index] = std::log(values[index]);
     }

@@ -95,7 +95,8 @@ TEST(SimulatorRules, RanksOfANodeTakeTurnsOnItsProcessors) {
     Machine machine = machine_of(10, 1, 0, 0);
     machine.ranks_per_node = 3;
     machine.processors_per_node = 2;
-    char const* const goal = "num_ranks 3\nrank 0 {\ncalc 70\n}\nrank 1 {\nrecv 1b from 2\n}\nrank 2 {\nsend 1b to 1\n}\n";
+    char const* const goal =
+        "num_ranks 3\nrank 0 {\ncalc 70\n}\nrank 1 {\nrecv 1b from 2\n}\nrank 2 {\nsend 1b to 1\n}\n";
     EXPECT_THAT(ends_of(goal, machine), ElementsAre(70, 82, 71));
     Simulation const simulation = simulate(read_goal(goal, "test"), machine);
     EXPECT_EQ(simulation.split.compute, 70 * ns) << "on the critical path, of another rank";

@@ -60,7 +60,9 @@ public:
             ->capture_default_str();
         parser.add_option("--ranks-per-socket", ranks_per_socket_)->capture_default_str();
         parser.add_option("--ranks-per-group", ranks_per_group_, "of nodes")->capture_default_str();
-        parser.add_option("--processors-per-node", processors_per_node_, "more ranks of a node than these take turns; 0: none do")
+        parser
+            .add_option("--processors-per-node", processors_per_node_,
+                        "more ranks of a node than these take turns; 0: none do")
             ->check(CLI::NonNegativeNumber)
             ->capture_default_str();
         parser.add_option("--algorithm", algorithms_,
