@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks result files (JSON Lines), plan documents, tuning tables, machine models, comparisons and the index of a history against the schemas beside
-this script.
+"""Checks result files (JSON Lines), the index of a history, and documents such as plans, tuning tables and what dlmb_predict prints
+as JSON against the schemas beside this script.
 
 Prints one line per finding, FILE:LINE: what is wrong. A launch without an end line was killed; that is a note, not a
 finding. exit 0: all files are valid, 1: some are not, 64: bad usage or a file that cannot be read
@@ -49,21 +49,16 @@ def closed_result_schema(schema: dict[str, Any]) -> dict[str, Any]:
 class Validators:
     def __init__(self, strict: bool) -> None:
         result = json.loads((HERE / "result.schema.json").read_text(encoding="utf-8"))
-        plan = json.loads((HERE / "plan.schema.json").read_text(encoding="utf-8"))
         self.result = jsonschema.Draft202012Validator(closed_result_schema(result) if strict else result)
-        table = json.loads((HERE / "tuning-table.schema.json").read_text(encoding="utf-8"))
-        model = json.loads((HERE / "machine-model.schema.json").read_text(encoding="utf-8"))
-        comparison = json.loads((HERE / "comparison.schema.json").read_text(encoding="utf-8"))
-        scaling = json.loads((HERE / "scaling.schema.json").read_text(encoding="utf-8"))
         history = json.loads((HERE / "history.schema.json").read_text(encoding="utf-8"))
         self.history = jsonschema.Draft202012Validator({**history, "additionalProperties": False} if strict else history)
-        self.documents = {
-            b'"dlmb.plan/': jsonschema.Draft202012Validator(closed(plan) if strict else plan),
-            b'"dlmb.tuning-table/': jsonschema.Draft202012Validator(closed(table) if strict else table),
-            b'"dlmb.machine-model/': jsonschema.Draft202012Validator(closed(model) if strict else model),
-            b'"dlmb.comparison/': jsonschema.Draft202012Validator(closed(comparison) if strict else comparison),
-            b'"dlmb.scaling/': jsonschema.Draft202012Validator(closed(scaling) if strict else scaling),
-        }
+        documents = ("plan", "tuning-table", "machine-model", "comparison", "scaling", "guidelines", "layouts", "fill")
+        self.documents = {f'"dlmb.{name}/'.encode(): self.of(name, strict) for name in documents}
+
+    @staticmethod
+    def of(name: str, strict: bool) -> jsonschema.Draft202012Validator:
+        schema = json.loads((HERE / f"{name}.schema.json").read_text(encoding="utf-8"))
+        return jsonschema.Draft202012Validator(closed(schema) if strict else schema)
 
 
 def explain(error: jsonschema.ValidationError) -> str:

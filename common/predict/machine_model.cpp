@@ -67,18 +67,24 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     auto amount = [&terms](Parameter parameter) -> double& { return terms.amounts[at(parameter)]; };
     amount(Parameter::call) = 1;
     int const links = links_of(topology);
+    double const processors = measurement.processors > 0 ? measurement.processors : topology.ranks_per_node;
+    double const waiting = std::max(0.0, topology.ranks_per_node / processors - 1);  // ranks of a processor but one
+    amount(Parameter::turn) = waiting;
     for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
         double const largest = load.largest * part;
         bool const eager = largest <= limits.eager_bytes;
+        double const work =
+            load.times * std::max(1.0, load.busy / processors);  // what ranks of one processor do adds up
         amount(Parameter::latency) += load.times;
         amount(Parameter::rendezvous) += eager ? 0 : load.times;
         amount(Parameter::hop) += load.times * load.hops;
-        amount(Parameter::message) += load.times * std::max(load.messages - 1, 0.0);
-        amount(Parameter::eager) += eager ? load.times * load.messages * named.ports * largest : 0;
+        amount(Parameter::message) += work * std::max(load.messages - 1, 0.0);
+        amount(Parameter::eager) += eager ? work * load.messages * named.ports * largest : 0;
         amount(Parameter::far) += load.times * load.far * part;
-        amount(Parameter::inside) += load.times * load.inside * part;
-        amount(Parameter::reduce) += load.times * load.reduced * part;
-        amount(Parameter::copy) += load.times * load.copied * part;
+        amount(Parameter::inside) += work * load.inside * part;
+        amount(Parameter::reduce) += work * load.reduced * part;
+        amount(Parameter::copy) += work * load.copied * part;
+        amount(Parameter::handover) += load.times * waiting;
         if (topology.kind == TopologyKind::torus) {
             // A process receives by one port, or by as many as it names. Rings over several ports share no link.
             double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
@@ -117,11 +123,11 @@ Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFac
         return terms.amounts[at(parameter)] * std::exp(parameters[at(parameter)]);
     };
     Cost cost;
-    cost.call = part(Parameter::call);
+    cost.call = part(Parameter::call) + part(Parameter::turn);
     cost.fixed = terms.set_ups * fixed_us * std::exp(factors.fixed);
     cost.latency =
         std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::hop) +
-                                     part(Parameter::message) + part(Parameter::eager));
+                                     part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
     cost.bandwidth = std::exp(factors.bandwidth) *
                      (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
                       part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
@@ -158,10 +164,17 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
 }
 
 double width_where_fitted(MachineModel const& model) {
-    return std::hypot(model.width_inside, z_of_90_percent * model.job_spread);
+    // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
+    constexpr double z = z_of_90_percent;
+    double const jobs = std::max(model.jobs, 1);
+    double const t =
+        z + (std::pow(z, 3) + z) / (4 * jobs) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * jobs * jobs);
+    return std::hypot(model.width_inside, t * std::sqrt(1 + 1 / jobs) * model.job_spread);
 }
 
-Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm, LoadCache& cache) {
+Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
+    Measurement question = asked;
+    question.processors = asked.processors > 0 ? asked.processors : model.processors;
     Terms const terms = terms_of(question, algorithm, model.limits, cache);
     int const nodes = question.topology.nodes();
     double const modelled = cost_of(terms, model.best.parameters, factors_of(model.best, question)).total();

@@ -31,6 +31,7 @@ struct Measurement {
     double bytes = 0;    // of the full vector
     double time_us = 0;  // 0: not measured
     std::string job{};   // measurements of one job share what else ran on the machine and where its nodes were
+    int processors = 0;  // of a node; more ranks than these take turns. 0: not known, one for each rank
 };
 
 /// Parameters are kept as natural logarithms, so that none can be negative.
@@ -48,11 +49,14 @@ enum class Parameter : std::uint8_t {
     copy,        // us per byte
     eager,       // us per byte of messages up to the eager limit, which are copied out of and into other buffers
     fresh,       // us per byte of temporary memory that the system has to map anew for each call
+    turn,        // us per call for each further rank of a processor
+    handover,    // us per round for each further rank of a processor
 };
-inline constexpr std::size_t parameter_count = 13;
+inline constexpr std::size_t parameter_count = 15;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",     "latency_us",     "rendezvous_us",  "hop_us",       "message_us",    "byte_us",      "link_ratio",
-    "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us", "fresh_byte_us"};
+    "call_us",      "latency_us",    "rendezvous_us", "hop_us",         "message_us",
+    "byte_us",      "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us",
+    "copy_byte_us", "eager_byte_us", "fresh_byte_us", "turn_us",        "handover_us"};
 using Parameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
@@ -96,11 +100,13 @@ struct MachineModel {
     Limits limits;
     Coefficients best;
     std::vector<Coefficients> replicates;  // of the bootstrap
+    int jobs = 0;                          // that were told from each other
     double job_spread = 0;                 // deviation of the logarithm of the times of one job from those of another
     bool corrected = false;                // predictions follow the residuals of near measurements
     std::map<ImplementationKey, std::vector<Residual>> residuals;
 
     // Where the model holds.
+    int processors = 0;  // of a node; 0: not known
     int points = 0;
     int fewest_nodes = 1;
     int most_nodes = 1;
@@ -176,7 +182,7 @@ struct Prediction {
 [[nodiscard]] double correction_of(std::vector<Residual> const& residuals, double bytes, int nodes);
 
 /// Throws UsageError where the schedule cannot be made.
-[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& question, NamedAlgorithm algorithm,
+[[nodiscard]] Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm,
                                  LoadCache& cache);
 
 /// The held-out error of the collective is above 40 %.

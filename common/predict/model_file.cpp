@@ -184,10 +184,12 @@ MachineModel read(Json const& json) {
     Json const& range = json.at("range");
     model.fewest_nodes = whole(range, "fewest_nodes", 1);
     model.most_nodes = whole(range, "most_nodes", model.fewest_nodes);
+    model.processors = whole(range, "processors", 0);
     model.fewest_bytes = number(range, "fewest_bytes", 0, 1e18);
     model.most_bytes = number(range, "most_bytes", model.fewest_bytes, 1e18);
     model.limits.eager_bytes = number(json, "eager_bytes", 0, 1e18);
     model.limits.fresh_bytes = number(json, "fresh_bytes", 0, 1e18);
+    model.jobs = whole(json, "jobs", 0);
     model.job_spread = number(json, "job_spread", 0, largest_exponent);
     model.corrected = json.at("corrected").get<bool>();
     model.forced = json.at("forced").get<bool>();
@@ -229,7 +231,8 @@ std::string to_text(MachineModel const& model) {
                      {{"fewest_nodes", model.fewest_nodes},
                       {"most_nodes", model.most_nodes},
                       {"fewest_bytes", model.fewest_bytes},
-                      {"most_bytes", model.most_bytes}}},
+                      {"most_bytes", model.most_bytes},
+                      {"processors", model.processors}}},
                     {"error",
                      {{"held_out_above_nodes", model.held_out_above},
                       {"held_out", held_out_json(model)},
@@ -239,6 +242,7 @@ std::string to_text(MachineModel const& model) {
                     {"forced", model.forced},
                     {"eager_bytes", model.limits.eager_bytes},
                     {"fresh_bytes", model.limits.fresh_bytes},
+                    {"jobs", model.jobs},
                     {"job_spread", rounded(model.job_spread)},
                     {"corrected", model.corrected},
                     {"parameters", parameters_json(model)},

@@ -22,6 +22,7 @@ struct RoundLoad {
     double far = 0;       // tree: share that a node sends on average, times log2 of the distance in nodes
     double hops = 0;      // torus: links of the longest way; tree: log2 of the largest distance in nodes, plus 1
     double inside = 0;    // share that the busiest rank exchanges inside its node
+    double busy = 0;      // ranks of a node that send or receive, where these are the most
     double reduced = 0;
     double copied = 0;
 };

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the traffic of plans costs on a topology, as a bound (network/bound.hpp): all that an iteration sends, link by
-// link, and the longest chain of latencies of a rank. Computations take no time here.
+// What the traffic of plans costs on a topology, as a bound (network/link_loads.hpp): all that an iteration sends, link
+// by link, and the longest chain of latencies of a rank. Computations take no time here.
 #pragma once
 
 #include "common/plan/plan.hpp"
-#include "common/predict/network/bound.hpp"
+#include "common/predict/network/link_loads.hpp"
 
 #include <memory>
 #include <vector>

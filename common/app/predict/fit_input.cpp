@@ -75,6 +75,10 @@ std::optional<Measurement> measurement_of(record::Record const& cell, record::La
     measurement.bytes = static_cast<double>(*message) * (per_rank ? world.ranks : 1);
     measurement.time_us = cell.result.time.median / nanoseconds_per_microsecond;
     measurement.job = launch.launch_id;
+    auto const processors = launch.environment.identity.find("processing_units");
+    if (processors != launch.environment.identity.end()) {
+        measurement.processors = parse_whole<int>(processors->second).value_or(0);
+    }
     return measurement;
 }
 

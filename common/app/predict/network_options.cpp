@@ -50,6 +50,11 @@ void NetworkOptions::add(CLI::App& parser) {
     parser.add_option("--placement", placement_, "of ranks on the topology: row-major, blocked or random")
         ->capture_default_str();
     parser.add_option("--placement-seed", seed_, "of a random placement")->capture_default_str();
+    parser
+        .add_option("--rate-tolerance", tolerance_,
+                    "compute rates less often: messages may take longer by about this share, such as 0.01")
+        ->check(CLI::Range(0.0, 0.5))
+        ->capture_default_str();
     parser.add_option("--hop", hop_ns_, "ns that each link beyond the first adds to L")
         ->check(CLI::Range(0.0, 1e9))
         ->capture_default_str();
@@ -71,7 +76,7 @@ std::unique_ptr<SharedLinks> NetworkOptions::make(Machine const& machine, int ra
         throw UsageError("time: --topology needs the bandwidth of a node: --gap-per-byte above 0");
     }
     constexpr double femtoseconds = 1000;
-    LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000)};
+    LinkCosts const costs{femtoseconds / static_cast<double>(per_byte), std::llround(hop_ns_ * 1000), tolerance_};
     return std::make_unique<SharedLinks>(parse_topology(topology_), parse_placement(placement_), seed_, ranks,
                                          std::max(1, machine.ranks_per_node), costs);
 }

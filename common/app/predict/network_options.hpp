@@ -46,6 +46,7 @@ private:
     std::string placement_ = "row-major";
     std::uint64_t seed_ = 1;
     double hop_ns_ = 0;
+    double tolerance_ = 0;
 };
 
 }  // namespace dlmb::app::predict

@@ -4,10 +4,8 @@
 
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/network/dragonfly.hpp"
-#include "common/predict/network/fat_tree.hpp"
 #include "common/predict/network/hamming_mesh.hpp"
-#include "common/predict/network/hyperx.hpp"
+#include "common/predict/network/switched.hpp"
 #include "common/predict/network/torus.hpp"
 
 #include <fmt/format.h>

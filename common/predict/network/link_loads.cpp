@@ -87,4 +87,19 @@ LinkLoads uniform_loads(Interconnect const& interconnect, double bytes) {
     return loads;
 }
 
+double Bound::time_ps() const {
+    return std::max({node_ps, link_ps, latency_ps});
+}
+
+std::string_view Bound::limit() const {
+    if (latency_ps >= std::max(node_ps, link_ps)) {
+        return "latency";
+    }
+    return link_ps > node_ps * (1 + 1e-9) ? "links" : "injection";
+}
+
+Bound bound_of(LinkLoads const& loads, double latency_ps, double bytes_per_ps) {
+    return {loads.busiest_node() / bytes_per_ps, loads.largest() / bytes_per_ps, latency_ps};
+}
+
 }  // namespace dlmb::predict

@@ -1,12 +1,14 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What traffic puts on each link, and the share of their injection bandwidth that nodes get with it.
+// What traffic puts on each link, the share of their injection bandwidth that nodes get with it, and the contention
+// model `bound`: no events. Traffic takes at least as long as the busiest node needs to send or receive, the busiest
+// link to carry, and the longest chain of latencies to pass. Never above `links`.
 #pragma once
 
 #include "common/predict/network/interconnect.hpp"
 
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlmb::predict {
@@ -53,5 +55,17 @@ private:
 /// Every node sends `bytes` to every other one. Counts the ways from the representatives of the symmetry, which gives
 /// the same as all ways (a test shows it).
 [[nodiscard]] LinkLoads uniform_loads(Interconnect const& interconnect, double bytes);
+
+struct Bound {
+    double node_ps = 0;     // of the busiest node
+    double link_ps = 0;     // of the busiest link, those of nodes included
+    double latency_ps = 0;  // of the longest chain
+    [[nodiscard]] double time_ps() const;
+    /// "injection", "links" or "latency".
+    [[nodiscard]] std::string_view limit() const;
+};
+
+/// Throws nothing; `latency_ps` is the caller's, who knows what waits for what.
+[[nodiscard]] Bound bound_of(LinkLoads const& loads, double latency_ps, double bytes_per_ps);
 
 }  // namespace dlmb::predict

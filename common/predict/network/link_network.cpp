@@ -41,14 +41,21 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
     State& state = states_[flow];
     state.left = static_cast<double>(bytes);
     state.rate = 0;
-    state.since = now;
+    state.since = state.begin = now;
     state.sequence = sequence_++;
     ++state.version;
     interconnect_.way(source, target, way_);
     sharing_.add(flow, way_);
+    double slowest = 0;  // of the links, alone
     for (WayLink const& each : way_) {
         loads_.add(each.link, each.share * state.left);
+        slowest = std::max(slowest, each.share / (interconnect_.capacity(each.link) * costs_.bytes_per_ps));
     }
+    settle_within(costs_.tolerance * state.left * slowest);
+}
+
+void LinkNetwork::settle_within(double picoseconds) const {
+    settle_at_ = std::min(changed_ ? settle_at_ : never, now_ + static_cast<Picoseconds>(picoseconds));
     changed_ = true;
 }
 
@@ -62,6 +69,8 @@ void LinkNetwork::drop_stale() const {
 void LinkNetwork::settle() const {
     changed_ = false;
     ++updates_;
+    double durations = 0;
+    std::size_t const before = ends_.size();
     for (FlowId const flow : sharing_.update()) {
         State& state = states_[flow];
         double const rate = sharing_.rate(flow);
@@ -73,28 +82,41 @@ void LinkNetwork::settle() const {
         state.rate = rate;
         ++state.version;
         auto const takes = std::max<Picoseconds>(1, std::llround(state.left / rate));
+        durations += static_cast<double>(now_ - state.begin + takes);
         ends_.push_back({now_ + takes, state.sequence, flow, state.version});
-        std::push_heap(ends_.begin(), ends_.end(), std::greater<>());
+    }
+    std::size_t const given = ends_.size() - before;
+    mean_duration_ = given > 0 ? durations / static_cast<double>(given) : mean_duration_;
+    if (given > before / 8) {  // most of what was expected before is no longer true
+        std::erase_if(ends_, [this](End const& end) { return end.version != states_[end.flow].version; });
+        std::make_heap(ends_.begin(), ends_.end(), std::greater<>());
+        return;
+    }
+    for (std::size_t size = before; size < ends_.size();) {
+        std::push_heap(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(++size), std::greater<>());
     }
 }
 
-Picoseconds LinkNetwork::next_end() const {
+Picoseconds LinkNetwork::next_event() const {
     drop_stale();
-    if (changed_ && (ends_.empty() || ends_.front().time > now_)) {
+    if (changed_ && settle_at_ <= now_ && (ends_.empty() || ends_.front().time > now_)) {
         settle();
         drop_stale();
     }
-    return ends_.empty() ? never : ends_.front().time;
+    return std::min(changed_ ? settle_at_ : never, ends_.empty() ? never : ends_.front().time);
 }
 
-FlowId LinkNetwork::end_next() {
-    now_ = next_end();
+std::optional<FlowId> LinkNetwork::end_next(Picoseconds now) {
+    now_ = now;
+    if (next_event() > now || ends_.empty() || ends_.front().time > now) {
+        return std::nullopt;
+    }
     FlowId const flow = ends_.front().flow;
     std::pop_heap(ends_.begin(), ends_.end(), std::greater<>());
     ends_.pop_back();
     ++states_[flow].version;
     sharing_.remove(flow);
-    changed_ = true;
+    settle_within(costs_.tolerance * mean_duration_);
     return flow;
 }
 
@@ -113,12 +135,14 @@ std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> c
     std::size_t next = 0;
     while (true) {
         Picoseconds const start = next < order.size() ? messages[order[next]].start : never;
-        Picoseconds const end = network.next_end();
-        if (start == never && end == never) {
+        Picoseconds const event = network.next_event();
+        if (start == never && event == never) {
             return ends;
         }
-        if (end <= start) {
-            ends[network.end_next()] = end;
+        if (event <= start) {
+            while (auto const flow = network.end_next(event)) {
+                ends[*flow] = event;
+            }
             continue;
         }
         for (; next < order.size() && messages[order[next]].start == start; ++next) {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The contention model `links`: messages under way share the links of an interconnect by max-min fairness. Rates are
-// computed when messages begin or end; what begins or ends at one time is one change.
+// computed when messages begin or end; what begins or ends at one time is one change. With a tolerance, so is what
+// begins or ends within this share of the time that those messages take: then bandwidth is idle for that long after a
+// message ended, and one that begins waits for that long.
 #pragma once
 
 #include "common/predict/network/fair_sharing.hpp"
@@ -17,6 +19,7 @@ namespace dlmb::predict {
 struct LinkCosts {
     double bytes_per_ps = 0.05;   // that a node injects; 0.001 is 1 GB/s
     Picoseconds hop_latency = 0;  // of a link beyond the first
+    double tolerance = 0;         // of the time that a message takes; 0: rates are always up to date
 };
 
 class LinkNetwork : public Network {
@@ -25,8 +28,8 @@ public:
     LinkNetwork(Interconnect const& interconnect, std::vector<int> nodes, LinkCosts const& costs);
 
     void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) override;
-    [[nodiscard]] Picoseconds next_end() const override;
-    FlowId end_next() override;
+    [[nodiscard]] Picoseconds next_event() const override;
+    std::optional<FlowId> end_next(Picoseconds now) override;
     [[nodiscard]] Picoseconds extra_latency(Rank from, Rank to) const override;
 
     /// Of all messages that were started.
@@ -39,6 +42,7 @@ private:
         double left = 0;  // bytes at `since`
         double rate = 0;
         Picoseconds since = 0;
+        Picoseconds begin = 0;
         std::uint64_t sequence = 0;  // of the start
         std::uint32_t version = 0;   // of the end that is expected
     };
@@ -54,6 +58,7 @@ private:
 
     void drop_stale() const;
     void settle() const;
+    void settle_within(double picoseconds) const;
 
     Interconnect const& interconnect_;
     std::vector<int> nodes_;
@@ -67,6 +72,8 @@ private:
     mutable std::vector<State> states_;
     mutable std::vector<End> ends_;  // a heap
     mutable bool changed_ = false;
+    mutable Picoseconds settle_at_ = never;  // at the latest, of what changed
+    mutable double mean_duration_ = 0;       // of the flows that were last given a rate
     mutable std::uint64_t updates_ = 0;
 };
 

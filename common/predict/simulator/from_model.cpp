@@ -25,11 +25,16 @@ Machine machine_of(MachineModel const& model, int ranks_per_node) {
     };
     double const latency = us(Parameter::latency);
     double const overhead = std::min(us(Parameter::message), latency / 2);
-    auto const segments = [&](double more_latency, double byte) {
-        LogGopsParameters eager{ps(latency - 2 * overhead + more_latency), ps(overhead), ps(us(Parameter::message)),
-                                fs(byte), fs(us(Parameter::eager) / 2)};
+    double const waiting =
+        model.processors > 0 ? std::max(0.0, static_cast<double>(ranks_per_node) / model.processors - 1) : 0;
+    double const handover = waiting * us(Parameter::handover);
+    // Inside a node the processor of the sender moves the bytes, over a network the NIC.
+    auto const segments = [&](double more_latency, double nic_byte, double processor_byte) {
+        LogGopsParameters eager{ps(latency - 2 * overhead + more_latency + handover), ps(overhead),
+                                ps(us(Parameter::message)), fs(nic_byte),
+                                fs(processor_byte + us(Parameter::eager) / 2)};
         LogGopsParameters rendezvous = eager;
-        rendezvous.overhead_per_byte = 0;
+        rendezvous.overhead_per_byte = fs(processor_byte);
         rendezvous.latency += ps(us(Parameter::rendezvous));
         return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager},
                                         {.parameters = rendezvous}};
@@ -38,13 +43,14 @@ Machine machine_of(MachineModel const& model, int ranks_per_node) {
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
         bool const inside = level <= static_cast<std::size_t>(Level::node);
         machine.levels[level] =
-            inside ? segments(0, us(Parameter::inside)) : segments(us(Parameter::hop), us(Parameter::byte));
+            inside ? segments(0, 0, us(Parameter::inside)) : segments(us(Parameter::hop), us(Parameter::byte), 0);
     }
     machine.ranks_per_node = ranks_per_node;
+    machine.processors_per_node = model.processors;
     machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);
     machine.reduce_per_byte = fs(us(Parameter::reduce));
     machine.copy_per_byte = fs(us(Parameter::copy));
-    machine.call = ps(us(Parameter::call));
+    machine.call = ps(us(Parameter::call) + waiting * us(Parameter::turn));
     return machine;
 }
 

@@ -25,8 +25,14 @@ struct LoweringChoice {
 
 [[nodiscard]] std::string const& algorithm_of(LoweringChoice const& choice, OperationKind kind);
 
-/// The first `period` ranks stand for all (symmetry.hpp); 0: each for itself. Asks for each of their plans once. Throws
+/// The first `period` ranks stand for all (period_of); 0: each for itself. Asks for each of their plans once. Throws
 /// UsageError for an algorithm that does not exist or does not do the operation.
 [[nodiscard]] Program lower(PlanSource const& plans, LoweringChoice const& choice, int period = 0);
+
+/// How many ranks stand for all; that of the plans where ranks differ. Of a ring, or of an exchange of equal blocks,
+/// the program of rank r + q is that of rank r with all peers moved on by q, where every domain of the machine begins
+/// at a multiple of q. Then both take the same time: an allreduce by a ring of 16,384 ranks has 5 * 10^8 messages.
+/// `domain`: ranks of the largest domain of the machine. Asks for each plan once.
+[[nodiscard]] int period_of(PlanSource const& plans, LoweringChoice const& choice, int domain);
 
 }  // namespace dlmb::predict

@@ -69,6 +69,7 @@ void check(Machine const& machine) {
     check_range("time to reduce a byte (fs)", machine.reduce_per_byte, slowest_byte);
     check_range("time to copy a byte (fs)", machine.copy_per_byte, slowest_byte);
     check_range("time of a call (ps)", machine.call, longest_parameter);
+    check_range("processors of a node", machine.processors_per_node, longest_parameter);
     int inner = 1;
     for (int const ranks :
          {machine.ranks_per_numa, machine.ranks_per_socket, machine.ranks_per_node, machine.ranks_per_group}) {

@@ -52,6 +52,7 @@ struct Machine {
     int ranks_per_socket = 0;
     int ranks_per_node = 0;
     int ranks_per_group = 0;
+    int processors_per_node = 0;  // that its ranks take in turns, where they are more; 0: each has its own
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
     FemtosecondsPerByte copy_per_byte = 0;

@@ -7,8 +7,10 @@
 //
 //     simulator                               network
 //     a send has used its o:  start()  -->    the flow gets its share, others get less
-//     the next thing of all:  next_end()  --> the earliest end of a flow, if none begins before
-//     nothing is earlier:     end_next()  --> that flow is over; its last byte is at the receiver L later
+//     what comes next:        next_event() --> the earliest end of a flow, or when rates are to be computed, if none
+//     begins
+//                                              before
+//     it is that time:        end_next()  --> the flow that is over; its last byte is at the receiver L later
 //
 // Times are picoseconds since the start of the simulation and never go back from call to call.
 #pragma once
@@ -17,6 +19,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace dlmb::predict {
 
@@ -36,11 +39,11 @@ public:
     /// From now on `bytes` (at least 1) flow from one rank to another, which sits on another node. The network knows
     /// where ranks sit; its links include those from a node into the network and out of it.
     virtual void start(FlowId flow, Rank from, Rank to, Bytes bytes, Picoseconds now) = 0;
-    /// When the first flow ends as things stand, at least 1 ps after a start that changed it; `never`: there is none.
-    /// Cheap: the simulator asks before each event.
-    [[nodiscard]] virtual Picoseconds next_end() const = 0;
-    /// Takes out the flow that ends at next_end(); of several the one that started first.
-    virtual FlowId end_next() = 0;
+    /// When the network has to be asked for ends, which is when the first flow ends as things stand, at least 1 ps
+    /// after a start that changed it, or earlier; `never`: there is no flow.
+    [[nodiscard]] virtual Picoseconds next_event() const = 0;
+    /// Takes out the flow that ends now; of several the one that started first. Nothing: no other one ends now.
+    virtual std::optional<FlowId> end_next(Picoseconds now) = 0;
     /// What the way through the network adds to L of the level, for hops beyond those that L holds; 0: nothing.
     [[nodiscard]] virtual Picoseconds extra_latency(Rank from, Rank to) const = 0;
 };

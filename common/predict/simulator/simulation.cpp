@@ -38,7 +38,6 @@ private:
 
 struct Cpu {
     Picoseconds free = 0;
-    Picoseconds busy = 0;
     TaskId last = no_task;
 };
 
@@ -65,10 +64,18 @@ public:
     Simulator(Program& program, Machine const& machine, Network* network)
         : program_(program), tasks_(program.tasks), machine_(machine), network_(network),
           cpus_(static_cast<std::size_t>(program.ranks()) * static_cast<std::size_t>(program.cpus)),
+          busy_(static_cast<std::size_t>(program.ranks())),
           nics_(static_cast<std::size_t>(program.ranks()) * static_cast<std::size_t>(program.nics)),
           queues_(program.queues), left_(program.task_count()),
           starts_are_waited_for_(std::any_of(program.edges.begin(), program.edges.end(),
-                                             [](Edge const& edge) { return edge.at_start(); })) {}
+                                             [](Edge const& edge) { return edge.at_start(); })) {
+        for (std::size_t rank = 0; rank < busy_.size(); ++rank) {
+            auto const node = static_cast<std::size_t>(std::max(machine.ranks_per_node, 1));
+            auto const shared = static_cast<std::size_t>(machine.processors_per_node);
+            std::size_t const taken = shared > 0 && shared < node ? rank - rank % node + rank % node % shared : rank;
+            first_cpu_.push_back(taken * static_cast<std::size_t>(program.cpus));
+        }
+    }
 
     void run() {
         for (std::uint32_t rank = 0; rank + 1 < program_.first_task.size(); ++rank) {
@@ -103,14 +110,7 @@ public:
     }
 
     [[nodiscard]] std::uint64_t events() const { return count_; }
-    [[nodiscard]] Picoseconds busy(std::size_t rank) const {
-        auto const cpus = static_cast<std::size_t>(program_.cpus);
-        Picoseconds sum = 0;
-        for (std::size_t cpu = rank * cpus; cpu < (rank + 1) * cpus; ++cpu) {
-            sum += cpus_[cpu].busy;
-        }
-        return sum;
-    }
+    [[nodiscard]] Picoseconds busy(std::size_t rank) const { return busy_[rank]; }
 
 private:
     /// Those that wait for nothing; the others follow from them.
@@ -214,13 +214,13 @@ private:
     /// Takes the processor from `time` on, or when it is free. Returns the start.
     Picoseconds occupy(TaskId task, std::uint32_t rank, Picoseconds time, Picoseconds busy) {
         Task& is = tasks_[task];
-        Cpu& cpu = cpus_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(program_.cpus) + is.cpu];
+        Cpu& cpu = cpus_[first_cpu_[rank] + is.cpu];
         if (cpu.free > time) {
             time = cpu.free;
             is.cause = caused(Cause::cpu, cpu.last);
         }
         cpu.free = time + busy;
-        cpu.busy += busy;
+        busy_[rank] += busy;
         cpu.last = task;
         return time;
     }
@@ -386,16 +386,15 @@ private:
         if (next_flow_ <= now) {
             next_flow_ = never;
         }
-        while (network_->next_end() <= now) {
-            FlowId const flow = network_->end_next();
-            free_flows_.push_back(flow);
-            auto const [send, from] = flows_[flow];
+        while (auto const flow = network_->end_next(now)) {
+            free_flows_.push_back(*flow);
+            auto const [send, from] = flows_[*flow];
             Task const& sent = tasks_[send];
             Picoseconds const latency =
                 machine_.parameters(from, sent.peer, sent.amount).latency + network_->extra_latency(from, sent.peer);
             push(now + latency, EventKind::arrive, send, place_of(sent.peer));
         }
-        if (Picoseconds const next = network_->next_end(); next != never) {
+        if (Picoseconds const next = network_->next_event(); next != never) {
             expect_flow(next);
         }
     }
@@ -424,6 +423,8 @@ private:
     Machine const& machine_;
     Network* network_;
     std::vector<Cpu> cpus_;
+    std::vector<Picoseconds> busy_;       // by rank
+    std::vector<std::size_t> first_cpu_;  // of a rank
     std::vector<Nic> nics_;
     std::vector<Queue> queues_;
     std::size_t left_;

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import collections
 import csv
+import math
 import statistics
 import subprocess
 import sys
@@ -22,23 +23,37 @@ from pathlib import Path
 SPLITS = (("fugaku", 8, 9), ("leonardo", 64, 128), ("mare_nostrum", 32, 60), ("lumi", 37, 100))
 
 
+def nodes_of(text: str) -> int:
+    return math.prod(int(part) for part in text.split("x"))
+
+
 def print_floor(path: str) -> None:
+    """How far jobs are from each other, where several measured the same case."""
     times = collections.defaultdict(list)
     with open(path, encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
             if row["gpu"] == "no":
                 case = tuple(row[name] for name in ("system", "nodes", "ranks_per_node", "collective", "algorithm", "bytes"))
-                times[case].append(float(row["median_us"]))
-    floor = collections.defaultdict(list)
-    for case, values in times.items():
-        for index, value in enumerate(values):
-            others = values[:index] + values[index + 1 :]
-            if others:
-                floor[case[0]].append(abs(statistics.geometric_mean(others) / value - 1))
-    print("Error of a model that knows the time of the same case in the other jobs: none can be nearer than that")
-    for system, errors in sorted(floor.items()):
-        print(f"{system}: {len(errors)} measurements, median {statistics.median(errors):.0%}, "
-              f"90 % below {statistics.quantiles(errors, n=10)[-1]:.0%}")  # fmt: skip
+                times[case].append((row["campaign"], float(row["median_us"])))
+    print("Where several jobs measured the same case, errors of what no model can do better than: a prediction for a job from the")
+    print("times of the others; the mean of all jobs (geometric), on the nodes that are predicted")
+    for system, _, first in SPLITS:
+        from_others, from_all, ratios = [], [], []
+        for case, jobs in times.items():
+            if case[0] != system or len({job for job, _ in jobs}) < 2:
+                continue
+            values = [value for _, value in jobs]
+            from_others += [abs(statistics.geometric_mean(values[:at] + values[at + 1 :]) / value - 1) for at, value in enumerate(values)]
+            if nodes_of(case[1]) >= first:
+                from_all += [abs(statistics.geometric_mean(values) / value - 1) for value in values]
+                ratios.append(max(values) / min(values))
+        if from_others:
+            print(f"{system}: from the others {spread(from_others)}", end="")
+            print(f"; mean of all {spread(from_all)}; the slowest job over the fastest x{statistics.median(ratios):.2f}" if from_all else "")
+
+
+def spread(errors: list[float]) -> str:
+    return f"median {statistics.median(errors):.0%}, 90 % below {statistics.quantiles(errors, n=10)[-1]:.0%} ({len(errors)} times)"
 
 
 def draw(predicted: dict[str, list[dict[str, str]]], picture: str) -> None:

@@ -10,8 +10,8 @@
 //     simulator_speed [CASE RANKS]
 #include "common/base/units.hpp"
 #include "common/plan/world.hpp"
+#include "common/predict/simulator/lower.hpp"
 #include "common/predict/simulator/simulation.hpp"
-#include "common/predict/simulator/symmetry.hpp"
 
 #include <fmt/core.h>
 

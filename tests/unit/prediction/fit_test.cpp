@@ -16,8 +16,9 @@ namespace {
 /// 2 us per call, 3 per round, 6 more beyond 8192 bytes, ...: far from the priors where these are wide.
 Parameters machine() {
     Parameters parameters{};
-    std::array<double, parameter_count> const values{
-        2, 3, 6, 0.12, 0.5, 1 / 12000.0, 0.9, 1 / 90000.0, 1 / 6000.0, 1 / 5000.0, 1 / 9000.0, 1 / 7000.0, 1 / 3000.0};
+    std::array<double, parameter_count> const values{2,           3,          6,           0.12,       0.5,
+                                                     1 / 12000.0, 0.9,        1 / 90000.0, 1 / 6000.0, 1 / 5000.0,
+                                                     1 / 9000.0,  1 / 7000.0, 1 / 3000.0,  4,          2};
     for (std::size_t index = 0; index < parameter_count; ++index) {
         parameters[index] = std::log(values[index]);
     }
@@ -130,6 +131,21 @@ TEST(Fit, RefusesWhatGivesNoModel) {
     EXPECT_THROW((void)fit(measurements, {}, cache), UsageError) << "too few";
     EXPECT_THROW((void)fit({}, {}, cache), UsageError);
     EXPECT_THROW((void)fit(measured({"4", "2x2"}, cache), {}, cache), UsageError) << "mixed topologies";
+}
+
+TEST(Prediction, AddsUpTheWorkOfRanksThatTakeTurnsOnAProcessor) {
+    LoadCache cache;
+    Measurement question{"made", parse_nodes("1"), Collective::allgather, "ring", 4 << 20, 0};
+    question.topology.ranks_per_node = 4;
+    auto const cost = [&](int processors) {
+        question.processors = processors;
+        return cost_of(terms_of(question, {Algorithm::ring}, {}, cache), machine(), {});
+    };
+    EXPECT_EQ(cost(0).total(), cost(4).total()) << "one for each";
+    EXPECT_NEAR(cost(2).bandwidth, 2 * cost(4).bandwidth, 1e-9);
+    EXPECT_NEAR(cost(1).bandwidth, 4 * cost(4).bandwidth, 1e-9);
+    EXPECT_NEAR(cost(2).call - cost(4).call, 4, 1e-9) << "a turn";
+    EXPECT_NEAR(cost(1).latency - cost(4).latency, 3 * 3 * 2, 1e-9) << "three more ranks in each of three rounds";
 }
 
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {

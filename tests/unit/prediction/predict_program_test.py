@@ -82,7 +82,7 @@ class Predict(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         model = json.loads(self.model.read_text(encoding="utf-8"))
         self.assertEqual(model["input"]["sha256"], hashlib.sha256(self.table.read_bytes()).hexdigest())
-        self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 1024.0, "most_bytes": float(1 << 24)})
+        self.assertEqual(model["range"], {"fewest_nodes": 4, "most_nodes": 32, "fewest_bytes": 1024.0, "most_bytes": float(1 << 24), "processors": 0})
         self.assertEqual(model["error"]["held_out_above_nodes"], 4)
         for row in self.points([HEADER, *lines([256])]):
             self.assertEqual(row["status"], "ok")

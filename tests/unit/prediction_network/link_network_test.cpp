@@ -5,8 +5,8 @@
 // events, and the bound that no run goes below.
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/network/bound.hpp"
 #include "common/predict/network/in_network.hpp"
+#include "common/predict/network/link_network.hpp"
 
 #include <gtest/gtest.h>
 
@@ -116,11 +116,12 @@ TEST(LinkNetwork, EndsMessagesOfOneTimeTogetherAndInOrderOfTheirStart) {
     LinkNetwork network = network_of(*net);
     network.start(7, 0, 1, 10, 5);
     network.start(3, 2, 3, 10, 5);
-    EXPECT_EQ(network.next_end(), 15);
-    EXPECT_EQ(network.end_next(), 7U);
-    EXPECT_EQ(network.next_end(), 15);
-    EXPECT_EQ(network.end_next(), 3U);
-    EXPECT_EQ(network.next_end(), never);
+    EXPECT_EQ(network.next_event(), 15);
+    EXPECT_EQ(network.end_next(15), 7U);
+    EXPECT_EQ(network.next_event(), 15);
+    EXPECT_EQ(network.end_next(15), 3U);
+    EXPECT_EQ(network.end_next(15), std::nullopt);
+    EXPECT_EQ(network.next_event(), never);
     EXPECT_EQ(network.updates(), 2U) << "once for both starts, once for both ends";
     EXPECT_THROW(network_of(*net).start(0, 1, 1, 1, 0), Error);
 }
@@ -187,6 +188,24 @@ TEST(Bound, IsNeverAboveTheTimeByEvents) {
             LinkNetwork again = network_of(*net);
             EXPECT_EQ(ends_of(again, messages), ends) << "deterministic";
         }
+    }
+}
+
+TEST(LinkNetwork, ComputesRatesLessOftenWithATolerance) {
+    auto const net = net_of("torus:4x4");
+    std::vector<StartedMessage> messages = all_to_all(16, 1'000'000);
+    RandomSequence random(3, 0, 0, 0);
+    for (StartedMessage& message : messages) {
+        message.start = below(random.next(), 1'000'000);
+    }
+    LinkNetwork exact = network_of(*net);
+    LinkNetwork rare(*net, nodes_of_ranks(*net, Placement::row_major, 16, 1, 0), {1, 0, 0.01});
+    auto const ends = ends_of(exact, messages);
+    auto const later = ends_of(rare, messages);
+    EXPECT_LT(2 * rare.updates(), exact.updates());
+    for (std::size_t at = 0; at < ends.size(); ++at) {
+        auto const took = static_cast<double>(ends[at] - messages[at].start);
+        EXPECT_NEAR(static_cast<double>(later[at] - messages[at].start), took, 0.02 * took) << at;
     }
 }
 

@@ -90,6 +90,21 @@ TEST(SimulatorRules, ProcessorsRunBesideEachOther) {
                 ElementsAre(100));
 }
 
+// Three ranks on two processors: the third one takes turns with the first, and sends when that one has calculated.
+TEST(SimulatorRules, RanksOfANodeTakeTurnsOnItsProcessors) {
+    Machine machine = machine_of(10, 1, 0, 0);
+    machine.ranks_per_node = 3;
+    machine.processors_per_node = 2;
+    char const* const goal =
+        "num_ranks 3\nrank 0 {\ncalc 70\n}\nrank 1 {\nrecv 1b from 2\n}\nrank 2 {\nsend 1b to 1\n}\n";
+    EXPECT_THAT(ends_of(goal, machine), ElementsAre(70, 82, 71));
+    Simulation const simulation = simulate(read_goal(goal, "test"), machine);
+    EXPECT_EQ(simulation.split.compute, 70 * ns) << "on the critical path, of another rank";
+    EXPECT_THAT(simulation.busy, ElementsAre(70 * ns, 1 * ns, 1 * ns));
+    machine.processors_per_node = 3;
+    EXPECT_THAT(ends_of(goal, machine), ElementsAre(70, 12, 1));
+}
+
 // irequires: after the start of the calc; of a receive, after it is posted.
 TEST(SimulatorRules, IrequiresWaitsForTheStart) {
     EXPECT_THAT(ends_of("num_ranks 2\nrank 0 {\na: calc 100\nb: calc 10 cpu 1\nb irequires a\nr: recv 1b from 1\n"

@@ -16,7 +16,7 @@
 #include "common/predict/model_file.hpp"
 #include "common/predict/simulator/from_model.hpp"
 #include "common/predict/simulator/goal_program.hpp"
-#include "common/predict/simulator/symmetry.hpp"
+#include "common/predict/simulator/lower.hpp"
 
 #include <fmt/format.h>
 
@@ -60,6 +60,11 @@ public:
             ->capture_default_str();
         parser.add_option("--ranks-per-socket", ranks_per_socket_)->capture_default_str();
         parser.add_option("--ranks-per-group", ranks_per_group_, "of nodes")->capture_default_str();
+        parser
+            .add_option("--processors-per-node", processors_per_node_,
+                        "more ranks of a node than these take turns; 0: none do")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
         parser.add_option("--algorithm", algorithms_,
                           "algorithms by operation, as allreduce=ring,exchange=pairwise [auto, exchange=linear]");
         parser.add_option("--radix", choice_.knobs.radix, "of the algorithm knomial")->check(CLI::Range(2, 1 << 20));
@@ -192,6 +197,7 @@ private:
         machine.ranks_per_socket = ranks_per_socket_;
         machine.ranks_per_node = world.ranks_per_node;
         machine.ranks_per_group = ranks_per_group_;
+        machine.processors_per_node = processors_per_node_;
         if (!eager_limit_.empty()) {
             machine.eager_limit = parse_bytes(eager_limit_, "--eager-limit");
         }
@@ -294,6 +300,7 @@ private:
     int ranks_per_numa_ = 0;
     int ranks_per_socket_ = 0;
     int ranks_per_group_ = 0;
+    int processors_per_node_ = 0;
     std::string algorithms_;
     std::string segment_;
     LoweringChoice choice_;
