@@ -74,11 +74,11 @@ class OpenMpi(unittest.TestCase):
         output = self.export()
         script = output / "env.sh"
         script.write_text("", encoding="utf-8")
-        done = verify(output / "table.json", "--files", output)
+        done = verify(output / "table.json", "--files", output, "--ranks", "4")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("WRONG  allreduce of 65536 bytes, 4 ranks: ring: ", done.stdout)
         script.write_text("export VARIABLE='cut o", encoding="utf-8")
-        done = verify(output / "table.json", "--files", output)
+        done = verify(output / "table.json", "--files", output, "--ranks", "4")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
         self.assertIn("env.sh: cannot be sourced", done.stderr)
 
@@ -91,7 +91,7 @@ class OpenMpi(unittest.TestCase):
                 file.unlink(missing_ok=True)
                 if content is not None:
                     file.write_text(content, encoding="utf-8")
-                done = verify(output / "table.json", "--files", output)
+                done = verify(output / "table.json", "--files", output, "--ranks", "4")
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
                 self.assertIn("WRONG", done.stdout)
 
