@@ -79,7 +79,7 @@ class Command(unittest.TestCase):
     def test_a_faster_algorithm_becomes_a_file_and_a_report(self) -> None:
         self.output = self.measured
         self.assert_tuned(self.whole)
-        self.assertIn("plain allreduce: 1.33 times as fast over 5 sizes", self.whole.stdout)
+        self.assertIn("plain allreduce: 1.33 times as fast at the 2 sizes that the files change", self.whole.stdout)
         report = (self.output / "report.md").read_text(encoding="utf-8")
         self.assertRegex(report, r"\| 4096 \| 1\.00 \| 0\.75 \| 1\.33 \|")
         self.assertIn("| allreduce | 2048 |", report)
@@ -153,11 +153,11 @@ class Command(unittest.TestCase):
         self.assertIn("WRONG", done.stdout)
         self.assertFalse((self.output / "env.sh").exists())
 
-    def test_a_rule_that_makes_a_plain_program_slower_is_withdrawn(self) -> None:
+    def test_a_rule_without_which_a_plain_program_is_faster_is_withdrawn(self) -> None:
         self.begin_measured()
         done = self.tune(DOUBLE_PLAIN="1200")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertIn("withdrawn, because a plain program is slower with them: algorithm:allreduce=ring from 4096 to 8192 bytes", done.stdout)
+        self.assertIn("withdrawn, because a plain program is not faster with it: algorithm:allreduce=ring at ", done.stdout)
         self.assertFalse((self.output / "env.sh").exists())
         self.assertNotIn('"chosen"', (self.output / "table.json").read_text(encoding="utf-8"))
 
