@@ -70,30 +70,24 @@ class OpenMpi(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn("skipped: no rule of the table that could be exported", done.stdout)
 
-    def test_variables_that_are_not_set_are_noticed(self) -> None:
+    def test_a_script_that_cannot_be_sourced_is_told(self) -> None:
         output = self.export()
-        script = output / "env.sh"
-        script.write_text("", encoding="utf-8")
-        done = verify(output / "table.json", "--files", output, "--ranks", "4")
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertIn("WRONG  allreduce of 65536 bytes, 4 ranks: ring: ", done.stdout)
-        script.write_text("export VARIABLE='cut o", encoding="utf-8")
-        done = verify(output / "table.json", "--files", output, "--ranks", "4")
+        (output / "env.sh").write_text("export VARIABLE='cut o", encoding="utf-8")
+        done = verify(output / "table.json", "--files", output)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (64, 1), done.stderr)
         self.assertIn("env.sh: cannot be sourced", done.stderr)
 
-    def test_a_broken_file_is_noticed(self) -> None:
+    def test_a_file_that_does_nothing_and_one_that_does_too_much_are_noticed(self) -> None:
         output = self.export()
-        for name, content in (("missing", None), ("of another version", "rule-file-version-2\n1\n2 1\n4 1\n0 4 0 0\n"),
-                              ("without fences", "1\n2 1\n4 2\n0 0 0 0\n65536 4 0 0\n")):
+        for name, content, seen in (
+            ("of another version", "rule-file-version-2\n1\n2 1\n4 1\n0 4 0 0\n", "65536 bytes, 4 ranks: ring: "),
+            ("without fences", "1\n2 1\n4 2\n0 0 0 0\n65536 4 0 0\n", "65552 bytes, 4 ranks: default: "),
+        ):
             with self.subTest(name):
-                file = output / "dlmb_rules.conf"
-                file.unlink(missing_ok=True)
-                if content is not None:
-                    file.write_text(content, encoding="utf-8")
+                (output / "dlmb_rules.conf").write_text(content, encoding="utf-8")
                 done = verify(output / "table.json", "--files", output, "--ranks", "4")
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                self.assertIn("WRONG", done.stdout)
+                self.assertIn(f"WRONG  allreduce of {seen}", done.stdout)
 
 
 if __name__ == "__main__":
