@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 SOURCE = Path(os.environ["DLMB_SOURCE"])
@@ -28,13 +29,12 @@ while [ $# -gt 0 ]; do case $1 in -np | --bind-to) shift 2 ;; -*) shift ;; *) br
 exec "$@"
 """
 
-_PLAIN = """#!/usr/bin/env python3
-import os, sys
-if len(sys.argv) == 1:
-    sys.exit(1)
-faster = float(os.environ.get("DOUBLE_PLAIN", "0.75")) if "OMPI_MCA_coll_tuned_dynamic_rules_filename" in os.environ else 1
-for size in sys.argv[2].split(","):
-    print("bytes", size, "median_ns 1000 mean_ns", round(1000 * faster))
+_PLAIN = """#!/bin/sh
+[ $# -gt 0 ] || exit 1
+mean=1000
+[ -z "$OMPI_MCA_coll_tuned_dynamic_rules_filename" ] || mean=${DOUBLE_PLAIN:-750}
+IFS=,
+for size in $2; do echo "bytes $size median_ns 1000 mean_ns $mean"; done
 """
 
 _TUNE = """#!/bin/sh
@@ -42,7 +42,7 @@ _TUNE = """#!/bin/sh
 exec REAL "$@"
 """
 
-_COLLECTIVE = """#!/usr/bin/env python3
+_COLLECTIVE = """#!PYTHON -IS
 import json, os, random, sys, time
 arguments = sys.argv[1:]
 def option(name):
@@ -89,7 +89,7 @@ def make(folder: Path, tune: Path) -> Path:
     _script(programs / "dlmb_info", _INFO)
     _script(programs / "dlmb_plain_mpi", _PLAIN)
     _script(programs / "dlmb_tune", _TUNE.replace("REAL", str(tune)))
-    _script(programs / "dlmb_collective", _COLLECTIVE.replace("HERE", repr(str(programs))).replace("PLANTED", repr(PLANTED)).replace("METHODS", repr(METHODS)))
+    _script(programs / "dlmb_collective", _COLLECTIVE.replace("HERE", repr(str(programs))).replace("PLANTED", repr(PLANTED)).replace("METHODS", repr(METHODS)).replace("PYTHON", sys.executable))
     (programs / "lines.jsonl").write_text("\n".join(map(json.dumps, _lines())) + "\n", encoding="utf-8")
     return folder
 

@@ -38,14 +38,10 @@ class Mpich(unittest.TestCase):
         self.assertEqual(tune("export", "--to", "mpich", self.table, "-o", output).returncode, 0)
         file = output / "dlmb_collectives.json"
         whole = file.read_text(encoding="utf-8")
-        for name, content in (("missing", None), ("cut off", whole[: len(whole) // 2])):
-            with self.subTest(name):
-                file.unlink(missing_ok=True)
-                if content is not None:
-                    file.write_text(content, encoding="utf-8")
-                done = self.verify("--files", output, "--ranks", "4")
-                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                self.assertIn("WRONG", done.stdout)
+        file.write_text(whole[: len(whole) // 2], encoding="utf-8")
+        done = self.verify("--files", output, "--ranks", "4")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("WRONG", done.stdout)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from dlmb_launch.sweep.process import Interrupts, Process
 FILE, DEFAULT, CONTROL = "file", "default", "control"
 SIDES = (FILE, DEFAULT, CONTROL)
 MOST_ROUNDS = 10
-FEWEST_ROUNDS = 3
 VISITS = 3
 _SHOWN_LINES = 3
 
@@ -39,6 +38,7 @@ class SizeGain:
     file_ns: float
     speedup: Ratio  # default / file
     control: Ratio  # default / control: near 1
+    exported: bool
 
 
 class Measurement:
@@ -93,28 +93,27 @@ class Measurement:
         numbers = [number for number in range(1, MOST_ROUNDS + 1) if self.has(number)]
         return [{side: self._times(side, number) for side in SIDES} for number in numbers]
 
-    def gains(self) -> list[SizeGain]:
+    def gains(self, exported: set[int]) -> list[SizeGain]:
+        """`exported`: sizes whose rule is kept."""
         rounds = self.rounds()
-        if not rounds:
-            return []
-        return [_gain(rounds, size) for size in self.what.sizes]
+        return [_gain(rounds, size, size in exported) for size in self.what.sizes] if rounds else []
 
 
-def _gain(rounds: list[Round], size: int) -> SizeGain:
+def _gain(rounds: list[Round], size: int, exported: bool) -> SizeGain:
     def middle(side: str) -> float:
         times = sorted(one[side][size] for one in rounds)
         return times[len(times) // 2]
 
-    return SizeGain(size, middle(DEFAULT), middle(FILE), ratio(rounds, DEFAULT, FILE, size), ratio(rounds, DEFAULT, CONTROL, size))
+    return SizeGain(size, middle(DEFAULT), middle(FILE), ratio(rounds, DEFAULT, FILE, size), ratio(rounds, DEFAULT, CONTROL, size), exported)
 
 
-def run_rounds(measurements: list[Measurement], has_time: Callable[[float], bool], launch: Callable[[Measurement, int], str]) -> tuple[int, str]:
+def run_rounds(measurements: list[Measurement], has_time: Callable[[int, float], bool], launch: Callable[[Measurement, int], str]) -> tuple[int, str]:
     """Rounds over all collectives while there is time for one more, by what the last one took. Returns how many there are, and why a
     launch failed."""
     took = 0.0
     for number in range(1, MOST_ROUNDS + 1):
         missing = [one for one in measurements if not one.has(number)]
-        if missing and not has_time(took):
+        if missing and not has_time(number, took):
             return number - 1, ""
         began = time.monotonic()
         for one in missing:

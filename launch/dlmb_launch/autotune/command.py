@@ -182,7 +182,7 @@ def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> 
             needed = duration(max(tuner.least_budget_s(), asked.budget_s))
             raise LaunchFailed(f"nothing can be decided in {duration(asked.budget_s)}; launches here take so long that one size needs about {needed}")
         measured = tuner.measured()
-        table, outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts).run(tuner.table, measured)
+        table, outcomes = Finisher(asked, campaign, clock, tune, plain, interrupts, startup).run(tuner.table, measured)
         clock.keep()
     except Stopped as stopped:
         clock.keep()

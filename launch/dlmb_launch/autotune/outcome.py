@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a table to files that act: export, verification, and the gain in a plain program."""
+"""From a table to files that act: the gain in a plain program, which says what is exported, export and verification."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dlmb_launch.autotune.before_after import FEWEST_ROUNDS, VISITS, Measurement, Plain, SizeGain, run_rounds
+from dlmb_launch.autotune.before_after import VISITS, Measurement, Plain, SizeGain, run_rounds
 from dlmb_launch.autotune.budget import EXCESS_S, Clock
 from dlmb_launch.autotune.campaign import Campaign
 from dlmb_launch.autotune.consumers import Consumer
 from dlmb_launch.autotune.observations import Key, Measured
+from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS, gaining_sizes, narrowed
 from dlmb_launch.autotune.plain_program import Visits, settings_of
 from dlmb_launch.autotune.points import OPERATIONS
 from dlmb_launch.autotune.request import Request
@@ -29,7 +30,7 @@ NO_TIME = -1
 _LAUNCH_S = 1.0  # of the plain program, beside its start
 _FEWEST_CALLS, _MOST_CALLS = 5, 500
 _TIMEOUT_S = 120.0
-_DECIDING_ROUNDS = 6  # fewer give no interval that could withdraw a rule
+_LAUNCHES_PER_RULE = 18  # of `verify`: a trial is up to three, at about six places, and neighbours share half of them
 
 
 @dataclass
@@ -43,52 +44,48 @@ class Exported:
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
     gain_rounds: int = 0
     gain_problem: str = ""
-    withdrawn: list[dict] = field(default_factory=list)  # rules that the plain program showed to be slower
+    withdrawn: dict[str, list[int]] = field(default_factory=dict)  # by method: bytes at which the plain program was not seen to gain
 
 
 class Finisher:
-    def __init__(self, request: Request, campaign: Campaign, clock: Clock, tune: TuneProgram, plain: Plain, interrupts: Interrupts):
+    def __init__(self, request: Request, campaign: Campaign, clock: Clock, tune: TuneProgram, plain: Plain, interrupts: Interrupts, startup_s: float):
         self._request = request
         self._campaign = campaign
         self._clock = clock
         self._tune = tune
         self._plain = plain
         self._interrupts = interrupts
+        self._startup_s = startup_s
 
     def run(self, table: Path, measured: dict[Key, Measured]) -> tuple[Path, list[Exported]]:
-        """And the table that was exported: without the rules that made the plain program slower."""
-        everything = self._exported_and_verified(table)
+        """And the table that was exported: of the rules for an MPI library those, and there, that make the plain program faster."""
+        everything = [Exported(consumer) for consumer in self._request.consumers]
+        parts: dict[str, list[dict]] = {}  # by id: what is left of a rule
         for one in everything:
-            if one.folder and one.consumer.library and one.verified != WRONG:
-                self._measure(one, table, measured)
-                one.withdrawn = [rule for rule in chosen_rules(table, one.consumer.backend) if _is_slower(rule, one)]
-        withdrawn = {rule["id"] for one in everything for rule in one.withdrawn}
-        if withdrawn:
+            rules = chosen_rules(table, one.consumer.backend)
+            if one.consumer.library and rules:
+                parts.update(self._borne_out(one, rules, table, measured))
+        if any(one.withdrawn for one in everything):
             kept = table.with_name("table-kept.json")
             value = load_json(table.read_bytes())
-            value["rules"] = [rule for rule in value["rules"] if rule["id"] not in withdrawn]
+            value["rules"] = [part for rule in value["rules"] for part in parts.get(rule["id"], [rule])]
             write_output(kept, json.dumps(value, indent=1) + "\n")
             table = kept
-            for one, again in zip(everything, self._exported_and_verified(kept)):
-                one.folder, one.verified, one.verify_lines = again.folder, again.verified, again.verify_lines
+        for one in everything:
+            one.folder = self._export(one.consumer, table)
+            if one.folder:
+                self._verify(one)
         self._write_environment(everything)
         return table, everything
 
-    def _exported_and_verified(self, table: Path) -> list[Exported]:
-        everything = [self._export(consumer, table) for consumer in self._request.consumers]
-        for one in everything:
-            if one.folder:
-                self._verify(one)
-        return everything
-
-    def _export(self, consumer: Consumer, table: Path) -> Exported:
+    def _export(self, consumer: Consumer, table: Path) -> Path | None:
         folder = self._request.output / consumer.name
         if not chosen_rules(table, consumer.backend):
             if (folder / "table.json").is_file():  # of an earlier run
                 shutil.rmtree(folder)
-            return Exported(consumer)
+            return None
         self._tune.export(consumer.name, table, folder.resolve())
-        return Exported(consumer, folder.resolve())
+        return folder.resolve()
 
     def _verify(self, one: Exported) -> None:
         """What was seen of these very files is not looked at again."""
@@ -126,19 +123,39 @@ class Finisher:
         lines += [f". {_quoted(str(one.folder / 'env.sh'))}" for one in good]
         write_output(path, "\n".join(lines) + "\n")
 
-    def _measure(self, one: Exported, table: Path, measured: dict[Key, Measured]) -> None:
-        collectives = {rule["when"]["operation"] for rule in chosen_rules(table, one.consumer.backend)}
-        folder = self._request.campaign / "plain" / f"{one.consumer.name}-{_digest(one.folder)[:12]}"
-        of_file = settings_of(one.folder)
-        measurements = []
-        for operation, (in_table, collective) in OPERATIONS.items():
-            sizes = self._plain_sizes(one.consumer.backend, operation, measured)
-            if in_table in collectives and collective and sizes:
-                visits = Visits(collective, tuple(sizes), _calls(sizes), VISITS)
-                measurements.append(Measurement(folder, visits, self._plain, of_file))
+    def _borne_out(self, one: Exported, rules: list[dict], table: Path, measured: dict[Key, Measured]) -> dict[str, list[dict]]:
+        """What the plain program leaves of each rule."""
+        candidate = (self._request.campaign / "candidate" / one.consumer.name).resolve()
+        self._tune.export(one.consumer.name, table, candidate)
+        measurements = self._measure(one, candidate, rules, measured)
+        parts: dict[str, list[dict]] = {}
+        kept: dict[str, set[int]] = {operation: set() for operation in measurements}
+        for rule in rules:
+            gaining = gaining_sizes(rule, measurements.get(rule["when"]["operation"]))
+            lost = [size for size in rule["evidence"]["sizes"] if size not in gaining]
+            if lost:
+                one.withdrawn.setdefault(rule["choose"]["method"], []).extend(lost)
+            parts[rule["id"]] = narrowed(rule, gaining)
+            kept.setdefault(rule["when"]["operation"], set()).update(gaining)
+        if one.gain_rounds >= DECIDING_ROUNDS:
+            one.gains = {each.what.collective: each.gains(kept[operation]) for operation, each in measurements.items()}
+        return parts
 
-        def has_time(took: float) -> bool:
-            return self._clock.left_s > took
+    def _measure(self, one: Exported, candidate: Path, rules: list[dict], measured: dict[Key, Measured]) -> dict[str, Measurement]:
+        """By operation of the table."""
+        folder = self._request.campaign / "plain" / f"{one.consumer.name}-{_digest(candidate)[:12]}"
+        of_file = settings_of(candidate)
+        measurements = {}
+        for operation, (in_table, collective) in OPERATIONS.items():
+            own = [rule["when"]["bytes"] for rule in rules if rule["when"]["operation"] == in_table]
+            sizes = self._plain_sizes(one.consumer.backend, operation, own, measured)
+            if collective and sizes:
+                visits = Visits(collective, tuple(sizes), _calls(sizes), VISITS)
+                measurements[in_table] = Measurement(folder, visits, self._plain, of_file)
+
+        def has_time(number: int, took: float) -> bool:
+            later = _LAUNCHES_PER_RULE * len(rules) * self._startup_s if number > DECIDING_ROUNDS else 0.0
+            return self._clock.left_s > took + later
 
         def launch(measurement: Measurement, number: int) -> str:
             self._clock.say(f"plain {measurement.what.collective}, round {number}: with the files, without them, and the control")
@@ -147,35 +164,27 @@ class Finisher:
             self._clock.keep()
             return reason
 
-        one.gain_rounds, one.gain_problem = run_rounds(measurements, has_time, launch)
-        if one.gain_rounds >= FEWEST_ROUNDS:
-            one.gains = {measurement.what.collective: measurement.gains() for measurement in measurements}
+        one.gain_rounds, one.gain_problem = run_rounds(list(measurements.values()), has_time, launch)
+        return measurements
 
-    def _plain_sizes(self, backend: str, operation: str, measured: dict[Key, Measured]) -> dict[int, float]:
-        """What was measured, in bytes as plain programs count, and what a call takes in ns; each rank's share is a whole element."""
+    def _plain_sizes(self, backend: str, operation: str, ranges: list[dict], measured: dict[Key, Measured]) -> dict[int, float]:
+        """What was measured where the files act, in bytes as plain programs count, and what a call takes in ns; each rank's share is a whole
+        element."""
         ranks = self._request.ranks
         sizes = {}
         for (other, point), each in measured.items():
             size = point.table_bytes(ranks)
             whole = operation in ("allreduce", "broadcast") or size % (4 * ranks) == 0
-            if other == backend and point.operation == operation and each.launches and whole:
+            inside = any(limits["min"] <= size <= limits["max"] for limits in ranges)
+            if other == backend and point.operation == operation and each.launches and whole and inside:
                 sizes[size] = sorted(each.default_ns)[len(each.default_ns) // 2]
         return dict(sorted(sizes.items()))
 
 
-def _is_slower(rule: dict, one: Exported) -> bool:
-    """Whether the plain program is slower at a size of the rule, beyond the interval of enough rounds."""
-    collective = next(plain for in_table, plain in OPERATIONS.values() if in_table == rule["when"]["operation"])
-    sizes = rule["when"]["bytes"]
-    inside = [gain for gain in one.gains.get(collective, []) if sizes["min"] <= gain.bytes <= sizes["max"]]
-    return one.gain_rounds >= _DECIDING_ROUNDS and any(gain.speedup.high < 1 for gain in inside)
-
-
 def reserve_s(operations: int, budget_s: float, startup_s: float) -> float:
-    """Of the budget, for what comes after the measuring: not more than a third. A trial of `verify` is up to three launches, at about
-    six places of a rule; two rules per operation are usual."""
-    verify = operations * 2 * 6 * 3 * startup_s / 2  # most of them are shared by neighbours
-    gain = operations * (FEWEST_ROUNDS + 2) * 3 * (startup_s + _LAUNCH_S)
+    """Of the budget, for what comes after the measuring: not more than a third. Two rules per operation are usual."""
+    verify = operations * 2 * _LAUNCHES_PER_RULE * startup_s
+    gain = operations * (DECIDING_ROUNDS + 1) * 3 * (startup_s + _LAUNCH_S)
     return min(verify + gain, budget_s / 3)
 
 

@@ -72,10 +72,11 @@ class Ratio:
     high: float
 
 
-def ratio(rounds: list[Round], above: str, below: str, size: int) -> Ratio:
-    """Of times at a size, with the 95 % bootstrap interval over the rounds (the same each time it is asked)."""
-    logarithms = [math.log(one[above][size] / one[below][size]) for one in rounds]
-    draw = random.Random(size)
+def ratio(rounds: list[Round], above: str, below: str, *sizes: int) -> Ratio:
+    """Of times at a size, or geometric mean over several, with the 95 % bootstrap interval over the rounds (the same each time it is
+    asked)."""
+    logarithms = [statistics.fmean(math.log(one[above][size] / one[below][size]) for size in sizes) for one in rounds]
+    draw = random.Random(sizes[0])
     drawn = sorted(hodges_lehmann(draw.choices(logarithms, k=len(logarithms))) for _ in range(_RESAMPLES))
     low, high = drawn[int(0.025 * _RESAMPLES)], drawn[int(0.975 * _RESAMPLES)]
     return Ratio(math.exp(hodges_lehmann(logarithms)), math.exp(low), math.exp(high))

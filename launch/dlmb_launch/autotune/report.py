@@ -12,9 +12,10 @@ from dlmb_launch.autotune.before_after import SizeGain
 from dlmb_launch.autotune.elimination import ERROR_RATE, Standing, detectable_gain
 from dlmb_launch.autotune.observations import Key
 from dlmb_launch.autotune.outcome import HELD, NO_TIME, UNSEEN, WRONG, Exported
+from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS
 from dlmb_launch.autotune.plain_program import geometric_mean
 from dlmb_launch.autotune.planning import SEARCH_LAUNCHES
-from dlmb_launch.autotune.points import shown_bytes
+from dlmb_launch.autotune.points import shown_sizes
 from dlmb_launch.autotune.request import Request
 from dlmb_launch.sweep.driver import duration
 
@@ -62,31 +63,30 @@ def _noise(found: Findings) -> list[str]:
 
 def _outcome(one: Exported, found: Findings) -> list[str]:
     name = one.consumer.name
+    lines = _withdrawn(one)
     if not one.folder:
-        return [*_withdrawn(one), f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
+        return [*lines, f"{name}: nothing was shown to be faster than the library's own choice, so nothing is exported"]
     rules = found.rules[name]
     operations = Counter(rule["when"]["operation"] for rule in rules)
-    lines = [f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}"]
-    lines += _withdrawn(one)
+    lines.append(f"{name}: {len(rules)} rules ({', '.join(f'{count} of {operation}' for operation, count in sorted(operations.items()))}) in {one.folder}")
     lines.append(f"{name}: {_VERIFIED.get(one.verified, f'the verification returned {one.verified}')}")
     for collective, gains in one.gains.items():
-        speedups = [gain.speedup.value for gain in gains]
-        slower = [gain for gain in gains if gain.speedup.high < 1]
-        text = f"plain {collective}: {geometric_mean(speedups):.2f} times as fast over {len(gains)} sizes, {min(speedups):.2f} to {max(speedups):.2f}"
-        lines.append(f"{text}; control {geometric_mean([gain.control.value for gain in gains]):.2f}{_slower(slower)}")
-    if not one.gains and one.consumer.library and one.verified != WRONG:
-        reason = one.gain_problem or f"{one.gain_rounds} rounds were made in the time that was left"
-        lines.append(f"{name}: no gain was measured in a plain program: {reason}")
+        kept = [gain for gain in gains if gain.exported]
+        if kept:
+            speedups = [gain.speedup.value for gain in kept]
+            text = f"plain {collective}: {geometric_mean(speedups):.2f} times as fast at the {len(kept)} sizes that the files change"
+            lines.append(f"{text}, {min(speedups):.2f} to {max(speedups):.2f}; control {geometric_mean([gain.control.value for gain in kept]):.2f}")
     return lines
 
 
 def _withdrawn(one: Exported) -> list[str]:
-    rules = [f"{rule['choose']['method']} from {rule['when']['bytes']['min']} to {rule['when']['bytes']['max']} bytes" for rule in one.withdrawn]
-    return [f"{one.consumer.name}: withdrawn, because a plain program is slower with them: {'; '.join(rules)}"] if rules else []
-
-
-def _slower(gains: list[SizeGain]) -> str:
-    return f"; SLOWER at {', '.join(shown_bytes(gain.bytes) for gain in gains)}" if gains else ""
+    if not one.withdrawn:
+        return []
+    name, choices = one.consumer.name, "; ".join(f"{method} at {shown_sizes(sorted(sizes))}" for method, sizes in sorted(one.withdrawn.items()))
+    if one.gain_rounds < DECIDING_ROUNDS:
+        why = one.gain_problem or f"{one.gain_rounds} of {DECIDING_ROUNDS} rounds were made in the time that was left; a larger --budget goes on"
+        return [f"{name}: not exported, because a plain program did not show it: {choices} ({why})"]
+    return [f"{name}: withdrawn, because a plain program is not faster with it: {choices}"]
 
 
 def _open(found: Findings) -> list[str]:
@@ -128,11 +128,11 @@ def _paragraph(lines: list[str]) -> list[str]:
 
 def _gain_table(one: Exported, collective: str, gains: list[SizeGain]) -> list[str]:
     lines = [f"`dlmb_plain_mpi {collective}` for {one.consumer.name}, {one.gain_rounds} rounds. Before / after above 1: the files make it faster.", ""]
-    lines += ["| bytes | before us | after us | before / after | 95 % interval | control |", "|--:|--:|--:|--:|--:|--:|"]
+    lines += ["| bytes | before us | after us | before / after | 95 % interval | control | exported |", "|--:|--:|--:|--:|--:|--:|---|"]
     for gain in gains:
         interval = f"{gain.speedup.low:.2f} to {gain.speedup.high:.2f}"
         times = f"{gain.default_ns / 1000:.2f} | {gain.file_ns / 1000:.2f}"
-        lines.append(f"| {gain.bytes} | {times} | {gain.speedup.value:.2f} | {interval} | {gain.control.value:.2f} |")
+        lines.append(f"| {gain.bytes} | {times} | {gain.speedup.value:.2f} | {interval} | {gain.control.value:.2f} | {'yes' if gain.exported else 'no'} |")
     return [*lines, ""]
 
 
@@ -168,7 +168,7 @@ def _how() -> list[str]:
         f"A method was dropped at a size when it could no longer win; the fastest one is lost with a probability of at most {100 * ERROR_RATE:.0f} % per",
         "size. Where the time was too short for all, the slower half of the methods was set aside after each launch, which has no such bound.",
         "What remained was tested by `dlmb_tune build`: the false discovery rate over all sizes is held at 5 %, and fresh launches, whose",
-        "number does not depend on what they show, have to show each winner again (5 % per size).",
+        "number does not depend on what they show, have to show each winner again (5 % per size). At last a plain program had to be faster.",
     ]
 
 

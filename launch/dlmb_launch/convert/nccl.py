@@ -62,12 +62,6 @@ def ranks_and_nodes(path: Path, line: int, ranks: int, hosts: list[str], given: 
     return found, per_node or given.ranks_per_node or 0
 
 
-def dotted(code: str) -> str:
-    """22809 is 2.28.9, 2708 is 2.7.8."""
-    value = int(code)
-    return f"{value // 10000}.{value // 100 % 100}.{value % 100}" if value >= 10000 else f"{value // 1000}.{value // 100 % 10}.{value % 100}"
-
-
 def memory_of(devices: list[str]) -> str:
     return "rocm" if any(name.startswith(("AMD", "Radeon", "MI", "gfx")) for name in devices) else "cuda"
 

@@ -8,6 +8,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,14 +67,18 @@ class Process:
 
     def wait(self, timeout_s: float, interrupts: Interrupts) -> Outcome:
         end = time.monotonic() + timeout_s
-        while True:
-            try:
-                return Outcome(self._child.wait(_POLL_SECONDS), False, bool(interrupts.received))
-            except subprocess.TimeoutExpired:
-                late = time.monotonic() > end
-            if late or interrupts.received:
-                end_group(self._child.pid)
-                return Outcome(self._child.wait(), late, not late)
+        # Popen.wait() with a time asks again and again, which takes time from what is measured, and sees the end late.
+        watch = threading.Thread(target=self._child.wait, daemon=True)
+        watch.start()
+        late = False
+        while watch.is_alive() and not (late or interrupts.received):
+            watch.join(_POLL_SECONDS)
+            late = time.monotonic() > end
+        if not watch.is_alive():
+            return Outcome(self._child.returncode, False, bool(interrupts.received))
+        end_group(self._child.pid)
+        watch.join()
+        return Outcome(self._child.returncode, late, not late)
 
 
 def end_group(leader: int) -> None:

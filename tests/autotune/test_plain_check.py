@@ -1,0 +1,63 @@
+# Copyright (c) 2026 The DLMB developers
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which part of a rule a plain program bears out, on times that are planted."""
+
+from __future__ import annotations
+
+import random
+import unittest
+from types import SimpleNamespace
+
+from dlmb_launch.autotune.plain_check import DECIDING_ROUNDS, gaining_sizes, narrowed
+
+SIZES = (1024, 2048, 4096, 8192, 16384)
+
+
+def measurement(speedups: dict[int, float], rounds: int = 8, spread: float = 0.02, seed: int = 1) -> SimpleNamespace:
+    """Of a plain program that is so many times as fast with the file."""
+    draw = random.Random(seed)
+    made = [
+        {"default": {size: 1000.0 * draw.lognormvariate(0, spread) for size in speedups}, "file": {size: 1000.0 / gain for size, gain in speedups.items()}}
+        for _ in range(rounds)
+    ]
+    return SimpleNamespace(rounds=lambda: made, what=SimpleNamespace(sizes=tuple(speedups)))
+
+
+def rule(least: int = 725, most: int = 16384, sizes: tuple[int, ...] = SIZES) -> dict:
+    return {"id": "r1", "when": {"operation": "allreduce", "bytes": {"basis": "buffer", "min": least, "max": most}}, "evidence": {"sizes": list(sizes)}}
+
+
+def ranges(rules: list[dict]) -> list[tuple[int, int]]:
+    return [(each["when"]["bytes"]["min"], each["when"]["bytes"]["max"]) for each in rules]
+
+
+class PlainCheck(unittest.TestCase):
+    def test_a_rule_that_gains_everywhere_stays_as_it_is(self) -> None:
+        gaining = gaining_sizes(rule(), measurement(dict.fromkeys(SIZES, 1.2)))
+        self.assertEqual(gaining, list(SIZES))
+        self.assertEqual(narrowed(rule(), gaining), [rule()])
+
+    def test_sizes_that_lose_are_cut_off_and_cut_out(self) -> None:
+        gaining = gaining_sizes(rule(), measurement({1024: 0.9, 2048: 1.3, 4096: 0.9, 8192: 1.3, 16384: 1.3}))
+        self.assertEqual(gaining, [2048, 8192, 16384])
+        parts = narrowed(rule(), gaining)
+        self.assertEqual(ranges(parts), [(2048, 2048), (8192, 16384)])
+        self.assertEqual([each["evidence"]["sizes"] for each in parts], [[2048], [8192, 16384]])
+        self.assertEqual(len({each["id"] for each in parts}), 2)
+
+    def test_what_was_not_measured_there_is_not_kept(self) -> None:
+        gaining = gaining_sizes(rule(), measurement(dict.fromkeys(SIZES[1:], 1.2)))
+        self.assertEqual(ranges(narrowed(rule(), gaining)), [(2048, 16384)])
+        self.assertEqual(narrowed(rule(), gaining_sizes(rule(), None)), [])
+
+    def test_few_rounds_bear_nothing_out(self) -> None:
+        self.assertEqual(gaining_sizes(rule(), measurement(dict.fromkeys(SIZES, 1.5), DECIDING_ROUNDS - 1)), [])
+        self.assertEqual(gaining_sizes(rule(), measurement(dict.fromkeys(SIZES, 1.5), DECIDING_ROUNDS)), list(SIZES))
+
+    def test_a_rule_that_changes_nothing_is_rarely_kept(self) -> None:
+        kept = sum(bool(gaining_sizes(rule(1024, 1024, (1024,)), measurement({1024: 1.0}, seed=seed))) for seed in range(60))
+        self.assertLessEqual(kept, 6)  # 2.5 % of the intervals lie above 1, and few rounds make them short
+
+
+if __name__ == "__main__":
+    unittest.main()
