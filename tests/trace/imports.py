@@ -31,7 +31,7 @@ class Imports(TraceTest):
         done = run("import", *arguments, "-o", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.0", "trace"))
+        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.1", "trace"))
         self.assertEqual([plan["rank"] for plan in document["plans"]], list(range(document["world"]["ranks"])))
         return document
 

@@ -105,6 +105,7 @@ private:
         joined.size = *size;
         if (!identity.empty()) {
             joined.name = std::move(identity);
+            communicators_.join(process, joined.name, *rank, *size);
         }
     }
 
