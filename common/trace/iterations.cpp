@@ -159,7 +159,9 @@ Repetition find_repetition(Trace const& trace) {
             auto const keys = all.of(program);
             found.parts.push_back(longest_repetition(keys, most_comparisons / trace.programs.size()));
             int const times = times_of(keys, found.parts.back());
-            if (times == 0 || (found.times != 0 && times != found.times)) {
+            // Calls of one kind with different sizes are no iterations of one call.
+            bool const one_call = !with_sizes && found.parts.back().length == 1;
+            if (times == 0 || one_call || (found.times != 0 && times != found.times)) {
                 found.times = 0;
                 break;
             }
