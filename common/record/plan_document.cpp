@@ -116,7 +116,7 @@ private:
     Plan const& plan_;
 };
 
-void add_step(Text& text, Plan const& plan, std::size_t id) {
+void add_step(Text& text, Plan const& plan, std::size_t id, PlanHeader const& header) {
     Step const& step = plan.steps[id];
     fmt::format_to(std::back_inserter(text), R"({{"id":{},"operation":"{}","label":{})", id, name_of(step.operation),
                    compact(step.label));
@@ -125,14 +125,17 @@ void add_step(Text& text, Plan const& plan, std::size_t id) {
         fmt::format_to(std::back_inserter(text), R"(,"microbatch":{})", step.microbatch);
     }
     std::visit(OperationWriter(text, plan), step.operation);
+    if (auto const times = header.recorded ? header.recorded(plan.me, static_cast<StepId>(id)) : std::nullopt) {
+        fmt::format_to(std::back_inserter(text), R"(,"recorded_ns":[{},{}])", times->first, times->second);
+    }
     text.push_back('}');
 }
 
-void add_plan(Text& text, Plan const& plan) {
+void add_plan(Text& text, Plan const& plan, PlanHeader const& header) {
     fmt::format_to(std::back_inserter(text), "\n{{\"rank\":{},\"steps\":[", plan.me);
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
         add(text, id == 0 ? "" : ",");
-        add_step(text, plan, id);
+        add_step(text, plan, id, header);
     }
     add(text, "]}");
 }
@@ -154,7 +157,7 @@ void write_plan_document(PlanHeader const& header, PlanSource const& plans, Text
     plans.each([&](Plan const& plan) {
         Text text;
         add(text, std::exchange(first, false) ? "" : ",");
-        add_plan(text, plan);
+        add_plan(text, plan, header);
         sink({text.data(), text.size()});
     });
     sink("]\n}\n");

@@ -9,12 +9,15 @@
 #include "common/plan/plan_source.hpp"
 #include "common/plan/world.hpp"
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace dlmb::record {
 
-inline constexpr char const* plan_schema = "dlmb.plan/1.0";
+inline constexpr char const* plan_schema = "dlmb.plan/1.1";
 
 struct PlanHeader {
     std::string pattern;
@@ -23,6 +26,8 @@ struct PlanHeader {
     WorldShape world;
     Draw draw;
     std::map<std::string, double> statistics;
+    /// When a step of a rank began and how long it took in the run that the plans were made of; may be empty.
+    std::function<std::optional<std::pair<Nanoseconds, Nanoseconds>>(Rank, StepId)> recorded = nullptr;
 };
 
 /// One line per plan, so that the text can also be read by eye and compared by line. Written plan by plan.

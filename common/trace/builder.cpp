@@ -106,7 +106,7 @@ Trace Builder::finish() {
                     fmt::format("the trace does not say which ranks group '{}' of {} has", group.name, group.size));
             }
             if (group.size == 0) {
-                incomplete(fmt::format("the trace does not say how many ranks a {} has: give --assume ranks=N",
+                incomplete(fmt::format("the trace does not say how many ranks take part in {}: give --assume ranks=N",
                                        name_of(operation.kind)));
             }
         }

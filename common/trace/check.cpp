@@ -22,6 +22,22 @@ bool is_collective(OperationKind kind) {
     return kind != OperationKind::send && kind != OperationKind::recv && kind != OperationKind::compute;
 }
 
+/// What has one size on all ranks; 0: nothing of the kind.
+Bytes vector_of(TraceOperation const& operation) {
+    switch (operation.kind) {
+    case OperationKind::all_reduce:
+    case OperationKind::reduce:
+    case OperationKind::reduce_scatter:
+        return operation.sent;
+    case OperationKind::all_gather:
+        return operation.received;
+    case OperationKind::broadcast:
+        return std::max(operation.sent, operation.received);
+    default:
+        return 0;
+    }
+}
+
 class Checker {
 public:
     explicit Checker(Trace const& trace) : trace_(trace) {
@@ -103,10 +119,13 @@ private:
                            name_of(calls[call]->kind), rank, name_of(first[call]->kind), members.front());
                     return;
                 }
-                bool const same_everywhere = first[call]->kind == OperationKind::all_reduce;
-                if (same_everywhere && calls[call]->sent != first[call]->sent) {
-                    report("allreduce {} of group {} has {} bytes on rank {}, {} on rank {}", call, name,
-                           calls[call]->sent, rank, first[call]->sent, members.front());
+                if (vector_of(*calls[call]) != vector_of(*first[call])) {
+                    report("{} {} of group {} has {} bytes on rank {}, {} on rank {}", name_of(calls[call]->kind), call,
+                           name, vector_of(*calls[call]), rank, vector_of(*first[call]), members.front());
+                }
+                if (calls[call]->root != first[call]->root) {
+                    report("{} {} of group {} has root {} on rank {}, {} on rank {}", name_of(calls[call]->kind), call,
+                           name, calls[call]->root.value_or(-1), rank, first[call]->root.value_or(-1), members.front());
                 }
             }
         }

@@ -111,6 +111,7 @@ public:
     Pauses(RankProgram const& program, std::optional<int> iteration) : program_(program) {
         if (iteration && static_cast<std::size_t>(*iteration) < program.iterations_us.size()) {
             std::tie(busy_until_us_, end_us_) = program.iterations_us[static_cast<std::size_t>(*iteration)];
+            begin_us_ = busy_until_us_;
         }
     }
 
@@ -124,9 +125,16 @@ public:
             return 0;
         }
         double const pause_us = busy_until_us_ ? *operation.start_us - *busy_until_us_ : 0;
+        begin_us_ = begin_us_.value_or(*operation.start_us);
         busy_until_us_ = std::max(busy_until_us_.value_or(0), *operation.start_us + *operation.duration_us);
         timed_ = true;
         return in_ns(pause_us);
+    }
+    /// Of an operation, from the begin of the iteration or of the first operation.
+    [[nodiscard]] std::optional<std::pair<Nanoseconds, Nanoseconds>> recorded(TraceOperation const& operation) const {
+        bool const told = begin_us_ && operation.start_us && operation.duration_us && operation.repeat == 1;
+        return told ? std::optional(std::pair(in_ns(*operation.start_us - *begin_us_), in_ns(*operation.duration_us)))
+                    : std::nullopt;
     }
     [[nodiscard]] Nanoseconds behind_last() const {
         if (program_.computed_after_us) {
@@ -143,6 +151,7 @@ private:
     }
 
     RankProgram const& program_;
+    std::optional<double> begin_us_;
     std::optional<double> busy_until_us_;
     std::optional<double> end_us_;
     std::size_t operations_ = 0;
@@ -164,15 +173,21 @@ public:
             if (request_.iteration && operation.iteration != request_.iteration) {
                 continue;
             }
-            compute(pauses_.before(operation));
+            Nanoseconds const pause_ns = pauses_.before(operation);
+            auto const recorded = pauses_.recorded(operation);
+            compute(pause_ns, recorded ? std::optional(recorded->first - pause_ns) : std::nullopt);
             for (std::uint64_t call = 0; call < operation.repeat; ++call) {
                 if (++steps_ > most_steps) {
                     throw UsageError(fmt::format("rank {} has more than {} calls", rank_, most_steps));
                 }
                 add(operation);
+                recorded_.push_back(recorded);
             }
         }
-        compute(pauses_.behind_last());
+        compute(pauses_.behind_last(), std::nullopt);
+        if (request_.recorded != nullptr) {
+            request_.recorded->at(static_cast<std::size_t>(rank_)) = std::move(recorded_);
+        }
         return std::move(plan_).finish();
     }
 
@@ -181,10 +196,11 @@ private:
         throw UsageError(fmt::format("rank {}: step {} ({}): {}", rank_, steps_ - 1, name_of(operation.kind), why));
     }
 
-    void compute(Nanoseconds time_ns) {
+    void compute(Nanoseconds time_ns, std::optional<Nanoseconds> begin_ns) {
         if (time_ns <= 0) {
             return;
         }
+        recorded_.push_back(begin_ns ? std::optional(std::pair(*begin_ns, time_ns)) : std::nullopt);
         std::vector<StepId> after = last_;
         if (request_.computes_behind_receives) {
             after.insert(after.end(), received_.begin(), received_.end());
@@ -310,59 +326,14 @@ private:
     StepLabels::Counts counts_;
     std::string label_;
     PlanBuilder plan_;
+    RecordedTimes recorded_;  // by step
     std::uint64_t steps_ = 0;
     std::vector<StepId> last_;
     std::vector<StepId> in_flight_;
     std::vector<StepId> received_;  // of these, which no computation has waited for
 };
 
-/// Gives the operations to iterations that are alike in kinds, groups and peers; what is too much comes before them.
-void repeat(RankProgram& program, int iterations) {
-    auto& operations = program.operations;
-    std::size_t const length = operations.size() / static_cast<std::size_t>(iterations);
-    if (length == 0) {
-        throw UsageError(fmt::format("--assume iterations={}: rank {} has {} operations", iterations,
-                                     program.ranks.front(), operations.size()));
-    }
-    std::size_t const first = operations.size() - length * static_cast<std::size_t>(iterations);
-    for (std::size_t place = first; place < operations.size(); ++place) {
-        TraceOperation& operation = operations[place];
-        std::size_t const iteration = (place - first) / length;
-        operation.iteration = static_cast<int>(iteration);
-        if (iteration == 0) {
-            continue;
-        }
-        TraceOperation const& before = operations[place - length];
-        if (std::tie(operation.kind, operation.group, operation.peer) !=
-            std::tie(before.kind, before.group, before.peer)) {
-            throw UsageError(fmt::format(
-                "--assume iterations={}: rank {} does not repeat its last {} operations so often: number {} is {}, "
-                "number {} is {}",
-                iterations, program.ranks.front(), length * static_cast<std::size_t>(iterations), place,
-                name_of(operation.kind), place - length, name_of(before.kind)));
-        }
-    }
-    program.iterations_us.clear();
-}
-
 }  // namespace
-
-int find_iterations(Trace& trace, std::optional<int> assumed) {
-    int found = 0;
-    for (RankProgram& program : trace.programs) {
-        int mine = static_cast<int>(program.iterations_us.size());
-        if (assumed) {
-            mine = *assumed;
-            repeat(program, mine);
-        }
-        if (&program != &trace.programs.front() && mine != found) {
-            throw UsageError(fmt::format("rank {} has {} iterations, rank {} has {}; record the same on all ranks",
-                                         program.ranks.front(), mine, trace.programs.front().ranks.front(), found));
-        }
-        found = mine;
-    }
-    return found;
-}
 
 PlanSource plans_of(Trace const& trace, PlanRequest const& request) {
     if (!trace.requests.empty()) {

@@ -9,6 +9,8 @@
 #include "common/trace/trace.hpp"
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace dlmb::trace {
 
@@ -18,17 +20,17 @@ struct PlanAssumptions {
     std::optional<int> iterations;  // how often each rank repeats its operations
 };
 
+/// When each step of a plan began and how long it took in the run, from the begin of the iteration on the rank's own
+/// clock; nothing where the trace does not say it.
+using RecordedTimes = std::vector<std::optional<std::pair<Nanoseconds, Nanoseconds>>>;
+
 /// What the plans are of.
 struct PlanRequest {
     PlanAssumptions assumptions = {};
-    std::optional<int> iteration = std::nullopt;  // of the trace; none: all that is in it
-    bool computes_behind_receives = true;         // false: a computation waits for no message
+    std::optional<int> iteration = std::nullopt;     // of the trace; none: all that is in it
+    bool computes_behind_receives = true;            // false: a computation waits for no message
+    std::vector<RecordedTimes>* recorded = nullptr;  // by rank; filled in when the plan of the rank is made
 };
-
-/// How many iterations the trace has, the same on all ranks: those that it marks, or those that are assumed. 0: it
-/// marks none. With `assumed` iterations each operation is given to one; those before the first are given to none.
-/// Throws UsageError where ranks differ, or do not repeat their operations so often.
-[[nodiscard]] int find_iterations(Trace& trace, std::optional<int> assumed);
 
 /// Throws UsageError for a trace that is not complete, or that has something which a plan does not have; the message
 /// says what. Each step waits for the one before; sends and receives that follow each other are in flight together.

@@ -3,6 +3,7 @@
 #include "common/trace/summary.hpp"
 
 #include "common/base/error.hpp"
+#include "common/trace/iterations.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,27 +31,31 @@ struct OperationRow {
     std::uint64_t count = 0;
     double bytes = 0;
     double us = 0;
-    std::uint64_t timed = 0;
+    double bus_bytes = 0;  // of calls with times
     Bytes least = most_bytes;
     Bytes most = 0;
     std::map<Rank, double> by_rank;
 };
 
-/// Bytes on the wire per byte of payload that is sent, of which nccl-tests makes the bus bandwidth (its
-/// PERFORMANCE.md): of an allreduce 2(n-1)/n of the vector, of an allgather n-1 shares, of the others (n-1)/n of what
-/// is sent.
-double bus_factor(OperationKind kind, int ranks) {
+/// Of what nccl-tests makes the bus bandwidth of a call (its PERFORMANCE.md): of an allreduce 2(n-1)/n of the vector,
+/// of what is gathered or scattered n-1 shares, of an exchange (n-1)/n of what is sent, of the others the vector.
+double bus_bytes(TraceOperation const& operation, int ranks) {
     double const n = std::max(ranks, 1);
-    switch (kind) {
+    auto const sent = static_cast<double>(operation.sent);
+    auto const received = static_cast<double>(operation.received);
+    switch (operation.kind) {
     case OperationKind::all_reduce:
-        return 2 * (n - 1) / n;
+        return 2 * (n - 1) / n * sent;
     case OperationKind::all_gather:
-        return n - 1;
+    case OperationKind::gather:
+        return (n - 1) * sent;
+    case OperationKind::scatter:
+        return (n - 1) * received;
     case OperationKind::reduce_scatter:
     case OperationKind::exchange:
-        return (n - 1) / n;
+        return (n - 1) / n * sent;
     default:
-        return 1;
+        return std::max(sent, received);
     }
 }
 
@@ -191,15 +196,19 @@ std::string summary_text(Trace const& trace) {
             row.least = std::min(row.least, sending < program.ranks.size() ? 0 : operation.sent);
             row.most = std::max(row.most, sending > 0 ? operation.sent : 0);
             if (operation.duration_us) {
-                double const us = *operation.duration_us * static_cast<double>(operation.repeat * program.ranks.size());
-                row.us += us;
-                row.timed += operation.repeat * program.ranks.size();
-                all_us += us;
+                auto const calls = static_cast<double>(operation.repeat * program.ranks.size());
+                row.us += *operation.duration_us * calls;
+                row.bus_bytes += bus_bytes(operation, trace.groups.at(operation.group).size) * calls;
+                all_us += *operation.duration_us * calls;
             }
         }
     }
     std::string text = fmt::format("format {}, {} rank{}{}\n", trace.format, trace.ranks, trace.ranks == 1 ? "" : "s",
                                    trace.iterations > 0 ? fmt::format(", {} iterations marked", trace.iterations) : "");
+    if (Repetition const repetition = trace.iterations == 0 ? find_repetition(trace) : Repetition();
+        repetition.times > 0) {
+        text += fmt::format("no iterations marked; {}\n", repetition.text);
+    }
     text += trace.complete() ? "complete\n" : "not complete:\n";
     for (std::string const& reason : trace.why_not) {
         text += fmt::format("  {}\n", one_line(reason));
@@ -213,30 +222,20 @@ std::string summary_text(Trace const& trace) {
             most = std::max(most, bytes);
         }
         double const mean = row.by_rank.empty() ? 0 : row.bytes / static_cast<double>(row.by_rank.size());
-        // All calls of the row have times, or the bytes would be those of others, too.
-        bool const timed = row.timed == row.count && row.us > 0;
         constexpr double bytes_per_us_of_gb = 1000;
         constexpr double percent = 100;
-        text +=
-            fmt::format("{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
-                        size == 0 ? "?" : std::to_string(size), dtype, row.count,
-                        human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least),
-                        human_bytes(row.most), mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
-                        row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
-                        timed && row.bytes > 0
-                            ? fmt::format("{:.2f}", row.bytes * bus_factor(kind, size) / row.us / bytes_per_us_of_gb)
-                            : "-");
+        text += fmt::format(
+            "{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
+            size == 0 ? "?" : std::to_string(size), dtype, row.count,
+            human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least), human_bytes(row.most),
+            mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
+            row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
+            row.us > 0 && row.bus_bytes > 0 ? fmt::format("{:.2f}", row.bus_bytes / row.us / bytes_per_us_of_gb) : "-");
     }
     add_histogram(text, trace);
-    bool const any_left_out =
-        std::any_of(trace.left_out.begin(), trace.left_out.end(), [](auto const& each) { return each.second > 0; });
-    if (any_left_out) {
-        text += "\nleft out\n";
-    }
+    text += trace.left_out.empty() ? "" : "\nleft out\n";
     for (auto const& [what, times] : trace.left_out) {
-        if (times > 0) {
-            text += fmt::format("  {} ({})\n", one_line(what), times);
-        }
+        text += times > 0 ? fmt::format("  {} ({})\n", one_line(what), times) : fmt::format("  {}\n", one_line(what));
     }
     return text;
 }

@@ -36,6 +36,12 @@ class SimulationTest(unittest.TestCase):
         whole = 2_000_000 + TRANSFER_NS
         self.assertEqual(set(chart.ends.values()), {f"bubble {1 - 1_000_000 / whole:.0%}"})
 
+    def test_recorded_times_have_a_lane_beside_the_simulated_ones(self) -> None:
+        document = plan_document()
+        document["plans"][0]["steps"][1]["recorded_ns"] = [500_000, 250_000]
+        chart = timeline.plots({"p": document}, Machine(5, 10), LIMITS)[0].charts[0]
+        row = chart.rows.index("rank 0 recorded")
+        self.assertEqual([(span.start, span.length) for span in chart.spans if span.row == row], [(0.5, 0.25)])  # ms
 
     def test_a_lane_in_which_nothing_is_to_be_seen_is_left_out(self) -> None:
         document = plan_document()

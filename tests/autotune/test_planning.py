@@ -143,7 +143,10 @@ class Workload(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             plan = Path(folder) / "plan.json"
             plan.write_text(json.dumps({"schema": "dlmb.plan/1.0", "world": {"ranks": 4}, "plans": [{"rank": 0, "steps": steps}]}), encoding="utf-8")
-            return workload.use_of(str(plan), ranks, Path(folder))
+            use = workload.use_of(str(plan), ranks, Path(folder))
+            (Path(folder) / "other.json").write_bytes(plan.read_bytes())
+            self.assertEqual(workload.use_of(folder, ranks, Path(folder)), use)  # the mean over the iterations in a folder
+            return use
 
     def step(self, operation: str, size: int, group: int = 4, **more) -> dict:
         return {"operation": operation, "bytes": size, "group": list(range(group)), **more}

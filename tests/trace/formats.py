@@ -70,6 +70,31 @@ class Formats(TraceTest):
         self.assertEqual(self.entries(summary), [(0, "allreduce", 32, "fp16", 1, 16)])
         self.assertFalse(any("cut off" in reason for reason in summary["why_not"]), summary["why_not"])
 
+    def test_the_argument_rank_is_a_root_a_peer_or_the_caller(self):
+        # Without distributedInfo, and first in calls whose "Rank" is not the caller's: c10d passes the root and the peer there.
+        names = "ab"
+        calls = [[("broadcast", 8, 8, "Float", {"Rank": 1}), ("recv" if rank else "send", 4, 4, "Float8_e8m0fnu", {"Rank": 1 - rank}), ("allreduce", 2, 2, "Half", {"Rank": rank})]
+                 for rank in (0, 1)]
+        files = []
+        for rank in (0, 1):
+            profile = json.loads(kineto(rank, 2, calls[rank]))
+            del profile["distributedInfo"]
+            files.append(self.file(f"{names[rank]}.json", json.dumps(profile)))
+        summary = self.summary(*files)
+        self.assertTrue(summary["complete"], summary["why_not"])
+        self.assertEqual(self.entries(summary), [
+            (0, "send", 2, "fp8e8m0", 1, 4), (0, "allreduce", 2, "fp16", 1, 4), (0, "broadcast", 2, "fp32", 1, 0),
+            (1, "recv", 2, "fp8e8m0", 1, 0), (1, "allreduce", 2, "fp16", 1, 4), (1, "broadcast", 2, "fp32", 1, 32)])
+        # Older versions pass the caller in all calls, so the root is not known.
+        files = [self.file(f"{rank}.json", kineto(rank, 2, [("broadcast", 8, 8, "Float", {"Rank": rank})])) for rank in (0, 1)]
+        self.assertEqual([entry[-1] for entry in self.entries(self.summary(*files))], [32, 32])
+
+    def test_ranks_that_tell_different_sizes_are_not_complete(self):
+        for name, sizes, more, reason in (("all_gather", ((8, 16), (9, 18)), {}, "allgather 0 of group 0 has 72 bytes on rank 1, 64 on rank 0"),
+                                          ("all_to_allv", ((8, 8), (8, 8)), {"In split size": "[8]"}, "1 split sizes for 2 ranks")):
+            files = [self.file(f"{rank}.json", kineto(rank, 2, [(name, *sizes[rank], "Float", more)])) for rank in (0, 1)]
+            self.assertTrue(any(reason in each for each in self.summary(*files)["why_not"]), name)
+
     def execution_trace(self, rank, new):
         tensor = [1, 2, 0, 6, 4, "cuda:0"]
         splits = ([2, 4], [2, 4]) if rank == 0 else ([4, 2], [4, 2])
@@ -171,6 +196,35 @@ class Formats(TraceTest):
         del lines[1]
         lost = self.summary(self.file("lost.jsonl", "\n".join(map(json.dumps, lines))))
         self.assertTrue(any("records were lost" in reason for reason in lost["why_not"]), lost["why_not"])
+
+    def test_inspector_has_messages_and_markers_from_version_4_1_on(self):
+        def call(prefix, name, number, size, start, **more):
+            return {f"{prefix}_perf": {prefix: name, f"{prefix}_sn": number, f"{prefix}_msg_size_bytes": size, "event_trace_ts": {f"{prefix}_start_ts": start}, **more}}
+        files = []
+        for rank in (0, 1):
+            marker = {"header": {"id": "0x7", "rank": rank, "n_ranks": 2}, "metadata": {**INSPECTOR["metadata"], "inspector_output_format_version": "v4.3", "pid": rank},
+                      "dump_stats": {"coll_dropped_since_last_dump": 0}}
+            records_ = [marker, call("coll", "AllReduce", 1, 8, 100), call("coll", "AllGather", 2, 8, 300), call("p2p", "Recv" if rank else "Send", 1, 5, 200, p2p_peer=1 - rank)]
+            files.append(self.file(f"{rank}.log", "\n".join(map(json.dumps, records_))))
+        summary = self.summary(*files)
+        self.assertEqual(self.entries(summary)[:3], [(0, "send", 2, "byte", 1, 5), (0, "allreduce", 2, "byte", 1, 8), (0, "allgather", 2, "byte", 1, 8)])
+        self.assertTrue(summary["complete"], summary["why_not"])
+        steps = json.loads(run("import", *files, "-o", "-").stdout)["plans"][0]["steps"]
+        self.assertEqual([step["operation"] for step in steps], ["allreduce", "send", "allgather"])  # by time, not by place
+        dropped = self.file("1.log", files[1].read_text().replace("last_dump\": 0", "last_dump\": 7"))
+        self.assertTrue(any("is 7: records were lost" in reason for reason in self.summary(files[0], dropped)["why_not"]))
+
+    def test_nccl_logs_tell_parts_of_communicators_apart(self):
+        def log(rank, split, at=""):
+            say = lambda text: f"node:{100 + rank}:{100 + rank} [{rank % 2}] {at}NCCL INFO {text}\n"
+            call = "opCount 0 sendbuff 0x1 recvbuff 0x2 count 10 datatype 7 op 0 root 0"
+            return (say(f"ncclCommInitRank comm 0xa{rank} rank {rank} nranks 4 cudaDev 0 commId 0x9 - Init COMPLETE")
+                    + say(f"ncclCommSplit comm 0xb{rank} rank {rank // 2} nranks 2 cudaDev 0 {split} - Init COMPLETE")
+                    + say(f"AllReduce: {call} comm 0xb{rank} [nranks=2] stream 0x1"))
+        parts = self.summary(self.file("s.log", "".join(log(rank, f"parent 0xa{rank} splitCount 1 color {rank % 2} key 0", f"15585450031742{rank} ") for rank in range(4))))
+        self.assertTrue(parts["complete"], parts["why_not"])
+        unnamed = self.summary(self.file("u.log", "".join(log(rank, "") for rank in range(4))))
+        self.assertTrue(any("does not say which ranks group" in reason for reason in unnamed["why_not"]), unnamed["why_not"])
 
     def test_nccl_logs_name_ranks_by_the_start_of_communicators(self):
         text = ""

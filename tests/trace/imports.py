@@ -31,7 +31,7 @@ class Imports(TraceTest):
         done = run("import", *arguments, "-o", "-")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.0", "trace"))
+        self.assertEqual((document["schema"], document["pattern"]), ("dlmb.plan/1.1", "trace"))
         self.assertEqual([plan["rank"] for plan in document["plans"]], list(range(document["world"]["ranks"])))
         return document
 
@@ -78,6 +78,32 @@ class Imports(TraceTest):
         for plan in document["plans"]:
             self.assertEqual([step["after"] for step in plan["steps"]], [[], []])
         self.same_bytes(self.file("a.goal", GOAL))
+
+    def test_a_sequence_that_all_ranks_repeat_becomes_iterations_and_is_told(self):
+        def entries(rank, sizes):
+            call = {"dtype": "float", "world_size": 2, "pg_id": 0}
+            yield {"comms": "broadcast", "in_msg_size": 9, "out_msg_size": 9, "root": 0, **call}
+            for size in sizes:  # each rank sends `size` elements to rank 0 and one more to rank 1
+                yield {"comms": "all_to_allv", "in_msg_size": 2 * size + 1, "out_msg_size": 2 * (size + rank), "in_split": [size, size + 1],
+                       "out_split": [size + rank] * 2, **call}
+                yield {"comms": "all_reduce", "in_msg_size": 5, "out_msg_size": 5, **call}
+            yield {"comms": "barrier", **call}
+        for sizes, text in (((1, 4, 7), "3 repetitions of 2 operations (rank 0, sizes differ), 4 outside of them"),
+                            ((4, 4, 4), "3 repetitions of 2 operations (rank 0, of the same sizes), 4 outside of them")):
+            files = [self.file(f"{rank}.json", json.dumps(list(entries(rank, sizes)))) for rank in (0, 1)]
+            done = run("import", *files, "-o", f"{self.folder}/plans/")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(text, done.stderr)
+            self.assertIn(text, run("summary", *files).stdout)
+            plans = [json.loads(path.read_text()) for path in sorted((self.folder / "plans").iterdir())]
+            self.assertEqual([sum(block["bytes"] for block in plan["plans"][0]["steps"][0]["send"]) for plan in plans], [4 * (2 * size + 1) for size in sizes])
+            self.assertEqual({plan["parameters"]["iterations"] for plan in plans}, {"repetition"})
+        self.assertNotIn("repetitions", run("summary", self.file("m.txt", "1 2\n3 0\n")).stdout)
+
+    def test_plans_keep_when_steps_ran(self):
+        files = [self.file(f"{rank}.json", kineto(rank, 2, [("allreduce", 8, 8, "Float", {}), ("allreduce", 8, 8, "Float", {})])) for rank in (0, 1)]
+        steps = self.plans(*files)["plans"][0]["steps"]
+        self.assertEqual([step["recorded_ns"] for step in steps], [[0, 5000], [1000, 5000]])  # kernels at 3 and 4 us, 5 us each
 
     def test_what_does_not_fit_together_is_refused(self):
         self.refused_import([self.file("b.goal", GOAL.replace("recv 10b", "recv 11b"))], "not complete", "sends 10 bytes")

@@ -101,7 +101,7 @@ class Replays(TraceTest):
         packed.write_bytes(gzip.compress(good.encode()))
         self.assertTrue(self.replay(packed, "--ranks", "2", "--backend", "in_process"))
         for name, old, new, text in [
-                ("cut", good, good[:700], "cut off"), ("schema", "dlmb.plan/1.0", "dlmb.plan/2.0", "dlmb.plan/1.x is read"), ("kind", '"allreduce"', '"allreduse"', "allreduce"),
+                ("cut", good, good[:700], "cut off"), ("schema", "dlmb.plan/1.1", "dlmb.plan/2.0", "dlmb.plan/1.x is read"), ("kind", '"allreduce"', '"allreduse"', "allreduce"),
                 ("bytes", '"bytes":2000', '"bytes":-1', "plans[0].steps["), ("large", '"bytes":2000', '"bytes":9223372036854775808', "2^63 - 1"),
                 ("odd", '"bytes":2000', '"bytes":2001', "whole number of bf16"), ("later", '"after":[0]', '"after":[9]', "not an earlier one"), ("stranger", '"group":[0,1]', '"group":[0,7]', "rank"),
                 ("order", '"rank":1', '"rank":3', "order of ranks"), ("unequal", '"bytes":2000,"element":"bf16"', '"bytes":4000,"element":"bf16"', "do not fit together"),

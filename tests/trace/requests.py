@@ -36,6 +36,15 @@ class Requests(TraceTest):
         # Gaps of 0.25, 0 and 4 s: mean 1.41667, standard deviation 1.82954.
         self.assertAlmostEqual(told["gap_variation"], 1.29144, places=4)
 
+    def test_tables_of_azure_and_burstgpt(self):
+        azure = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 23:59:59.5000000,374,44\n2023-11-17T00:00:01+00:00,396,110\n"
+        burst = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\r\n5,GPT-4,374,44,418,API log\r\n6.5,GPT-4,396,110,506,API log\r\n"
+        for table in (azure, burst):
+            told = self.told(requests=table)
+            self.assertEqual((told["requests"], told["duration_s"], told["input_tokens"]["mean"], told["output_tokens"]["mean"]), (2, 1.5, 385, 77))
+        for table, text in ((azure.replace("396", "-1"), "line 3"), (azure.replace("-17T", "-15T"), "sort them"), (burst.replace("6.5", "nan"), "line 3")):
+            self.refused([self.file("r.csv", table)], text)
+
     def test_the_size_of_a_block_is_told_only_where_one_fits(self):
         # 9 tokens in 3 blocks: 3 or 4 each.
         self.assertIsNone(self.told(requests=lines(REQUESTS[:1]))["blocks"]["block_tokens"])

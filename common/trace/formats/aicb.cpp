@@ -44,6 +44,7 @@ struct Section {
     std::vector<std::string> groups;  // of each operation, "tp_group"
     std::vector<int> sizes;
     std::vector<std::string> directions;  // of each operation; "send_next"
+    int iterations = 0;                   // that have ended
 };
 
 class AicbReader : public Reader {
@@ -66,7 +67,7 @@ public:
             } else if (line.starts_with("comm_type,")) {
                 header = line;
                 columns = split(header, ",");
-                sections.push_back({std::exchange(ranks, {}), {}, {}, {}, {}});
+                sections.push_back({std::exchange(ranks, {}), {}, {}, {}, {}, 0});
             } else if (columns.empty()) {
                 input.refuse("the header comm_type,... is missing");
             } else {
@@ -144,7 +145,7 @@ private:
         }
         type.remove_prefix(std::string_view("CommType.").size());
         if (type == "epoch_end") {
-            ++iterations_;
+            ++section.iterations;
             return;
         }
         auto const kind = operation_named(type);
@@ -159,6 +160,7 @@ private:
         operation.kind = *kind;
         operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
         operation.label = row["stage"];
+        operation.iteration = section.iterations;
         constexpr std::uint64_t most_bytes = ~std::uint64_t{0} >> 1U;
         Bytes const bytes =
             *kind == OperationKind::barrier ? 0 : number(input, "msg_size", row["msg_size"], most_bytes);
@@ -226,9 +228,9 @@ private:
         }
         builder_.world_of(world);
         Trace& trace = builder_.trace();
-        trace.iterations = std::max(trace.iterations, iterations_);
         for (std::size_t stage = 0; stage < sections.size(); ++stage) {
             Section& section = sections[stage];
+            trace.iterations = std::max(trace.iterations, section.iterations);
             if (section.ranks.empty() && sections.size() > 1) {
                 input.refuse(
                     "a section of several does not say of which ranks it is; the line [ pp_stage0: [rank0, ...] ] "
@@ -240,6 +242,9 @@ private:
             RankProgram program{section.ranks.empty() ? std::exchange(all_, {}) : section.ranks, {}};
             for (std::size_t place = 0; place < section.operations.size(); ++place) {
                 TraceOperation& operation = section.operations[place];
+                if (operation.iteration == section.iterations) {  // behind the last end
+                    operation.iteration.reset();
+                }
                 operation.group = builder_.group(group_of(section.groups[place], section.sizes[place], sizes, world));
                 if (finish_operation(input, section, place, stage, sections.size(),
                                      trace.groups[operation.group].size)) {
@@ -303,7 +308,6 @@ private:
     }
 
     Builder& builder_;
-    int iterations_ = 0;
     std::vector<Rank> all_;
 };
 

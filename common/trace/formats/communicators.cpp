@@ -10,10 +10,28 @@
 
 namespace dlmb::trace {
 
+TraceOperation nccl_operation(Input const& input, std::string_view where, OperationKind kind, Dtype dtype, Bytes bytes,
+                              Bytes ranks) {
+    bool const exchanges = kind == OperationKind::exchange;
+    bool const scatters = kind == OperationKind::reduce_scatter || kind == OperationKind::scatter || exchanges;
+    bool const gathers = kind == OperationKind::all_gather || kind == OperationKind::gather || exchanges;
+    TraceOperation operation;
+    operation.kind = kind;
+    operation.dtype = std::move(dtype);
+    operation.sent = kind == OperationKind::recv ? 0 : product(input, where, bytes, scatters ? ranks : 1);
+    operation.received = kind == OperationKind::send ? 0 : product(input, where, bytes, gathers ? ranks : 1);
+    if (exchanges) {
+        operation.send_split.assign(ranks, bytes);
+        operation.recv_split = operation.send_split;
+    }
+    return operation;
+}
+
 void Communicators::join(std::string const& process, std::string const& name, int rank, int size) {
     Communicator& communicator = communicators_[name];
     communicator.size = size;
-    communicator.processes[rank] = process;
+    auto const [place, added] = communicator.processes.emplace(rank, process);
+    communicator.has_namesake = communicator.has_namesake || (!added && place->second != process);
     processes_[process].ranks[name] = rank;
 }
 
@@ -41,7 +59,8 @@ void Communicators::finish(Builder& builder, std::string const& file) {
     std::map<std::string, TraceGroupId> groups;
     for (auto const& [name, communicator] : communicators_) {
         TraceGroup group{communicator.size == world ? "" : name, communicator.size, {}, 0};
-        bool const all_known = static_cast<int>(communicator.processes.size()) == communicator.size;
+        bool const all_known =
+            static_cast<int>(communicator.processes.size()) == communicator.size && !communicator.has_namesake;
         if (all_known && communicator.size != world) {
             for (auto const& [rank, process] : communicator.processes) {
                 group.members.push_back(world_ranks[process]);
@@ -51,6 +70,14 @@ void Communicators::finish(Builder& builder, std::string const& file) {
     }
     for (auto& [process, known] : processes_) {
         RankProgram program{{world_ranks[process]}, {}};
+        // Records of several communicators are written one communicator after the other.
+        bool const timed = std::all_of(known.calls.begin(), known.calls.end(),
+                                       [](auto const& call) { return call.second.start_us.has_value(); });
+        if (timed) {
+            std::stable_sort(known.calls.begin(), known.calls.end(), [](auto const& one, auto const& other) {
+                return *one.second.start_us < *other.second.start_us;
+            });
+        }
         for (auto& [name, operation] : known.calls) {
             operation.group = groups[name];
             if (operation.peer) {

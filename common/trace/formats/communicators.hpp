@@ -14,6 +14,11 @@
 
 namespace dlmb::trace {
 
+/// A call of NCCL's of which `bytes` is count times size: of what is gathered or scattered that is one rank's share.
+/// Of a send or receive the peer is left to fill in.
+[[nodiscard]] TraceOperation nccl_operation(Input const& input, std::string_view where, OperationKind kind, Dtype dtype,
+                                            Bytes bytes, Bytes ranks);
+
 class Communicators {
 public:
     /// `process` is rank `rank` of `size` in the communicator that all its members call `name`.
@@ -27,6 +32,7 @@ private:
     struct Communicator {
         int size = 0;
         std::map<int, std::string> processes;  // by rank in it
+        bool has_namesake = false;             // two processes are the same rank: there are two of this name
     };
     struct Process {
         std::map<std::string, int> ranks;  // by communicator

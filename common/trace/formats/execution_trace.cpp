@@ -21,15 +21,9 @@ struct ProcessGroup {
     NumberList ranks;
 };
 
-struct Call {
-    TorchRecord record;
-    std::optional<int> place;  // the argument "rank": that in the group, or of the peer in it
-    bool to_peer = false;
-};
-
 struct TraceFile {
     std::map<std::string, ProcessGroup> groups;
-    std::vector<Call> calls;
+    std::vector<TorchRecord> calls;
     bool ended = false;
 };
 
@@ -58,6 +52,8 @@ public:
                           }});
         finish_file(input, file);
     }
+
+    void finish() override { forget_callers_as_roots(builder_.trace()); }
 
 private:
     static void schema(Input const& input, Json const& version) {
@@ -113,7 +109,7 @@ private:
                 continue;
             }
             ProcessGroup group;
-            group.size = small(input, where + ".group_size", each.value("group_size", Json(0U)));
+            group.size = rank_number(input, where + ".group_size", each.value("group_size", Json(0U)));
             group.ranks = number_list(input, where + ".ranks", each.value("ranks", Json()));
             if (group.size == 0) {
                 group.size = static_cast<int>(group.ranks.numbers.size());
@@ -134,14 +130,6 @@ private:
         return value.is_string() ? value.get<std::string>()
                                  : value.dump(-1, ' ', false, Json::error_handler_t::replace);
     }
-    static int small(Input const& input, std::string const& where, Json const& value) {
-        Bytes const number = whole_number(input, where, value);
-        if (number > most_ranks) {
-            input.refuse(fmt::format("{} is {}, more than {} ranks", where, number, most_ranks));
-        }
-        return static_cast<int>(number);
-    }
-
     /// Elements of all tensors in `value`, one by one; their dtype is told by `types` and their own size of an element.
     static void tensors(Input const& input, std::string const& where, Json const& value, std::vector<Bytes>& elements,
                         std::optional<Bytes>& element_bytes) {
@@ -181,19 +169,17 @@ private:
         if (values.size() <= name || !values[name].is_string()) {
             input.refuse(fmt::format("{}: record_param_comms has no name of an operation in its inputs", where));
         }
-        Call call;
-        TorchRecord& record = call.record;
+        TorchRecord record;
         record.where = where;
         record.name = values[name].get<std::string>();
         record.group = key_of(values[name - 2]);
         auto const kind = operation_named(record.name);
         if (!kind) {
-            file.calls.push_back(std::move(call));
+            file.calls.push_back(std::move(record));
             return;
         }
-        call.to_peer = kind == OperationKind::send || kind == OperationKind::recv;
         if (values[name - 1].is_number_unsigned()) {
-            call.place = small(input, where + ".rank", values[name - 1]);
+            record.argument = rank_number(input, where + ".rank", values[name - 1]);
         }
         std::vector<Bytes> in;
         std::vector<Bytes> out;
@@ -215,7 +201,7 @@ private:
         // The size of the group stands behind the splits, or behind the first rank and the stride.
         std::size_t const size = values.size() > name + 5 ? name + 5 : name + 3;
         if (values.size() > size && values[size].is_number_unsigned()) {
-            record.group_size = small(input, where + ".group_size", values[size]);
+            record.group_size = rank_number(input, where + ".group_size", values[size]);
         }
         if (kind == OperationKind::exchange && record.in_split.numbers.empty() && in.size() > 1) {
             record.in_split.numbers = in;
@@ -229,7 +215,7 @@ private:
                                      record.dtype->name, record.dtype->bytes));
         }
         learn_size(file, record);
-        file.calls.push_back(std::move(call));
+        file.calls.push_back(std::move(record));
     }
 
     static Bytes total(Input const& input, std::string const& where, std::vector<Bytes> const& elements) {
@@ -260,7 +246,7 @@ private:
             } else if (name == "out_msg_nelems") {
                 record.out_elements = whole_number(input, place, value);
             } else if (name == "group_size" || name == "pg_size") {
-                record.group_size = small(input, place, value);
+                record.group_size = rank_number(input, place, value);
             } else if (name == "dtype" && value.is_string() && dtype_named(value.get_ref<std::string const&>())) {
                 record.dtype = dtype_named(value.get_ref<std::string const&>());
             }
@@ -278,36 +264,34 @@ private:
         }
     }
 
-    /// The rank of this file: that of a group of which it is known who is in it.
-    [[nodiscard]] std::optional<Rank> rank_of(Input const& input, TraceFile const& file) const {
+    /// The rank of this file: that of a group of which it is known who is in it, or of the largest one.
+    [[nodiscard]] static std::optional<Rank> rank_of(Input const& input, TraceFile const& file) {
         int world = 0;
         for (auto const& [name, group] : file.groups) {
             world = std::max(world, group.size);
         }
-        for (Call const& call : file.calls) {
-            if (!call.place || call.to_peer) {
-                continue;
-            }
-            ProcessGroup const& group = file.groups.at(call.record.group);
-            if (!group.ranks.numbers.empty() && !group.ranks.cut) {
-                auto const place = static_cast<std::size_t>(*call.place);
-                if (place < group.ranks.numbers.size()) {
-                    return static_cast<Rank>(group.ranks.numbers[place]);
-                }
-            } else if (group.size == world) {
-                return call.place;
+        for (TorchRecord const& record : file.calls) {
+            if (auto const rank = own_rank(record, world)) {
+                return rank;
             }
         }
         return rank_of_name(input.name());
     }
 
     void finish_file(Input const& input, TraceFile& file) {
-        bool const any = std::any_of(file.calls.begin(), file.calls.end(),
-                                     [](Call const& call) { return operation_named(call.record.name).has_value(); });
+        bool const any = std::any_of(file.calls.begin(), file.calls.end(), [](TorchRecord const& record) {
+            return operation_named(record.name).has_value();
+        });
         if (!any) {
             input.refuse(
                 "no communication in it (no node record_param_comms with an operation); record a run of several "
                 "ranks that uses torch.distributed, after init_process_group()");
+        }
+        for (TorchRecord& record : file.calls) {
+            if (auto const known = file.groups.find(record.group); known != file.groups.end()) {
+                record.group_size = known->second.size;
+                record.ranks = known->second.ranks;
+            }
         }
         auto const rank = rank_of(input, file);
         if (!rank) {
@@ -318,35 +302,16 @@ private:
             builder_.incomplete(fmt::format("{}: no finish_ts: the observer was not stopped", input.name()));
         }
         RankProgram program{{*rank}, {}};
-        for (Call& call : file.calls) {
-            if (auto const known = file.groups.find(call.record.group); known != file.groups.end()) {
-                call.record.group_size = known->second.size;
-                call.record.ranks = known->second.ranks;
-                peer(call, known->second);
-            }
+        for (TorchRecord& record : file.calls) {
             // Before 1.0.3 a group has an address for a name, another one in each process.
-            if (std::all_of(call.record.group.begin(), call.record.group.end(),
-                            [](char digit) { return digit >= '0' && digit <= '9'; }) &&
-                call.record.group.size() > 5) {
-                call.record.group.clear();
+            if (record.group.size() > 5 && record.group.find_first_not_of("0123456789") == std::string::npos) {
+                record.group.clear();
             }
-            if (auto operation = operation_of(builder_, input, call.record)) {
+            if (auto operation = operation_of(builder_, input, record)) {
                 program.operations.push_back(std::move(*operation));
             }
         }
         builder_.add(input.name(), std::move(program));
-    }
-
-    static void peer(Call& call, ProcessGroup const& group) {
-        if (!call.to_peer || !call.place) {
-            return;
-        }
-        auto const place = static_cast<std::size_t>(*call.place);
-        if (group.ranks.numbers.empty()) {
-            call.record.peer = call.place;  // the group of everybody
-        } else if (place < group.ranks.numbers.size()) {
-            call.record.peer = static_cast<int>(group.ranks.numbers[place]);
-        }
     }
 
     Builder& builder_;

@@ -109,26 +109,20 @@ public:
         finish_file(input, profile);
     }
 
+    void finish() override { forget_callers_as_roots(builder_.trace()); }
+
 private:
     static void distributed_info(Input const& input, Profile& profile, Json const& info) {
         if (!info.is_object()) {
             input.refuse("distributedInfo must be an object");
         }
         if (info.contains("rank")) {
-            profile.rank = small(input, "distributedInfo.rank", info["rank"]);
+            profile.rank = rank_number(input, "distributedInfo.rank", info["rank"]);
         }
         if (info.contains("world_size")) {
-            profile.world = small(input, "distributedInfo.world_size", info["world_size"]);
+            profile.world = rank_number(input, "distributedInfo.world_size", info["world_size"]);
         }
     }
-    static int small(Input const& input, std::string_view where, Json const& value) {
-        Bytes const number = whole_number(input, where, value);
-        if (number > most_ranks) {
-            input.refuse(fmt::format("{} is {}, more than {} ranks", where, number, most_ranks));
-        }
-        return static_cast<int>(number);
-    }
-
     void event(Input const& input, Profile& profile, std::uint64_t index, std::string_view text) {
         bool const call = text.find("record_param_comms") != std::string_view::npos;
         bool const kernel = text.find("\"Collective name\"") != std::string_view::npos;
@@ -220,12 +214,15 @@ private:
         record.in_split = list("In split size");
         record.out_split = list("Out split size");
         record.group = text("Process Group Name");
-        record.group_size = small(input, where + ".args.Group size", arguments.value("Group size", Json(0U)));
+        record.group_size = rank_number(input, where + ".args.Group size", arguments.value("Group size", Json(0U)));
         record.ranks = list("Process Group Ranks");
         regular_ranks(input, record, arguments);
         peer(input, record, arguments);
-        if (arguments.contains("Rank") && !profile.rank) {
-            profile.rank = small(input, where + ".args.Rank", arguments["Rank"]);
+        if (arguments.contains("Rank") && arguments["Rank"] != -1) {
+            record.argument = rank_number(input, where + ".args.Rank", arguments["Rank"]);
+        }
+        if (!profile.rank) {
+            profile.rank = own_rank(record, profile.world);
         }
         if (record.dtype == std::nullopt && !record.name.empty() && operation_named(record.name)) {
             input.refuse(fmt::format("{}: dtype '{}' is unknown", where, text("dtype")));
@@ -234,29 +231,11 @@ private:
         profile.records.push_back({time_of(input, where, event, "ts"), thread_of(event), std::move(record)});
     }
 
-    /// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
     static void regular_ranks(Input const& input, TorchRecord& record, Json const& arguments) {
-        if (!record.ranks.cut || !arguments.contains("Global rank start") ||
-            !arguments.contains("Global rank stride")) {
-            return;
-        }
-        Bytes const start =
-            whole_number(input, record.where + ".args.Global rank start", arguments["Global rank start"]);
-        Bytes const stride =
-            whole_number(input, record.where + ".args.Global rank stride", arguments["Global rank stride"]);
-        Bytes const size = static_cast<Bytes>(record.group_size);
-        if (stride == 0 || start > most_ranks || stride > most_ranks || size * stride > 2 * Bytes{most_ranks}) {
-            return;
-        }
-        auto const& listed = record.ranks.numbers;
-        for (std::size_t place = 0; place + 1 < listed.size(); ++place) {  // the last may stand behind the gap
-            if (listed[place] != start + place * stride) {
-                return;
-            }
-        }
-        record.ranks = {};
-        for (Bytes place = 0; place < size; ++place) {
-            record.ranks.numbers.push_back(start + place * stride);
+        if (arguments.contains("Global rank start") && arguments.contains("Global rank stride")) {
+            std::string const place = record.where + ".args.Global rank ";
+            fill_regular_ranks(record, whole_number(input, place + "start", arguments["Global rank start"]),
+                               whole_number(input, place + "stride", arguments["Global rank stride"]));
         }
     }
 
@@ -267,7 +246,7 @@ private:
         }
         char const* const name = kind == OperationKind::send ? "Dst Rank" : "Src Rank";
         if (arguments.contains(name)) {
-            record.peer = small(input, fmt::format("{}.args.{}", record.where, name), arguments[name]);
+            record.peer = rank_number(input, fmt::format("{}.args.{}", record.where, name), arguments[name]);
         }
     }
 

@@ -49,7 +49,7 @@ public:
             if (mark == std::string_view::npos) {
                 continue;
             }
-            std::string const process = process_of(line.substr(0, mark));
+            std::string const process = process_of(input, line.substr(0, mark));
             std::string_view const message = line.substr(mark + std::string_view("NCCL INFO ").size());
             std::size_t const colon = message.find(": opCount ");
             if (colon != std::string_view::npos) {
@@ -69,21 +69,24 @@ public:
     }
 
 private:
-    /// "host:pid:tid [dev] " without the thread, behind whatever a launcher wrote in front.
-    static std::string process_of(std::string_view prefix) {
+    /// "host:pid:tid [dev] " without the thread, behind whatever a launcher wrote in front and before a time. Without
+    /// it each file is a process.
+    static std::string process_of(Input const& input, std::string_view prefix) {
         auto const parts = words(prefix, " \t");
+        // Threads of one process may be ranks of their own, one for each device.
+        std::string_view device;
         for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
             auto const names = split(*part, ":");
             if (names.size() >= 3) {
-                // Threads of one process may be ranks of their own, one for each device.
-                std::string_view const device = part == parts.rbegin() ? std::string_view() : *parts.rbegin();
                 return fmt::format("{}:{} {}", names[names.size() - 3], names[names.size() - 2], device);
             }
+            device = part->starts_with('[') ? *part : device;
         }
-        return "?";
+        return fmt::format("{} {}", input.name(), device);
     }
 
-    /// Lines about the start of a communicator: "comm 0x.. rank 0 nranks 8 cudaDev 0 .. commId 0x.. - Init COMPLETE".
+    /// Lines about the start of a communicator: "comm 0x.. rank 0 nranks 8 cudaDev 0 .. commId 0x.. - Init COMPLETE",
+    /// of a part of another one ".. parent 0x.. splitCount 1 color 2 key 0 - Init COMPLETE" (later: childCount).
     void start(std::string const& process, std::string_view message) {
         std::string_view const communicator = behind(message, "comm");
         auto const rank = parse_whole<int>(behind(message, "rank"));
@@ -92,12 +95,17 @@ private:
         if (communicator.empty() || !rank || !size || *size < 1 || *size > most_ranks || *rank < 0 || *rank >= *size) {
             return;
         }
-        std::string_view const identity = behind(message, "commId");
+        std::string identity(behind(message, "commId"));
+        if (std::string const parent(behind(message, "parent")); !parent.empty()) {
+            identity = fmt::format("{}/{}{}/{}", joined_[process][parent].name, behind(message, "splitCount"),
+                                   behind(message, "childCount"), behind(message, "color"));
+        }
         Joined& joined = joined_[process][std::string(communicator)];
         joined.rank = *rank;
         joined.size = *size;
         if (!identity.empty()) {
-            joined.name = identity;
+            joined.name = std::move(identity);
+            communicators_.join(process, joined.name, *rank, *size);
         }
     }
 
@@ -125,25 +133,9 @@ private:
             input.refuse(fmt::format("{}: datatype {} is none of NCCL's", name, number("datatype")));
         }
         Joined const joined = joined_of(input, process, address, *size, message);
-        auto const ranks = static_cast<Bytes>(*size);
-        Bytes const bytes = product(input, name, number("count"), dtype->bytes);
-        TraceOperation operation;
-        operation.kind = *kind;
-        operation.dtype = *dtype;
-        bool const scatters = *kind == OperationKind::reduce_scatter || *kind == OperationKind::exchange ||
-                              *kind == OperationKind::scatter;
-        bool const gathers =
-            *kind == OperationKind::all_gather || *kind == OperationKind::exchange || *kind == OperationKind::gather;
-        operation.sent = product(input, name, bytes, scatters ? ranks : 1);
-        operation.received = product(input, name, bytes, gathers ? ranks : 1);
-        if (*kind == OperationKind::exchange) {
-            operation.send_split.assign(ranks, bytes);
-            operation.recv_split = operation.send_split;
-        }
+        TraceOperation operation = nccl_operation(
+            input, name, *kind, *dtype, product(input, name, number("count"), dtype->bytes), static_cast<Bytes>(*size));
         bool const to_peer = *kind == OperationKind::send || *kind == OperationKind::recv;
-        if (to_peer) {
-            (*kind == OperationKind::send ? operation.received : operation.sent) = 0;
-        }
         std::string_view const peer = behind(message, "peer");
         auto const root = peer.empty() ? parse_whole<int>(behind(message, "root")) : parse_whole<int>(peer);
         bool const has_root = *kind == OperationKind::broadcast || *kind == OperationKind::reduce ||

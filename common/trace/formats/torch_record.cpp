@@ -44,6 +44,10 @@ void split(Builder& builder, Input const& input, TorchRecord const& record, Numb
         builder.incomplete(fmt::format("{}: {}: its list of split sizes is cut off", input.name(), record.where));
         return;
     }
+    if (!rows.numbers.empty() && ranks != 0 && rows.numbers.size() != static_cast<std::size_t>(ranks)) {
+        builder.incomplete(
+            fmt::format("{}: {}: {} split sizes for {} ranks", input.name(), record.where, rows.numbers.size(), ranks));
+    }
     if (!rows.numbers.empty()) {
         parts = parts_of(input, record, rows.numbers, elements, element_bytes);
         bytes = sum(input, record, parts);
@@ -77,7 +81,77 @@ TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& rec
     return group;
 }
 
+bool is_message(OperationKind kind) {
+    return kind == OperationKind::send || kind == OperationKind::recv;
+}
+
+bool has_root(OperationKind kind) {
+    return kind == OperationKind::broadcast || kind == OperationKind::reduce || kind == OperationKind::gather ||
+           kind == OperationKind::scatter;
+}
+
+/// The world rank of a rank in the group; without a list of its ranks the group is everybody.
+std::optional<int> member(TorchRecord const& record, int place) {
+    auto const& ranks = record.ranks.numbers;
+    if (ranks.empty() && !record.ranks.cut) {
+        return place;
+    }
+    bool const listed = !record.ranks.cut && static_cast<std::size_t>(place) < ranks.size();
+    return listed ? std::optional(static_cast<int>(ranks[static_cast<std::size_t>(place)])) : std::nullopt;
+}
+
 }  // namespace
+
+int rank_number(Input const& input, std::string_view where, Json const& value) {
+    Bytes const number = whole_number(input, where, value);
+    if (number > most_ranks) {
+        input.refuse(fmt::format("{} is {}, more than {} ranks", where, number, most_ranks));
+    }
+    return static_cast<int>(number);
+}
+
+void fill_regular_ranks(TorchRecord& record, Bytes start, Bytes stride) {
+    auto const size = static_cast<Bytes>(record.group_size);
+    bool const fits =
+        stride > 0 && start <= most_ranks && stride <= most_ranks && size * stride <= 2 * Bytes{most_ranks};
+    if (!record.ranks.cut || !fits) {
+        return;
+    }
+    auto const& listed = record.ranks.numbers;
+    for (std::size_t place = 0; place + 1 < listed.size(); ++place) {  // the last may stand behind the gap
+        if (listed[place] != start + place * stride) {
+            return;
+        }
+    }
+    record.ranks = {};
+    for (Bytes place = 0; place < size; ++place) {
+        record.ranks.numbers.push_back(start + place * stride);
+    }
+}
+
+std::optional<Rank> own_rank(TorchRecord const& record, int world) {
+    auto const kind = operation_named(record.name);
+    bool const is_own = record.argument && kind && !is_message(*kind) && !has_root(*kind);
+    bool const is_known = !record.ranks.numbers.empty() || (world > 0 && record.group_size == world);
+    return is_own && is_known ? member(record, *record.argument) : std::nullopt;
+}
+
+void forget_callers_as_roots(Trace& trace) {
+    for (RankProgram const& program : trace.programs) {
+        for (TraceOperation const& operation : program.operations) {
+            TraceGroup const& group = trace.groups.at(operation.group);
+            Rank const rank = program.ranks.front();
+            if (operation.root && operation.root != (group.members.empty() ? rank : group.place_of(rank))) {
+                return;
+            }
+        }
+    }
+    for (RankProgram& program : trace.programs) {
+        for (TraceOperation& operation : program.operations) {
+            operation.root.reset();
+        }
+    }
+}
 
 NumberList number_list(Input const& input, std::string_view where, Json const& value) {
     NumberList list;
@@ -145,9 +219,11 @@ std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
     } else if (*kind == OperationKind::send) {
         operation.received = 0;
     }
-    if (*kind == OperationKind::send || *kind == OperationKind::recv) {
-        operation.peer = record.peer;
-        if (!record.peer) {
+    if (has_root(*kind)) {
+        operation.root = record.argument;
+    } else if (is_message(*kind)) {
+        operation.peer = record.peer || !record.argument ? record.peer : member(record, *record.argument);
+        if (!operation.peer) {
             builder.incomplete(
                 fmt::format("{}: {}: it does not say which rank the peer is", input.name(), record.where));
         }

@@ -32,10 +32,23 @@ struct TorchRecord {
     std::string group;  // its name, or what stands for it in this process
     int group_size = 0;
     NumberList ranks;
-    std::optional<int> peer;  // world rank
+    std::optional<int> argument;  // rank in the group: of the peer, of the root, else of the caller
+    std::optional<int> peer;      // world rank
     std::optional<double> start_us;
     std::optional<double> duration_us;
 };
+
+/// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
+void fill_regular_ranks(TorchRecord& record, Bytes start, Bytes stride);
+
+/// The world rank of the caller, where the record tells it; of a group of `world` ranks it needs no list.
+[[nodiscard]] std::optional<Rank> own_rank(TorchRecord const& record, int world);
+
+/// In older versions of PyTorch the argument is the caller's rank in calls with a root, too: then no root is known.
+void forget_callers_as_roots(Trace& trace);
+
+/// A number of ranks, or a rank.
+[[nodiscard]] int rank_number(Input const& input, std::string_view where, Json const& value);
 
 /// Nothing for what is no communication (wait, init).
 [[nodiscard]] std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,

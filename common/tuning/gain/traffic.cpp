@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace dlmb::tuning {
@@ -57,7 +59,8 @@ public:
           ranks_(document.at("plans").size()) {
         if (ranks_per_node_ == 0) {
             throw UsageError(
-                "world.ranks_per_node is 0: nodes have unequal numbers of ranks, for which no table holds");
+                "world.ranks_per_node is 0: how many ranks a node has is not known or differs, and no table holds for "
+                "that; give --ranks-per-node to dlmb_trace import or to the program");
         }
         for (Json const& plan : document.at("plans")) {
             std::map<std::vector<std::uint64_t>, std::size_t> exchanges;
@@ -72,7 +75,9 @@ public:
 private:
     void read(Json const& step, std::map<std::vector<std::uint64_t>, std::size_t>& exchanges) {
         std::string const operation = step.at("operation");
-        if (operation == "compute" || operation == "recv") {
+        // Tables have no rules for the last three.
+        constexpr std::array<std::string_view, 5> passed_over{"compute", "recv", "barrier", "gather", "scatter"};
+        if (std::find(passed_over.begin(), passed_over.end(), operation) != passed_over.end()) {
             return;
         }
         auto const group = field_of<std::vector<std::uint64_t>>(step, "group");
@@ -144,7 +149,25 @@ Traffic parse_traffic(std::string const& text, std::string const& source) {
 }
 
 Traffic read_traffic(std::filesystem::path const& plan) {
-    return parse_traffic(read_document(plan), plan.string());
+    if (!std::filesystem::is_directory(plan)) {
+        return parse_traffic(read_document(plan), plan.string());
+    }
+    std::vector<std::filesystem::path> files;
+    for (auto const& entry : std::filesystem::directory_iterator(plan)) {
+        if (entry.path().extension() == ".json") {
+            files.push_back(entry.path());
+        }
+    }
+    if (files.empty()) {
+        throw UsageError(fmt::format("{}: has no plan in it (*.json)", plan.string()));
+    }
+    Traffic mean;
+    for (std::filesystem::path const& file : files) {
+        for (auto const& [demand, count] : parse_traffic(read_document(file), file.string())) {
+            mean[demand] += count / static_cast<double>(files.size());
+        }
+    }
+    return mean;
 }
 
 }  // namespace dlmb::tuning

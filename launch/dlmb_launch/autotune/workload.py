@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What a workload does: how long the library's own choice takes in all for each operation and size is what a tuning can save of.
 
-A plan is what the programs of patterns print with --plan json; a preset is named PROGRAM:PRESET and printed the same way.
+A plan is what the programs of patterns print with --plan json, a folder of plans has iterations; a preset is named PROGRAM:PRESET and printed the same way.
 """
 
 from __future__ import annotations
@@ -22,8 +22,17 @@ _SECONDS = 120  # to print a plan
 
 def use_of(workload: str, ranks: int, programs: Path) -> dict[Point, float]:
     """Calls per iteration of each operation at each size, the sizes rounded to the next power of two so that a doubling grid has them."""
-    if Path(workload).is_file():
-        return _count(Path(workload), ranks)
+    path = Path(workload)
+    if path.is_dir():
+        files = sorted(path.glob("*.json"))
+        if not files:
+            raise UsageError(f"--workload {workload}: has no plan in it (*.json)")
+        mean: Counter[Point] = Counter()
+        for file in files:
+            mean.update({point: calls / len(files) for point, calls in _count(file, ranks).items()})
+        return dict(mean)
+    if path.is_file():
+        return _count(path, ranks)
     program, colon, preset = workload.partition(":")
     path = programs / f"dlmb_{program.removeprefix('dlmb_')}"
     if not colon or not path.is_file():

@@ -19,7 +19,7 @@ Json step(std::size_t plan, std::size_t id) {
 
 TEST(PlanDocument, HeadNamesWhatThePlansWereMadeFrom) {
     Json head = document();
-    EXPECT_EQ(head.at("schema"), "dlmb.plan/1.0");
+    EXPECT_EQ(head.at("schema"), "dlmb.plan/1.1");
     EXPECT_EQ(head.at("pattern"), "moe_alltoall");
     EXPECT_EQ(head.at("parameters").at("hidden"), 2048);
     EXPECT_EQ(head.at("parameters").at("skew"), "lognormal:0.3");

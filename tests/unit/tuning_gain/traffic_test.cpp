@@ -63,8 +63,9 @@ TEST(Traffic, AnExchangeHasTheMeanOverItsRanks) {
     EXPECT_FALSE(even.begin()->first.conditions.imbalance);
 }
 
-TEST(Traffic, LeavesOutComputation) {
+TEST(Traffic, LeavesOutComputationAndWhatTablesHaveNoRulesFor) {
     EXPECT_TRUE(traffic_of(R"({"operation":"compute","busy_ns":5})", "").empty());
+    EXPECT_TRUE(traffic_of(R"({"operation":"barrier","group":[0,1]})", "").empty());
 }
 
 TEST(Traffic, RefusesWhatIsNoPlan) {

@@ -10,6 +10,7 @@
 #include "common/plan/validate.hpp"
 #include "common/record/plan_document.hpp"
 #include "common/trace/builder.hpp"
+#include "common/trace/iterations.hpp"
 #include "common/trace/plans.hpp"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 namespace dlmb::app::traces {
 namespace {
@@ -38,30 +40,41 @@ public:
         trace::Trace trace = options_.read();
         bool const is_folder = output_.ends_with('/') || std::filesystem::is_directory(output_);
         auto const& assumed = options_.planning().iterations;
-        int const iterations = is_folder || assumed ? find_iterations(trace, assumed) : 0;
+        auto const [iterations, found] = is_folder || assumed ? find_iterations(trace, assumed) : trace::Iterations();
+        if (!found.empty()) {
+            fmt::print(stderr, "iterations: the trace marks none; {}{}\n", found,
+                       iterations > 0 ? "; --assume iterations=1 keeps it whole" : "");
+        }
         if (!is_folder || iterations == 0) {
-            write(trace, std::nullopt, is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
+            write(trace, std::nullopt, false,
+                  is_folder ? (std::filesystem::path(output_) / "plan.json").string() : output_);
             return exit_ok;
         }
         for (int iteration = 0; iteration < iterations; ++iteration) {
             // Names sort as numbers do.
-            write(trace, iteration,
+            write(trace, iteration, !found.empty(),
                   (std::filesystem::path(output_) / fmt::format("iteration-{:06}.json", iteration)).string());
         }
         return exit_ok;
     }
 
 private:
-    void write(trace::Trace const& trace, std::optional<int> iteration, std::string const& path) const {
+    void write(trace::Trace const& trace, std::optional<int> iteration, bool is_found, std::string const& path) const {
         record::PlanHeader header;
         header.pattern = "trace";
         header.parameters["format"] = trace.format;
         for (std::string const& assumed : options_.assumed()) {
             header.parameters["assume-" + assumed.substr(0, assumed.find('='))] = assumed.substr(assumed.find('=') + 1);
         }
+        if (is_found) {
+            header.parameters["iterations"] = "repetition";
+        }
         header.world = {trace.ranks, ranks_per_node_};
         header.draw.index = static_cast<std::uint32_t>(iteration.value_or(0));
-        std::string const document = plan_document(header, checked(trace, iteration));
+        std::vector<trace::RecordedTimes> recorded(static_cast<std::size_t>(trace.ranks));
+        std::vector<Plan> const plans = checked(trace, iteration, recorded);
+        header.recorded = [&](Rank rank, StepId step) { return recorded.at(static_cast<std::size_t>(rank)).at(step); };
+        std::string const document = plan_document(header, plans);
         if (auto const folder = std::filesystem::path(path).parent_path(); !folder.empty() && path != output_) {
             std::error_code ignored;  // what cannot be made cannot be written to, which is said then
             std::filesystem::create_directories(folder, ignored);
@@ -71,8 +84,9 @@ private:
 
     /// What a plan of a pattern proves in a test, one of a trace proves here. A computation waits for the messages that
     /// came before, as what it works on; where ranks would wait for each other then, they did not wait in the run.
-    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration) const {
-        trace::PlanRequest request{options_.planning(), iteration};
+    [[nodiscard]] std::vector<Plan> checked(trace::Trace const& trace, std::optional<int> iteration,
+                                            std::vector<trace::RecordedTimes>& recorded) const {
+        trace::PlanRequest request{options_.planning(), iteration, true, &recorded};
         std::string problem;
         for (bool const behind_receives : {true, false}) {
             request.computes_behind_receives = behind_receives;

@@ -99,7 +99,10 @@ public:
         parser.add_option("--measured", measured_,
                           "result files or folders of launches that did not make the table, with its methods and the "
                           "default: speed-up and regret per size, inside each launch");
-        parser.add_option("--traffic", traffic_, "plans (--plan json) of a workload: its gain by the table's evidence")
+        parser
+            .add_option("--traffic", traffic_,
+                        "plans (--plan json, or a folder of dlmb_trace import) of a workload: its gain by the table's "
+                        "evidence")
             ->delimiter(',');
         parser.add_option("--backend", backend_, "of the workload")->capture_default_str();
         parser.add_option("--memory", memory_, "of the workload: host, pinned, cuda, managed, nccl")
