@@ -76,7 +76,9 @@ public:
     ~PlanPayload() = default;
 
     /// Fills what is sent with `contents` and everything else of the receive buffers with guard payload.
-    void prepare(Contents contents);
+    /// `repeated`: the plan, and no other one, runs several times before verify(). Then sums and products in place of
+    /// all-reduces get operands whose result stays what it is (ReductionPayload::settled()).
+    void prepare(Contents contents, bool repeated = false);
 
     /// What is wrong after an iteration, at most `problem_limit` texts; empty: every byte is as it must be, of what was
     /// delivered, around it, and of what was sent. For example
@@ -100,6 +102,8 @@ private:
     [[nodiscard]] bool in_place(Piece const& piece) const;
     /// A result that is an operand of the next iteration, and another one then.
     [[nodiscard]] bool grows(Piece const& delivered) const;
+    [[nodiscard]] bool settled(StepId step) const;
+    [[nodiscard]] ReductionPayload operands_of(StepId step) const;
     [[nodiscard]] std::string problem_of_zeros(Piece const& piece, std::string const& what);
     [[nodiscard]] std::string problem_of_sent(Piece const& piece, std::uint32_t iteration);
     [[nodiscard]] std::string problem_of(Piece const& piece, std::uint32_t iteration);
@@ -114,6 +118,7 @@ private:
     Plan const& plan_;
     PayloadLayout layout_;
     ReductionBuffers reductions_;
+    bool repeated_ = false;  // as prepare() was told
     std::uint64_t blocks_checked_ = 0;
     std::uint64_t blocks_skipped_ = 0;
 };

@@ -28,6 +28,14 @@ public:
     /// The same with one member left out: what a lost contribution looks like.
     void result_without(PayloadKey key, int member, std::uint64_t first, std::span<std::byte> out) const;
 
+    /// The same with operands whose sum is 0 and whose product is 1, which stays so when all members reduce it again.
+    /// Contributors come in pairs then, of which the second undoes the first. No other of minima and maxima.
+    [[nodiscard]] constexpr ReductionPayload settled() const {
+        ReductionPayload payload = *this;
+        payload.settled_ = reduction_ == Reduction::sum || reduction_ == Reduction::prod;
+        return payload;
+    }
+
     [[nodiscard]] constexpr Element element() const { return element_; }
     [[nodiscard]] constexpr Reduction reduction() const { return reduction_; }
 
@@ -52,9 +60,21 @@ private:
         return static_cast<int>((static_cast<std::uint32_t>(member) + count - first) % count);
     }
     [[nodiscard]] constexpr std::int32_t digit(std::uint64_t word, int place) const {
+        if (settled_) {
+            return settled_digit(word, place);
+        }
         auto const bits = static_cast<std::int32_t>((word >> (32 + 8 * place)) & 0xFFU);
         std::int32_t const size = 1 + (bits & (largest() - 1));
         return has_sign() && bits >= 0x80 ? -size : size;
+    }
+    [[nodiscard]] constexpr std::int32_t settled_digit(std::uint64_t word, int place) const {
+        int const first = place / 2 * 2;
+        if (first + 1 >= std::min(contributors, members_)) {
+            return neutral();
+        }
+        auto const bits = static_cast<std::int32_t>((word >> (32 + 8 * first)) & 0xFFU);
+        std::int32_t const size = 1 + (bits & (largest() - 1));
+        return reduction_ == Reduction::prod ? -1 : place == first ? size : -size;
     }
     [[nodiscard]] constexpr std::int32_t folded(std::uint64_t word, int without_place) const {
         std::int32_t result = neutral();
@@ -104,6 +124,7 @@ private:
     Element element_;
     Reduction reduction_;
     int members_;
+    bool settled_ = false;
 };
 
 }  // namespace dlmb

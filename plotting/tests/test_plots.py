@@ -87,6 +87,13 @@ class CurvesTest(WithFolder):
     def test_one_size_is_no_curve(self) -> None:
         self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 
+    def test_definitions_of_the_time_are_lines_of_one_chart_whatever_their_caches(self) -> None:
+        isolated = [cell_line(size, 1000 + size) for size in (4096, 1024)]
+        osu = [{**cell_line(size, 900 + size), "cell_id": f"osu {size}", "mode": "osu", "cache": {"mode": "rotate"}} for size in (4096, 1024)]
+        (plot,) = curves.timing_plots(read([self.file(lines(launch_line(), *isolated, *osu))]), LIMITS)
+        self.assertEqual(list(plot.charts[0].series), ["mpi default, isolated", "mpi default, osu"])
+        self.assertEqual(curves.timing_plots(read([self.file(lines(launch_line(), *osu))]), LIMITS), [])
+
     def test_imbalance_sets_skews_of_one_size_against_each_other(self) -> None:
         cells = [cell_line(8, 10, skew=skew, imbalance=value) for skew, value in (("zipf", 2.5), ("balanced", 1.0))]
         chart = curves.imbalance_plots(read([self.file(lines(launch_line(), *cells))]), LIMITS)[0].charts[0]

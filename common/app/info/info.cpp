@@ -263,28 +263,28 @@ int print_lint(ModelShape const& model, Parallelism const& parallel, bool json) 
 
 }  // namespace
 
-int run_info(int argc, char** argv, std::span<PatternType const* const> patterns) {
-    bool json = false;
-    std::string model;
-    std::string preset;
-    std::string parallel;
-    bool probe = false;
-    bool noise = false;
-    std::vector<std::filesystem::path> from;
-    CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
-    app.add_flag("--json", json, "print one JSON object");
-    auto* const calibrating = app.add_flag(
-        "--calibrate", noise, "noise floor over the ranks of this launch, and what slowdown several launches can show");
-    app.add_option("--from", from, "result files of several launches: their spread, instead of measuring")
+void add_options(CLI::App& app, InfoOptions& options) {
+    app.add_flag("--json", options.json, "print one JSON object");
+    auto* const calibrating =
+        app.add_flag("--calibrate", options.calibrate,
+                     "noise floor over the ranks of this launch, and what slowdown several launches can show");
+    app.add_option("--from", options.from, "result files of several launches: their spread, instead of measuring")
         ->needs(calibrating);
     auto* const linting =
-        app.add_option("--lint-model", model,
+        app.add_option("--lint-model", options.model,
                        "config.json of a model, or nothing with --preset: sizes that the ranks do not "
                        "divide or that leave hardware idle; exit 1 where one does not fit")
             ->expected(0, 1);
-    app.add_option("--preset", preset, "the model of the presets with this name")->needs(linting);
-    app.add_option("--parallel", parallel, "ranks that divide the model: tp=8,pp=4,ep=8,cp=2")->needs(linting);
-    app.add_flag("--probe-mpi-device", probe, "try whether MPI takes device memory (two ranks; it may crash)");
+    app.add_option("--preset", options.preset, "the model of the presets with this name")->needs(linting);
+    app.add_option("--parallel", options.parallel, "ranks that divide the model: tp=8,pp=4,ep=8,cp=2")->needs(linting);
+    app.add_flag("--probe-mpi-device", options.probe, "try whether MPI takes device memory (two ranks; it may crash)");
+    app.parse_complete_callback([&options, linting] { options.lint = linting->count() > 0; });
+}
+
+int run_info(int argc, char** argv, std::span<PatternType const* const> patterns) {
+    InfoOptions given;
+    CLI::App app{"What this build and this machine can do, and why something is missing", "dlmb_info"};
+    add_options(app, given);
     try {
         app.parse(argc, argv);
     } catch (CLI::CallForHelp const&) {
@@ -293,29 +293,30 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
         return complain(error.what(), exit_usage);
     }
     try {
-        if (linting->count() > 0) {
-            if (model.empty() == preset.empty()) {
+        if (given.lint) {
+            if (given.model.empty() == given.preset.empty()) {
                 throw UsageError("--lint-model: give the config.json of a model, or --preset NAME");
             }
-            return print_lint(preset.empty() ? read_model(model) : model_of_presets(preset, patterns),
-                              parse_parallelism(parallel, "--parallel"), json);
+            return print_lint(given.preset.empty() ? read_model(given.model) : model_of_presets(given.preset, patterns),
+                              parse_parallelism(given.parallel, "--parallel"), given.json);
         }
-        if (!from.empty()) {
-            return print_noise(read_noise_floor(from), json);
+        if (!given.from.empty()) {
+            return print_noise(read_noise_floor(given.from), given.json);
         }
         if (mpi_in_this_build()) {
             return run_under_launcher(argc, argv, default_mpi_thread, [&](Bootstrap& bootstrap) {
-                return probe   ? probe_mpi_device(bootstrap)
-                       : noise ? calibrate(bootstrap, json)
-                               : print(bootstrap, json);
+                return given.probe       ? probe_mpi_device(bootstrap)
+                       : given.calibrate ? calibrate(bootstrap, given.json)
+                                         : print(bootstrap, given.json);
             });
         }
-        if (probe) {
+        if (given.probe) {
             throw UsageError("--probe-mpi-device: this build has no MPI; configure with -DDLMB_WITH_MPI=ON");
         }
         int code = exit_ok;
-        in_process::run_ranks(
-            1, [&](Bootstrap& bootstrap) { code = noise ? calibrate(bootstrap, json) : print(bootstrap, json); });
+        in_process::run_ranks(1, [&](Bootstrap& bootstrap) {
+            code = given.calibrate ? calibrate(bootstrap, given.json) : print(bootstrap, given.json);
+        });
         return code;
     } catch (UsageError const& error) {
         return complain(error.what(), exit_usage);

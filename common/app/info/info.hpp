@@ -9,10 +9,13 @@
 #include "common/record/environment.hpp"
 #include "patterns/pattern.hpp"
 
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace dlmb::app {
 
@@ -24,6 +27,19 @@ int run_info(int argc, char** argv, std::span<PatternType const* const> patterns
 /// process with one line and exit_cell_failed. Otherwise exit_ok (it does), exit_cell_failed (payload was wrong) or
 /// exit_nothing_ran (no device). Throws UsageError for any other number of ranks.
 [[nodiscard]] int probe_mpi_device(Bootstrap& bootstrap);
+
+/// What dlmb_info is asked for.
+struct InfoOptions {
+    bool json = false;
+    bool calibrate = false;
+    std::vector<std::filesystem::path> from;
+    bool probe = false;
+    bool lint = false;
+    std::string model;
+    std::string preset;
+    std::string parallel;
+};
+void add_options(CLI::App& app, InfoOptions& options);
 
 using InfoJson = nlohmann::ordered_json;
 

@@ -7,17 +7,21 @@
 
 namespace dlmb::app {
 
+void add_predict_commands(CLI::App& program, int& exit_code) {
+    for (auto const add :
+         {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines,
+          predict::add_points, predict::add_scale, predict::add_search, predict::add_table, predict::add_time}) {
+        add(program, exit_code);
+    }
+}
+
 int run_predict(int argc, char** argv) {
     CLI::App program{
         "Predicts times on more nodes than were measured: of collectives by a fitted model, with an error that is "
         "known, and of any plan by simulation",
         "dlmb_predict"};
     int exit_code = exit_ok;
-    for (auto const add :
-         {predict::add_cross_validate, predict::add_fill, predict::add_fit, predict::add_guidelines,
-          predict::add_points, predict::add_scale, predict::add_search, predict::add_table, predict::add_time}) {
-        add(program, exit_code);
-    }
+    add_predict_commands(program, exit_code);
     return run_subcommands(program, argc, argv, exit_code);
 }
 

@@ -7,13 +7,17 @@
 
 namespace dlmb::app {
 
-int run_tune(int argc, char** argv) {
-    CLI::App program{"Makes, shows and asks tuning tables: what was measured to be best, and for what", "dlmb_tune"};
-    int exit_code = exit_ok;
+void add_tune_commands(CLI::App& program, int& exit_code) {
     for (auto const add :
          {tune::add_build, tune::add_export, tune::add_gain, tune::add_lookup, tune::add_show, tune::add_verify}) {
         add(program, exit_code);
     }
+}
+
+int run_tune(int argc, char** argv) {
+    CLI::App program{"Makes, shows and asks tuning tables: what was measured to be best, and for what", "dlmb_tune"};
+    int exit_code = exit_ok;
+    add_tune_commands(program, exit_code);
     return run_subcommands(program, argc, argv, exit_code);
 }
 

@@ -57,39 +57,7 @@ bool serves(CollectiveCall call, std::span<OperationUse const> uses) {
 }
 
 // MPICH's variables MPIR_CVAR_<CALL>_INTRA_ALGORITHM. They are plain ints, any value is taken, and a wrong one ends the
-// job at the next call. The id of an algorithm is its place in the variable's description, from which the library's own
-// list is generated (maint/extractcvars). Lists differ between versions.
-
-/// What needs no parameters. Those with some (tree, recexch, k_*, recursive_multiplying) are left out: a file cannot
-/// say them, and without them the library crashes or hangs. So is smp: it makes the same call on the ranks of a node,
-/// where it is chosen again; 4.0.2 goes on until the stack is full.
-constexpr std::string_view without_parameters[] = {"binomial",
-                                                   "brucks",
-                                                   "dissemination",
-                                                   "linear",
-                                                   "nb",
-                                                   "noncommutative",
-                                                   "pairwise",
-                                                   "pairwise_sendrecv_replace",
-                                                   "recursive_doubling",
-                                                   "recursive_halving",
-                                                   "reduce_scatter_allgather",
-                                                   "reduce_scatter_gather",
-                                                   "ring",
-                                                   "scatter_recursive_doubling_allgather",
-                                                   "scatter_ring_allgather",
-                                                   "scattered"};
-
-/// In descriptions of 4.0 nothing separates a name from the words before it: "Force ring algorithmnb  - Force". Then it
-/// is the longest known name that they end with.
-std::string_view known_name(std::string_view words, bool in_lines) {
-    std::string_view longest;
-    for (std::string_view const name : without_parameters) {
-        bool const is_it = in_lines ? words == name : words.ends_with(name);
-        longest = is_it && name.size() > longest.size() ? name : longest;
-    }
-    return longest;
-}
+// job at the next call. Lists differ between versions.
 
 /// From 4.1 on such calls within one node run release_gather after some calls (MPIR_CVAR_POSIX_NUM_COLLS_THRESHOLD),
 /// whatever these variables say. Seen with 4.1.3, 4.2.3, 4.3.2 and 5.0.2: every algorithm then copies the same bytes.
@@ -196,23 +164,6 @@ std::vector<Bytes> segments(CollectiveCall call, std::string_view algorithm) {
 }
 
 }  // namespace
-
-std::vector<NamedValue> mpich_algorithms_in(std::string_view description) {
-    constexpr std::string_view mark = " - Force";  // behind each name but that of id 0, "auto"
-    bool const in_lines = description.find('\n') != description.npos;
-    std::vector<NamedValue> found;
-    int id = 0;
-    for (std::size_t at = description.find(mark); at != description.npos; at = description.find(mark, at + 1)) {
-        ++id;
-        std::string_view words = description.substr(0, at);
-        words = words.substr(0, words.find_last_not_of(' ') + 1);
-        words = words.substr(words.find_last_of(" \n") + 1);
-        if (std::string_view const name = known_name(words, in_lines); !name.empty()) {
-            found.push_back({std::string(name), id});
-        }
-    }
-    return found;
-}
 
 AlgorithmCatalogue open_mpi_algorithms() {
     AlgorithmCatalogue catalogue;

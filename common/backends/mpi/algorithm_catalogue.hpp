@@ -103,10 +103,6 @@ struct AlgorithmCatalogue {
 
 [[nodiscard]] AlgorithmCatalogue open_mpi_algorithms();
 
-/// Names and ids in the description of a variable MPIR_CVAR_<CALL>_INTRA_ALGORITHM; of algorithms that need no
-/// parameters.
-[[nodiscard]] std::vector<NamedValue> mpich_algorithms_in(std::string_view description);
-
 /// The knobs of the method `algorithm` in words: "allreduce=basic_linear|ring|..., bcast=..., segment=SIZE".
 [[nodiscard]] std::string knobs_of(AlgorithmCatalogue const& catalogue);
 

@@ -5,6 +5,8 @@
 // written as a whole number. Of what a variable means this file knows nothing.
 #pragma once
 
+#include "common/backends/mpi/mpich_description.hpp"
+
 #include <mpi.h>
 
 #include <cstdint>
@@ -17,13 +19,6 @@ namespace dlmb::mpi {
 
 /// Within the life of MPI, before the first variable; may be called again.
 void start_tool_interface();
-
-/// One value of a variable that has a list of them.
-struct NamedValue {
-    std::string name;
-    int value = 0;
-    bool operator==(NamedValue const&) const = default;
-};
 
 class ControlVariable {
 public:

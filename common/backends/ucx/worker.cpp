@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backends/ucx/worker.hpp"
 
+#include "common/backends/ucx/transports.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 
 #include <fmt/core.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <set>
-#include <sstream>
 
 namespace dlmb::ucx {
 namespace {
@@ -172,25 +171,6 @@ Provenance Worker::provenance() const {
     facts["error_mode"] = "none";
     facts["memory_types"] = memory_types_.text();
     return facts;
-}
-
-std::string transports_in(std::string const& endpoint_info) {
-    std::set<std::string> names;
-    std::istringstream lines(endpoint_info);
-    for (std::string line; std::getline(lines, line);) {
-        // "#   lane[0]:  3:sysv/memory.0 md[2]  -> md[2]/sysv/sysdev[255]  am am_bw#0": the name is between ':' and '/'
-        std::size_t const lane = line.find("lane[");
-        std::size_t const slash = lane == std::string::npos ? lane : line.find('/', lane);
-        std::size_t const colon = slash == std::string::npos ? slash : line.rfind(':', slash);
-        if (colon != std::string::npos && colon > lane) {
-            names.insert(line.substr(colon + 1, slash - colon - 1));
-        }
-    }
-    std::string joined;
-    for (std::string const& name : names) {
-        joined += joined.empty() ? name : " " + name;
-    }
-    return joined;
 }
 
 Workers::Workers(BackendContext const& context) : context_(context), exceptions_at_start_(std::uncaught_exceptions()) {

@@ -75,9 +75,6 @@ private:
     OperationIds operation_ids_;
 };
 
-/// "cma sysv" out of what ucp_ep_print_info prints: names of transports, sorted, each once.
-[[nodiscard]] std::string transports_in(std::string const& endpoint_info);
-
 class Workers {
 public:
     /// Collective, as are all calls below that are not const.

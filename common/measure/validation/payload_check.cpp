@@ -129,7 +129,7 @@ void PayloadCheck::lay(std::uint32_t random, TimedIterations const& iterations) 
     for (TimedLook const& look : choose_looks(random, iterations, plans_.size(), slots_.size(), looks_most_)) {
         Contents const contents = timed_ == Fill::random ? Contents(iteration_++) : std::nullopt;
         laid_.push_back({look, contents, payload_at(look.position)});
-        laid_.back().payload.prepare(contents);
+        laid_.back().payload.prepare(contents, look.age.repeated && !look.age.other_plans);
     }
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
 }
@@ -151,7 +151,7 @@ void PayloadCheck::look(bool again, Validation& validation) {
     }
     laid_.clear();
     agree(told, skipped, validation);
-    // Ranks may differ in what they receive; of a sum in place that was summed up again none compared anything.
+    // Ranks may differ in what they receive; of some sums in place that were summed up again none compared anything.
     validation.timed_checked = validation.timed_checked.value_or(0) +
                                static_cast<std::uint64_t>(std::count(skipped.begin(), skipped.end(), 0));
 }

@@ -91,7 +91,7 @@ std::map<hwloc_obj_t, std::string> find_nics(hwloc_topology_t tree) {
         hwloc_obj_t const device = hwloc_get_ancestor_obj_by_type(tree, HWLOC_OBJ_PCI_DEVICE, each);
         if (is_network(each) && device != nullptr) {
             std::string& names = nics[device];
-            names += (names.empty() ? "" : " ") + std::string(each->name);
+            names += (names.empty() ? "" : " ") + std::string(each->name == nullptr ? "without_name" : each->name);
         }
     }
     return nics;

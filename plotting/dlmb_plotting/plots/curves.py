@@ -79,6 +79,20 @@ def size_plots(results: Results, limits: Limits) -> list[Plot]:
     return [plot for plot in found if plot.charts]
 
 
+def timing_plots(results: Results, limits: Limits) -> list[Plot]:
+    """The same operation under several definitions of its time (docs/definitions.md), one line per definition."""
+    found: list[Plot] = []
+    for pattern, cells in results.patterns().items():
+        # The state of the caches is a part of the definition: osu has one set of buffers.
+        named = [cell._replace(method=f"{cell.method}, {cell.mode}", mode="", cache="") for cell in cells if cell.timed and cell.payload_bytes > 0]
+        groups = [group for group in groups_that_vary(named, SIZE_PARAMETERS, per_rank) if len({cell.method.rpartition(", ")[2] for cell in group.cells}) > 1]
+        if groups:
+            shown = evenly(groups, limits.charts)
+            found.append(Plot(f"{pattern}.timings", f"{pattern}: time by its definition", f"{interval_caption(cells_of(shown), INTERVALS)} {SIZE_CAPTION}",
+                              [time_chart(group, limits) for group in shown], left_out(len(shown), len(groups), "settings")))
+    return found
+
+
 def size_axis(group: Group) -> Axis:
     sizes = [per_rank(cell) for cell in group.cells]
     return Axis("payload per rank and iteration (bytes)", log=True, ticks=style.byte_ticks(min(sizes), max(sizes)))

@@ -42,7 +42,7 @@ class Ranks : public mpi::Rig {
 public:
     /// Six rounds.
     measure::CellResult measured(Plan const& plan, std::string const& method, std::uint64_t slots,
-                                 std::optional<Strike> const& what) {
+                                 std::optional<Strike> const& what, measure::Mode mode = measure::Mode::isolated) {
         measure::PreparedPoint point(bootstrap(), memory(), {plan}, {.slots = slots});
         measure::Cell cell;
         cell.name = "struck";
@@ -53,6 +53,7 @@ public:
         measure::RunnerOptions options;
         options.iterations = 6 * round;
         options.warmup = 0;
+        options.mode = mode;
         measure::Watchdog watchdog([](measure::HangReport const&) {});
         intercepted::strike(me() == victim ? what : std::nullopt);
         measure::CellResult told;
@@ -97,6 +98,28 @@ TEST(StruckMpi, EveryFaultThatLastsForARoundIsCaught) {
         for (Fault const fault : {Fault::flipped_byte, Fault::nothing_delivered, Fault::overrun}) {
             Strike const strike{fault, second_round, second_round + round - 1};
             expect_caught(rig.measured(sum_in_place(rig), "blocking", slots, strike), std::string(name_of(fault)));
+        }
+    }
+}
+
+TEST(StruckMpi, SumsInPlaceThatFollowEachOtherAreCaughtInAnyCallThatMakesThemWrong) {
+    Ranks rig;
+    if (rig.ranks() <= victim) {
+        GTEST_SKIP() << "nobody to strike";
+    }
+    for (measure::Mode const mode : {measure::Mode::stream, measure::Mode::osu, measure::Mode::nccl}) {
+        auto const run = [&](std::optional<Strike> const& strike) {
+            return rig.measured(sum_in_place(rig), "blocking", 1, strike, mode);
+        };
+        measure::CellResult const clean = run(std::nullopt);
+        EXPECT_EQ(clean.status, measure::Status::ok) << clean.reason;
+        EXPECT_GE(clean.validation.timed_checked, 1U) << name_of(mode);
+        for (Strike const& strike : {Strike{Fault::flipped_byte, 10, 10},
+                                     {Fault::overrun, 10, 10},
+                                     {Fault::nothing_delivered, 1, 6 * round}}) {
+            measure::CellResult const result = run(strike);
+            EXPECT_EQ(result.status, measure::Status::invalid) << name_of(mode) << " " << name_of(strike.fault);
+            EXPECT_THAT(result.reason, HasSubstr("while timing")) << name_of(mode) << " " << name_of(strike.fault);
         }
     }
 }

@@ -318,7 +318,7 @@ TEST(PlanPayloadReduction, TheSumOfAllInputsIsRightAndOtherSumsAreNamed) {
     EXPECT_THAT(ranks.verify(1, 4), ElementsAre(HasSubstr("; it is what rank 1 put in")));
 }
 
-TEST(PlanPayloadReduction, SumsInPlaceThatWereSummedUpAgainAreLeftOutAndCounted) {
+TEST(PlanPayloadReduction, SumsInPlaceThatWereSummedUpAgainUnforeseenAreLeftOutAndCounted) {
     PlanBuilder builder(0);
     builder.in_place(true);
     builder.all_reduce(builder.group({{0, 1}}), 64, Element::fp32, Reduction::sum, "gradients");

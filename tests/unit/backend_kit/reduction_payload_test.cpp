@@ -66,6 +66,31 @@ TEST(ReductionPayload, AMissingContributionOfAnyMemberChangesTheResult) {
     }
 }
 
+TEST(ReductionPayload, ASettledResultStaysWhatItIsWhenAllReduceItAgain) {
+    for (Element const element : all_elements) {
+        for (Reduction const reduction : {Reduction::sum, Reduction::prod}) {
+            for (int const members : {1, 2, 3, 4, 5, 300}) {
+                ReductionPayload const payload = ReductionPayload(element, reduction, members).settled();
+                std::vector<std::byte> const result = folded(payload, reduction, members, false);
+                std::vector<std::byte> expected(result.size());
+                payload.result(key, 5, expected);
+                EXPECT_EQ(result, expected) << name_of(element) << " " << name_of(reduction) << " " << members;
+                EXPECT_EQ(folded(payload, reduction, members, true), expected);
+                std::vector<std::byte> again = result;
+                for (int member = 1; member < members; ++member) {
+                    host_reduce(again.data(), result.data(), result.size(), element, reduction);
+                }
+                EXPECT_EQ(again, result) << name_of(element) << " " << name_of(reduction) << " " << members;
+                for (int member = 0; member < members && members > 1; ++member) {
+                    std::vector<std::byte> own(result.size());
+                    payload.input(key, member, 5, own);
+                    EXPECT_TRUE(members == 300 || own != result) << "rank " << member << " adds nothing";
+                }
+            }
+        }
+    }
+}
+
 TEST(ReductionPayload, Int8IsComparedWithItsSign) {
     for (Reduction const reduction : all_reductions) {
         ReductionPayload const payload(Element::int8, reduction, 4);

@@ -148,8 +148,46 @@ TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtWhereIterationsAreTimedOneByOneInSe
     }
 }
 
-TEST(FaultsWhileTimed, OfSumsInPlaceThatAreSummedUpAgainAreNotLookedForAndTheRecordSaysSo) {
+Fault sum_not_delivered(Rank victim, std::uint64_t first, std::uint64_t last) {
+    auto const kept = std::make_shared<std::vector<std::byte>>();
+    Fault fault = struck(victim, first, last, [kept](Iteration const& iteration) {
+        auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+        std::copy(kept->begin(), kept->end(), iteration.buffers.base[sum.recv.buffer] + sum.recv.offset);
+    });
+    fault.before = [kept, victim](Iteration const& iteration) {
+        if (iteration.plan.me == victim) {
+            auto const& sum = std::get<AllReduce>(iteration.plan.steps.at(0).operation);
+            std::byte const* const data = iteration.buffers.base[sum.recv.buffer] + sum.recv.offset;
+            kept->assign(data, data + sum.bytes);
+        }
+    };
+    return fault;
+}
+
+TEST(FaultsWhileTimed, OfSumsInPlaceAreCaughtHoweverOftenTheyAreSummedUpAgain) {
     RunSpec spec{.plan = sum_in_place, .draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.options.iterations = 120;
+    spec.options.cache = CacheMode::warm;
+    CellResult const warm = run(spec)[0][0].result;
+    EXPECT_EQ(warm.status, Status::ok) << warm.reason;
+    EXPECT_EQ(warm.validation.timed_checked, 6U);
+    // Any single iteration of the second round, as what is wrong is summed up further.
+    for (std::uint64_t const iteration : {1 + 20U, 1 + 30U, 1 + 39U}) {
+        spec.cells = {with(wrong_sum(1, iteration, iteration))};
+        expect_invalid(run(spec), {"while timing, in round 2", "element 128"});
+    }
+    spec.cells = {with(sum_not_delivered(1, 1 + 20, 1 + 39))};
+    expect_invalid(run(spec), {"while timing, in round 2", "element 0"});
+}
+
+TEST(FaultsWhileTimed, OfReducesInPlaceThatAreRepeatedAreNotLookedForAndTheRecordSaysSo) {
+    RunSpec spec{.draws = 1, .options = brief(), .cells = {without_fault()}};
+    spec.plan = [](Rank me, int ranks, std::uint32_t /*draw*/) {
+        PlanBuilder builder(me);
+        builder.in_place(true);
+        builder.reduce(builder.group(world_of(ranks)), 0, 1024, Element::fp32, Reduction::sum, "dispatch");
+        return std::move(builder).finish();
+    };
     spec.options.iterations = 120;
     spec.options.cache = CacheMode::warm;
     CellResult const warm = run(spec)[0][0].result;

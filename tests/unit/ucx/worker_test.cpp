@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 // Workers: what they tell of their transports, several with settings of their own in one process, and TCP alone.
+#include "common/backends/ucx/transports.hpp"
 #include "common/backends/ucx/worker.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 

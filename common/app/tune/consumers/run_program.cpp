@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -56,6 +57,9 @@ pid_t start(std::vector<std::string> const& arguments, int output) {
     return pid;
 }
 
+/// What comes after these is lost.
+constexpr std::size_t most_output_bytes = std::size_t{64} << 20;
+
 /// Whether the other end was closed in time.
 bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::string& text) {
     std::array<char, 65536> buffer{};
@@ -71,7 +75,7 @@ bool read_all(int pipe, std::chrono::steady_clock::time_point deadline, std::str
             return true;
         }
         if (count > 0) {
-            text.append(buffer.data(), static_cast<std::size_t>(count));
+            text.append(buffer.data(), std::min(static_cast<std::size_t>(count), most_output_bytes - text.size()));
         } else if (errno != EINTR) {
             check(errno, "read");
         }

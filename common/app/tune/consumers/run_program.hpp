@@ -15,7 +15,7 @@ namespace dlmb::app::tune {
 
 struct Finished {
     int exit_code = 0;   // 128 + signal, 124: it ran out of time and was ended
-    std::string output;  // standard output and error as they came
+    std::string output;  // standard output and error as they came, the first 64 MiB
 };
 
 /// `arguments`: the program, by path or by name, and what it is given. Throws Error when it cannot be started.

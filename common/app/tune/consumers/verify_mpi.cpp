@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Open MPI and MPICH: whether an export acts as forcing the algorithm does, and beside its rules as no export does.
+#include "common/app/tune/consumers/program_output.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 #include "common/base/error.hpp"
 
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <regex>
 #include <set>
 
 namespace dlmb::app::tune {
@@ -70,9 +70,7 @@ private:
     /// Median time of a call on rank 0; 0 where the run failed.
     [[nodiscard]] double nanoseconds(Probe const& probe, Environment const& environment) const {
         Finished const finished = run(probe, environment, timed_calls);
-        std::smatch match;
-        bool const found = std::regex_search(finished.output, match, std::regex(R"(median_ns (\d+))"));
-        return finished.exit_code == 0 && found ? parse_whole<double>(match[1].str()).value_or(0) : 0;
+        return finished.exit_code == 0 ? median_in(finished.output).value_or(0) : 0;
     }
 
     [[nodiscard]] Finished run(Probe const& probe, Environment const& environment, int calls) const {
@@ -90,19 +88,10 @@ private:
         if (finished.exit_code != 0) {
             return failure(finished);
         }
-        // The component is a file of its own or a part of the library.
-        std::regex const binding(
-            fmt::format(R"(binding file \S*/(?:mca_coll_tuned|libmpi)\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')",
-                        name_of(probe.collective)));
         std::set<std::string> functions;
         for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
             std::ifstream file(entry.path());
-            for (std::string line; std::getline(file, line);) {
-                std::smatch match;
-                if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
-                    functions.insert(match[1]);
-                }
-            }
+            add_bound_functions(file, name_of(probe.collective), functions);
         }
         if (functions.empty()) {
             return {"no algorithm of coll/tuned was seen in what the loader bound", true};
@@ -118,13 +107,7 @@ private:
             return failure(finished);
         }
         // Summed: one rank alone can have as many with two algorithms.
-        std::regex const line(R"(dlmb-sends (\d+))");
-        std::uint64_t sum = 0;
-        std::uint64_t ranks = 0;
-        for (std::sregex_iterator at(finished.output.begin(), finished.output.end(), line), end; at != end; ++at) {
-            sum += parse_whole<std::uint64_t>((*at)[1].str()).value_or(0);
-            ++ranks;
-        }
+        auto const [ranks, sum] = counted_messages(finished.output);
         if (ranks != probe.ranks || sum == 0) {
             return {fmt::format("{} of {} ranks counted their messages, {} in all", ranks, probe.ranks, sum), true};
         }

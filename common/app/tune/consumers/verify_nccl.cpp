@@ -1,15 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/consumers.hpp"
+#include "common/app/tune/consumers/program_output.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
-#include "common/backend_kit/nccl_tuner_control.hpp"
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <regex>
+#include <string_view>
 
 namespace dlmb::app::tune {
 namespace {
@@ -17,27 +14,11 @@ namespace {
 constexpr int exit_nothing_ran = 77;
 constexpr Bytes most_announced_bytes = Bytes{1} << 30;
 
-template <std::size_t count>
-// NCCL's log has names or numbers.
-std::string name_or_number(std::string const& text, std::array<std::string_view, count> const& names) {
-    std::string lower = text;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    auto const number = parse_whole<std::size_t>(lower);
-    return number && *number < count ? std::string(names.at(*number)) : lower;
-}
-
-/// "ring ll128", from a line as "AllReduce: 65536 Bytes -> Algo RING proto LL128 channel{Lo..Hi}={0..1}".
-std::string chosen(std::string const& output, tuning::Rule const& rule) {
-    std::string const function = rule.when.operation == tuning::TunedOperation::allreduce        ? "AllReduce"
-                                 : rule.when.operation == tuning::TunedOperation::allgather      ? "AllGather"
-                                 : rule.when.operation == tuning::TunedOperation::reduce_scatter ? "ReduceScatter"
-                                                                                                 : "Broadcast";
-    std::smatch match;
-    std::regex const line(function + R"(: \d+ Bytes -> Algo (\w+) proto (\w+))", std::regex::icase);
-    return std::regex_search(output, match, line) ? name_or_number(match[1], nccl_tuner::algorithm_names) + " " +
-                                                        name_or_number(match[2], nccl_tuner::protocol_names)
-                                                  : "nothing";
+std::string_view function_of(tuning::TunedOperation operation) {
+    return operation == tuning::TunedOperation::allreduce        ? "AllReduce"
+           : operation == tuning::TunedOperation::allgather      ? "AllGather"
+           : operation == tuning::TunedOperation::reduce_scatter ? "ReduceScatter"
+                                                                 : "Broadcast";
 }
 
 /// Nothing where the rule cannot be tried with these ranks. Fills in `skipped` where NCCL cannot run.
@@ -61,7 +42,7 @@ std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rul
     }
     bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
     std::string const wanted = rule.choose.algorithm->name + " " + rule.choose.params.protocol;
-    std::string const seen = chosen(finished.output, rule);
+    std::string const seen = nccl_choice(finished.output, function_of(rule.when.operation));
     return Check{loaded && seen == wanted ? Verdict::held : Verdict::wrong,
                  fmt::format("{} of {} bytes, {} ranks: plugin {}, NCCL took {}, the table says {}",
                              name_of(rule.when.operation), bytes, ranks, loaded ? "loaded" : "not loaded", seen,

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // UCC: which function its score map names for a size, against the map with the algorithm forced and without the export.
+#include "common/app/tune/consumers/program_output.hpp"
 #include "common/app/tune/consumers/trial.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 namespace dlmb::app::tune {
@@ -16,44 +16,11 @@ namespace {
 
 using namespace tuning;
 
-/// The heading of a collective in UCC's score map: ucc_coll_type_str().
-std::string_view heading_of(MpiCollective collective) {
-    switch (collective) {
-    case MpiCollective::allgather:
-        return "Allgather:";
-    case MpiCollective::allreduce:
-        return "Allreduce:";
-    case MpiCollective::alltoall:
-        return "Alltoall:";
-    case MpiCollective::alltoallv:
-        return "Alltoallv:";
-    case MpiCollective::bcast:
-        return "Bcast:";
-    case MpiCollective::reduce_scatter_block:
-        break;
-    }
-    return "Reduce_scatter:";
-}
-
 /// Sizes as UCC compares them: of a reduce_scatter what one rank receives, of an alltoallv nothing.
 Bytes size_in_ucc(Probe const& probe) {
     return probe.collective == MpiCollective::alltoallv              ? 0
            : probe.collective == MpiCollective::reduce_scatter_block ? probe.bytes / probe.ranks
                                                                      : probe.bytes;
-}
-
-/// "TL_UCP ucc_tl_ucp_allreduce_ring_init" from a line as "Host: {0..4095}:TL_UCP:10=NAME {4K..inf}:TL_UCP:10=NAME".
-/// Empty: no range holds the size.
-std::string function_at(std::string const& line, Bytes bytes) {
-    std::regex const entry(R"(\{(\w+)\.\.(\w+)\}:(\w+):\w+=(\S+))");
-    for (std::sregex_iterator at(line.begin(), line.end(), entry), end; at != end; ++at) {
-        auto const first = read_threshold((*at)[1]);
-        auto const last = read_threshold((*at)[2]);
-        if (first && last && *first <= bytes && bytes <= *last) {
-            return fmt::format("{} {}", (*at)[3].str(), (*at)[4].str());
-        }
-    }
-    return "";
 }
 
 /// Runs dlmb_collective over UCC and reads the score map of the team of all ranks.
@@ -109,23 +76,10 @@ private:
         if (finished.exit_code != 0) {
             return failure(finished);
         }
-        std::string const team = fmt::format("size {}) =====", probe.ranks);
-        std::istringstream lines(finished.output);
-        bool in_team = false;
-        bool in_collective = false;
-        for (std::string line; std::getline(lines, line);) {
-            if (line.find("COLL_SCORE_MAP") != line.npos) {
-                in_team = line.find(team) != line.npos;
-                in_collective = false;
-            } else if (in_team && in_collective && line.find("Host:") != line.npos) {
-                if (std::string const function = function_at(line, size_in_ucc(probe)); !function.empty()) {
-                    return {function};
-                }
-            } else if (line.find("score_map") != line.npos) {
-                in_collective = line.ends_with(fmt::format(" {}", heading_of(probe.collective)));
-            }
-        }
-        return {"UCC logged no score map with this collective and size", true};
+        std::string const function =
+            function_in_score_map(finished.output, probe.ranks, probe.collective, size_in_ucc(probe));
+        return function.empty() ? Fingerprint{"UCC logged no score map with this collective and size", true}
+                                : Fingerprint{function};
     }
 
     std::string mpiexec_;

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tune/consumers/consumers.hpp"
+#include "common/app/tune/consumers/program_output.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
 
 #include <fmt/core.h>
@@ -11,24 +12,6 @@
 
 namespace dlmb::app::tune {
 namespace {
-
-/// "256K", or "none"; as UCX prints sizes. UCX 1.13 heads the table with "| dlmb ep_cfg[0] | tagged message by
-/// ucp_tag_send*() from host memory |", later ones with "| tagged message by ucp_tag_send* from host memory |" and have
-/// others for sends with flags.
-std::string first_rendezvous(std::istream& log) {
-    std::regex const heading(R"(tagged message by ucp_tag_send\*(\(\))? from)");
-    std::regex const row(R"(\|\s+(\d+[KMGT]?)\.\.\S+\s+\|[^|]*rendezvous)");
-    bool messages = false;
-    for (std::string line; std::getline(log, line);) {
-        std::smatch match;
-        if (line.find(" by ucp_") != line.npos) {
-            messages = std::regex_search(line, heading);
-        } else if (messages && std::regex_search(line, match, row)) {
-            return match[1];
-        }
-    }
-    return "none";
-}
 
 /// A run of two ranks, and what the log of one of them shows.
 struct Seen {

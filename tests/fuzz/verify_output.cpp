@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Output and logs of the programs that dlmb_tune verify runs, read for every library.
+#include "common/app/tune/consumers/program_output.hpp"
+#include "common/app/tune/consumers/trial.hpp"
+#include "tests/fuzz/fuzz.hpp"
+#include "tests/fuzz/targets.hpp"
+
+#include <sstream>
+
+namespace dlmb::fuzz {
+
+void verify_output(std::string_view input) {
+    using namespace app::tune;
+    std::string const text(input);
+    std::set<std::string> functions;
+    std::istringstream bindings(text);
+    add_bound_functions(bindings, "allreduce", functions);
+    for (std::string const& function : functions) {
+        require(function.starts_with("ompi_coll_base_allreduce_intra_"), "a function of another call");
+    }
+    CountedMessages const counted = counted_messages(text);
+    require(counted.ranks > 0 || counted.sum == 0, "messages of no rank");
+    require(median_in(text).value_or(0) >= 0, "a time below 0");
+    for (auto const collective : {tuning::MpiCollective::allreduce, tuning::MpiCollective::alltoallv}) {
+        (void)function_in_score_map(text, 4, collective, 65536);
+    }
+    std::istringstream log(text);
+    require(!first_rendezvous(log).empty() && !nccl_choice(text, "AllReduce").empty(), "a choice without a name");
+    require(failure({1, text}).failed, "a failed run that did not fail");
+}
+
+}  // namespace dlmb::fuzz
