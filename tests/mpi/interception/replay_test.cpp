@@ -4,6 +4,7 @@
 // From a profile of PyTorch to MPI: what MPI is given in a replay is what the profile says, counted from its numbers.
 #include "common/app/replay/replay.hpp"
 #include "common/record/plan_document.hpp"
+#include "common/trace/iterations.hpp"
 #include "common/trace/plans.hpp"
 #include "common/trace/read.hpp"
 #include "tests/mpi/interception/intercepted_mpi.hpp"
@@ -87,7 +88,7 @@ void import(std::filesystem::path const& folder, int ranks) {
         std::ofstream(files.back()) << profile(rank, ranks);
     }
     trace::Trace trace = trace::read_trace(files, {});
-    ASSERT_EQ(trace::find_iterations(trace, std::nullopt), iterations);
+    ASSERT_EQ(trace::find_iterations(trace, std::nullopt).count, iterations);
     record::PlanHeader header;
     header.pattern = "trace";
     header.world = {ranks, ranks};
