@@ -42,7 +42,7 @@ class Requests(TraceTest):
         for table in (azure, burst):
             told = self.told(requests=table)
             self.assertEqual((told["requests"], told["duration_s"], told["input_tokens"]["mean"], told["output_tokens"]["mean"]), (2, 1.5, 385, 77))
-        for table, text in ((azure.replace("396", "-1"), "line 3"), (azure.replace("-17T", "-15T"), "sort them"), (burst.replace("6.5", "nan"), "line 3")):
+        for table, text in ((azure.replace("396", "-1"), "line 3"), (azure.replace("-17T", "-15T"), "sort them"), (burst.replace("6.5", "nan"), "line 3"), (azure.replace("-17T", "-31T"), "line 3")):
             self.refused([self.file("r.csv", table)], text)
 
     def test_the_size_of_a_block_is_told_only_where_one_fits(self):

@@ -62,7 +62,11 @@ std::optional<double> seconds_of(std::string_view text) {
     if (!year || !month || !day || !hours || !minutes || !seconds) {
         return std::nullopt;
     }
-    std::chrono::sys_days const days = std::chrono::year(*year) / static_cast<int>(*month) / static_cast<int>(*day);
+    auto const day_of_year = std::chrono::year(*year) / static_cast<int>(*month) / static_cast<int>(*day);
+    if (!day_of_year.ok()) {
+        return std::nullopt;
+    }
+    std::chrono::sys_days const days = day_of_year;
     return std::chrono::duration<double>(days.time_since_epoch() + std::chrono::hours(*hours) +
                                          std::chrono::minutes(*minutes))
                .count() +
