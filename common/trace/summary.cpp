@@ -216,13 +216,12 @@ std::string summary_text(Trace const& trace) {
         // All calls of the row have times, or the bytes would be those of others, too.
         bool const timed = row.timed == row.count && row.us > 0;
         constexpr double bytes_per_us_of_gb = 1000;
-        constexpr double percent = 100;
         text +=
             fmt::format("{:<15}{:>7}  {:<8}{:>9}{:>10}{:>10}{:>10}{:>11}{:>8}{:>12}\n", name_of(kind),
                         size == 0 ? "?" : std::to_string(size), dtype, row.count,
                         human_bytes(static_cast<Bytes>(std::min(row.bytes, 9.0e18))), human_bytes(row.least),
                         human_bytes(row.most), mean > 0 ? fmt::format("{:.3f}", most / mean) : "-",
-                        row.us > 0 ? fmt::format("{:.1f} %", percent * row.us / all_us) : "-",
+                        row.us > 0 ? fmt::format("{:.1f} %", 100 * row.us / all_us) : "-",
                         timed && row.bytes > 0
                             ? fmt::format("{:.2f}", row.bytes * bus_factor(kind, size) / row.us / bytes_per_us_of_gb)
                             : "-");
