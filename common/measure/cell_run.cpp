@@ -111,9 +111,9 @@ std::vector<Stretch> stretches(std::uint32_t random, std::uint64_t samples, std:
 std::string osu_definition(OsuProgram const& program) {
     return fmt::format("osu: each call timed by itself, {} between calls, mean over {} of (done - enter){}",
                        program.barrier ? "a barrier" : "nothing",
-                       program.first_rank ? "rank 0"
-                       : program.pairs    ? "the first ranks of pairs"
-                                          : "ranks",
+                       program.timed_pairs == 1 && !program.barrier ? "rank 0"
+                       : program.pairs                              ? "the first ranks of pairs"
+                                                                    : "ranks",
                        program.divisor == 1 ? "" : fmt::format(" / {}", program.divisor));
 }
 

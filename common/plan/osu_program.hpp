@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // How OSU Micro-Benchmarks measure an operation, as far as it differs between their programs. Read in 7.3 and 7.4,
-// c/mpi/collective/blocking/*.c, c/mpi/pt2pt/standard/osu_latency.c and c/util/osu_util.h.
+// c/mpi/collective/blocking/*.c, c/mpi/pt2pt/standard/*.c and c/util/osu_util.h.
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -14,14 +14,16 @@ namespace dlmb {
 struct OsuProgram {
     /// Ranks wait for each other behind every call, outside its time. osu_barrier and the programs for pairs do not.
     bool barrier = true;
-    /// Of pairs, the ranks of the first half alone take times. Collectives: all ranks do.
+    /// Of pairs, the first ranks of pairs alone take times. Collectives: all ranks do.
     bool pairs = false;
-    bool first_rank = false;  // rank 0 alone takes times
-    int divisor = 1;          // of the time of a call: 2 where a message goes there and back
+    int timed_pairs = 0;  // from that of rank 0 on; 0: all
+    int divisor = 1;      // of the time of a call: 2 where a message goes there and back
     std::uint64_t iterations = 100;
     std::uint64_t warmup = 10;
 
-    [[nodiscard]] constexpr int ranks_with_times(int ranks) const { return first_rank ? 1 : pairs ? ranks / 2 : ranks; }
+    [[nodiscard]] constexpr int ranks_with_times(int ranks) const {
+        return !pairs ? ranks : timed_pairs > 0 ? timed_pairs : ranks / 2;
+    }
     [[nodiscard]] constexpr bool takes_times(Rank rank, int ranks) const { return rank < ranks_with_times(ranks); }
 };
 
@@ -36,13 +38,14 @@ inline constexpr Bytes osu_large_message = 8192;
 /// LAT_LOOP_*, LAT_SKIP_*: half of a round trip on the side that begins.
 [[nodiscard]] constexpr OsuProgram osu_latency(Bytes message) {
     bool const large = message > osu_large_message;
-    return {false, true, false, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
+    return {false, true, 0, 2, large ? std::uint64_t{1000} : 10000, large ? std::uint64_t{10} : 100};
 }
 
-/// BW_LOOP_*, BW_SKIP_*, of osu_bw.c and osu_bibw.c. osu_mbw_mr.c has a barrier before every window.
-[[nodiscard]] constexpr OsuProgram osu_windows(Bytes message, bool barrier) {
+/// BW_LOOP_*, BW_SKIP_*. In osu_bw.c and osu_bibw.c rank 0 takes the time. osu_mbw_mr.c has a barrier before every
+/// window, and takes the mean over the pairs.
+[[nodiscard]] constexpr OsuProgram osu_windows(Bytes message, bool is_rate, int pairs) {
     bool const large = message > osu_large_message;
-    return {barrier, true, true, 1, large ? std::uint64_t{20} : 100, large ? std::uint64_t{2} : 10};
+    return {is_rate, true, is_rate ? pairs : 1, 1, large ? std::uint64_t{20} : 100, large ? std::uint64_t{2} : 10};
 }
 
 }  // namespace dlmb

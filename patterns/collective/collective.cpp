@@ -317,7 +317,7 @@ public:
 
     [[nodiscard]] OsuProgram osu_program() const override {
         if (info_of(params_.kind).windows) {
-            return osu_windows(params_.message_bytes, params_.kind == Kind::message_rate);
+            return osu_windows(params_.message_bytes, params_.kind == Kind::message_rate, params_.windows.pairs);
         }
         if (params_.kind == Kind::sendrecv && params_.route == Route::ping_pong) {
             return osu_latency(params_.message_bytes);

@@ -113,6 +113,8 @@ class WithFolder(unittest.TestCase):
                  for size, time in ((1024, 1000 * slower), (4096, 3000 * slower * imbalance))]
         texts = lines(launch_line(), launch_line("l2", "2026-01-02T00:00:00Z"), *cells)
         (folder / "collective.jsonl").write_text(texts)
+        timed = [{**cell_line(size, size), "cell_id": f"{mode} {size}", "mode": mode} for mode in ("isolated", "osu") for size in (1024, 4096)]
+        (folder / "timings.jsonl").write_text(lines(launch_line("t"), *({**cell, "launch_id": "t"} for cell in timed)))
         (folder / "example.jsonl").write_bytes(EXAMPLE.read_bytes())
         for name, document in (("pipe.plan", plan_document()), ("verdicts", comparison_document()), ("table", table_document()), ("weak", scaling_document())):
             (folder / f"{name}.json").write_text(json.dumps(document))

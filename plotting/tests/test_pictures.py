@@ -16,7 +16,7 @@ from dlmb_plotting.plots import MAKERS, phases, plots
 from dlmb_plotting.results import read
 from dlmb_plotting.simulation import Machine
 
-from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, cell_line, launch_line, lines, run
+from made import EXAMPLE, SCHEMA_EXAMPLES, WithFolder, run
 
 WIDTH_PIXELS, DPI = 8 * 50, 50
 
@@ -24,8 +24,6 @@ WIDTH_PIXELS, DPI = 8 * 50, 50
 class PicturesTest(WithFolder):
     def test_every_plot_becomes_a_picture_that_is_not_blank(self) -> None:
         folder = self.everything()
-        osu = [{**cell_line(size, 900 + size), "cell_id": f"osu {size}", "mode": "osu"} for size in (1024, 4096)]
-        (folder / "osu.jsonl").write_text(lines(launch_line("l3"), *({**cell, "launch_id": "l3"} for cell in osu)))
         for name in MAKERS:
             output = self.folder / name
             self.assertEqual(run(name, str(folder), "-o", str(output), "--dpi", str(DPI))[0], 0, name)

@@ -142,7 +142,7 @@ class Driver(unittest.TestCase):
         self.assert_complete()
 
     def wait_for_state(self, word):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while time.monotonic() < end:
             if any(json.loads(f.read_text())["state"] == word for f in self.output.glob("state/results/*.json")):
                 return

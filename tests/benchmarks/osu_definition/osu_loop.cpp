@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // osu_loop OPERATION MIN MAX [ITERATIONS]
 //
-// Times one operation over sizes that double, as the description of OSU Micro-Benchmarks says: each rank times each of
-// its calls, a barrier follows outside the time, and what counts is the mean over ranks of each rank's mean. It uses
-// nothing of DLMB and starts MPI as a plain program does. One line per size: bytes, then in microseconds mean, least
-// and largest rank, and the median over calls of the mean over ranks, which on a busy machine says more.
+// Times one operation over sizes that double, as OSU Micro-Benchmarks' own programs do: each rank times each of its
+// calls, a barrier follows outside the time where the program of that operation has one, and what counts is the mean
+// over the ranks that take times of each one's mean. It uses nothing of DLMB and starts MPI as a plain program does.
+// One line per size: bytes, then in microseconds mean, least and largest rank, and the median over calls of the mean
+// over ranks, which on a busy machine says more. Of windows a call is a window with its answer.
 #include <mpi.h>
 
 #include <algorithm>
@@ -60,20 +61,95 @@ struct Calls {
 
 using Call = std::function<void()>;
 
-Call call_of(std::string_view operation, World world, std::size_t bytes, Calls& calls) {
+constexpr int window = 64;
+
+/// How the program of an operation times it.
+struct Program {
+    Call call;
+    bool barrier = true;  // behind each call
+    int with_times = 0;   // that many ranks take times, from rank 0 on
+    int calls = 1000;
+    int large_calls = 100;
+    int warmup = 100;
+    int large_warmup = 10;
+    int halves = 1;  // of a call's time: 2 where a message goes there and back
+};
+
+/// osu_bw and osu_mbw_mr: a window of messages and an answer. osu_bibw: windows both ways, receives first. OSU runs the
+/// first and the last with two ranks only; here all pairs take part, as in dlmb_collective.
+Call window_of(std::string_view operation, World world, Calls& calls, int size) {
+    bool const sends = world.rank < world.ranks / 2;
+    int const peer = sends ? world.rank + world.ranks / 2 : world.rank - world.ranks / 2;
     void* const send = calls.send.get();
     void* const recv = calls.recv.get();
-    int const size = static_cast<int>(bytes);
-    int const floats = static_cast<int>(bytes / sizeof(float));
+    bool const both = operation == "bibw";
+    return [=, requests = std::vector<MPI_Request>(2 * window)]() mutable {
+        auto next = requests.begin();
+        for (int i = 0; i < window && (both || !sends); ++i) {
+            MPI_Irecv(recv, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &*next++);
+        }
+        for (int i = 0; i < window && (both || sends); ++i) {
+            MPI_Isend(send, size, MPI_CHAR, peer, 100, MPI_COMM_WORLD, &*next++);
+        }
+        MPI_Waitall(static_cast<int>(next - requests.begin()), requests.data(), MPI_STATUSES_IGNORE);
+        char answer[4] = {};
+        if (!both && sends) {
+            MPI_Recv(answer, sizeof answer, MPI_CHAR, peer, 101, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (!both) {
+            MPI_Send(answer, sizeof answer, MPI_CHAR, peer, 101, MPI_COMM_WORLD);
+        }
+    };
+}
+
+Call ping_pong_of(World world, Calls& calls, int size) {
+    void* const send = calls.send.get();
+    void* const recv = calls.recv.get();
+    bool const begins = world.rank < world.ranks / 2;
+    int const peer = begins ? world.rank + world.ranks / 2 : world.rank - world.ranks / 2;
+    if (begins) {
+        return [=] {
+            MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+            MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        };
+    }
+    return [=] {
+        MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
+    };
+}
+
+Call collective_of(std::string_view operation, World world, Calls& calls, int size) {
+    void* const send = calls.send.get();
+    void* const recv = calls.recv.get();
+    int const floats = size / static_cast<int>(sizeof(float));
     if (operation == "allreduce") {
         return [=] { MPI_Allreduce(send, recv, floats, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+    }
+    if (operation == "reduce") {
+        return [=] { MPI_Reduce(send, recv, floats, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); };
     }
     if (operation == "reduce_scatter_block") {
         int const part = floats / world.ranks;
         return [=] { MPI_Reduce_scatter_block(send, recv, part, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
     }
+    if (operation == "reduce_scatter") {
+        for (int rank = 0; rank < world.ranks; ++rank) {
+            calls.counts[static_cast<std::size_t>(rank)] = floats / world.ranks + (rank < floats % world.ranks ? 1 : 0);
+        }
+        int const* const counts = calls.counts.data();
+        return [=] { MPI_Reduce_scatter(send, recv, counts, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); };
+    }
     if (operation == "bcast") {
         return [=] { MPI_Bcast(send, size, MPI_CHAR, 0, MPI_COMM_WORLD); };
+    }
+    if (operation == "gather") {
+        return [=] { MPI_Gather(send, size, MPI_CHAR, recv, size, MPI_CHAR, 0, MPI_COMM_WORLD); };
+    }
+    if (operation == "scatter") {
+        return [=] { MPI_Scatter(send, size, MPI_CHAR, recv, size, MPI_CHAR, 0, MPI_COMM_WORLD); };
+    }
+    if (operation == "barrier") {
+        return [] { MPI_Barrier(MPI_COMM_WORLD); };
     }
     if (operation == "allgather") {
         return [=] { MPI_Allgather(send, size, MPI_CHAR, recv, size, MPI_CHAR, MPI_COMM_WORLD); };
@@ -90,22 +166,22 @@ Call call_of(std::string_view operation, World world, std::size_t bytes, Calls& 
         int const* const offsets = calls.offsets.data();
         return [=] { MPI_Alltoallv(send, counts, offsets, MPI_CHAR, recv, counts, offsets, MPI_CHAR, MPI_COMM_WORLD); };
     }
-    if (operation == "latency") {
-        int const half = world.ranks / 2;
-        bool const begins = world.rank < half;
-        int const peer = begins ? world.rank + half : world.rank - half;
-        if (begins) {
-            return [=] {
-                MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
-                MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            };
-        }
-        return [=] {
-            MPI_Recv(recv, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            MPI_Send(send, size, MPI_CHAR, peer, 1, MPI_COMM_WORLD);
-        };
-    }
     return {};
+}
+
+/// Without a call for an operation that there is not.
+Program program_of(std::string_view operation, World world, std::size_t bytes, Calls& calls) {
+    int const size = static_cast<int>(bytes);
+    if (operation == "latency") {
+        return {ping_pong_of(world, calls, size), false, world.ranks / 2, 10000, 1000, 100, 10, 2};
+    }
+    if (operation == "bw" || operation == "bibw") {
+        return {window_of(operation, world, calls, size), false, 1, 100, 20, 10, 2};
+    }
+    if (operation == "mbw_mr") {
+        return {window_of(operation, world, calls, size), true, world.ranks / 2, 100, 20, 10, 2};
+    }
+    return {collective_of(operation, world, calls, size), operation != "barrier", world.ranks};
 }
 
 /// Seconds of each call on this rank.
@@ -134,17 +210,16 @@ double median(std::vector<double>& values) {
 }
 
 void run(std::string_view operation, World world, std::size_t least, std::size_t largest, int asked) {
-    bool const pairs = operation == "latency";
-    bool const counts = !pairs || world.rank < world.ranks / 2;
-    int const many = pairs ? 10000 : 1000;
     Calls calls(world, largest);
     for (std::size_t bytes = least; bytes <= largest; bytes *= 2) {
         bool const large = bytes > large_message;
-        int const iterations = asked > 0 ? asked : large ? many / 10 : many;
-        Call const call = call_of(operation, world, bytes, calls);
-        std::vector<double> times = time_calls(call, large ? 10 : 100, iterations, !pairs);
+        Program const program = program_of(operation, world, operation == "barrier" ? 0 : bytes, calls);
+        int const iterations = asked > 0 ? asked : large ? program.large_calls : program.calls;
+        bool const counts = world.rank < program.with_times;
+        std::vector<double> times =
+            time_calls(program.call, large ? program.large_warmup : program.warmup, iterations, program.barrier);
         for (double& time : times) {
-            time *= counts ? us_per_s / (pairs ? 2 : 1) : 0;
+            time *= counts ? us_per_s / program.halves : 0;
         }
         double const own = std::accumulate(times.begin(), times.end(), 0.0) / iterations;
         double const given[2] = {counts ? own : -1e30, counts ? -own : -1e30};
@@ -153,10 +228,13 @@ void run(std::string_view operation, World world, std::size_t least, std::size_t
         MPI_Reduce(times.data(), sums.data(), iterations, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Reduce(given, extremes, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         if (world.rank == 0) {
-            double const with_times = pairs ? world.ranks / 2 : world.ranks;
-            double const mean = std::accumulate(sums.begin(), sums.end(), 0.0) / iterations / with_times;
-            std::printf("%zu %.4f %.4f %.4f %.4f\n", bytes, mean, -extremes[1], extremes[0], median(sums) / with_times);
+            double const mean = std::accumulate(sums.begin(), sums.end(), 0.0) / iterations / program.with_times;
+            std::printf("%zu %.4f %.4f %.4f %.4f\n", operation == "barrier" ? 0 : bytes, mean, -extremes[1],
+                        extremes[0], median(sums) / program.with_times);
             std::fflush(stdout);
+        }
+        if (operation == "barrier") {
+            break;
         }
     }
 }
@@ -172,7 +250,7 @@ int main(int argc, char** argv) {
     bool known = false;
     if (usable) {
         Calls none(world, 0);
-        known = static_cast<bool>(call_of(argv[1], world, 0, none));
+        known = static_cast<bool>(program_of(argv[1], world, 0, none).call);
     }
     if (known) {
         run(argv[1], world, std::strtoull(argv[2], nullptr, 10), std::strtoull(argv[3], nullptr, 10),

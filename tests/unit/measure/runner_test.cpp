@@ -130,11 +130,11 @@ TEST(Runner, PhasesAreThoseOfThePlanAndFitIntoTheSample) {
 
 TEST(Runner, TheSlowestRankIsNamedAndItsTimeIsTheSample) {
     CellResult const result =
-        on_rank_0(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(5)))}}));
-    EXPECT_EQ(result.straggler.rank, 2);
+        on_rank_0(run({.options = brief(), .cells = {with(delayed_rank(2, std::chrono::milliseconds(50)))}}));
+    EXPECT_EQ(result.straggler.rank, 2);  // others wait much shorter for a core of a busy machine
     EXPECT_GT(result.straggler.share, 0.5);
-    EXPECT_GE(result.time.min, 5e6);  // a sleep of 5 ms is never shorter
-    EXPECT_GE(result.rank_median_ns.at(2), 5e6);
+    EXPECT_GE(result.time.min, 50e6);  // a sleep of 50 ms is never shorter
+    EXPECT_GE(result.rank_median_ns.at(2), 50e6);
 }
 
 TEST(Runner, SetUpTimeIsThatOfTheSlowestRank) {

@@ -163,7 +163,8 @@ private:
         Regret model;
         Regret model_where_both;
         Regret winner;
-        for (auto const& [text, candidates] : cases) {
+        for (auto const& each_case : cases) {
+            std::vector<Answer> const& candidates = each_case.second;  // clang 14 captures no structured binding
             if (candidates.size() < 2) {
                 continue;
             }

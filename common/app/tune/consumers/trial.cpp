@@ -21,8 +21,9 @@ constexpr std::uint64_t element_bytes = 4;
 /// What the table says of a collective at a size; nothing: a rule that is lost.
 std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, TunedOperation operation,
                               MpiCollective collective, Bytes bytes, std::uint64_t ranks) {
+    std::string const scope = scope_of(request.request.consumer);
     Query const query{.operation = operation,
-                      .backend = scope_of(request.request.consumer),
+                      .backend = scope,
                       .bytes = bytes,
                       .ranks = ranks,
                       .nodes = slice.nodes,
