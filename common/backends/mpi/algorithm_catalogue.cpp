@@ -169,6 +169,8 @@ AlgorithmCatalogue open_mpi_algorithms() {
     AlgorithmCatalogue catalogue;
     catalogue.family = "open_mpi.tuned";
     catalogue.takes_effect = TakesEffect::in_new_communicators;
+    // Else others come first: on several nodes coll/han of Open MPI 5, which itself makes its communicators so.
+    catalogue.info = {"ompi_comm_coll_preference", "tuned,^han"};
     catalogue.falls_back = falls_back;
     catalogue.segments = segments;
     for (CollectiveCall const call : every_collective_call) {

@@ -7,6 +7,7 @@
 
 #include "common/backend_kit/backend.hpp"
 #include "common/backends/mpi/control_variable.hpp"
+#include "common/bootstrap/mpi/communicator.hpp"
 
 #include <array>
 #include <cstdint>
@@ -86,6 +87,7 @@ struct CallSize {
 struct AlgorithmCatalogue {
     std::string family;  // as in a tuning table: "open_mpi.tuned", "mpich"; empty: nothing is known of this library
     TakesEffect takes_effect = TakesEffect::in_new_communicators;
+    InfoKey info;  // of communicators made while a variable is written, without which it may not count
     std::map<CollectiveCall, CallAlgorithms> calls;
     std::string why_not;  // no algorithm can be chosen in this launch, and what helps; empty: they can
     /// Written while a call is tried out, so that one which the algorithm cannot do fails; absent: there is none.

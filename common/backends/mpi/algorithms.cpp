@@ -193,7 +193,7 @@ Communicators const& Algorithms::prepare(Plan const& plan, AlgorithmChoice const
         return plain_;
     }
     write(choice);
-    Communicators& communicators = obeying_[choice];
+    Communicators& communicators = obeying_.try_emplace(choice, catalogue_.info).first->second;
     communicators.prepare(plan);
     written_.restore();
     return communicators;

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace dlmb::mpi {
@@ -26,7 +27,8 @@ namespace dlmb::mpi {
 
 class Communicators {
 public:
-    Communicators() : world_(duplicate(MPI_COMM_WORLD)) {}  // collective over MPI_COMM_WORLD
+    /// Collective over MPI_COMM_WORLD. `info`: of every communicator of a group.
+    explicit Communicators(InfoKey info = {}) : world_(duplicate(MPI_COMM_WORLD)), info_(std::move(info)) {}
 
     [[nodiscard]] MPI_Comm world() const { return world_.get(); }
     [[nodiscard]] MPI_Comm of(Group const& group) const { return groups_.at(group.members).get(); }
@@ -49,13 +51,15 @@ public:
         }
         for (std::vector<Rank> const& members : needed) {
             if (!groups_.contains(members)) {
-                groups_.emplace(members, create_group(world_.get(), members));
+                Communicator group = create_group(world_.get(), members);
+                groups_.emplace(members, info_.key.empty() ? std::move(group) : duplicate(group.get(), info_));
             }
         }
     }
 
 private:
     Communicator world_;
+    InfoKey info_;
     std::map<std::vector<Rank>, Communicator> groups_;
 };
 

@@ -47,6 +47,16 @@ Communicator duplicate(MPI_Comm parent) {
     return Communicator(comm);
 }
 
+Communicator duplicate(MPI_Comm parent, InfoKey const& info) {
+    MPI_Info handle = MPI_INFO_NULL;
+    check(MPI_Info_create(&handle), "MPI_Info_create");
+    check(MPI_Info_set(handle, info.key.c_str(), info.value.c_str()), "MPI_Info_set");
+    MPI_Comm comm = MPI_COMM_NULL;
+    check(MPI_Comm_dup_with_info(parent, handle, &comm), "MPI_Comm_dup_with_info");
+    check(MPI_Info_free(&handle), "MPI_Info_free");
+    return Communicator(comm);
+}
+
 Communicator create_group(MPI_Comm parent, std::span<int const> members) {
     MPI_Group all = MPI_GROUP_NULL;
     MPI_Group chosen = MPI_GROUP_NULL;

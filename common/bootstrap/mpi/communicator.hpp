@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <span>
+#include <string>
 
 namespace dlmb::mpi {
 
@@ -30,8 +31,15 @@ private:
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
+/// What a library reads when a communicator is made.
+struct InfoKey {
+    std::string key;  // empty: nothing
+    std::string value;
+};
+
 /// Collective over `parent`.
 [[nodiscard]] Communicator duplicate(MPI_Comm parent);
+[[nodiscard]] Communicator duplicate(MPI_Comm parent, InfoKey const& info);
 /// Collective over the named ranks of `parent` only; their order is the order of `members`.
 [[nodiscard]] Communicator create_group(MPI_Comm parent, std::span<int const> members);
 

@@ -86,6 +86,8 @@ struct LibraryVersion {
 /// (dt * count * n where n shares make the whole). Ranges of sizes and ranks that no rule covers get algorithm 0, the
 /// library's own decision: an entry of this format holds for everything above it, and the first one also for everything
 /// below it. `version`: "4.1.4"; algorithms are known by version.
+/// On several nodes 5.0 asks coll/han first: dlmb_han_rules.conf (coll_han_dynamic_file.c) lets it hand on what
+/// dlmb_rules.conf has a rule for.
 [[nodiscard]] Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string const& version);
 
 struct MpichInfo {

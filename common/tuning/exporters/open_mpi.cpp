@@ -20,6 +20,7 @@ constexpr LibraryVersion second_format{5, 0, 7};  // with max_requests; github.c
 
 constexpr LibraryVersion always{0, 0, 0};
 constexpr LibraryVersion main_branch{6, 0, 0};
+constexpr LibraryVersion han_by_default{5, 0, 0};  // on several nodes coll/han stands before coll/tuned
 
 struct KnownAlgorithm {
     std::string_view name;
@@ -104,15 +105,17 @@ struct Entries {
 };
 
 /// An entry holds for everything from its first number on, so that a range that no entry covers gets an empty one: the
-/// library's own decision. `range`: of an entry; `write`: its text, given its first number.
+/// library's own decision. `range`: of an entry; `write`: its text, given its first number. The first entry begins at
+/// `begin`.
 template <class Entry, class Write>
-Entries with_gaps(std::vector<Entry> const& entries, CountInterval Entry::*range, Write write) {
+Entries with_gaps(std::vector<Entry> const& entries, CountInterval Entry::*range, Write write,
+                  std::uint64_t begin = 0) {
     Entries all;
     auto const add = [&](std::uint64_t first, Entry const& entry) {
         ++all.count;
         all.text += write(first, entry);
     };
-    std::uint64_t next = 0;
+    std::uint64_t next = begin;
     for (Entry const& entry : entries) {
         auto const [min, max] = entry.*range;
         if (next < min) {
@@ -137,6 +140,57 @@ std::string collective_text(MpiCollective collective, std::vector<OpenMpiRanks> 
         return fmt::format("{} {}\n{}", ranks, rows.count, rows.text);
     });
     return fmt::format("{} {}  # {}\n{}", open_mpi_id(collective), comms.count, name_of(collective), comms.text);
+}
+
+using RowsOfCollectives = std::vector<std::pair<MpiCollective, std::vector<OpenMpiRanks>>>;
+
+/// The collectives of these six that coll/han takes from coll/tuned.
+bool taken_by_han(MpiCollective collective) {
+    return collective == allgather || collective == allreduce || collective == bcast;
+}
+
+/// coll/han counts the part of one rank in an allgather, coll/tuned that of all. Rows without a size are left out.
+std::vector<OpenMpiRow> as_han_counts(MpiCollective collective, OpenMpiRanks const& of_ranks) {
+    if (collective != allgather) {
+        return of_ranks.rows;
+    }
+    std::vector<OpenMpiRow> rows;
+    for (OpenMpiRow row : of_ranks.rows) {
+        if (auto const bytes = per_rank(row.bytes, of_ranks.ranks.min)) {
+            row.bytes = *bytes;
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
+/// Hands what coll/tuned has a rule for from coll/han to coll/tuned, and nothing else. Empty: there is no such call.
+/// The format is that of coll_han_dynamic_file.c of 5.0: collectives, then for each its id, levels; level 2 (all ranks
+/// of the communicator), entries; from ranks (first 1), rows; from bytes (first 0), component.
+std::string han_text(RowsOfCollectives const& collectives) {
+    std::size_t count = 0;
+    std::string text;
+    auto const row_text = [](Bytes bytes, OpenMpiRow const& row) {
+        return fmt::format("  {} {}\n", bytes, row.algorithm == 0 ? "han" : "tuned");
+    };
+    for (auto const& named : collectives) {
+        MpiCollective const collective = named.first;
+        if (!taken_by_han(collective)) {
+            continue;
+        }
+        ++count;
+        auto const entry_text = [&](std::uint64_t ranks, OpenMpiRanks const& of_ranks) {
+            Entries const rows = with_gaps(as_han_counts(collective, of_ranks), &OpenMpiRow::bytes, row_text);
+            return fmt::format("{} {}\n{}", ranks, rows.count, rows.text);
+        };
+        Entries const comms = with_gaps(named.second, &OpenMpiRanks::ranks, entry_text, 1);
+        text +=
+            fmt::format("{} 1  # {}\n2 {}\n{}", open_mpi_id(collective), name_of(collective), comms.count, comms.text);
+    }
+    return count == 0 ? ""
+                      : fmt::format("{}  # collectives; then: id, levels; level, entries; ranks, rows; from bytes, "
+                                    "component\n{}",
+                                    count, text);
 }
 
 }  // namespace
@@ -171,10 +225,14 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
     LibraryVersion const library = parse_version(version);
     Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     lose_other_operations(selection.rules, selection.lost);
-    std::vector<std::pair<MpiCollective, std::vector<OpenMpiRanks>>> collectives;  // by open_mpi_id
+    bool const han = library >= han_by_default && slice.nodes != 1;
+    RowsOfCollectives collectives;  // by open_mpi_id
     bool max_requests = false;
     for (MpiCollective const which : every_mpi_collective) {
-        auto const rules = rules_of(which, selection.rules, selection.lost);
+        auto rules = rules_of(which, selection.rules, selection.lost);
+        if (han && which == allgather) {
+            rules = split_ranks(rules, selection.lost);
+        }
         auto all = rows_by_ranks<OpenMpiRow>(
             rules, [&](Carried const& one) { return open_mpi_row(which, library, one, selection.lost); });
         for (OpenMpiRanks& of_ranks : all) {
@@ -194,12 +252,18 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
     for (auto const& [collective, all] : collectives) {
         text += collective_text(collective, all, max_requests);
     }
-    return {{{"dlmb_rules.conf", std::move(text)}},
-            {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
-             {"OMPI_MCA_coll_tuned_dynamic_rules_filename", std::string(folder_mark) + "/dlmb_rules.conf"}},
-            in_order(std::move(selection.lost), table),
-            {"unset every OMPI_MCA_coll_tuned_*_algorithm: from Open MPI 5 on it beats the file",
-             "Open MPI 5 runs coll/han instead on several nodes; add --mca coll ^han for the rules to act there"}};
+    Export made{{{"dlmb_rules.conf", std::move(text)}},
+                {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+                 {"OMPI_MCA_coll_tuned_dynamic_rules_filename", std::string(folder_mark) + "/dlmb_rules.conf"}},
+                in_order(std::move(selection.lost), table),
+                {"unset every OMPI_MCA_coll_tuned_*_algorithm: from Open MPI 5 on it beats the file"}};
+    if (std::string hand_over = han ? han_text(collectives) : ""; !hand_over.empty()) {
+        made.files.push_back({"dlmb_han_rules.conf", std::move(hand_over)});
+        made.env.insert(
+            {{"OMPI_MCA_coll_han_use_dynamic_file_rules", "1"},
+             {"OMPI_MCA_coll_han_dynamic_rules_filename", std::string(folder_mark) + "/dlmb_han_rules.conf"}});
+    }
+    return made;
 }
 
 }  // namespace dlmb::tuning

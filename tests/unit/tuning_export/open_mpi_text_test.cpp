@@ -1,15 +1,16 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The rules file of Open MPI 4.1 and 5.0, read as coll_tuned_dynamic_file.c and coll_tuned_dynamic_rules.c do: numbers,
-// # to the end of a line; the last entry that is not above the ranks, or the first one; in it the last row that is not
-// above the bytes.
+// The rules files of Open MPI 4.1 and 5.0, read as coll_tuned_dynamic_file.c and coll_tuned_dynamic_rules.c do:
+// numbers, # to the end of a line; the last entry that is not above the ranks, or the first one; in it the last row
+// that is not above the bytes. Those of coll/han as coll_han_dynamic_file.c and coll_han_dynamic.c do.
 #include "common/tuning/exporters/select_rules.hpp"
 #include "tests/unit/tuning_export/agreement.hpp"
 #include "tests/unit/tuning_export/open_mpi_names.hpp"
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -28,34 +29,89 @@ struct Comm {
 };
 using Rules = std::map<int, std::vector<Comm>>;  // by collective
 
-Rules read(std::string const& text) {
-    std::string numbers;
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        numbers += line.substr(0, line.find('#')) + "\n";
+/// The words of a file, whose comments both components pass over.
+class Words {
+public:
+    explicit Words(std::string const& text) : text_(text) {
+        std::istringstream lines(text);
+        std::string words;
+        for (std::string line; std::getline(lines, line);) {
+            words += line.substr(0, line.find('#')) + "\n";
+        }
+        words_.str(words);
     }
-    std::istringstream words(numbers);
-    auto const next = [&] {
-        long long value = -1;
-        EXPECT_TRUE(words >> value) << "the file ends early:\n" << text;
+    ~Words() {
+        std::string rest;
+        EXPECT_FALSE(words_ >> rest) << "left over: " << rest;
+    }
+    Words(Words const&) = delete;
+    Words& operator=(Words const&) = delete;
+
+    template <class Value = long long>
+    Value next() {
+        Value value{};
+        EXPECT_TRUE(words_ >> value) << "the file ends early:\n" << text_;
         return value;
-    };
+    }
+
+private:
+    std::string text_;
+    std::istringstream words_;
+};
+
+Rules read(std::string const& text) {
+    Words words(text);
     Rules rules;
-    for (long long collectives = next(); collectives > 0; --collectives) {
-        auto& comms = rules[static_cast<int>(next())];
-        for (long long count = next(); count > 0; --count) {
-            comms.push_back({static_cast<std::uint64_t>(next()), {}});
-            for (long long rows = next(); rows > 0; --rows) {
-                auto const bytes = static_cast<Bytes>(next());
-                auto const algorithm = static_cast<int>(next());
-                auto const fanout = static_cast<int>(next());
-                comms.back().rows.push_back({bytes, algorithm, fanout, static_cast<int>(next())});
+    for (long long collectives = words.next(); collectives > 0; --collectives) {
+        auto& comms = rules[words.next<int>()];
+        for (long long count = words.next(); count > 0; --count) {
+            comms.push_back({words.next<std::uint64_t>(), {}});
+            for (long long rows = words.next(); rows > 0; --rows) {
+                auto const bytes = words.next<Bytes>();
+                auto const algorithm = words.next<int>();
+                auto const fanout = words.next<int>();
+                comms.back().rows.push_back({bytes, algorithm, fanout, words.next<int>()});
             }
         }
     }
-    std::string rest;
-    EXPECT_FALSE(words >> rest) << "left over: " << rest;
     return rules;
+}
+
+/// What coll/han does on all ranks of several nodes, by collective, ranks and bytes: "han" or "tuned".
+using HanRules = std::map<int, std::map<std::uint64_t, std::map<Bytes, std::string>>>;
+
+/// As coll_han_dynamic_file.c of 5.0 does.
+HanRules read_han(std::string const& text) {
+    Words words(text);
+    HanRules rules;
+    for (long long collectives = words.next(); collectives > 0; --collectives) {
+        auto& comms = rules[words.next<int>()];
+        EXPECT_EQ(words.next(), 1) << "levels";
+        EXPECT_EQ(words.next(), 2) << "the level of all ranks";
+        for (long long count = words.next(); count > 0; --count) {
+            auto& rows = comms[words.next<std::uint64_t>()];
+            for (long long left = words.next(); left > 0; --left) {
+                auto const bytes = words.next<Bytes>();
+                rows[bytes] = words.next<std::string>();
+            }
+            EXPECT_EQ(rows.begin()->first, 0U) << "Open MPI passes over the rest of the file";
+        }
+        EXPECT_EQ(comms.begin()->first, 1U) << "Open MPI passes over the rest of the file";
+    }
+    return rules;
+}
+
+/// Whether coll/han leaves the call to coll/tuned: it has no all-to-alls and no reduce-scatters.
+bool leaves_to_tuned(HanRules const& rules, Point const& point) {
+    auto const found = rules.find(collective_id(point));
+    bool const taken = point.operation == TunedOperation::allreduce || point.operation == TunedOperation::broadcast ||
+                       point.operation == TunedOperation::allgather;
+    if (!taken || found == rules.end()) {
+        return !taken;
+    }
+    Bytes const bytes = point.operation == TunedOperation::allgather ? point.bytes / point.ranks : point.bytes;
+    auto const& rows = std::prev(found->second.upper_bound(point.ranks))->second;
+    return std::prev(rows.upper_bound(bytes))->second == "tuned";
 }
 
 Row run(Rules const& rules, Point const& point) {
@@ -91,6 +147,35 @@ TEST(OpenMpiText, SaysWhatTheTableSays) {
             return name_of_id(point, run(rules, point).algorithm);
         };
     });
+}
+
+TEST(OpenMpiText, LetsHanHandOnWhatTheTableSaysAndNothingElse) {
+    expect_agreement(open_mpi_shape(), [](TuningTable const& table, std::vector<Lost>& lost) {
+        Export const made = to_open_mpi(table, {{}, "host", "fp32", ""}, {"5.0.11"});
+        lost = made.lost;
+        HanRules const han = made.files.size() == 2 ? read_han(made.files.at(1).text) : HanRules{};
+        return [rules = read(made.files.at(0).text), han](Point const& point) {
+            return leaves_to_tuned(han, point) ? name_of_id(point, run(rules, point).algorithm) : "";
+        };
+    });
+}
+
+TEST(OpenMpiText, NamesHanWhereItStandsFirst) {
+    auto const files = [](std::optional<std::uint64_t> nodes, std::string const& version) {
+        return to_open_mpi(one_rule(), {nodes, "host", "", ""}, version).files.size();
+    };
+    EXPECT_EQ(files(2, "4.1.8"), 1U);
+    EXPECT_EQ(files(1, "5.0.11"), 1U);
+    EXPECT_EQ(files(2, "5.0.11"), 2U);
+    EXPECT_EQ(files({}, "5.0.11"), 2U);
+    Export const made = to_open_mpi(one_rule(), {2, "host", "", ""}, {"5.0.11"});
+    EXPECT_EQ(made.files.at(1).text,
+              "1  # collectives; then: id, levels; level, entries; ranks, rows; from bytes, component\n"
+              "2 1  # allreduce\n2 3\n"
+              "1 1\n  0 han\n"
+              "4 3\n  0 han\n  65536 tuned\n  524289 han\n"
+              "5 1\n  0 han\n");
+    EXPECT_EQ(made.env.at("OMPI_MCA_coll_han_dynamic_rules_filename"), "@FOLDER@/dlmb_han_rules.conf");
 }
 
 TEST(OpenMpiText, FencesOffWhatWasNotMeasured) {

@@ -78,16 +78,23 @@ std::string name_or_number(std::string const& text, std::array<std::string_view,
 }  // namespace
 
 // The component is a file of its own or a part of the library.
-void add_bound_functions(std::istream& log, std::string_view call, std::set<std::string>& functions) {
+void add_bound_functions(std::istream& log, std::string_view call, BoundFunctions& functions) {
     std::regex const binding(fmt::format(
         R"(binding file \S*/(?:mca_coll_tuned|libmpi)\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')", call));
+    std::set<std::string> before;
+    std::set<std::string> seen;
     for_each_line(log, [&](std::string const& line) {
         std::smatch match;
-        if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
-            functions.insert(match[1]);
+        if (line.find("`MPI_Pcontrol'") != line.npos) {
+            before.merge(seen);
+            seen.clear();
+        } else if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
+            seen.insert(match[1]);
         }
         return true;
     });
+    functions.before.merge(before);
+    functions.by_calls.merge(seen);
 }
 
 CountedMessages counted_messages(std::string const& output) {

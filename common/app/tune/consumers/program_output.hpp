@@ -15,9 +15,13 @@
 
 namespace dlmb::app::tune {
 
-/// Open MPI: adds the functions "ompi_coll_base_CALL_intra_NAME" that the loader (LD_DEBUG=bindings) bound in a library
-/// of MPI's.
-void add_bound_functions(std::istream& log, std::string_view call, std::set<std::string>& functions);
+/// Open MPI: functions "ompi_coll_base_CALL_intra_NAME" that the loader (LD_DEBUG=bindings) bound in a library of
+/// MPI's. It binds each once. dlmb_plain_mpi begins its calls with MPI_Pcontrol.
+struct BoundFunctions {
+    std::set<std::string> by_calls;
+    std::set<std::string> before;  // coll/han calls some when it makes its communicators
+};
+void add_bound_functions(std::istream& log, std::string_view call, BoundFunctions& functions);
 
 /// MPICH: the messages that libdlmb_count_sends counted, and on how many ranks.
 struct CountedMessages {

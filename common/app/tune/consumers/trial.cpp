@@ -102,6 +102,9 @@ Check check(Trial& trial, Probe const& probe, Environment const& exported) {
         return {Verdict::unseen, fmt::format("{}, {}: {}", what, by_default.failed ? "without the export" : "forced",
                                              (by_default.failed ? by_default : expected).text)};
     }
+    if (chosen && seen.hidden.contains(expected.text)) {
+        return {Verdict::unseen, what + ", and what it called before, among them " + expected.text};
+    }
     if (!seen.is_like(expected)) {
         return {Verdict::wrong, fmt::format("{}, expected {}", what, expected.text)};
     }

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace dlmb::app::tune {
@@ -35,6 +36,7 @@ struct Probe {
 struct Fingerprint {
     std::string text;
     bool failed = false;
+    std::set<std::string> hidden{};  // what may have run, too, and could not be seen
     [[nodiscard]] bool is_like(Fingerprint const& other) const {
         return !failed && !other.failed && text == other.text;
     }

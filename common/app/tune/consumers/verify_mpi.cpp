@@ -44,7 +44,8 @@ public:
         std::string name(name_of(collective));
         if (library_.name == "Open MPI") {
             auto const id = open_mpi_id(collective, algorithm, parse_version(library_.version));
-            return {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
+            return {{"OMPI_MCA_coll_han_priority", "0"},  // on several nodes it would run instead
+                    {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
                     {fmt::format("OMPI_MCA_coll_tuned_{}_algorithm", name), fmt::format("{}", id.value_or(0))}};
         }
         std::transform(name.begin(), name.end(), name.begin(),
@@ -88,15 +89,17 @@ private:
         if (finished.exit_code != 0) {
             return failure(finished);
         }
-        std::set<std::string> functions;
+        BoundFunctions functions;
         for (auto const& entry : std::filesystem::directory_iterator(folder.path())) {
             std::ifstream file(entry.path());
             add_bound_functions(file, name_of(probe.collective), functions);
         }
-        if (functions.empty()) {
+        if (functions.by_calls.empty() && functions.before.empty()) {
             return {"no algorithm of coll/tuned was seen in what the loader bound", true};
         }
-        return {fmt::format("{}", fmt::join(functions, " "))};
+        std::string const seen = functions.by_calls.empty() ? "nothing that it had not called before"
+                                                            : fmt::format("{}", fmt::join(functions.by_calls, " "));
+        return {seen, false, std::move(functions.before)};
     }
 
     [[nodiscard]] Fingerprint messages(Probe const& probe, Environment environment) const {
