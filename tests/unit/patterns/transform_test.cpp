@@ -5,7 +5,7 @@
 // whom to whom. Every transformation on the plans of every pattern of the build.
 #include "common/base/error.hpp"
 #include "common/plan/traffic.hpp"
-#include "common/plan/transform.hpp"
+#include "common/plan/transform/transform.hpp"
 #include "common/plan/validate.hpp"
 #include "patterns/registry.hpp"
 #include "tests/unit/patterns/pattern_under_test.hpp"

@@ -31,7 +31,7 @@ namespace dlmb {
 /// out. `parts` from 2.
 [[nodiscard]] Plan split(Plan const& plan, std::uint64_t parts);
 [[nodiscard]] Plan overlap(Plan const& plan, std::uint64_t parts);
-/// Operations keep their order, and so do computations.
+/// Operations keep their order, and so do computations. Throws UsageError where the plan has no computation.
 [[nodiscard]] Plan reorder(Plan const& plan);
 
 struct Transform {
@@ -47,7 +47,7 @@ struct Transform {
 /// Why a transformation does nothing to plans with these operations; empty: it applies.
 [[nodiscard]] std::string why_not_applicable(Transform const& transform, std::span<OperationUse const> operations);
 
-/// One after the other. Throws UsageError for reorder where the plan has no computation.
+/// One after the other.
 [[nodiscard]] Plan transformed(Plan const& plan, std::span<Transform const> transforms);
 
 }  // namespace dlmb
