@@ -1,5 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+//
+// field.md 1.6 (Magicube): packed formats move ceil(n * bits / 8) bytes and their scales, odd n included, and no number
+// is further off than half a step of its scale.
 #include "common/backend_kit/block_codec.hpp"
 #include "common/backend_kit/block_codec/kernels.hpp"
 #include "common/backend_kit/element_codec.hpp"

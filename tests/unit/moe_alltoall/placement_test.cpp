@@ -44,6 +44,18 @@ TEST(Eplb, TiesGoToTheFirstAndGroupsThatDoNotFitNodesAreLeftOutOfAccount) {
     EXPECT_EQ(pack_evenly(std::vector<double>{1, 9, 5}, 3).pack_of, (Indices{0, 1, 2}));
 }
 
+// 160 / 64 = 2.5 experts per rank: 3 are 1.2 times the mean.
+TEST(MoePlacement, ExpertsThatRanksDoNotDivideAreSaid) {
+    WorldShape const world{64, 8};
+    auto const said = [&](char const* experts, char const* placement) {
+        return make_moe(small({{"experts", experts}, {"placement", placement}, {"ep", "64"}}), world)->remarks();
+    };
+    EXPECT_EQ(said("160", "block"),
+              std::vector<std::string>{"160 experts on --ep 64 are 2 or 3 per rank: with balanced routing the busiest "
+                                       "rank has 1.20 times the mean"});
+    EXPECT_TRUE(said("128", "block").empty());
+}
+
 TEST(MoePlacement, RowsAreConservedWhereverExpertsAre) {
     for (char const* wire : {"expanded", "rank_dedup", "node_dedup", "padded"}) {
         for (char const* placement : {"block", "cyclic", "coarse:3", "fine:3", "lpt", "eplb"}) {

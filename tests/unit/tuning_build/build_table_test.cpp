@@ -260,6 +260,41 @@ TEST(BuildTable, BackendsCompeteByTheirDefaults) {
     EXPECT_EQ(select->status, RuleStatus::chosen);
 }
 
+// field.md 1.1 (MCR-DL): one crossover within a step of the sweep, and the mixture beats the best single backend. 2000
+// + b/4 and 14288 + b/16 meet at 64 KiB.
+TEST(BuildTable, OfTwoBackendsEachHasItsSideOfTheCrossoverAndBothTogetherBeatEach) {
+    auto const ucx_ns = [](Bytes bytes) { return 2'000 + 0.25 * static_cast<double>(bytes); };
+    auto const mpi_ns = [](Bytes bytes) { return 14'288 + 0.0625 * static_cast<double>(bytes); };
+    auto const sizes = powers_of_two(1024, Bytes{4} << 20);
+    auto search = observe_truth({{"blocking", mpi_ns}}, {sizes, 8, 0.005, 1});
+    auto other = observe_truth({{"blocking", ucx_ns}}, {sizes, 8, 0.005, 3});
+    for (Observation& one : other) {
+        one.competitor.backend = one.choice.backend = "ucx";
+    }
+    search.insert(search.end(), other.begin(), other.end());
+    Built const built = build_rules(search, search, test_policy(), false);
+    std::vector<Rule const*> selected;
+    for (Rule const& rule : built.rules) {
+        if (rule.scope == select_scope && rule.status == RuleStatus::chosen && rule.choose.backend == "ucx") {
+            selected.push_back(&rule);
+        }
+    }
+    ASSERT_EQ(selected.size(), 1U) << "one crossover";
+    ByteInterval const range = *selected.front()->when.bytes;
+    EXPECT_EQ(range.min, 1024U);
+    EXPECT_GE(range.max, Bytes{32} << 10);
+    EXPECT_LE(range.max, Bytes{128} << 10) << "within one step of the sweep";
+    double mixed = 0;
+    double only_mpi = 0;
+    double only_ucx = 0;
+    for (Bytes const bytes : sizes) {
+        mixed += bytes >= range.min && bytes <= range.max ? ucx_ns(bytes) : mpi_ns(bytes);
+        only_mpi += mpi_ns(bytes);
+        only_ucx += ucx_ns(bytes);
+    }
+    EXPECT_LE(mixed, 1.05 * std::min(only_mpi, only_ucx));
+}
+
 TEST(BuildTable, ItsRulesAreValid) {
     Truth const truth{
         {"blocking", [](Bytes bytes) { return 1.2 * linear(bytes); }}, {"linear", linear}, {"steeper", steeper}};
