@@ -85,6 +85,16 @@ InfoJson describe_gpus(Devices const& devices, record::DeviceUse const& use) {
     return json;
 }
 
+InfoJson stable_operations(OperationSet const& operations) {
+    InfoJson names = InfoJson::array();
+    for (OperationKind const kind : {OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter}) {
+        if (operations.has(kind)) {
+            names.push_back(name_of(kind));
+        }
+    }
+    return names;
+}
+
 InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context) {
     InfoJson json{{"name", entry.name}, {"built", entry.make != nullptr}};
     MadeBackend const made = make_backend(entry.name, context);
@@ -96,8 +106,14 @@ InfoJson describe_backend(BackendEntry const& entry, BackendContext const& conte
     Backend const& backend = *made.value();
     add_memory(json, backend);
     for (MethodInfo const& method : backend.methods()) {
-        json["methods"].push_back(
-            {{"name", method.name}, {"knobs", method.knobs}, {"description", method.description}});
+        InfoJson const stable = stable_operations(method.stable.over_arrival);
+        json["methods"].push_back({{"name", method.name},
+                                   {"knobs", method.knobs},
+                                   {"description", method.description},
+                                   {"bitwise_stable",
+                                    {{"runs", stable},
+                                     {"arrival", stable},
+                                     {"rank_count", stable_operations(method.stable.over_rank_counts)}}}});
     }
     for (auto const& [name, value] : backend.provenance()) {
         json["facts"][name] = value;
@@ -198,6 +214,11 @@ std::string backend_text(InfoJson const& backend) {
     }
     for (InfoJson const& method : backend.value("methods", InfoJson::array())) {
         text += detail(word(method["name"]), fmt::format("{} {}", word(method["description"]), word(method["knobs"])));
+        if (auto const stable = method["bitwise_stable"]["arrival"].get<std::vector<std::string>>(); !stable.empty()) {
+            bool const any_count = !method["bitwise_stable"]["rank_count"].empty();
+            text += detail("", fmt::format("sums have the same bits over runs and arrivals{}: {}",
+                                           any_count ? ", some over numbers of ranks" : "", fmt::join(stable, ", ")));
+        }
     }
     InfoJson const facts = backend.value("facts", InfoJson::object());  // named: the loop keeps no temporary alive
     for (auto const& [name, value] : facts.items()) {

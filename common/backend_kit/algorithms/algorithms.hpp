@@ -185,6 +185,8 @@ using Algorithm = MicroPlan (*)(Shape const& shape, Knobs const& knobs);
 /// with any radix, and with ranges that differ by one place instead of a fold). ceil(log_k P) rounds; reducing sends
 /// S (P - 1) / P per place, gathering receives as much. Order: ranges by number, inside a range by place.
 [[nodiscard]] MicroPlan knomial(Shape const& shape, Knobs const& knobs);
+/// knomial of radix 2, whatever the knobs: pairs of ranges of ranks are added in one tree at every size.
+[[nodiscard]] MicroPlan fixed_tree(Shape const& shape, Knobs const& knobs);
 
 /// broadcast, scatter: a tree in which a place sends to up to `radix` - 1 others per round, the largest subtree first.
 /// reduce, gather: the same tree the other way round, a place's own operand left of those of its subtrees, which come

@@ -32,12 +32,13 @@ struct Row {
 };
 
 // A name with two rows is a tree where there is a root.
-constexpr std::array<Row, 12> rows{{
+constexpr std::array<Row, 13> rows{{
     {"auto", with_root | without_root | of({Kind::barrier}), automatic},
     {"recursive_doubling", of({Kind::all_reduce}), recursive_doubling},
     {"ring", without_root, ring},
     {"knomial", without_root, knomial},
     {"knomial", with_root, knomial_tree},
+    {"reproducible", of({Kind::all_reduce, Kind::reduce_scatter}), fixed_tree},
     {"bruck", of({Kind::exchange}), bruck_exchange},
     {"bruck_allgather", of({Kind::all_gather}), bruck_all_gather},
     {"neighbor", of({Kind::all_gather}), neighbor},

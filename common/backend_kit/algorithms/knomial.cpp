@@ -159,4 +159,8 @@ MicroPlan knomial(Shape const& shape, Knobs const& knobs) {
     return std::move(tree).finish();
 }
 
+MicroPlan fixed_tree(Shape const& shape, Knobs const& /*knobs*/) {
+    return knomial(shape, {.radix = 2});
+}
+
 }  // namespace dlmb::algorithms

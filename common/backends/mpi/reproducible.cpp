@@ -3,7 +3,7 @@
 //
 // Method reproducible: allreduce and reduce_scatter whose operands are added in one fixed tree, whoever comes first and
 // whatever the library would do. MPI_Allreduce may add in another order in each call (MPI 4.0, section 6.9.1, only
-// advises against it). The algorithm is `knomial` of backend_kit; the messages are MPI_Isend and MPI_Irecv, and the
+// advises against it). The algorithm is `fixed_tree` of backend_kit; the messages are MPI_Isend and MPI_Irecv, and the
 // host adds.
 #include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backend_kit/host_reduce.hpp"
@@ -27,7 +27,7 @@ class FixedTree {
 public:
     FixedTree(Operation const& operation, CompileContext const& context)
         : collective_(algorithms::collective_of(context.plan, operation).value()),
-          micro_(algorithms::knomial(collective_.shape, {.radix = 2})), scratch_(micro_.scratch_bytes),
+          micro_(algorithms::fixed_tree(collective_.shape, {})), scratch_(micro_.scratch_bytes),
           comm_(context.comm(collective_.group)), tag_(context.next_tag(comm_)) {
         bases_ = {context.address(collective_.input), context.address(collective_.output), scratch_.data()};
         for (std::size_t i = 0; i < micro_.steps.size(); ++i) {
@@ -146,9 +146,12 @@ std::string refusal_of_nothing(Operation const& /*operation*/, Plan const& /*pla
 }  // namespace
 
 Method reproducible() {
-    return {.info = {"reproducible",
-                     "MPI_Isend and MPI_Irecv, added by the host in one fixed tree: the same bits in every call",
-                     {OperationKind::all_reduce, OperationKind::reduce_scatter}},
+    constexpr OperationSet operations{OperationKind::all_reduce, OperationKind::reduce_scatter};
+    return {.info = {.name = "reproducible",
+                     .description =
+                         "MPI_Isend and MPI_Irecv, added by the host in one fixed tree: the same bits in every call",
+                     .operations = operations,
+                     .stable = {.over_arrival = operations}},
             .compile = compile_reproducible,
             .refusal = refusal_of_nothing,
             .host_memory = true};

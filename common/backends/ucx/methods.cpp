@@ -24,6 +24,8 @@ constexpr OperationSet by_tree{OperationKind::all_reduce, OperationKind::reduce,
 constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter,
                                    OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
                                    OperationKind::broadcast,  OperationKind::barrier};
+constexpr OperationSet reductions{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter};
+constexpr OperationSet reproducible{OperationKind::all_reduce, OperationKind::reduce_scatter};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
 /// What one batch of messages can do.
@@ -104,8 +106,15 @@ std::vector<Method> all_methods() {
         {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
                   broadcast},
          .by_algorithm = true},
+        {.info = {"reproducible", "one fixed tree of pairs of ranges of ranks, whatever the size (knomial:radix=2)",
+                  reproducible},
+         .by_algorithm = true},
         {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier}, .by_algorithm = true},
     };
+    // An algorithm is a graph with one order of operands per element, whichever message comes first.
+    for (Method& method : methods) {
+        method.info.stable.over_arrival = method.by_algorithm ? reductions : OperationSet{};
+    }
     methods.push_back(
         {.info = {"put", "ucp_put_nbx into the memory of each receiver, and a flush", moving}, .verb = Verb::put});
     methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace dlmb::app {
@@ -107,6 +109,33 @@ TEST(Info, KnowsMemoryAndMethodsOfABackend) {
             }
         }
     });
+}
+
+TEST(Info, SaysWhichSumsHaveTheSameBits) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        auto const entries = backend_entries();
+        auto const entry = std::find_if(entries.begin(), entries.end(),
+                                        [](BackendEntry const& each) { return each.name == "in_process"; });
+        InfoJson const json = describe_backend(*entry, {bootstrap});
+        for (InfoJson const& method : json["methods"]) {
+            InfoJson const& stable = method["bitwise_stable"];
+            EXPECT_EQ(stable["arrival"].empty(), method["name"] == "switch_single") << method;
+            EXPECT_EQ(stable["arrival"], stable["runs"]) << method;
+        }
+    });
+}
+
+TEST(Info, WhatAMethodLeavesToTheDefaultIsAsStableAsThat) {
+    std::array<MethodInfo, 2> const methods{
+        {{.name = "plain", .operations = every_operation, .stable = {.over_arrival = {OperationKind::all_reduce}}},
+         {.name = "fast", .operations = {OperationKind::all_reduce}}}};
+    auto const stable = [&](std::string_view method, std::vector<OperationKind> const& kinds) {
+        return stability_of(methods, method, kinds);
+    };
+    EXPECT_EQ(stable("plain", {OperationKind::all_reduce, OperationKind::exchange}), "runs arrival");
+    EXPECT_EQ(stable("fast", {OperationKind::all_reduce}), "not stated");
+    EXPECT_EQ(stable("plain", {OperationKind::all_reduce, OperationKind::reduce}), "not stated");
+    EXPECT_EQ(stable("fast", {OperationKind::exchange}), "") << "nothing is added";
 }
 
 }  // namespace

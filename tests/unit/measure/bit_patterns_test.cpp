@@ -79,6 +79,24 @@ TEST(BitPatterns, NothingIsCountedWhereNoOrderMatters) {
               0U);
 }
 
+// The promises of the other backends: tests/mpi/stability_test.cpp.
+TEST(BitPatterns, EveryMethodThatPromisesTheSameBitsOverArrivalsHasThem) {
+    std::vector<MethodInfo> methods;
+    in_process::run_ranks(1, [&](Bootstrap& bootstrap) {
+        auto const backend = std::move(in_process::make_backend({bootstrap, YieldPolicy::always})).value();
+        methods.assign(backend->methods().begin(), backend->methods().end());
+    });
+    std::uint64_t promised = 0;
+    for (MethodInfo const& method : methods) {
+        if (method.stable.over_arrival.has(OperationKind::all_reduce)) {
+            auto const sum = [](PlanBuilder& builder, GroupId all) { all_reduce(builder, all, Element::fp32); };
+            EXPECT_EQ(patterns_of(std::string(method.name), sum), 1U) << method.name;
+            ++promised;
+        }
+    }
+    EXPECT_EQ(promised, 2U) << "copy and switch_tree";
+}
+
 TEST(BitPatterns, SharesOfAReduceScatterAreCompared) {
     EXPECT_EQ(patterns_of("default",
                           [](PlanBuilder& builder, GroupId all) {
