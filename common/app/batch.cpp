@@ -6,6 +6,7 @@
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
 #include "common/memory/host_space.hpp"
+#include "patterns/beside.hpp"
 
 #include <fmt/core.h>
 
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace dlmb::app {
 namespace {
@@ -175,7 +177,8 @@ bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes ho
 void Batch::add(SweepPoint const& point) {
     // What a cell without compute steps takes is known to the one with them only once it is over.
     bool const alone = !source_.options.rounds_over_sweep || has_device_pages(point.memory);
-    if (!points_.empty() &&
+    bool const joins = std::exchange(with_next_, point.with_next);
+    if (!points_.empty() && !joins &&
         (alone || compute_steps_of(source_.type, point) != compute_steps_of(source_.type, *points_.front().point))) {
         run();
     }
@@ -195,7 +198,7 @@ void Batch::add(SweepPoint const& point) {
     } else if (!cells.open.empty()) {
         prepare(point, *pattern, std::move(cells.open));
     }
-    if (alone) {
+    if (alone && !with_next_) {
         run();
     }
 }
@@ -348,7 +351,12 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
         record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
         record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);
     }
-    reporter_.cell(record, ready->point->title);
+    if (beside_of(ready->point->parameters) == Beside::together) {
+        together_.emplace_back(std::move(record), ready->point->title);
+    } else {
+        interference_.add_alone(record);
+        reporter_.cell(record, ready->point->title);
+    }
 }
 
 void Batch::run() {
@@ -359,8 +367,13 @@ void Batch::run() {
             reporter_.doing(fmt::format("measuring {} more cells in turns", --left));
         });
     }
+    for (auto& [record, title] : together_) {
+        interference_.complete(record);
+        reporter_.cell(record, title);
+    }
     reporter_.rows();
     launch_.watchdog.disarm();
+    together_.clear();
     cells_.clear();
     points_.clear();
     ready_ = {};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/app/cells.hpp"
+#include "common/app/interference.hpp"
 #include "common/app/overlap.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/traffic_setup.hpp"
@@ -16,6 +17,8 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace dlmb::app {
@@ -94,6 +97,9 @@ private:
     Machine const& machine_;
     Reporter& reporter_;
     Overlap overlap_;
+    Interference interference_;
+    std::vector<std::pair<record::Record, std::string>> together_;  // with titles: wait for what each takes alone
+    bool with_next_ = false;                                        // of the point before
     std::deque<ReadyPoint> points_;
     std::vector<measure::Cell> cells_;  // of all of these
     Load ready_;

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/cells.hpp"
 
+#include "common/backend_kit/backend_pair.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/tuning/chooser/table_chooser.hpp"
 #include "common/tuning/provenance.hpp"
 #include "common/tuning/table_file.hpp"
+#include "patterns/beside.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -37,18 +39,26 @@ bool computes_beside(PatternType const& type, Options const& options) {
                                                             [](std::string const& value) { return value != "none"; });
 }
 
+/// Whether some cells of the launch run at the same time as something else; the others make the same calls.
+bool overlaps(PatternType const& type, Options const& options) {
+    auto const beside = options.parameters.find(beside_parameter.name);
+    return computes_beside(type, options) ||
+           (beside != options.parameters.end() &&
+            beside->second != std::vector<std::string>{std::string(beside_parameter.value)});
+}
+
 /// What --method default means.
-MethodInfo const* standard_method(std::span<MethodInfo const> methods, OperationUse const& use, bool beside) {
+MethodInfo const* standard_method(std::span<MethodInfo const> methods, OperationUse const& use, bool overlapping) {
     auto const found = std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) {
         return method.name == nonblocking_method && method.operations.has(use.kind);
     });
-    return beside && found != methods.end() ? &*found : default_method(methods, use);
+    return overlapping && found != methods.end() ? &*found : default_method(methods, use);
 }
 
 /// The requested methods that this backend has and that make a difference to this traffic, "default" resolved to the
 /// name it stands for.
 std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, std::span<OperationUse const> uses,
-                                     Options const& options, bool beside) {
+                                     std::vector<MethodChoice> const& asked_for, bool all, bool overlapping) {
     std::vector<MethodInfo> const useful = methods_for(backend.methods_on(memory), uses);
     std::vector<MethodChoice> chosen;
     auto const add = [&](MethodChoice const& method) {
@@ -56,16 +66,16 @@ std::vector<MethodChoice> methods_of(Backend const& backend, MemoryKind memory, 
             chosen.push_back(method);
         }
     };
-    for (MethodChoice method : options.methods) {
+    for (MethodChoice method : asked_for) {
         if (method.name == "default") {
-            MethodInfo const* const standard = standard_method(backend.methods_on(memory), uses.front(), beside);
+            MethodInfo const* const standard = standard_method(backend.methods_on(memory), uses.front(), overlapping);
             method.name = standard == nullptr ? method.name : standard->name;
         }
         if (changes_something(backend, method.name, uses)) {
             add(method);
         }
     }
-    if (options.all_methods) {
+    if (all) {
         for (MethodInfo const& info : useful) {
             add({std::string(info.name), {}});
         }
@@ -154,6 +164,64 @@ std::unique_ptr<Chooser> open_chooser(Bootstrap& bootstrap, Options const& optio
     return chooser;
 }
 
+namespace {
+
+OpenedBackend const* opened_beside(std::span<OpenedBackend const> backends, Options const& options) {
+    auto const found = std::find_if(backends.begin(), backends.end(),
+                                    [&](OpenedBackend const& each) { return each.name == options.beside_backend; });
+    return found == backends.end() ? nullptr : &*found;
+}
+
+void pair_with_beside(std::vector<OpenedBackend>& backends, Options const& options, Idle idle) {
+    OpenedBackend const& beside = *opened_beside(backends, options);
+    for (OpenedBackend& main : backends) {
+        if (&main != &beside && main.backend != nullptr && beside.backend != nullptr) {
+            main.with_beside = make_backend_pair(main.backend, beside.backend, options.beside_method,
+                                                 std::string(beside_parameter.name), idle);
+        }
+    }
+}
+
+/// Who runs a point: of one with traffic beside the rest each backend together with that of --beside-backend.
+std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const& point) {
+    Beside const what = beside_of(point.parameters);
+    OpenedBackend const* const beside = opened_beside(source.backends, source.options);
+    if (beside != nullptr && what == Beside::alone) {
+        return {*beside};
+    }
+    std::vector<OpenedBackend> runners;
+    for (OpenedBackend const& main : source.backends) {
+        if (main.only_beside) {
+            continue;
+        }
+        if (beside == nullptr || what == Beside::none || &main == beside) {
+            runners.push_back(main);
+        } else if (main.with_beside != nullptr) {
+            runners.push_back({std::string(main.with_beside->name()), main.with_beside, ""});
+        } else {
+            OpenedBackend const& lacking = main.backend == nullptr ? main : *beside;
+            runners.push_back({fmt::format("{}+{}", main.name, beside->name), nullptr,
+                               fmt::format("{}: {}", lacking.name, lacking.why_not)});
+        }
+    }
+    return runners;
+}
+
+/// Of traffic that has a backend of its own, the method that was given with it. What runs beside the rest on the same
+/// backend is done as by default unless a method changes it.
+std::vector<MethodChoice> asked_for(CellSource const& source, SweepPoint const& point) {
+    std::vector<MethodChoice> methods = source.options.methods;
+    if (beside_of(point.parameters) == Beside::alone) {
+        if (!source.options.beside_backend.empty()) {
+            return {source.options.beside_method};
+        }
+        methods.emplace_back();
+    }
+    return methods;
+}
+
+}  // namespace
+
 std::vector<OpenedBackend> open_backends(Bootstrap& bootstrap, Options const& options, Chooser const* chooser) {
     BackendContext context{bootstrap, YieldPolicy::automatic};
     context.options = options.backend_options;
@@ -167,16 +235,23 @@ std::vector<OpenedBackend> open_backends(Bootstrap& bootstrap, Options const& op
     }
     BackendPool pool(context, chooser);
     std::vector<OpenedBackend> opened;
-    for (std::string const& name : names) {
-        if (std::any_of(opened.begin(), opened.end(), [&](OpenedBackend const& each) { return each.name == name; })) {
-            continue;  // named twice
-        }
-        auto const made = pool.backend(name);
+    auto const is_open = [&](std::string const& name) {
+        return std::any_of(opened.begin(), opened.end(), [&](OpenedBackend const& each) { return each.name == name; });
+    };
+    auto const open = [&](std::string const& name, bool only_beside) {
+        auto const made = is_open(name) ? Unsupported{"named twice"} : pool.backend(name);
         if (made) {
-            opened.push_back({name, made.value(), ""});
-        } else if (!options.backends.empty()) {
-            opened.push_back({name, nullptr, made.error().reason});
+            opened.push_back({name, made.value(), "", only_beside});
+        } else if (!is_open(name) && (only_beside || !options.backends.empty())) {
+            opened.push_back({name, nullptr, made.error().reason, only_beside});
         }
+    };
+    for (std::string const& name : names) {
+        open(name, false);
+    }
+    if (!options.beside_backend.empty()) {
+        open(options.beside_backend, true);
+        pair_with_beside(opened, options, Idle(should_yield(context.yield, bootstrap)));
     }
     return opened;
 }
@@ -223,14 +298,17 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
     std::vector<OperationUse> const uses = pattern.operations();
     std::uint32_t const draws = draws_of(pattern, source.options);
     PointCells cells;
-    for (OpenedBackend const& opened : source.backends) {
+    std::vector<MethodChoice> const asked = asked_for(source, point);
+    bool const own_method = beside_of(point.parameters) == Beside::alone && !source.options.beside_backend.empty();
+    for (OpenedBackend const& opened : runners_of(source, point)) {
         if (opened.backend == nullptr) {
             cells.skipped.push_back({make_cell(source, point, draws, opened.name, {}), opened.why_not});
             continue;
         }
         Backend& backend = *opened.backend;
         std::vector<MethodChoice> const methods =
-            methods_of(backend, point.memory, uses, source.options, computes_beside(source.type, source.options));
+            methods_of(backend, point.memory, uses, asked, source.options.all_methods && !own_method,
+                       overlaps(source.type, source.options));
         if (methods.empty()) {
             bool const has_any = default_method(backend.methods(), uses.front()) != nullptr;
             cells.skipped.push_back(
@@ -259,6 +337,21 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
     return cells;
 }
 
+namespace {
+
+/// Of a cell that is compiled.
+std::string stability_of(measure::Cell const& cell) {
+    std::vector<OperationKind> kinds;
+    for (std::size_t i = 0; !cell.positions.empty() && i < cell.point->plans().size(); ++i) {
+        for (Step const& step : cell.point->plans()[i].steps) {
+            kinds.push_back(kind_of(step.operation));
+        }
+    }
+    return dlmb::stability_of(cell.backend->methods(), cell.method.name, kinds);
+}
+
+}  // namespace
+
 record::Record record_of(measure::Cell const& cell) {
     record::Record record;
     record.identity = cell.identity;
@@ -273,6 +366,9 @@ record::Record record_of(measure::Cell const& cell) {
             record.backend_facts = cell.positions.front()->provenance();  // before what its backend says
         }
         record.backend_facts.insert(facts.begin(), facts.end());
+        if (std::string const stable = stability_of(cell); !stable.empty()) {
+            record.backend_facts["bitwise_stable_over"] = stable;
+        }
     }
     return record;
 }

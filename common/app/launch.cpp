@@ -82,6 +82,7 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
         }
+        points = with_points_alone(points);
     } catch (UsageError const& error) {
         problem = error.what();
     }

@@ -3,6 +3,7 @@
 #include "common/app/sweep.hpp"
 
 #include "common/base/error.hpp"
+#include "patterns/beside.hpp"
 
 #include <fmt/core.h>
 #include <fmt/format.h>
@@ -241,6 +242,50 @@ std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<
         }
     }
     return both;
+}
+
+std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points) {
+    auto const name = std::string(beside_parameter.name);
+    auto const key_of = [](SweepPoint const& point) {
+        return std::tuple(point.preset, point.parameters, point.memory);
+    };
+    auto const alone = [&](SweepPoint const& point) {
+        std::string const value = point.parameters.find(name)->second;
+        std::string const said = fmt::format("{}={}", name, value);
+        std::vector<SweepPoint> both(2, point);
+        both[0].parameters[name] = beside_parameter.value;
+        both[1].parameters[name] = beside_alone(value);
+        for (SweepPoint& each : both) {
+            each.with_next = true;
+            if (std::size_t const place = each.title.find(said); place != std::string::npos) {
+                each.title.replace(place, said.size(), fmt::format("{}={}", name, each.parameters[name]));
+            }
+        }
+        return both;
+    };
+    std::set<std::tuple<std::string, Parameters, MemoryKind>> wanted;  // before a point that needs them
+    for (SweepPoint const& point : points) {
+        if (beside_of(point.parameters) == Beside::together) {
+            for (SweepPoint const& each : alone(point)) {
+                wanted.insert(key_of(each));
+            }
+        }
+    }
+    std::vector<SweepPoint> all;
+    auto const kept = wanted;
+    for (SweepPoint const& point : points) {
+        if (beside_of(point.parameters) == Beside::together) {
+            for (SweepPoint& each : alone(point)) {
+                if (wanted.erase(key_of(each)) > 0) {
+                    all.push_back(std::move(each));
+                }
+            }
+        }
+        if (kept.count(key_of(point)) == 0) {
+            all.push_back(point);
+        }
+    }
+    return all;
 }
 
 std::unique_ptr<Pattern> make_pattern(PatternType const& type, SweepPoint const& point, WorldShape const& world) {

@@ -33,6 +33,7 @@ struct SweepPoint {
     Parameters preset_values;  // what the preset alone resolves to: the cell id leaves these out
     std::string title;         // "deepseek-v3 tokens=128", "operation=allreduce 64 K": preset, swept values, size
     MemoryKind memory = MemoryKind::host;
+    bool with_next = false;  // its cells take turns with those of the next point
 };
 
 /// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run faster
@@ -48,5 +49,9 @@ struct SweepPoint {
 /// Behind each point the same one in place, where its operation has that form.
 [[nodiscard]] std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,
                                                            WorldShape const& world);
+
+/// Before each point with traffic beside the rest (patterns/beside.hpp) the rest and that traffic alone, to be measured
+/// in turns with it. Each point once.
+[[nodiscard]] std::vector<SweepPoint> with_points_alone(std::span<SweepPoint const> points);
 
 }  // namespace dlmb::app

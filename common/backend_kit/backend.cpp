@@ -48,12 +48,41 @@ std::string to_string(MethodChoice const& method) {
     return text;
 }
 
+std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
+                         std::span<OperationKind const> kinds) {
+    constexpr OperationSet reductions{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter};
+    bool any = false;
+    bool arrival = true;
+    bool rank_count = true;
+    for (OperationKind const kind : kinds) {
+        if (!reductions.has(kind)) {
+            continue;
+        }
+        auto const own = std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& row) {
+            return row.name == method && row.operations.has(kind);
+        });
+        MethodInfo const* const row = own == methods.end() ? default_method(methods, {kind, true}) : &*own;
+        any = true;
+        arrival = arrival && row != nullptr && row->stable.over_arrival.has(kind);
+        rank_count = rank_count && row != nullptr && row->stable.over_rank_counts.has(kind);
+    }
+    if (!any || !arrival) {
+        return any ? "not stated" : "";
+    }
+    return rank_count ? "runs arrival rank_count" : "runs arrival";
+}
+
 std::vector<MethodInfo> methods_for(std::span<MethodInfo const> methods, std::span<OperationUse const> uses) {
     std::vector<MethodInfo> chosen;
     std::copy_if(methods.begin(), methods.end(), std::back_inserter(chosen), [&](MethodInfo const& method) {
         return std::any_of(uses.begin(), uses.end(), [&](OperationUse const& use) { return serves(method, use); });
     });
     return chosen;
+}
+
+Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+Backend::compile_polled(Plan const& /*plan*/, Buffers const& /*buffers*/, MethodChoice const& /*method*/) {
+    return Unsupported{fmt::format("{} does not run at the same time as another backend", name())};
 }
 
 std::string_view BackendContext::option(std::string_view backend, std::string_view name) const {

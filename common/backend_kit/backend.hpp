@@ -51,6 +51,14 @@ inline constexpr OperationSet every_operation{
     OperationKind::scatter,  OperationKind::broadcast,      OperationKind::barrier,
 };
 
+/// The operations whose sums of floating-point numbers a method promises to have the same bits, because it adds the
+/// operands of an element in an order that these do not change. Who arrives when is another matter in each run, so what
+/// is stable over arrivals is so over runs. Not promised: a library decides, or nobody.
+struct BitwiseStability {
+    OperationSet over_arrival{};      // with the same ranks and sizes, whoever comes first
+    OperationSet over_rank_counts{};  // and however many ranks the same operands are spread over
+};
+
 /// A method changes how `operations` are done; the other operations of a plan are done as by default.
 struct MethodInfo {
     std::string_view name;
@@ -58,7 +66,13 @@ struct MethodInfo {
     OperationSet operations;
     std::string_view knobs = "";  // "max_outstanding=N"
     bool uniform_only = false;    // takes exchanges of equal, packed blocks only
+    BitwiseStability stable{};
 };
+
+/// What `method` promises of all reductions among `kinds`: "runs arrival", with " rank_count"; "not stated" where one
+/// of them is left out, and empty where none reduces. Operations that it does not change are as by default.
+[[nodiscard]] std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
+                                       std::span<OperationKind const> kinds);
 
 /// "pairwise" or "pairwise:max_outstanding=4". "default" is the backend's own choice.
 struct MethodChoice {
@@ -92,6 +106,10 @@ public:
     [[nodiscard]] virtual bool launch_blocks() const { return false; }
     /// Returns when this rank's data of the iteration is complete and usable, sent and received.
     virtual void finish() = 0;
+
+    /// Of plans by compile_polled(): one look at what is in flight, which waits for nobody. True: finish() has nothing
+    /// to wait for. Called again after that, it still serves the library.
+    [[nodiscard]] virtual bool poll() { return true; }
 
     /// As launch(), on a device that starts only when `gate` is opened. False: this plan needs the host while it runs,
     /// and nothing was done.
@@ -200,6 +218,10 @@ public:
     /// Collective. Unsupported is decided alike on all ranks. Throws UsageError for an unknown method or knob.
     [[nodiscard]] virtual Expected<std::unique_ptr<CompiledPlan>, Unsupported>
     compile(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
+    /// As compile(), for a plan that runs at the same time as one of another backend (backend_pair.hpp): no call waits
+    /// for other ranks, and poll() drives it.
+    [[nodiscard]] virtual Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& method);
     /// Collective. Afterwards nothing of this backend is in flight and another library may communicate.
     virtual void quiesce() = 0;
     /// Collective, with no iteration in flight: the barrier that a program written for this library would call.

@@ -58,6 +58,15 @@ public:
         }
     }
 
+    /// One look at what is in flight, with what follows from it. True: all tasks are complete.
+    template <class Runner>
+    [[nodiscard]] bool look(Runner& runner) {
+        if (!queue_.done() && poll_open(runner)) {
+            start_ready(runner);
+        }
+        return queue_.done();
+    }
+
     /// Started and not complete. After an exception of the runner: some may have a state of `State{}`.
     [[nodiscard]] std::span<Open const> open() const { return open_; }
 

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/beside.hpp"
 #include "patterns/model_file.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
@@ -268,10 +269,12 @@ private:
 };
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
-    return transformed(parameters, std::make_unique<MoeAlltoall>(read_params(parameters, world), world));
+    auto pattern = std::make_unique<MoeAlltoall>(read_params(parameters, world), world);
+    return with_beside(parameters, world, transformed(parameters, std::move(pattern)));
 }
 
-constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack", "dispatch", "unpack", "combine"};
+constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack",  "dispatch",
+                                       "unpack",    "combine",        "beside"};
 
 }  // namespace
 

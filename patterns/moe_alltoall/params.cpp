@@ -4,6 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
+#include "patterns/beside.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
@@ -48,6 +49,7 @@ constexpr ParameterInfo infos[] = {
     {"quantize", "format of dispatched rows: none, mxfp8, fp8:128:fp32, int4:32:fp32 ... (README of the pattern)",
      "none"},
     {"quantize-combine", "format of combined rows, as --quantize", "none"},
+    beside_parameter,
     transform_parameter,
 };
 

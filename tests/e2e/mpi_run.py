@@ -52,6 +52,29 @@ class MpiRun(unittest.TestCase):
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
         self.assertIn("--ranks", cells(self.results, "skipped")[0]["reason"])
 
+    @unittest.skipUnless(HAVE_UCX, "this build has no ucx backend")
+    def test_an_exchange_beside_an_allreduce_on_another_backend_says_what_each_takes_alone(self):
+        """field.md 1.1: the overlap scenario of MCR-DL."""
+        done = run(mpirun(2, MOE, *SMALL, "--backend", "mpi,ucx", "--beside", "allreduce:256K", "--beside-backend", "ucx",
+                          "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = {(cell["backend"], cell["parameters"]["beside"]): cell for cell in cells(self.results)}
+        self.assertEqual(set(found), {("mpi", "none"), ("ucx", "none"), ("ucx", "allreduce:256K:alone"),
+                                      ("mpi+ucx", "allreduce:256K"), ("ucx", "allreduce:256K")})
+        self.assertEqual({cell["validation"]["verdict"] for cell in found.values()}, {"passed"})
+        self.assertEqual(found["mpi", "none"]["method"], "nonblocking", "the calls that are made beside the allreduce, too")
+        beside = found["ucx", "allreduce:256K:alone"]["time_ns"]["median"] / 1000
+        for backend in ("mpi", "ucx"):
+            together = found["mpi+ucx" if backend == "mpi" else "ucx", "allreduce:256K"]
+            main, both = found[backend, "none"]["time_ns"]["median"] / 1000, together["time_ns"]["median"] / 1000
+            said = together["statistics"]
+            self.assertAlmostEqual(said["main_alone_us"], main, places=2)
+            self.assertAlmostEqual(said["beside_alone_us"], beside, places=2)
+            self.assertAlmostEqual(said["interference"], both / max(main, beside), places=3)
+            self.assertAlmostEqual(said["overlap_share"], (main + beside - both) / min(main, beside), places=3)
+            self.assertIn(f"interference {said['interference']:.3f}, overlap share {said['overlap_share']:.3f}", done.stdout)
+        self.assertEqual(validate(self.results).returncode, 0)
+
     def test_beside_a_computation_the_default_method_is_nonblocking(self):
         small = ["--operation", "allreduce", "-m", "64:64", "--backend", "mpi", "-i", "3", "-x", "1", "--results", str(self.results)]
         for more, methods in ((["--compute", "none,busy", "--compute-us", "20"], {"nonblocking"}),

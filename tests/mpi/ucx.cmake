@@ -18,6 +18,7 @@ foreach(transports IN LISTS transport_sets)
                                               "${DLMB_MPI_TEST_ENVIRONMENT};UCX_TLS=${transports}")
 endforeach()
 dlmb_add_mpi_test(ucx_mix_test SOURCES ucx_mix_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4 LABELS slow)
+dlmb_add_mpi_test(backend_pair_test SOURCES backend_pair_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4)
 dlmb_add_mpi_test(ucx_large_block_test SOURCES ucx_large_block_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 LONG 2 LABELS slow)
 add_test(
     NAME ucx_large_block_test.few

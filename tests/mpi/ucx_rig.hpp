@@ -76,6 +76,7 @@ public:
         run();
         verify(iteration);
     }
+    [[nodiscard]] std::span<PhaseMark const> marks() { return compiled_->marks(); }
     [[nodiscard]] CompiledPlan const& compiled() const { return *compiled_; }
 
 private:

@@ -8,6 +8,7 @@
 #include "common/app/printouts.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
+#include "patterns/beside.hpp"
 #include "patterns/model_file.hpp"
 
 #include <CLI/CLI.hpp>
@@ -34,6 +35,7 @@ struct Texts {
     std::vector<std::string> memory{"host"};
     std::string mpi_device = "auto";
     std::string use_table;
+    std::string beside_backend;
     std::string model;
     std::string parallel;
     std::string buffer_limit;
@@ -164,11 +166,15 @@ std::string backend_names() {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-void add_transport(CLI::App& app, Options& options, Texts& texts) {
+void add_transport(CLI::App& app, PatternType const& type, Options& options, Texts& texts) {
     OptionGroup group(app, "Transport");
     group.list("--backend", options.backends, backend_names() + " [all usable here]");
     group.list("--method", texts.methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
         ->capture_default_str();
+    if (has_beside(type)) {
+        group.add("--beside-backend", texts.beside_backend,
+                  "BACKEND or BACKEND/METHOD of what --beside names, at the same time [the backend of the rest]");
+    }
     group.list("-d,--memory", texts.memory, "host, pinned, cuda, managed, nccl")->capture_default_str();
     group.flag("--shared-gpu", options.shared_gpu, "several ranks on one GPU (nccl): shows correctness, not speed");
     group
@@ -294,6 +300,22 @@ MemoryKind memory_kind(std::string const& name) {
                          [&](MemoryKind kind) { return name_of(kind) == name; });
 }
 
+/// What --beside-backend says.
+void take_beside(Texts const& texts, Options& options) {
+    if (texts.beside_backend.empty()) {
+        return;
+    }
+    auto const beside = options.parameters.find(beside_parameter.name);
+    if (beside == options.parameters.end()) {
+        throw UsageError("--beside-backend: runs what --beside names; give that, too, as in --beside allreduce:4M");
+    }
+    std::size_t const slash = texts.beside_backend.find('/');
+    options.beside_backend = texts.beside_backend.substr(0, slash);
+    if (slash != std::string::npos) {
+        options.beside_method = parse_method(texts.beside_backend.substr(slash + 1));
+    }
+}
+
 /// What follows from several options together.
 void take(Texts const& texts, Options& options) {
     std::vector<std::string> const& backends = options.backends;
@@ -399,7 +421,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     CLI::App app{std::string(type.summary), fmt::format("dlmb_{}", type.name)};
     app.option_defaults()->always_capture_default(false);
     add_traffic(app, type, options, texts);
-    add_transport(app, options, texts);
+    add_transport(app, type, options, texts);
     add_measuring(app, options, texts);
     add_output(app, type, options, texts);
     app.footer(footer);
@@ -423,6 +445,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     take_suite_defaults(type, command, options.parameters);
     take_definition(app, options);
     take_model(type, texts, options);
+    take_beside(texts, options);
     take(texts, options);
     return options;
 }

@@ -33,6 +33,8 @@ struct Options {
     std::optional<Suite> suite;         // whose command line it was
     std::vector<std::string> backends;  // empty: all that are usable here
     std::vector<MethodChoice> methods;  // {"default"} unless chosen
+    std::string beside_backend;         // of traffic beside the rest (patterns/beside.hpp); empty: that of the rest
+    MethodChoice beside_method;         // of that backend
     std::vector<MemoryKind> memory{MemoryKind::host};
     std::vector<int> devices;  // GPUs that local ranks take in turn; empty: the nearest
     bool all_methods = false;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tables/table.hpp"
 
+#include "common/app/interference.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/app/overlap.hpp"
 #include "common/app/sweep.hpp"
@@ -185,7 +186,8 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment = overlap_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
+        lines_.back().comment =
+            overlap_line(cell) + interference_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
         for (measure::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
                 if (moved.label == timed.label && cell.result.phases.size() > 1) {
@@ -260,10 +262,13 @@ private:
 
     static std::string bit_patterns_line(record::Record const& cell) {
         auto const patterns = cell.result.bit_patterns;
-        return !patterns ? ""
-               : *patterns == 1
-                   ? "# its sums had the same bits in every jittered iteration\n"
-                   : fmt::format("# its sums had {} different bit patterns in jittered iterations\n", *patterns);
+        if (!patterns) {
+            return "";
+        }
+        auto const stated = cell.backend_facts.find("bitwise_stable_over");
+        return fmt::format("# its sums had {} in jittered iterations; stable over, by its method: {}\n",
+                           *patterns == 1 ? "the same bits" : fmt::format("{} different bit patterns", *patterns),
+                           stated == cell.backend_facts.end() ? "not stated" : stated->second);
     }
 
     static std::string throttled_line(record::Record const& cell) {

@@ -54,6 +54,10 @@ public:
         steps_.launch(*this);
     }
     void finish() override { steps_.finish(*this); }
+    bool poll() override {
+        bootstrap_.leave_if_failed();
+        return steps_.look(*this);
+    }
 
 private:
     friend ReadySteps<>;
@@ -155,14 +159,21 @@ private:
     bool moved_ = false;  // blocks, since the last call of idle(), without completing a step
 };
 
+constexpr OperationSet reductions{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter};
+constexpr OperationSet all_reduce{OperationKind::all_reduce};
+
 constexpr std::array<MethodInfo, 3> method_table{
-    {{"copy", "each thread copies from the sender's buffer (memcpy)", every_operation},
-     {"switch_single",
-      "an emulated switch adds what arrives to one buffer, in the order of arrival",
-      {OperationKind::all_reduce}},
-     {"switch_tree",
-      "an emulated switch adds what has arrived pair by pair, in the order of the ranks",
-      {OperationKind::all_reduce}}}};
+    {{.name = "copy",
+      .description = "each thread copies from the sender's buffer (memcpy), and adds in the order of the ranks",
+      .operations = every_operation,
+      .stable = {.over_arrival = reductions}},
+     {.name = "switch_single",
+      .description = "an emulated switch adds what arrives to one buffer, in the order of arrival",
+      .operations = all_reduce},
+     {.name = "switch_tree",
+      .description = "an emulated switch adds what has arrived pair by pair, in the order of the ranks",
+      .operations = all_reduce,
+      .stable = {.over_arrival = all_reduce}}}};
 
 Aggregation read_method(MethodChoice const& method) {
     std::size_t const row = method.name == "default" ? 0 : find_method(method_table, "in_process", method.name);
@@ -207,6 +218,11 @@ public:
         rendezvous->check(bootstrap_.rank());
         bootstrap_.barrier();  // all ranks fail together: none is left with a plan that cannot run
         return std::unique_ptr<CompiledPlan>(std::make_unique<CopyPlan>(plan, std::move(schedule), bootstrap_, idle_));
+    }
+
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& method) override {
+        return compile(plan, buffers, method);
     }
 
     void quiesce() override { bootstrap_.barrier(); }

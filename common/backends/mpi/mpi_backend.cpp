@@ -87,6 +87,26 @@ public:
 
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& choice) override {
+        return compile(plan, buffers, choice, false);
+    }
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+        return compile(plan, buffers, choice, true);
+    }
+
+    // A rank whose own data is complete may still have to push what a slower one waits for, and it does so only while
+    // it is inside MPI: nobody leaves before all are done.
+    void quiesce() override {
+        bootstrap_.barrier();
+        algorithms_.release();
+    }
+
+    void barrier(Bootstrap& /*bootstrap*/) override { check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
+
+private:
+    /// `polled`: as where steps overlap, every collective is made in its non-blocking form.
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile(Plan const& plan, Buffers const& buffers, MethodChoice const& choice, bool polled) {
         bool const device = on_device(buffers.kind);
         ChosenMethod const method = read_method(choice, device && !path_.direct ? "staged" : "alltoallv");
         bool const is_staged = method.row->kind == MethodKind::staged;
@@ -100,6 +120,11 @@ public:
         algorithms_.require_offered(method.algorithms);
         HostImages images;
         PlanRequirements own = plan_requirements(plan, method, limits_);
+        own.concurrent = own.concurrent || polled;
+        if (polled && (method.row->kind == MethodKind::threads || method.row->one_sided)) {
+            own.refusal = fmt::format("mpi: {}: calls of it wait for other ranks, and another backend would wait, too",
+                                      method.row->info.name);
+        }
         if (own.refusal.empty()) {
             own.refusal = own_refusal(plan, buffers, method, images);
         }
@@ -127,21 +152,14 @@ public:
             return std::unique_ptr<CompiledPlan>(
                 std::make_unique<ThreadsPlan>(plan, std::move(calls), std::move(setting), idle_));
         }
-        return std::unique_ptr<CompiledPlan>(std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images),
-                                                                       std::move(windows), std::move(setting), idle_,
-                                                                       algorithms_, method.algorithms));
+        auto made = std::make_unique<MpiPlan>(plan, std::move(calls), std::move(images), std::move(windows),
+                                              std::move(setting), idle_, algorithms_, method.algorithms);
+        if (polled) {
+            made->run_by_polling();
+        }
+        return std::unique_ptr<CompiledPlan>(std::move(made));
     }
 
-    // A rank whose own data is complete may still have to push what a slower one waits for, and it does so only while
-    // it is inside MPI: nobody leaves before all are done.
-    void quiesce() override {
-        bootstrap_.barrier();
-        algorithms_.release();
-    }
-
-    void barrier(Bootstrap& /*bootstrap*/) override { check(MPI_Barrier(MPI_COMM_WORLD), "MPI_Barrier"); }
-
-private:
     /// Why this rank cannot run its plan, besides what its calls refuse; empty: it can. `images`: allocated for
     /// `staged`.
     [[nodiscard]] std::string own_refusal(Plan const& plan, Buffers const& buffers, ChosenMethod const& method,

@@ -61,6 +61,14 @@ void MpiPlan::finish() {
     }
 }
 
+bool MpiPlan::poll() {
+    try {
+        return ready_steps_.look(*this);
+    } catch (CallFailed const& failure) {
+        rethrow_with_step(failure);
+    }
+}
+
 void MpiPlan::finish_in_order() {
     calls_.front().wait();
     std::size_t const last = calls_.size() - 1;

@@ -30,6 +30,9 @@ public:
     // Steps that are no chain are never blocking calls (compile_plan.hpp).
     [[nodiscard]] bool launch_blocks() const override { return order_ == Order::chain && calls_.front().blocks(); }
     void finish() override;
+    bool poll() override;
+    /// From now on poll() may be called: no step is a blocking call.
+    void run_by_polling() { order_ = Order::as_ready; }
 
 private:
     enum class Order : std::uint8_t {

@@ -33,24 +33,6 @@ std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices) 
     return parts;
 }
 
-Plan plan_of(Plan const& whole, Part const& part) {
-    Plan plan{whole.me, whole.groups, whole.buffers, {}};
-    plan.steps.reserve(part.steps.size());
-    for (StepId const step : part.steps) {
-        Step copy = whole.steps[step];
-        std::vector<StepId> after;
-        for (StepId const earlier : copy.after) {
-            auto const place = std::lower_bound(part.steps.begin(), part.steps.end(), earlier);
-            if (place != part.steps.end() && *place == earlier) {
-                after.push_back(static_cast<StepId>(place - part.steps.begin()));
-            }
-        }
-        copy.after = std::move(after);
-        plan.steps.push_back(std::move(copy));
-    }
-    return plan;
-}
-
 namespace {
 
 std::string choice_text(Step const& step, StepChoice const& choice) {

@@ -25,10 +25,6 @@ struct Part {
 /// it. None: nothing communicates.
 [[nodiscard]] std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices);
 
-/// The steps of one part as a plan of the same groups and buffers. It waits only for steps of its own: those of earlier
-/// parts are complete when it starts.
-[[nodiscard]] Plan plan_of(Plan const& whole, Part const& part);
-
 /// "0-1:ucx/ring:r003 2:mpi/default:none 3-4:compute": steps in plan order, those of one choice and rule together.
 [[nodiscard]] std::string step_text(Plan const& plan, std::span<StepChoice const> choices);
 

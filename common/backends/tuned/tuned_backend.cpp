@@ -11,6 +11,7 @@
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/bootstrap/over_ranks.hpp"
+#include "common/plan/part.hpp"
 
 #include <fmt/format.h>
 
@@ -290,7 +291,11 @@ private:
         }
         std::vector<StepChoice> path = shortest_path(ways, costs);
         for (std::size_t place = 0; place < steps.size(); ++place) {
-            choices[steps[place]] = std::move(path[place]);
+            StepChoice& choice = choices[steps[place]];
+            if (path[place].backend != choice.backend) {
+                path[place].rule += path[place].rule.empty() ? "path" : "+path";
+            }
+            choice = std::move(path[place]);
         }
         return choices;
     }
@@ -364,7 +369,7 @@ private:
         Backend& backend = *source.value();
         turn_.pass_to(backend);  // compile() may communicate
         try {
-            auto made = backend.compile(plan_of(plan, part), buffers, choice.method);
+            auto made = backend.compile(part_of(plan, part.steps), buffers, choice.method);
             if (!made) {
                 return Unsupported{fmt::format("{}: {}", what, made.error().reason)};
             }

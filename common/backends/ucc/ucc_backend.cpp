@@ -35,6 +35,10 @@ public:
         steps_.launch(*this);
     }
     void finish() override { steps_.finish(*this); }
+    bool poll() override {
+        context_.progress();
+        return steps_.look(*this);
+    }
     [[nodiscard]] Provenance provenance() const override { return facts_; }
 
 private:
@@ -155,6 +159,11 @@ public:
             return Unsupported{fmt::format("{} memory: {}", dlmb::name_of(buffers.kind), why_no(buffers.kind))};
         }
         return compile_plan(plan, buffers, method, contexts_.with(tune_text(method)), bootstrap_, idle_);
+    }
+
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+        return compile(plan, buffers, choice);
     }
 
     // Every collective has ended on every rank that returned from finish(); the others may need this one's progress,

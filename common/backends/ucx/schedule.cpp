@@ -228,6 +228,11 @@ void Schedule::finish() {
     ready_steps_.finish(*this);
 }
 
+bool Schedule::poll() {
+    worker_.progress();
+    return ready_steps_.look(*this);
+}
+
 bool Schedule::start(std::uint32_t number, Progress& progress) {
     Task const& task = tasks_.all[number];
     switch (task.kind) {

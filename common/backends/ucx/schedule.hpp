@@ -82,6 +82,7 @@ public:
 
     void launch() override;
     void finish() override;
+    bool poll() override;
     bool activate() override { return workers_.switch_to(worker_); }
     [[nodiscard]] Provenance provenance() const override { return worker_.provenance(); }
 

@@ -129,6 +129,11 @@ public:
             std::make_unique<Schedule>(std::move(tasks), std::move(resources), worker, workers_));
     }
 
+    [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported>
+    compile_polled(Plan const& plan, Buffers const& buffers, MethodChoice const& choice) override {
+        return compile(plan, buffers, choice);
+    }
+
     void quiesce() override { workers_.quiesce(); }
 
 private:
