@@ -25,7 +25,8 @@ constexpr OperationSet collectives{OperationKind::all_reduce, OperationKind::red
                                    OperationKind::all_gather, OperationKind::gather, OperationKind::scatter,
                                    OperationKind::broadcast,  OperationKind::barrier};
 constexpr OperationSet reductions{OperationKind::all_reduce, OperationKind::reduce, OperationKind::reduce_scatter};
-constexpr OperationSet reproducible{OperationKind::all_reduce, OperationKind::reduce_scatter};
+constexpr OperationSet reductions_without_root{OperationKind::all_reduce, OperationKind::reduce_scatter};
+constexpr OperationSet reduce{OperationKind::reduce};
 constexpr OperationSet reductions_and_gather{OperationKind::all_reduce, OperationKind::reduce_scatter,
                                              OperationKind::all_gather};
 /// What one batch of messages can do.
@@ -67,10 +68,16 @@ void post_in_windows(BatchPlan& batch, std::optional<std::size_t> max_outstandin
     batch.send_window = batch.receive_window;
 }
 
-/// The first method that has an operation is the default for it.
+/// The first method that has an operation is the default for it. An algorithm is a graph with one order of operands per
+/// element, whichever message comes first: that is what is said to be stable.
 std::vector<Method> all_methods() {
     std::vector<Method> methods{
-        {.info = {"auto", "one of the algorithms below, chosen by operation and size", collectives},
+        {.info = {"auto",
+                  "one of the algorithms below, chosen by operation and size",
+                  collectives,
+                  "",
+                  false,
+                  {reductions}},
          .by_algorithm = true},
         {.info = {"linear", "ucp_tag_send_nbx to all peers, then ucp_tag_recv_nbx from all, rotated by rank", direct,
                   "max_outstanding=N"},
@@ -80,15 +87,26 @@ std::vector<Method> all_methods() {
          .arrange = post_in_windows,
          .worth_measuring = windows},
         {.info = {"recursive_doubling",
-                  "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand", all_reduce},
+                  "all data with a partner at distance 1, 2, 4 ...; lower ranks are the left operand",
+                  all_reduce,
+                  "",
+                  false,
+                  {all_reduce}},
          .by_algorithm = true},
-        {.info = {"ring", "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
-                  reductions_and_gather, "segment=SIZE (default 256K)"},
+        {.info = {"ring",
+                  "parts around a ring in segments; part p is reduced from rank p + 1 around to p",
+                  reductions_and_gather,
+                  "segment=SIZE (default 256K)",
+                  false,
+                  {reductions_without_root}},
          .by_algorithm = true,
          .worth_measuring = segments},
         {.info = {"knomial",
                   "scatter by reduction and gather over groups of groups of K; with a root, a tree of that degree",
-                  by_tree, "radix=K (default 4)"},
+                  by_tree,
+                  "radix=K (default 4)",
+                  false,
+                  {reductions}},
          .by_algorithm = true,
          .worth_measuring = radices},
         {.info = {"bruck", "blocks packed by the bits of their distance: few messages, for small equal blocks",
@@ -99,22 +117,26 @@ std::vector<Method> all_methods() {
          .by_algorithm = true},
         {.info = {"neighbor", "pairs of parts with both neighbours in turn (an odd number of ranks: as ring)", gather},
          .by_algorithm = true},
-        {.info = {"chain", "along all ranks in segments, from the root or to it", broadcast_and_reduce,
-                  "segment=SIZE (default 256K)"},
+        {.info = {"chain",
+                  "along all ranks in segments, from the root or to it",
+                  broadcast_and_reduce,
+                  "segment=SIZE (default 256K)",
+                  false,
+                  {reduce}},
          .by_algorithm = true,
          .worth_measuring = segments},
         {.info = {"scatter_allgather", "a part from the root to each other rank, then the parts among these",
                   broadcast},
          .by_algorithm = true},
-        {.info = {"reproducible", "one fixed tree of pairs of ranges of ranks, whatever the size (knomial:radix=2)",
-                  reproducible},
+        {.info = {"reproducible",
+                  "one fixed tree of pairs of ranges of ranks, whatever the size (knomial:radix=2)",
+                  reductions_without_root,
+                  "",
+                  false,
+                  {reductions_without_root}},
          .by_algorithm = true},
         {.info = {"dissemination", "a message to the rank 1, 2, 4 ... further on", barrier}, .by_algorithm = true},
     };
-    // An algorithm is a graph with one order of operands per element, whichever message comes first.
-    for (Method& method : methods) {
-        method.info.stable.over_arrival = method.by_algorithm ? reductions : OperationSet{};
-    }
     methods.push_back(
         {.info = {"put", "ucp_put_nbx into the memory of each receiver, and a flush", moving}, .verb = Verb::put});
     methods.push_back({.info = {"get", "ucp_get_nbx from the memory of each sender", moving}, .verb = Verb::get});

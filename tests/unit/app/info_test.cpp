@@ -127,8 +127,8 @@ TEST(Info, SaysWhichSumsHaveTheSameBits) {
 
 TEST(Info, WhatAMethodLeavesToTheDefaultIsAsStableAsThat) {
     std::array<MethodInfo, 2> const methods{
-        {{.name = "plain", .operations = every_operation, .stable = {.over_arrival = {OperationKind::all_reduce}}},
-         {.name = "fast", .operations = {OperationKind::all_reduce}}}};
+        {{"plain", "in rank order", every_operation, "", false, {.over_arrival = {OperationKind::all_reduce}}},
+         {"fast", "as they come", {OperationKind::all_reduce}}}};
     auto const stable = [&](std::string_view method, std::vector<OperationKind> const& kinds) {
         return stability_of(methods, method, kinds);
     };
