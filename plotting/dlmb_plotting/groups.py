@@ -19,9 +19,13 @@ class Group:
     cells: list[Cell]
 
 
-def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any], ...]:
+Setting = tuple[tuple[str, Any], ...]
+NOT_SAID = ("seed", "draws", "cache", "fill")  # by results of other programs
+
+
+def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     """Everything but backend and method, flat: what a group has in common."""
-    return (
+    pairs = (
         ("preset", cell.preset),
         ("memory", cell.memory),
         ("ranks", cell.ranks),
@@ -33,14 +37,25 @@ def setting(cell: Cell, without: Collection[str] = ()) -> tuple[tuple[str, Any],
         ("fill", cell.fill),
         *(pair for pair in cell.parameters if pair[0] not in without),
     )
+    return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
+
+
+def home(cell: Cell, own: Setting, measured: Collection[Setting]) -> Setting:
+    """Of a timed result of another program the one measured setting that agrees with all that it says, else its own."""
+    said = {pair for pair in own if pair != ("ranks per node", 0)}
+    agreeing = [other for other in measured if said <= set(other)] if cell.suite and cell.timed else []
+    return agreeing[0] if len(agreeing) == 1 else own
 
 
 def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
     """Groups of one pattern in file order; inside a group methods are sorted, because the order of measuring is random. A title
-    names the preset, the ranks, and what else differs between groups of that preset."""
-    groups: dict[tuple[tuple[str, Any], ...], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(setting(cell, without), []).append(cell)
+    names the preset, the ranks, and what else differs between groups of that preset. What another program timed stands beside what was
+    measured here where nothing that it says is against it."""
+    groups: dict[Setting, list[Cell]] = {}
+    settings = [setting(cell, without) for cell in cells]
+    measured = {own for cell, own in zip(cells, settings) if not cell.suite}
+    for cell, own in zip(cells, settings):
+        groups.setdefault(home(cell, own, measured), []).append(cell)
     values: dict[str, dict[str, set[Any]]] = {}  # of every name, by preset
     for key in groups:
         of_preset = values.setdefault(str(key[0][1]), {})

@@ -84,6 +84,22 @@ class CurvesTest(WithFolder):
                 self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
                 self.assertEqual("Numbers of pico have no interval" in plot.caption, denied, plot.caption)
 
+    def test_what_another_program_timed_stands_beside_what_agrees_with_all_that_it_says(self) -> None:
+        own = [{**cell_line(size, 1000 + size), "mode": "osu"} for size in (4096, 1024)]
+        foreign = [{key: value for key, value in cell.items() if key not in ("seed", "draws", "fill", "cache")}
+                   | {"cell_id": f"osu {cell['cell_id']}", "backend": "ucx", "parameters": {"message-size": cell["parameters"]["message-size"]}, "origin": {"suite": "osu"},
+                      "time_ns": {"mean": 10}, "world": {"ranks": 4, "ranks_per_node": 0}} for cell in own]  # fmt: skip
+        (together,) = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)[0].charts
+        self.assertEqual(list(together.series), ["mpi default", "ucx default (osu mean)"])
+        skewed = [cell | {"cell_id": f"{cell['cell_id']} zipf", "parameters": cell["parameters"] | {"skew": "zipf"}} for cell in own]
+        apart = curves.size_plots(read([self.file(lines(launch_line(), *own, *skewed, *foreign))]), LIMITS)[0].charts  # with which of the two?
+        self.assertEqual([list(chart.series) for chart in apart], [["mpi default"], ["mpi default"], ["ucx default (osu mean)"]])
+        self.assertNotIn("seed", apart[2].title)
+
+    def test_results_without_a_time_have_no_chart_of_phases(self) -> None:
+        windows = [{**cell_line(size, 10), "origin": {"suite": "osu"}, "time_ns": None} for size in (4096, 1024)]
+        self.assertEqual([plot.name for plot in phases.plots(read([self.file(lines(launch_line(), *windows))]), LIMITS)], ["collective.bandwidth"])
+
     def test_one_size_is_no_curve(self) -> None:
         self.assertEqual(curves.size_plots(read([self.file(lines(launch_line(), cell_line(8, 10)))]), LIMITS), [])
 

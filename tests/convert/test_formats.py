@@ -31,7 +31,7 @@ class OsuTest(WithFolder):
         self.assertEqual((time["mean"], time["fastest_rank"], time["slowest_rank"], time["samples"]), (4340, 4100, 4600, 1000))
         self.assertEqual(time["percentiles"], {"50": 4300, "99": 9100})
         self.assertIn("percentiles over calls, of the mean over ranks", time["axis"])
-        self.assertEqual((good["parameters"]["operation"], good["parameters"]["element"], good["memory"]), ("alltoall", "byte", "cuda"))
+        self.assertEqual((good["parameters"]["operation"], good["parameters"]["element"], good["memory"]), ("alltoall", "int8", "cuda"))
         self.assertEqual(good["origin"], {"suite": "osu", "program": "osu_alltoall", "version": "7.4", "file": "output.txt", "line": 5})
         self.assertEqual((good["validation"], good["status"]), ({"verdict": "off", "of_origin": "passed"}, "ok"))
         self.assertEqual((bad["status"], bad["reason"], bad["time_ns"]), ("invalid", "osu_alltoall found wrong bytes", None))
@@ -45,11 +45,17 @@ class OsuTest(WithFolder):
 
     def test_bandwidths_have_no_time_and_are_shared_by_directions_and_pairs(self) -> None:
         cells = {cell["parameters"]["operation"]: cell for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}
-        for operation, aggregate, of_a_rank in (("bw", 27.16133, 27.16133), ("bibw", 40.0, 20.0), ("mbw_mr", 8.0, 2.0)):
+        for operation, aggregate, of_a_rank in (("bandwidth", 27.16133, 27.16133), ("bibandwidth", 40.0, 20.0), ("message_rate", 8.0, 2.0)):
             self.assertIsNone(cells[operation]["time_ns"])
             self.assertEqual(cells[operation]["bandwidth"], {"algbw_GBps": None, "busbw_GBps": of_a_rank, "aggregate_GBps": aggregate})
-        self.assertEqual(cells["mbw_mr"]["statistics"], {"messages_per_s": 7812500})
-        self.assertEqual((cells["mbw_mr"]["parameters"]["pairs"], cells["mbw_mr"]["parameters"]["window"]), (4, 64))
+        self.assertEqual(cells["message_rate"]["statistics"], {"messages_per_s": 7812500})
+        self.assertEqual((cells["message_rate"]["parameters"]["pairs"], cells["message_rate"]["parameters"]["window"]), (4, 64))
+
+    def test_programs_for_pairs_have_our_operations(self) -> None:
+        found = {cell["origin"]["program"]: cell["parameters"] for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}
+        self.assertEqual((found["osu_latency"]["operation"], found["osu_latency"]["route"]), ("sendrecv", "ping_pong"))
+        self.assertEqual([found[f"osu_{name}"]["operation"] for name in ("bw", "bibw", "mbw_mr", "put_latency")],
+                         ["bandwidth", "bibandwidth", "message_rate", "put_latency"])
 
     def test_a_barrier_has_no_size_and_an_overlap_is_a_statistic(self) -> None:
         cells = {(cell["parameters"]["operation"], cell["method"]): cell for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}

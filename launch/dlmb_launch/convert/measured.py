@@ -78,7 +78,7 @@ class Table:
 
 
 ELEMENTS = {
-    "char": "byte", "signed_char": "byte", "byte": "byte", "int": "int32", "long": "int64", "long_long": "int64",
+    "char": "int8", "signed_char": "int8", "byte": "byte", "int": "int32", "long": "int64", "long_long": "int64",
     "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "bf16": "bf16", "float": "fp32", "float32": "fp32",
     "double": "fp64", "float64": "fp64", "fp16": "fp16", "fp32": "fp32", "fp64": "fp64",
 }

@@ -35,6 +35,11 @@ OPERATIONS = {
     "latency": "latency", "bandwidth": "bw", "bi-directional bandwidth": "bibw", "multi latency": "multi_lat", "multi-threaded latency": "latency_mt",
     "multi-process latency": "latency_mp", "multiple bandwidth / message rate": "mbw_mr",
 }
+# Of programs for pairs: what dlmb_collective calls it, and the parameters that make it that.
+OURS: dict[str, tuple[str, dict[str, str | int | float]]] = {
+    "latency": ("sendrecv", {"route": "ping_pong"}), "multi_lat": ("sendrecv", {"route": "ping_pong"}),
+    "bw": ("bandwidth", {}), "bibw": ("bibandwidth", {}), "mbw_mr": ("message_rate", {}),
+}
 REDUCING = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")  # by MPI_SUM
 OF_TWO_RANKS = ("latency", "bw", "bibw", "latency_mt", "latency_mp")
 VARIANTS = {"non-blocking ": "nonblocking", "persistent ": "persistent"}
@@ -130,7 +135,8 @@ class Reader:
 
         table = self.tables[-1]
         size = whole(self.path, line, "Size", values["Size"]) if "Size" in values else None
-        found = Row(line, self.operation, size, parameters=dict(self.parameters), method=self.method, memory=self.memory,
+        operation, parameters = OURS.get(self.operation, (self.operation, {}))
+        found = Row(line, operation, size, parameters=self.parameters | parameters, method=self.method, memory=self.memory,
                     backend=self.backend)
         if (mean := value(*TIMES)) is not None:
             found.time_ns = {"mean": ns(mean)}

@@ -29,13 +29,21 @@ def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
         group.cells.sort(key=lambda cell: (not cell.timed, cell.median_ns))
     shown = evenly(groups, limits.charts)
     missing = left_out(len(shown), len(groups), "settings")
-    caption = f"The fastest on top. {interval_caption((cell for group in shown for cell in group.cells), PHASES)}"
-    found = [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", caption,
-                  [phase_chart(group, limits) for group in shown], missing)]
+    found = phase_plots(pattern, [group for group in groups if any(cell.timed or not cell.ok for cell in group.cells)], limits)
     if any(cell.bus_bandwidth is not None for cell in cells):
         found.append(Plot(f"{pattern}.bandwidth", f"{pattern}: bus bandwidth", BANDWIDTH,
                           [bandwidth_chart(group, limits) for group in shown], missing))
     return found
+
+
+def phase_plots(pattern: str, groups: list[Group], limits: Limits) -> list[Plot]:
+    """None of groups whose origin printed bandwidths alone."""
+    shown = evenly(groups, limits.charts)
+    if not shown:
+        return []
+    caption = f"The fastest on top. {interval_caption((cell for group in shown for cell in group.cells), PHASES)}"
+    return [Plot(f"{pattern}.phases", f"{pattern}: time of one iteration by phase", caption, [phase_chart(group, limits) for group in shown],
+                 left_out(len(shown), len(groups), "settings"))]
 
 
 def why_not(cell: Cell) -> str:
