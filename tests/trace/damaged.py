@@ -31,6 +31,7 @@ class Damaged(TraceTest):
                     self.refused([self.file(name, whole[: int(len(whole) * share)])])
         self.refused([self.file("empty.json", "")], "empty")
         self.refused([self.folder / "nowhere.json"], "cannot be read")
+        self.refused(["/dev/zero"], "without a file")
 
     def test_nested_brackets_take_no_stack(self):
         for text in ("[" * 10**6, '{"traceEvents":[' + "[" * 10**6, '{"traceEvents":[{"name":"record_param_comms","args":' + '{"a":' * 10**6,

@@ -224,7 +224,8 @@ private:
         if (!profile.rank) {
             profile.rank = own_rank(record, profile.world);
         }
-        if (record.dtype == std::nullopt && !record.name.empty() && operation_named(record.name)) {
+        auto const kind = operation_named(record.name);
+        if (!record.dtype && kind && kind != OperationKind::barrier) {
             input.refuse(fmt::format("{}: dtype '{}' is unknown", where, text("dtype")));
         }
         profile.ids.emplace_back(id, profile.records.size());

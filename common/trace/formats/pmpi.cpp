@@ -230,7 +230,7 @@ private:
         int ranks = 0;
         int in_group = 0;
         operation.group = group(input, rank, fields, layout->communicator, ranks, in_group);
-        sizes(input, fields, *layout, ranks, operation);
+        sizes(input, fields, *layout, ranks, in_group, operation);
         if (layout->peer != 0) {
             Bytes const root = number(input, fields, layout->peer);
             if (root >= static_cast<Bytes>(ranks)) {
@@ -247,7 +247,8 @@ private:
         program.operations.push_back(std::move(operation));
     }
 
-    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, TraceOperation& operation) {
+    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, int in_group,
+               TraceOperation& operation) {
         auto const members = static_cast<Bytes>(ranks);
         OperationKind const kind = operation.kind;
         if (layout.counts != 0) {
@@ -273,6 +274,14 @@ private:
             if (kind == OperationKind::exchange) {
                 operation.recv_split.assign(members, bytes);
             }
+        } else if (kind == OperationKind::reduce_scatter && layout.counts != 0) {
+            auto const& parts = operation.send_split;
+            if (parts.size() != members) {
+                input.refuse(fmt::format("{}: {} counts for {} ranks", fields[0], parts.size(), ranks));
+            }
+            operation.received = parts[static_cast<std::size_t>(in_group)];
+        } else if (kind == OperationKind::reduce_scatter) {
+            operation.received = operation.sent / members;
         } else {
             operation.received = operation.sent;
         }

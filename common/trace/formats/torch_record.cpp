@@ -185,7 +185,8 @@ std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
     auto const kind = operation_named(record.name);
     if (!kind) {
         std::string const name = record.name.substr(0, 64);
-        if (name != "wait" && name != "init" && name.find("oalescing") == std::string::npos) {
+        bool const brackets = name == "coalesced" || name.find("oalescing") != std::string::npos;
+        if (name != "wait" && name != "init" && !brackets) {
             builder.incomplete(
                 fmt::format("{}: {}: '{}' is no operation that is known", input.name(), record.where, name));
         }
