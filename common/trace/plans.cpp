@@ -233,10 +233,11 @@ private:
                           std::vector<StepId> after) {
         switch (operation.kind) {
         case OperationKind::exchange:
-            if (operation.send_split.size() != ranks || operation.recv_split.size() != ranks) {
+            if (!operation.send_split.is_known(ranks) || !operation.recv_split.is_known(ranks)) {
                 refuse(operation, "it does not say how much goes to which rank");
             }
-            return plan_.exchange(group, operation.send_split, operation.recv_split, label, std::move(after));
+            return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
+                                  std::move(after));
         case OperationKind::all_reduce:
             return plan_.all_reduce(group, operation.sent, element(operation, true), Reduction::sum, label,
                                     std::move(after));

@@ -147,8 +147,7 @@ private:
         operation.sent = *kind == OperationKind::all_gather ? bytes / members : bytes;
         operation.received = *kind == OperationKind::reduce_scatter ? bytes / members : bytes;
         if (auto const part = equal_part(bytes, static_cast<int>(members)); part && *kind == OperationKind::exchange) {
-            operation.send_split.assign(members, *part);
-            operation.recv_split = operation.send_split;
+            operation.send_split.each = operation.recv_split.each = part;
         }
         program.operations.push_back(std::move(operation));
     }
