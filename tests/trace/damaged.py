@@ -91,9 +91,15 @@ class Damaged(TraceTest):
                 ("w.txt", f"HYBRID model_parallel_NPU_group: {ranks} all_gpus: {ranks}\n{calls}\n".replace("HYBRID", "HYBRID_TRANSFORMER") + calls * f"l -1 1 ALLTOALL {ranks} 1 NONE 0 1 NONE 0 1\n"),
                 ("n.log", f"{say}ncclCommInitRank comm 0xa rank 0 nranks {ranks} commId 0x9 - Init COMPLETE\n"
                  + calls * f"{say}AlltoAll: opCount 0 sendbuff 0x1 recvbuff 0x2 count 1 datatype 7 op 0 root 0 comm 0xa [nranks={ranks}]\n"),
-                ("0.json", kineto(0, ranks, [("all_to_all", ranks, ranks, "Float", {**regular, "Record function id": call}) for call in range(calls)]))):
+                ("0.json", kineto(0, 2, [("all_to_all", ranks, ranks, "Float", {**regular, "Group size": ranks, "Record function id": call}) for call in range(calls)]))):
             done = run("summary", self.file(name, text), limit_bytes=MOST_MEMORY)
             self.assertEqual(done.returncode, 0, f"{name}: {done.stderr[:500]}")
+            done = run("import", self.folder / name, "-o", "-", limit_bytes=2 * MOST_MEMORY)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), f"{name}: {done.stderr[:500]}")
+        rows = self.file("v.csv", "comm_type,comm_group,comm_group_size,msg_size\n" + f"CommType.all_reduce,CommGroup.dp_group,{ranks},8\n")
+        done = run("import", rows, "-o", "-", limit_bytes=2 * MOST_MEMORY)
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("more than 512 M of memory", done.stderr)
 
     def test_names_of_the_file_do_not_break_the_line(self):
         self.refused([self.file("a\nb.json", json.dumps({"traceEvents": []}))], "\\x0a")
