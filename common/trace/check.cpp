@@ -69,21 +69,34 @@ private:
     /// the same, too.
     void collect() {
         for (RankProgram const& program : trace_.programs) {
+            std::map<TraceGroupId, Calls*> calls_in;  // of this rank
             for (TraceOperation const& operation : program.operations) {
                 if (!is_collective(operation.kind)) {
                     for (Rank const rank : program.ranks) {
                         add_message(rank, operation);
                     }
                 } else if (program.ranks.size() == 1) {
-                    TraceGroup const& group = trace_.groups.at(operation.group);
-                    auto const members = group.members_around(program.ranks.front());
-                    if (!members.empty()) {
-                        groups_.emplace(members, group.name);
-                        calls_[std::pair(members, program.ranks.front())].push_back(&operation);
+                    auto const [known, is_new] = calls_in.try_emplace(operation.group, nullptr);
+                    if (is_new) {
+                        known->second = calls_of(operation.group, program.ranks.front());
+                    }
+                    if (known->second != nullptr) {
+                        known->second->push_back(&operation);
                     }
                 }
             }
         }
+    }
+
+    /// Nothing where the members are unknown.
+    Calls* calls_of(TraceGroupId id, Rank rank) {
+        TraceGroup const& group = trace_.groups.at(id);
+        auto members = group.members_around(rank);
+        if (members.empty()) {
+            return nullptr;
+        }
+        groups_.emplace(members, group.name);
+        return &calls_[std::pair(std::move(members), rank)];
     }
 
     void add_message(Rank rank, TraceOperation const& operation) {
@@ -142,12 +155,16 @@ private:
                 sides.push_back(calls_[std::pair(members, rank)][call]);
             }
             bool const split = std::all_of(sides.begin(), sides.end(), [&](TraceOperation const* side) {
-                return side->send_split.size() == members.size() && side->recv_split.size() == members.size();
+                return side->send_split.is_known(members.size()) && side->recv_split.is_known(members.size());
             });
-            for (std::size_t from = 0; split && from < members.size(); ++from) {
+            auto const& each = sides.front()->send_split.each;
+            bool const all_equal = each && std::all_of(sides.begin(), sides.end(), [&](TraceOperation const* side) {
+                                       return side->send_split.each == each && side->recv_split.each == each;
+                                   });
+            for (std::size_t from = 0; split && !all_equal && from < members.size(); ++from) {
                 for (std::size_t to = 0; to < members.size(); ++to) {
-                    Bytes const sent = sides[from]->send_split[to];
-                    Bytes const received = sides[to]->recv_split[from];
+                    Bytes const sent = sides[from]->send_split.at(to);
+                    Bytes const received = sides[to]->recv_split.at(from);
                     if (sent != received) {
                         report("exchange {}: rank {} sends {} bytes to rank {}, which expects {}", call, members[from],
                                sent, members[to], received);

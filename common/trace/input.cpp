@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_line = std::size_t{1} << 20;
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // which Windows writes in front of UTF-8
 
 // JSON of traces shrinks by 10 to 40. What shrinks by more than this is made to fill memory or time.
 constexpr Bytes most_expansion = 250;
@@ -178,6 +179,9 @@ void visit_unpacked(std::string const& name, ByteSource& packed, int depth, std:
             continue;
         }
         Input input(member, whole);
+        if (input.peek(byte_order_mark.size()).starts_with(byte_order_mark)) {
+            input.skip(byte_order_mark.size());
+        }
         visit(input);
     }
 }
@@ -201,7 +205,14 @@ void visit_path(fs::path const& path, std::function<void(Input&)> const& visit) 
         return;
     }
     FileSource file(path);
-    visit_unpacked(path.string(), file, 1, visit);
+    bool any = false;
+    visit_unpacked(path.string(), file, 1, [&](Input& input) {
+        any = true;
+        visit(input);
+    });
+    if (!any) {
+        throw UsageError(fmt::format("{}: an archive without a file", path.string()));
+    }
 }
 
 }  // namespace

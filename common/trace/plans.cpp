@@ -21,6 +21,8 @@
 namespace dlmb::trace {
 namespace {
 
+constexpr Bytes most_blocks = Bytes{1} << 24U;  // of the exchanges of one rank
+
 /// The phase that a name of the trace tells, and the layer: "forward.layer3". Names themselves stay out of plans.
 std::string phase_named(std::string_view label) {
     std::string text(label);
@@ -233,10 +235,14 @@ private:
                           std::vector<StepId> after) {
         switch (operation.kind) {
         case OperationKind::exchange:
-            if (operation.send_split.size() != ranks || operation.recv_split.size() != ranks) {
+            if ((blocks_ += 2 * ranks) > most_blocks) {
+                throw UsageError(fmt::format("the exchanges of rank {} have more than {} blocks", rank_, most_blocks));
+            }
+            if (!operation.send_split.is_known(ranks) || !operation.recv_split.is_known(ranks)) {
                 refuse(operation, "it does not say how much goes to which rank");
             }
-            return plan_.exchange(group, operation.send_split, operation.recv_split, label, std::move(after));
+            return plan_.exchange(group, operation.send_split.listed(ranks), operation.recv_split.listed(ranks), label,
+                                  std::move(after));
         case OperationKind::all_reduce:
             return plan_.all_reduce(group, operation.sent, element(operation, true), Reduction::sum, label,
                                     std::move(after));
@@ -328,6 +334,7 @@ private:
     PlanBuilder plan_;
     RecordedTimes recorded_;  // by step
     std::uint64_t steps_ = 0;
+    Bytes blocks_ = 0;
     std::vector<StepId> last_;
     std::vector<StepId> in_flight_;
     std::vector<StepId> received_;  // of these, which no computation has waited for

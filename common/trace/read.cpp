@@ -96,9 +96,6 @@ Trace read_trace(std::vector<std::filesystem::path> const& paths, ReadOptions co
         }
         reader->read(input);
     });
-    if (!reader) {
-        throw UsageError(fmt::format("{}: no file in it", paths.empty() ? "nothing" : paths.front().string()));
-    }
     reader->finish();
     return builder.finish();
 }

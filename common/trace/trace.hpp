@@ -52,6 +52,17 @@ struct TraceGroup {
     [[nodiscard]] std::vector<Rank> members_around(Rank rank) const;
 };
 
+/// How much of an exchange goes to, or comes from, each rank of the group.
+struct Split {
+    std::vector<Bytes> parts;        // by rank of the group
+    std::optional<Bytes> each = {};  // parts are equal and not listed: a short line may name 100,000 ranks
+    [[nodiscard]] bool is_known(std::size_t ranks) const { return each || parts.size() == ranks; }
+    [[nodiscard]] Bytes at(std::size_t rank) const { return each ? *each : parts.at(rank); }
+    [[nodiscard]] std::vector<Bytes> listed(std::size_t ranks) const {
+        return each ? std::vector<Bytes>(ranks, *each) : parts;
+    }
+};
+
 /// One call of a rank. Sizes are payload in bytes: what the rank hands over for others and what it gets from them, its
 /// own block of an exchange included; of an allgather its share is handed over, of a reduce_scatter the whole vector.
 struct TraceOperation {
@@ -60,8 +71,8 @@ struct TraceOperation {
     TraceGroupId group = 0;
     Bytes sent = 0;
     Bytes received = 0;
-    std::vector<Bytes> send_split;  // by rank of the group; empty: equal parts, or not of this kind
-    std::vector<Bytes> recv_split;
+    Split send_split;
+    Split recv_split;
     std::optional<int> root;  // rank in the group
     std::optional<int> peer;  // world rank; `peer_is_offset`: how many world ranks further
     bool peer_is_offset = false;

@@ -31,6 +31,7 @@ class Damaged(TraceTest):
                     self.refused([self.file(name, whole[: int(len(whole) * share)])])
         self.refused([self.file("empty.json", "")], "empty")
         self.refused([self.folder / "nowhere.json"], "cannot be read")
+        self.refused(["/dev/zero"], "without a file")
 
     def test_nested_brackets_take_no_stack(self):
         for text in ("[" * 10**6, '{"traceEvents":[' + "[" * 10**6, '{"traceEvents":[{"name":"record_param_comms","args":' + '{"a":' * 10**6,
@@ -80,6 +81,25 @@ class Damaged(TraceTest):
         done = run("import", self.folder / "counts.csv", "-o", "-", limit_bytes=MOST_MEMORY)
         self.assertEqual(done.returncode, 64, done.stderr)
         self.assertIn("more than 1000000 calls", done.stderr)
+
+    def test_groups_of_many_ranks_in_short_lines_take_no_memory(self):
+        ranks, calls = 131072, 1500  # a number per rank and call would be gigabytes
+        say = "n:1:2 [0] NCCL INFO "
+        regular = {"Process Group Ranks": "[0, 1, ..., 131071]", "Global rank start": 0, "Global rank stride": 1}
+        for name, text in (
+                ("w.csv", "comm_type,comm_group,comm_group_size,msg_size\n" + calls * f"CommType.all_to_all,CommGroup.dp_group,{ranks},{ranks}\n"),
+                ("w.txt", f"HYBRID model_parallel_NPU_group: {ranks} all_gpus: {ranks}\n{calls}\n".replace("HYBRID", "HYBRID_TRANSFORMER") + calls * f"l -1 1 ALLTOALL {ranks} 1 NONE 0 1 NONE 0 1\n"),
+                ("n.log", f"{say}ncclCommInitRank comm 0xa rank 0 nranks {ranks} commId 0x9 - Init COMPLETE\n"
+                 + calls * f"{say}AlltoAll: opCount 0 sendbuff 0x1 recvbuff 0x2 count 1 datatype 7 op 0 root 0 comm 0xa [nranks={ranks}]\n"),
+                ("0.json", kineto(0, 2, [("all_to_all", ranks, ranks, "Float", {**regular, "Group size": ranks, "Record function id": call}) for call in range(calls)]))):
+            done = run("summary", self.file(name, text), limit_bytes=MOST_MEMORY)
+            self.assertEqual(done.returncode, 0, f"{name}: {done.stderr[:500]}")
+            done = run("import", self.folder / name, "-o", "-", limit_bytes=2 * MOST_MEMORY)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), f"{name}: {done.stderr[:500]}")
+        rows = self.file("v.csv", "comm_type,comm_group,comm_group_size,msg_size\n" + f"CommType.all_reduce,CommGroup.dp_group,{ranks},8\n")
+        done = run("import", rows, "-o", "-", limit_bytes=2 * MOST_MEMORY)
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("more than 512 M of memory", done.stderr)
 
     def test_names_of_the_file_do_not_break_the_line(self):
         self.refused([self.file("a\nb.json", json.dumps({"traceEvents": []}))], "\\x0a")

@@ -89,6 +89,13 @@ class Formats(TraceTest):
         files = [self.file(f"{rank}.json", kineto(rank, 2, [("broadcast", 8, 8, "Float", {"Rank": rank})])) for rank in (0, 1)]
         self.assertEqual([entry[-1] for entry in self.entries(self.summary(*files))], [32, 32])
 
+    def test_calls_without_data_need_no_dtype(self):
+        calls = [("barrier", 0, 0, "", {}), ("coalesced", 0, 0, "", {}), ("allreduce", 2, 2, "Half", {})]
+        summary = self.summary(*[self.file(f"{rank}.json", kineto(rank, 2, calls)) for rank in (0, 1)])
+        self.assertTrue(summary["complete"], summary["why_not"])
+        self.assertEqual(self.entries(summary)[:2], [(0, "allreduce", 2, "fp16", 1, 4), (0, "barrier", 2, "byte", 1, 0)])
+        self.refused([self.file("bad-0.json", kineto(0, 2, [("allreduce", 2, 2, "", {})]))], "dtype ''")
+
     def test_ranks_that_tell_different_sizes_are_not_complete(self):
         for name, sizes, more, reason in (("all_gather", ((8, 16), (9, 18)), {}, "allgather 0 of group 0 has 72 bytes on rank 1, 64 on rank 0"),
                                           ("all_to_allv", ((8, 8), (8, 8)), {"In split size": "[8]"}, "1 split sizes for 2 ranks")):
@@ -176,12 +183,26 @@ class Formats(TraceTest):
         self.assertTrue(any("--assume ranks=N" in reason for reason in unknown["why_not"]))
         self.assertEqual(self.entries(self.summary("--assume", "ranks=4", "--assume", "dtype=byte", bare))[3], (3, "allgather", 4, "byte", 1, 16))
 
+    def test_aicb_places_groups_of_experts_in_megatrons_order(self):
+        # Of 8 ranks, tensor groups of 2 and groups of 2 experts: {0, 2}; their copies {0, 4}; all of a copy {0, 1, 2, 3}.
+        row = "CommType.all_to_all,CommGroup.{},{},64,forward,None,None,,None,None,None,1\n"
+        groups = {"tp_group": (2, [0, 1]), "ep_group": (2, [0, 2]), "ep_dp_group": (2, [0, 4]), "ep_tp_group": (4, [0, 1, 2, 3]), "dp_group": (4, [0, 2, 4, 6])}
+        for head in ("", "\ufeff"):
+            file = self.file("moe.csv", head + "[rank0 ~ rank7]\n" + AICB + "".join(row.format(name, size) for name, (size, _) in groups.items()))
+            steps = json.loads(run("import", file, "-o", "-").stdout)["plans"][0]["steps"]
+            self.assertEqual([step["group"] for step in steps], [members for _, members in groups.values()])
+
     def test_simai_places_operations_in_the_groups_of_their_columns(self):
         layer = "l\t-1\t10\tALLGATHER\t64\t10\tREDUCESCATTER\t64\t10\tALLREDUCE\t1000\t100\n"
         summary = self.summary(self.file("w.txt", SIMAI + "1\n" + layer))
         self.assertEqual(self.entries(summary)[:3], [(0, "allreduce", 2, "byte", 1, 1000), (0, "reduce_scatter", 2, "byte", 1, 64), (0, "allgather", 2, "byte", 1, 32)])
         self.assertEqual((summary["format"], summary["ranks"]), ("simai", 4))
+        more = self.file("more.txt", SIMAI.replace("\n", " mode: 1 pp_comm: 134217728.0\n") + "1\n" + layer.replace("\t64\t", "\t64.0\t"))
+        self.assertEqual(self.entries(self.summary(more)), self.entries(summary))
         self.refused([self.file("short.txt", SIMAI + "2\n" + layer)], "1 layers follow", "says 2")
+        moe = self.file("moe.txt", SIMAI.replace("ep: 1", "ep: 2").replace("all_gpus: 4", "all_gpus: 8") + "1\nl -1 1 ALLTOALL_EP 64 1 ALLREDUCE 64 1 ALLREDUCE_DP_EP 64 1\n")
+        steps = json.loads(run("import", moe, "-o", "-").stdout)["plans"][0]["steps"]
+        self.assertEqual([step["group"] for step in steps], [[0, 2], [0, 1], [0, 4]])
 
     def test_inspector_sizes_are_shares_of_what_is_gathered_and_scattered(self):
         lines = []
@@ -226,6 +247,12 @@ class Formats(TraceTest):
         unnamed = self.summary(self.file("u.log", "".join(log(rank, "") for rank in range(4))))
         self.assertTrue(any("does not say which ranks group" in reason for reason in unnamed["why_not"]), unnamed["why_not"])
 
+    def test_nccl_logs_know_the_ranks_of_one_process_by_their_communicators(self):
+        # A thread that calls for all devices writes its own device with each call.
+        text = "".join(f"n:100:{400 + rank} [{rank}] NCCL INFO ncclCommInitAll comm 0x5{rank} rank {rank} nranks 2 cudaDev {rank} commId 0xa - Init COMPLETE\n" for rank in (0, 1))
+        text += "".join(f"n:100:100 [1] NCCL INFO AllReduce: opCount 2 sendbuff 0x1 recvbuff 0x2 count 8 datatype 6 op 0 root 0 comm 0x5{rank} [nranks=2] stream 0x1\n" for rank in (0, 1))
+        self.assertEqual(self.entries(self.summary(self.file("one.log", text))), [(rank, "allreduce", 2, "fp16", 1, 16) for rank in (0, 1)])
+
     def test_nccl_logs_name_ranks_by_the_start_of_communicators(self):
         text = ""
         for rank in (0, 1):
@@ -254,7 +281,7 @@ class Formats(TraceTest):
         self.assertIn("send: rank 0 sends 10 bytes to rank 1, which expects 11", unequal["why_not"])
 
     def test_pmpi_reads_the_arguments_of_liballprof(self):
-        comm, double = "4:{}:0,{},2", "11,8,8"
+        double = "11,8,8"
         for rank in (0, 1):
             world = f"94,{rank},2"
             lines = ["# banner", "MPI_Init:-:1:2:100", f"MPI_Allreduce:110:1:2:4:{double}:3:{world}:120",
@@ -268,6 +295,15 @@ class Formats(TraceTest):
             (0, "exchange", 2, "byte", 1, 24), (0, "send", 2, "byte", 1, 24), (0, "allreduce", 2, "byte", 1, 32), (0, "broadcast", 2, "byte", 1, 32),
             (1, "exchange", 2, "byte", 1, 40), (1, "recv", 2, "byte", 1, 0), (1, "allreduce", 2, "byte", 1, 32), (1, "broadcast", 2, "byte", 1, 0)])
         self.assertTrue(summary["complete"], summary["why_not"])
+
+    def test_pmpi_scatters_what_each_rank_gets(self):
+        for call, whole in (("MPI_Reduce_scatter_block:1:1:2:3:{d}:3:{w}:2", 48), ("MPI_Reduce_scatter:1:1:2:9:3,3:{d}:3:{w}:2", 48)):
+            for rank in (0, 1):
+                line = call.format(d="11,8,8", w=f"94,{rank},2")
+                self.file(f"pmpi-trace-rank-{rank}.txt", f"MPI_Init:-:1:2:3\n{line}\nMPI_Finalize:4:5\n")
+            self.assertEqual(self.entries(self.summary(self.folder))[0], (0, "reduce_scatter", 2, "byte", 1, whole))
+            done = run("import", self.folder, "-o", "-")
+            self.assertEqual(json.loads(done.stdout)["plans"][1]["steps"][0]["bytes"], whole, done.stderr)
 
     def test_a_matrix_is_an_exchange(self):
         summary = self.summary(self.file("m.txt", "1 2\n3 4\n"))

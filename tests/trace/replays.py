@@ -97,6 +97,7 @@ class Replays(TraceTest):
     def test_plans_that_are_none_are_refused_in_one_line(self):
         good = self.plan(2).read_text()
         self.refused(self.folder / "absent.json", "--ranks", "2", text="absent.json")
+        self.refused(Path("/dev/zero"), "--ranks", "2", text="without a file")
         packed = self.folder / "plan.json.gz"
         packed.write_bytes(gzip.compress(good.encode()))
         self.assertTrue(self.replay(packed, "--ranks", "2", "--backend", "in_process"))

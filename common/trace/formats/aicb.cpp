@@ -169,10 +169,8 @@ private:
         if (auto const count = row["count"]; !count.empty()) {
             operation.repeat = number(input, "count", count, most_count);
         }
-        if (auto const source = row["src"]; *kind == OperationKind::broadcast && !source.empty()) {
-            operation.root = static_cast<int>(number(input, "src", source, most_ranks));
-        } else if (*kind == OperationKind::broadcast || *kind == OperationKind::reduce) {
-            operation.root = 0;  // AICB: the first of the group
+        if (*kind == OperationKind::broadcast || *kind == OperationKind::reduce) {
+            operation.root = 0;  // AICB: the first of the group, whatever column src says
         }
         std::string_view group = row["comm_group"];
         if (group.starts_with("CommGroup.")) {
@@ -186,23 +184,26 @@ private:
         section.operations.push_back(std::move(operation));
     }
 
-    /// Tensor groups are consecutive ranks, data groups come next, pipeline stages last (Megatron's order); of others
-    /// it is not told.
+    /// Megatron's order, as AICB has it: tensor groups are consecutive ranks, then come the experts, copies of the data
+    /// and stages of the pipeline (workload_applyer.py, "tp-cp-ep-dp-pp"); copies of what is no expert follow tensor
+    /// groups at once. Of others it is not told.
     static TraceGroup group_of(std::string const& name, int size, std::map<std::string, int> const& sizes, int world) {
-        auto const size_of = [&](char const* group) {
+        auto const size_of = [&](char const* group) -> std::int64_t {
             auto const found = sizes.find(group);
             return found == sizes.end() ? 1 : found->second;
         };
-        TraceGroup group{name, size, {}, 0};
-        if (size == world || size == 1 || name == "tp_group") {
-            group.stride = 1;
-        } else if (name == "dp_group") {
-            group.stride = size_of("tp_group");
+        std::int64_t stride = 0;
+        if (size == world || size == 1 || name == "tp_group" || name == "ep_tp_group") {
+            stride = 1;
+        } else if (name == "dp_group" || name == "ep_group") {
+            stride = size_of("tp_group");
+        } else if (name == "ep_dp_group") {
+            stride = size_of("tp_group") * size_of("ep_group");
         } else if (name == "pp_group" && size > 0) {
-            group.stride = world / size;
+            stride = world / size;
         }
-        bool const fits = group.stride > 0 && size > 0 && world % (std::int64_t{group.stride} * size) == 0;
-        group.stride = fits ? group.stride : 0;
+        bool const fits = stride > 0 && size > 0 && world % (stride * size) == 0;
+        TraceGroup group{name, size, {}, fits ? static_cast<int>(stride) : 0};
         return group;
     }
 
@@ -269,8 +270,7 @@ private:
             break;
         case OperationKind::exchange:
             if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
-                operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
-                operation.recv_split = operation.send_split;
+                operation.send_split.each = operation.recv_split.each = part;
             }
             break;
         case OperationKind::send:

@@ -435,8 +435,7 @@ private:
         case OperationKind::exchange:
             operation.received = operation.sent;
             if (auto const part = equal_part(operation.sent, ranks); part && ranks > 0) {
-                operation.send_split.assign(static_cast<std::size_t>(ranks), *part);
-                operation.recv_split = operation.send_split;
+                operation.send_split.each = operation.recv_split.each = part;
             }
             break;
         default:

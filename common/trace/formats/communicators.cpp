@@ -21,8 +21,7 @@ TraceOperation nccl_operation(Input const& input, std::string_view where, Operat
     operation.sent = kind == OperationKind::recv ? 0 : product(input, where, bytes, scatters ? ranks : 1);
     operation.received = kind == OperationKind::send ? 0 : product(input, where, bytes, gathers ? ranks : 1);
     if (exchanges) {
-        operation.send_split.assign(ranks, bytes);
-        operation.recv_split = operation.send_split;
+        operation.send_split.each = operation.recv_split.each = bytes;
     }
     return operation;
 }

@@ -18,7 +18,7 @@ namespace {
 
 struct ProcessGroup {
     int size = 0;
-    NumberList ranks;
+    std::shared_ptr<NumberList const> ranks;
 };
 
 struct TraceFile {
@@ -110,9 +110,10 @@ private:
             }
             ProcessGroup group;
             group.size = rank_number(input, where + ".group_size", each.value("group_size", Json(0U)));
-            group.ranks = number_list(input, where + ".ranks", each.value("ranks", Json()));
+            group.ranks =
+                std::make_shared<NumberList const>(number_list(input, where + ".ranks", each.value("ranks", Json())));
             if (group.size == 0) {
-                group.size = static_cast<int>(group.ranks.numbers.size());
+                group.size = static_cast<int>(group.ranks->numbers.size());
             }
             // Calls name a group by its name, or before 1.0.3 by an address.
             for (char const* const key : {"pg_name", "backend_id", "uid"}) {

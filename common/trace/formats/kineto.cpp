@@ -48,7 +48,8 @@ struct Profile {
     std::map<Bytes, Times> kernels;                  // by External id
     std::vector<std::pair<Bytes, std::size_t>> ids;  // External id of the call, index in `records`
     std::set<std::pair<Bytes, Bytes>> seen;
-    std::vector<Span> annotations;  // and backward operators
+    std::map<std::string, std::shared_ptr<NumberList const>> ranks_of;  // by what the calls say
+    std::vector<Span> annotations;                                      // and backward operators
     std::vector<Span> steps;
     std::uint64_t without_arguments = 0;
     std::uint64_t kernels_alone = 0;
@@ -215,8 +216,7 @@ private:
         record.out_split = list("Out split size");
         record.group = text("Process Group Name");
         record.group_size = rank_number(input, where + ".args.Group size", arguments.value("Group size", Json(0U)));
-        record.ranks = list("Process Group Ranks");
-        regular_ranks(input, record, arguments);
+        record.ranks = ranks_of(input, profile, where, record.group_size, arguments);
         peer(input, record, arguments);
         if (arguments.contains("Rank") && arguments["Rank"] != -1) {
             record.argument = rank_number(input, where + ".args.Rank", arguments["Rank"]);
@@ -224,19 +224,33 @@ private:
         if (!profile.rank) {
             profile.rank = own_rank(record, profile.world);
         }
-        if (record.dtype == std::nullopt && !record.name.empty() && operation_named(record.name)) {
+        auto const kind = operation_named(record.name);
+        if (!record.dtype && kind && kind != OperationKind::barrier) {
             input.refuse(fmt::format("{}: dtype '{}' is unknown", where, text("dtype")));
         }
         profile.ids.emplace_back(id, profile.records.size());
         profile.records.push_back({time_of(input, where, event, "ts"), thread_of(event), std::move(record)});
     }
 
-    static void regular_ranks(Input const& input, TorchRecord& record, Json const& arguments) {
-        if (arguments.contains("Global rank start") && arguments.contains("Global rank stride")) {
-            std::string const place = record.where + ".args.Global rank ";
-            fill_regular_ranks(record, whole_number(input, place + "start", arguments["Global rank start"]),
-                               whole_number(input, place + "stride", arguments["Global rank stride"]));
+    /// Read once for all calls of a group: the list may be long.
+    static std::shared_ptr<NumberList const> ranks_of(Input const& input, Profile& profile, std::string const& where,
+                                                      int size, Json const& arguments) {
+        Json const listed = arguments.value("Process Group Ranks", Json());
+        Json const start = arguments.value("Global rank start", Json());
+        Json const stride = arguments.value("Global rank stride", Json());
+        auto const replace = Json::error_handler_t::replace;
+        std::shared_ptr<NumberList const>& ranks =
+            profile.ranks_of[Json{listed, size, start, stride}.dump(-1, ' ', false, replace)];
+        if (!ranks) {
+            NumberList list = number_list(input, where + ".args.Process Group Ranks", listed);
+            if (!start.is_null() && !stride.is_null()) {
+                list =
+                    regular_ranks(std::move(list), size, whole_number(input, where + ".args.Global rank start", start),
+                                  whole_number(input, where + ".args.Global rank stride", stride));
+            }
+            ranks = std::make_shared<NumberList const>(std::move(list));
         }
+        return ranks;
     }
 
     static void peer(Input const& input, TorchRecord& record, Json const& arguments) {

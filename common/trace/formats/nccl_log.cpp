@@ -21,7 +21,16 @@ namespace {
 struct Joined {
     int rank = 0;
     int size = 0;
-    std::string name;  // the same on all ranks
+    std::string name;     // the same on all ranks
+    std::string process;  // with its device
+};
+
+/// Who wrote a line. A process may be a rank for each of its devices; then its calls may all come from one thread,
+/// which has one device.
+struct Writer {
+    std::string process;
+    std::string device;  // "[0]"
+    [[nodiscard]] std::string both() const { return fmt::format("{} {}", process, device); }
 };
 
 /// What stands behind the word `name`, up to a blank or a bracket.
@@ -49,13 +58,13 @@ public:
             if (mark == std::string_view::npos) {
                 continue;
             }
-            std::string const process = process_of(input, line.substr(0, mark));
+            Writer const writer = writer_of(input, line.substr(0, mark));
             std::string_view const message = line.substr(mark + std::string_view("NCCL INFO ").size());
             std::size_t const colon = message.find(": opCount ");
             if (colon != std::string_view::npos) {
-                add(input, process, message.substr(0, colon), message);
+                add(input, writer, message.substr(0, colon), message);
             } else {
-                start(process, message);
+                start(writer, message);
             }
         }
     }
@@ -71,23 +80,22 @@ public:
 private:
     /// "host:pid:tid [dev] " without the thread, behind whatever a launcher wrote in front and before a time. Without
     /// it each file is a process.
-    static std::string process_of(Input const& input, std::string_view prefix) {
+    static Writer writer_of(Input const& input, std::string_view prefix) {
         auto const parts = words(prefix, " \t");
-        // Threads of one process may be ranks of their own, one for each device.
         std::string_view device;
         for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
             auto const names = split(*part, ":");
             if (names.size() >= 3) {
-                return fmt::format("{}:{} {}", names[names.size() - 3], names[names.size() - 2], device);
+                return {fmt::format("{}:{}", names[names.size() - 3], names[names.size() - 2]), std::string(device)};
             }
             device = part->starts_with('[') ? *part : device;
         }
-        return fmt::format("{} {}", input.name(), device);
+        return {input.name(), std::string(device)};
     }
 
     /// Lines about the start of a communicator: "comm 0x.. rank 0 nranks 8 cudaDev 0 .. commId 0x.. - Init COMPLETE",
     /// of a part of another one ".. parent 0x.. splitCount 1 color 2 key 0 - Init COMPLETE" (later: childCount).
-    void start(std::string const& process, std::string_view message) {
+    void start(Writer const& writer, std::string_view message) {
         std::string_view const communicator = behind(message, "comm");
         auto const rank = parse_whole<int>(behind(message, "rank"));
         auto const size =
@@ -97,19 +105,20 @@ private:
         }
         std::string identity(behind(message, "commId"));
         if (std::string const parent(behind(message, "parent")); !parent.empty()) {
-            identity = fmt::format("{}/{}{}/{}", joined_[process][parent].name, behind(message, "splitCount"),
+            identity = fmt::format("{}/{}{}/{}", joined_[writer.process][parent].name, behind(message, "splitCount"),
                                    behind(message, "childCount"), behind(message, "color"));
         }
-        Joined& joined = joined_[process][std::string(communicator)];
+        Joined& joined = joined_[writer.process][std::string(communicator)];
         joined.rank = *rank;
         joined.size = *size;
+        joined.process = writer.both();
         if (!identity.empty()) {
             joined.name = std::move(identity);
-            communicators_.join(process, joined.name, *rank, *size);
+            communicators_.join(joined.process, joined.name, *rank, *size);
         }
     }
 
-    void add(Input const& input, std::string const& process, std::string_view name, std::string_view message) {
+    void add(Input const& input, Writer const& writer, std::string_view name, std::string_view message) {
         auto const kind = operation_named(name.substr(name.find_last_of(' ') + 1));
         if (!kind) {
             builder_.leave_out("call of " + std::string(name.substr(0, 64)));
@@ -132,7 +141,7 @@ private:
         if (!dtype) {
             input.refuse(fmt::format("{}: datatype {} is none of NCCL's", name, number("datatype")));
         }
-        Joined const joined = joined_of(input, process, address, *size, message);
+        Joined const joined = joined_of(input, writer, address, *size, message);
         TraceOperation operation = nccl_operation(
             input, name, *kind, *dtype, product(input, name, number("count"), dtype->bytes), static_cast<Bytes>(*size));
         bool const to_peer = *kind == OperationKind::send || *kind == OperationKind::recv;
@@ -144,14 +153,15 @@ private:
             input.refuse(fmt::format("{}: root is no rank of {}", name, *size));
         }
         (to_peer ? operation.peer : operation.root) = to_peer || has_root ? root : std::nullopt;
-        communicators_.join(process, joined.name, joined.rank, *size);
-        communicators_.call(process, joined.name, std::move(operation));
+        communicators_.join(joined.process, joined.name, joined.rank, *size);
+        communicators_.call(joined.process, joined.name, std::move(operation));
     }
 
-    Joined joined_of(Input const& input, std::string const& process, std::string const& address, int size,
+    Joined joined_of(Input const& input, Writer const& writer, std::string const& address, int size,
                      std::string_view message) {
-        auto const known = joined_[process].find(address);
-        if (known != joined_[process].end()) {
+        auto const& joined_here = joined_[writer.process];
+        auto const known = joined_here.find(address);
+        if (known != joined_here.end()) {
             Joined joined = known->second;
             if (joined.name.empty()) {
                 joined.name = fmt::format("{} ranks", joined.size);
@@ -169,7 +179,7 @@ private:
                                      "NCCL_DEBUG_SUBSYS=INIT,COLL",
                                      address));
         }
-        return {*rank, size, fmt::format("{} ranks", size)};
+        return {*rank, size, fmt::format("{} ranks", size), writer.both()};
     }
 
     Builder& builder_;

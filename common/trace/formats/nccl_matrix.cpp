@@ -50,12 +50,12 @@ public:
             operation.kind = OperationKind::exchange;
             operation.dtype = builder_.assumptions().dtype.value_or(Dtype{});
             operation.group = builder_.group({"", ranks, {}, 0});
-            operation.send_split = rows[static_cast<std::size_t>(rank)];
+            operation.send_split.parts = rows[static_cast<std::size_t>(rank)];
             for (std::vector<Bytes> const& row : rows) {
-                operation.recv_split.push_back(row[static_cast<std::size_t>(rank)]);
+                operation.recv_split.parts.push_back(row[static_cast<std::size_t>(rank)]);
             }
-            operation.sent = total(input, operation.send_split);
-            operation.received = total(input, operation.recv_split);
+            operation.sent = total(input, operation.send_split.parts);
+            operation.received = total(input, operation.recv_split.parts);
             builder_.add(input.name(), {{rank}, {std::move(operation)}});
         }
     }

@@ -98,9 +98,8 @@ private:
                            ? std::to_string(number("pg_id").value_or(0))
                            : "";
         record.group_size = group.size;
-        for (Rank const rank : group.members) {
-            record.ranks.numbers.push_back(static_cast<Bytes>(rank));
-        }
+        record.ranks = std::make_shared<NumberList const>(
+            NumberList{std::vector<Bytes>(group.members.begin(), group.members.end()), false});
         if (kind != OperationKind::barrier) {
             sizes(input, where, json, *kind, record, number("in_msg_size"), number("out_msg_size"));
         }

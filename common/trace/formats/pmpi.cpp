@@ -230,7 +230,7 @@ private:
         int ranks = 0;
         int in_group = 0;
         operation.group = group(input, rank, fields, layout->communicator, ranks, in_group);
-        sizes(input, fields, *layout, ranks, operation);
+        sizes(input, fields, *layout, ranks, in_group, operation);
         if (layout->peer != 0) {
             Bytes const root = number(input, fields, layout->peer);
             if (root >= static_cast<Bytes>(ranks)) {
@@ -240,19 +240,20 @@ private:
             bool const is_root = operation.root == in_group;
             if (!is_root && (kind == OperationKind::scatter || kind == OperationKind::broadcast)) {
                 operation.sent = 0;  // what MPI does not look at here
-                operation.send_split.clear();
+                operation.send_split = {};
             }
         }
         times(fields, operation);
         program.operations.push_back(std::move(operation));
     }
 
-    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, TraceOperation& operation) {
+    void sizes(Input const& input, Fields const& fields, Layout const& layout, int ranks, int in_group,
+               TraceOperation& operation) {
         auto const members = static_cast<Bytes>(ranks);
         OperationKind const kind = operation.kind;
         if (layout.counts != 0) {
-            operation.send_split = list(input, fields, layout.counts, part(input, fields, layout.type, 1));
-            operation.sent = total(input, fields, operation.send_split);
+            operation.send_split.parts = list(input, fields, layout.counts, part(input, fields, layout.type, 1));
+            operation.sent = total(input, fields, operation.send_split.parts);
         } else if (layout.count != 0) {
             Bytes const bytes =
                 product(input, fields[0], number(input, fields, layout.count), part(input, fields, layout.type, 1));
@@ -260,19 +261,28 @@ private:
                               kind == OperationKind::reduce_scatter;
             operation.sent = product(input, fields[0], bytes, each ? members : 1);
             if (kind == OperationKind::exchange) {
-                operation.send_split.assign(members, bytes);
+                operation.send_split.each = bytes;
             }
         }
         if (layout.recv_counts != 0) {
-            operation.recv_split = list(input, fields, layout.recv_counts, part(input, fields, layout.recv_type, 1));
-            operation.received = total(input, fields, operation.recv_split);
+            operation.recv_split.parts =
+                list(input, fields, layout.recv_counts, part(input, fields, layout.recv_type, 1));
+            operation.received = total(input, fields, operation.recv_split.parts);
         } else if (layout.recv_count != 0) {
             Bytes const bytes = product(input, fields[0], number(input, fields, layout.recv_count),
                                         part(input, fields, layout.recv_type, 1));
             operation.received = product(input, fields[0], bytes, kind == OperationKind::scatter ? 1 : members);
             if (kind == OperationKind::exchange) {
-                operation.recv_split.assign(members, bytes);
+                operation.recv_split.each = bytes;
             }
+        } else if (kind == OperationKind::reduce_scatter && layout.counts != 0) {
+            auto const& parts = operation.send_split.parts;
+            if (parts.size() != members) {
+                input.refuse(fmt::format("{}: {} counts for {} ranks", fields[0], parts.size(), ranks));
+            }
+            operation.received = parts[static_cast<std::size_t>(in_group)];
+        } else if (kind == OperationKind::reduce_scatter) {
+            operation.received = operation.sent / members;
         } else {
             operation.received = operation.sent;
         }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -71,12 +72,14 @@ public:
     }
 
 private:
+    /// Others of the header, such as pp_comm (bytes), are not used, and are not always followed by a number.
     static Header header_of(Input const& input, std::string_view line) {
+        constexpr std::array<std::string_view, 4> used{"model_parallel_NPU_group:", "ep:", "pp:", "all_gpus:"};
         Header header;
         auto const cells = words(line, " \t");
         for (std::size_t place = 1; place + 1 < cells.size(); ++place) {
             std::string_view const name = cells[place];
-            if (name.ends_with(':')) {
+            if (std::find(used.begin(), used.end(), name) != used.end()) {
                 auto const number = parse_whole<int>(cells[place + 1]);
                 if (!number || *number < 0 || *number > most_ranks) {
                     input.refuse(
@@ -108,13 +111,20 @@ private:
         }
     }
 
+    /// Some generators divide, and write "4096.0".
+    static Bytes bytes_of(Input const& input, std::string_view text) {
+        constexpr Bytes most = ~Bytes{0} >> 1U;
+        std::string_view const digits = text.substr(0, text.size() - (text.ends_with(".0") ? 2 : 0));
+        auto const bytes = parse_whole<Bytes>(digits);
+        if (!bytes || *bytes > most) {
+            input.refuse(fmt::format("'{}' must be a number of bytes from 0 to 2^63 - 1", text));
+        }
+        return *bytes;
+    }
+
     void add(Input const& input, Header const& header, std::string_view name, std::string_view size, bool of_weights,
              std::string label, RankProgram& program) {
-        constexpr Bytes most = ~Bytes{0} >> 1U;
-        auto const bytes = parse_whole<Bytes>(size);
-        if (!bytes || *bytes > most) {
-            input.refuse(fmt::format("'{}' must be a number of bytes from 0 to 2^63 - 1", size));
-        }
+        Bytes const bytes = bytes_of(input, size);
         if (name == "NONE") {
             return;
         }
@@ -123,7 +133,7 @@ private:
         if (!kind) {
             input.refuse(fmt::format("operation '{}' is unknown", name));
         }
-        if (*bytes == 0 && *kind != OperationKind::barrier) {
+        if (bytes == 0 && *kind != OperationKind::barrier) {
             builder_.leave_out("operation of 0 bytes");
             return;
         }
@@ -134,11 +144,10 @@ private:
         TraceGroup group = group_of(header, suffix == std::string_view::npos ? "" : name.substr(suffix), of_weights);
         auto const members = static_cast<Bytes>(std::max(group.size, 1));
         operation.group = builder_.group(std::move(group));
-        operation.sent = *kind == OperationKind::all_gather ? *bytes / members : *bytes;
-        operation.received = *kind == OperationKind::reduce_scatter ? *bytes / members : *bytes;
-        if (auto const part = equal_part(*bytes, static_cast<int>(members)); part && *kind == OperationKind::exchange) {
-            operation.send_split.assign(members, *part);
-            operation.recv_split = operation.send_split;
+        operation.sent = *kind == OperationKind::all_gather ? bytes / members : bytes;
+        operation.received = *kind == OperationKind::reduce_scatter ? bytes / members : bytes;
+        if (auto const part = equal_part(bytes, static_cast<int>(members)); part && *kind == OperationKind::exchange) {
+            operation.send_split.each = operation.recv_split.each = part;
         }
         program.operations.push_back(std::move(operation));
     }
@@ -149,11 +158,13 @@ private:
         int const stages = std::max(header["pp"], 1);
         int const experts = std::max(header["ep"], 1);
         auto const copies = static_cast<int>(all / (std::int64_t{tensor} * stages));
+        // Experts lie in consecutive models, their copies where these are over (MockNcclGroup.cc of SimAI).
+        bool const fits = copies > 0 && copies % experts == 0;
         if (suffix == "_EP") {
-            return {"ep", experts, {}, experts == 1 || experts == all ? 1 : 0};
+            return {"ep", experts, {}, fits ? tensor : 0};
         }
         if (suffix == "_DP_EP") {
-            return {"dp_ep", copies / experts, {}, 0};
+            return {"dp_ep", copies / experts, {}, fits ? tensor * experts : 0};
         }
         if (!of_weights) {
             bool const told = header.numbers.contains("model_parallel_NPU_group");

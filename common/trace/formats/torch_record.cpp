@@ -39,7 +39,7 @@ Bytes sum(Input const& input, TorchRecord const& record, std::vector<Bytes> cons
 
 /// One side of an exchange.
 void split(Builder& builder, Input const& input, TorchRecord const& record, NumberList const& rows, Bytes elements,
-           Bytes element_bytes, int ranks, Bytes& bytes, std::vector<Bytes>& parts) {
+           Bytes element_bytes, int ranks, Bytes& bytes, Split& split) {
     if (rows.cut) {
         builder.incomplete(fmt::format("{}: {}: its list of split sizes is cut off", input.name(), record.where));
         return;
@@ -49,25 +49,30 @@ void split(Builder& builder, Input const& input, TorchRecord const& record, Numb
             fmt::format("{}: {}: {} split sizes for {} ranks", input.name(), record.where, rows.numbers.size(), ranks));
     }
     if (!rows.numbers.empty()) {
-        parts = parts_of(input, record, rows.numbers, elements, element_bytes);
-        bytes = sum(input, record, parts);
+        split.parts = parts_of(input, record, rows.numbers, elements, element_bytes);
+        bytes = sum(input, record, split.parts);
         return;
     }
     if (ranks == 0) {
         return;
     }
     if (auto const part = equal_part(elements, ranks)) {
-        parts.assign(static_cast<std::size_t>(ranks), *part * element_bytes);
+        split.each = *part * element_bytes;
     } else {
         builder.incomplete(fmt::format("{}: {}: no split sizes, and {} elements are no equal parts for {} ranks",
                                        input.name(), record.where, elements, ranks));
     }
 }
 
+NumberList const& listed_ranks(TorchRecord const& record) {
+    static NumberList const none;
+    return record.ranks ? *record.ranks : none;
+}
+
 TraceGroup group_of(Builder& builder, Input const& input, TorchRecord const& record) {
     TraceGroup group{record.group, record.group_size, {}, 0};
-    auto const& ranks = record.ranks.numbers;
-    if (record.ranks.cut) {
+    auto const& [ranks, cut] = listed_ranks(record);
+    if (cut) {
         builder.incomplete(fmt::format("{}: the list of ranks of group '{}' is cut off", input.name(), record.group));
     } else if (!ranks.empty()) {
         for (Bytes const rank : ranks) {
@@ -92,11 +97,11 @@ bool has_root(OperationKind kind) {
 
 /// The world rank of a rank in the group; without a list of its ranks the group is everybody.
 std::optional<int> member(TorchRecord const& record, int place) {
-    auto const& ranks = record.ranks.numbers;
-    if (ranks.empty() && !record.ranks.cut) {
+    auto const& [ranks, cut] = listed_ranks(record);
+    if (ranks.empty() && !cut) {
         return place;
     }
-    bool const listed = !record.ranks.cut && static_cast<std::size_t>(place) < ranks.size();
+    bool const listed = !cut && static_cast<std::size_t>(place) < ranks.size();
     return listed ? std::optional(static_cast<int>(ranks[static_cast<std::size_t>(place)])) : std::nullopt;
 }
 
@@ -110,29 +115,29 @@ int rank_number(Input const& input, std::string_view where, Json const& value) {
     return static_cast<int>(number);
 }
 
-void fill_regular_ranks(TorchRecord& record, Bytes start, Bytes stride) {
-    auto const size = static_cast<Bytes>(record.group_size);
+NumberList regular_ranks(NumberList listed, int size, Bytes start, Bytes stride) {
+    auto const ranks = static_cast<Bytes>(size);
     bool const fits =
-        stride > 0 && start <= most_ranks && stride <= most_ranks && size * stride <= 2 * Bytes{most_ranks};
-    if (!record.ranks.cut || !fits) {
-        return;
+        stride > 0 && start <= most_ranks && stride <= most_ranks && ranks * stride <= 2 * Bytes{most_ranks};
+    if (!listed.cut || !fits) {
+        return listed;
     }
-    auto const& listed = record.ranks.numbers;
-    for (std::size_t place = 0; place + 1 < listed.size(); ++place) {  // the last may stand behind the gap
-        if (listed[place] != start + place * stride) {
-            return;
+    for (std::size_t place = 0; place + 1 < listed.numbers.size(); ++place) {  // the last may stand behind the gap
+        if (listed.numbers[place] != start + place * stride) {
+            return listed;
         }
     }
-    record.ranks = {};
-    for (Bytes place = 0; place < size; ++place) {
-        record.ranks.numbers.push_back(start + place * stride);
+    NumberList all;
+    for (Bytes place = 0; place < ranks; ++place) {
+        all.numbers.push_back(start + place * stride);
     }
+    return all;
 }
 
 std::optional<Rank> own_rank(TorchRecord const& record, int world) {
     auto const kind = operation_named(record.name);
     bool const is_own = record.argument && kind && !is_message(*kind) && !has_root(*kind);
-    bool const is_known = !record.ranks.numbers.empty() || (world > 0 && record.group_size == world);
+    bool const is_known = !listed_ranks(record).numbers.empty() || (world > 0 && record.group_size == world);
     return is_own && is_known ? member(record, *record.argument) : std::nullopt;
 }
 
@@ -185,7 +190,8 @@ std::optional<TraceOperation> operation_of(Builder& builder, Input const& input,
     auto const kind = operation_named(record.name);
     if (!kind) {
         std::string const name = record.name.substr(0, 64);
-        if (name != "wait" && name != "init" && name.find("oalescing") == std::string::npos) {
+        bool const brackets = name == "coalesced" || name.find("oalescing") != std::string::npos;
+        if (name != "wait" && name != "init" && !brackets) {
             builder.incomplete(
                 fmt::format("{}: {}: '{}' is no operation that is known", input.name(), record.where, name));
         }

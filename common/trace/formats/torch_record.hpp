@@ -7,6 +7,7 @@
 #include "common/trace/builder.hpp"
 #include "common/trace/json_scan.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,15 +32,16 @@ struct TorchRecord {
     NumberList out_split;
     std::string group;  // its name, or what stands for it in this process
     int group_size = 0;
-    NumberList ranks;
-    std::optional<int> argument;  // rank in the group: of the peer, of the root, else of the caller
-    std::optional<int> peer;      // world rank
+    std::shared_ptr<NumberList const> ranks;  // of the group, shared by its calls; none: they are not listed
+    std::optional<int> argument;              // rank in the group: of the peer, of the root, else of the caller
+    std::optional<int> peer;                  // world rank
     std::optional<double> start_us;
     std::optional<double> duration_us;
 };
 
-/// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart.
-void fill_regular_ranks(TorchRecord& record, Bytes start, Bytes stride);
+/// PyTorch cuts lists of more than 30 ranks off, but says where they begin and how far they are apart. The ranks of a
+/// group of `size`: as listed, or where that is cut off and fits to what is said, all of them.
+[[nodiscard]] NumberList regular_ranks(NumberList listed, int size, Bytes start, Bytes stride);
 
 /// The world rank of the caller, where the record tells it; of a group of `world` ranks it needs no list.
 [[nodiscard]] std::optional<Rank> own_rank(TorchRecord const& record, int world);

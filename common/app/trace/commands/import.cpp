@@ -23,6 +23,21 @@
 namespace dlmb::app::traces {
 namespace {
 
+constexpr Bytes most_held = Bytes{512} << 20;  // of plans, which are proved to fit together
+
+/// About what a plan takes.
+Bytes memory_of(Plan const& plan) {
+    constexpr Bytes of_lists = 64;  // of a step: its label and what it waits for
+    Bytes bytes = plan.steps.size() * (sizeof(Step) + of_lists) + plan.buffers.size() * sizeof(Buffer);
+    for (Group const& group : plan.groups) {
+        bytes += group.members.size() * sizeof(Rank);
+    }
+    for (Step const& step : plan.steps) {
+        bytes += (sent_blocks(step.operation).size() + received_blocks(step.operation).size()) * sizeof(Block);
+    }
+    return bytes;
+}
+
 class Import {
 public:
     void add_options(CLI::App& parser) {
@@ -35,6 +50,7 @@ public:
         parser
             .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
             ->check(CLI::Range(0, trace::most_ranks));
+        parser.add_flag("--strip", strip_, "leave out names, paths and hosts of the trace (always done)");
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
@@ -91,7 +107,16 @@ private:
         for (bool const behind_receives : {true, false}) {
             request.computes_behind_receives = behind_receives;
             std::vector<Plan> plans;
-            plans_of(trace, request).each([&](Plan const& plan) { plans.push_back(plan); });
+            Bytes held = 0;
+            plans_of(trace, request).each([&](Plan const& plan) {
+                held += memory_of(plan);
+                if (held > most_held) {
+                    throw UsageError(fmt::format("the plans of {} ranks take more than {} of memory; import a trace of "
+                                                 "fewer ranks, or of fewer iterations",
+                                                 trace.ranks, human_bytes(most_held)));
+                }
+                plans.push_back(plan);
+            });
             auto const problems = validate(plans);
             if (problems.empty()) {
                 return plans;
@@ -104,6 +129,7 @@ private:
     TraceOptions options_;
     std::string output_;
     int ranks_per_node_ = 0;
+    bool strip_ = true;
 };
 
 }  // namespace
