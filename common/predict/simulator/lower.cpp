@@ -204,8 +204,9 @@ private:
         Task const message{.amount = block.bytes, .peer = world_rank(*plan_, group, block.peer), .kind = kind};
         std::uint32_t const tag = tags_.of_channel(channel);
         if (messages == 1) {
-            step_end_.push_back(builder_.add(message, tag));
-            wait_for_earlier_steps(step_end_.back());
+            TaskId const only = builder_.add(message, tag);
+            wait_for_earlier_steps(only);
+            step_end_.push_back(kind == TaskKind::recv ? called_after(only) : only);
             return;
         }
         TaskId const begin = builder_.add({.kind = TaskKind::join});
@@ -218,7 +219,14 @@ private:
         for (TaskId task = first; task < end; ++task) {
             builder_.require(end, task);
         }
-        step_end_.push_back(end);
+        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+    }
+
+    /// The rank that waited for a message goes on: with more ranks than processors, when its turn has come.
+    TaskId called_after(TaskId task) {
+        TaskId const call = builder_.add({.kind = TaskKind::call});
+        builder_.require(call, task);
+        return call;
     }
 
     void wait_for_earlier_steps(TaskId task) {
