@@ -16,10 +16,6 @@ constexpr double z_of_90_percent = 1.645;  // normal distribution, two sides
 constexpr double largest_answered_error = 0.4;
 constexpr int most_ranks = 1 << 17;
 
-// Two buffers of this size are mapped anew for each call: glibc gives memory back that exceeds twice the largest buffer
-// that it ever mapped (M_TRIM_THRESHOLD of mallopt(3)), and maps buffers from here on (M_MMAP_THRESHOLD).
-constexpr double fresh_pair_bytes = 128 << 10;
-
 // The correction: how far residuals at other sizes and node counts matter, and how much of one is chance.
 constexpr double octaves_of_bytes = 4;
 constexpr double octaves_of_nodes = 8;
@@ -100,7 +96,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         }
     }
     double const temporary = temporary_share(measurement.collective, algorithm);
-    bool const pair = temporary > 1 && measurement.bytes >= fresh_pair_bytes;
+    bool const pair = temporary > 1 && measurement.bytes >= limits.fresh_pair_bytes;
     if (pair || std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
     }

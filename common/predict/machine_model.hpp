@@ -84,8 +84,9 @@ struct Residual {
 
 /// Where costs change by steps.
 struct Limits {
-    double eager_bytes = 8192;      // longer messages wait for their receiver
-    double fresh_bytes = 32 << 20;  // larger temporary memory is mapped anew for each call
+    double eager_bytes = 8192;            // longer messages wait for their receiver
+    double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
+    double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
 };
 
 struct HeldOutError {
