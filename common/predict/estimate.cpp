@@ -37,7 +37,6 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 4000.0, 1},
                                                      {5, 1.5},
                                                      {2, 1.5}}};
-constexpr double possible = 0.6;  // times of a torus below this share of what its links need are something else
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data

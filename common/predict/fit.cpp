@@ -19,14 +19,17 @@ namespace dlmb::predict {
 namespace {
 
 constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
-constexpr std::array fresh_limits{double{1 << 25}, double{1 << 28}};  // glibc's largest M_MMAP_THRESHOLD, and beyond
+// glibc maps buffers from 128 KiB on and keeps twice the largest one that it ever mapped, up to 32 MiB
+// (M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of mallopt(3)): then it gives pairs back after each call. Some libraries make
+// it keep all.
+constexpr std::array<Limits, 3> fresh_limits{{{0, 1 << 25, 1 << 17}, {0, 1 << 25, 1 << 25}, {0, 1 << 28, 1 << 28}}};
 constexpr std::size_t fewest_points = 10;
+constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
-// Without two node counts nothing can be left out: 90 % of predictions lie within a factor of e^0.5 three octaves on,
+// Without two node counts nothing can be left out: 90 % of what three octaves more change lie within a factor of e^0.5,
 // an assumption that is stated in the model file by held_out_above = 0.
 constexpr double assumed_width = 0.5;
 constexpr double least_width = 0.05;
-constexpr double least_growth = 1.25;  // of the width, from where the model was fitted to where it was not
 
 std::vector<double> log_errors(MachineModel const& model, std::vector<Measurement> const& questions, LoadCache& cache) {
     std::vector<double> errors;
@@ -166,8 +169,8 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     Choice best;
     double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
-        for (double const fresh_bytes : fresh_limits) {
-            Choice const choice{{eager_bytes, fresh_bytes}, false};
+        for (Limits const& fresh : fresh_limits) {
+            Choice const choice{{eager_bytes, fresh.fresh_bytes, fresh.fresh_pair_bytes}, false};
             double const error = error_on_left_out(splits, choice, cache);
             if (error < best_error) {
                 best = choice;
@@ -180,29 +183,52 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     return best;
 }
 
-/// Errors of predictions on more nodes than were fitted, and the width that holds 90 % of them.
-void set_held_out(MachineModel& model, std::vector<Split> const& upwards, LoadCache& cache) {
-    std::vector<double> all;
+/// 90 % of what is left of the residuals of a fit, jobs' own factors included, where near ones correct each other.
+double width_of_residuals(MachineModel const& model) {
+    std::vector<double> left;
+    for (auto const& [implementation, residuals] : model.residuals) {
+        for (Residual const& each : residuals) {
+            double const correction = model.corrected ? correction_of(residuals, each.bytes, each.nodes) : 0;
+            left.push_back(std::abs(each.log_ratio - correction));
+        }
+    }
+    return std::max(least_width, quantile(std::move(left), 0.9));
+}
+
+/// Errors of predictions on more nodes than were fitted, and how much wider than without more nodes the intervals have
+/// to be for 90 % of these measurements (split conformal prediction, Vovk et al. 2005, with nested intervals).
+void set_held_out(MachineModel& model, std::vector<Split> const& upwards, FitOptions const& options, LoadCache& cache) {
+    std::vector<double> squares;  // of the width that a measurement needs beyond that of fitted nodes
+    std::vector<double> octaves;
     std::map<Collective, std::vector<double>> by_collective;
-    double octaves = 0;
     model.held_out_above = upwards.front().most_fitted;
     for (Split const& split : upwards) {
         MachineModel few = plain_fit(split.fitted, model.limits, cache);
         few.corrected = model.corrected;
-        auto const errors = log_errors(few, split.left_out, cache);
-        all.insert(all.end(), errors.begin(), errors.end());
-        for (std::size_t index = 0; index < errors.size(); ++index) {
-            Measurement const& measurement = split.left_out[index];
-            by_collective[measurement.collective].push_back(std::abs(std::expm1(errors[index])));
-            octaves += std::log2(static_cast<double>(measurement.topology.nodes()) / split.most_fitted);
+        few.width_inside = width_of_residuals(few);
+        few.width_outside = width_where_fitted(few);
+        few.replicates = bootstrap(split.fitted, model.limits, options.replicates, cache);
+        for (Measurement const& measurement : split.left_out) {
+            auto const algorithm = algorithm_of(measurement.collective, measurement.algorithm);
+            Prediction const prediction = predict(few, measurement, *algorithm, cache);
+            double const error = std::log(prediction.time_us / measurement.time_us);
+            by_collective[measurement.collective].push_back(std::abs(std::expm1(error)));
+            octaves.push_back(std::log2(static_cast<double>(measurement.topology.nodes()) / split.most_fitted));
+            squares.push_back(std::pow(error, 2) - std::pow(std::log(prediction.high_us / prediction.time_us), 2));
         }
         model.held_out_above = std::min(model.held_out_above, split.most_fitted);
     }
     for (auto const& [collective, values] : by_collective) {
         model.held_out[collective] = {static_cast<int>(values.size()), quantile(values, 0.5), quantile(values, 0.9)};
     }
-    model.width_outside = quantile(sizes_of(all), 0.9);
-    model.octaves_outside = std::max(1.0, octaves / static_cast<double>(all.size()));
+    double const sum = std::accumulate(octaves.begin(), octaves.end(), 0.0);
+    model.octaves_outside = std::max(1.0, sum / static_cast<double>(octaves.size()));
+    for (std::size_t index = 0; index < squares.size(); ++index) {
+        squares[index] /= growth_of(octaves[index], model.octaves_outside);
+    }
+    // At least what residuals have: an interval grows with the distance though these few nodes did not show it.
+    double const beyond = std::max(std::pow(model.width_inside, 2), quantile(std::move(squares), 0.9));
+    model.width_outside = std::hypot(width_where_fitted(model), std::sqrt(beyond));
 }
 
 }  // namespace
@@ -241,12 +267,11 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     Choice const choice = splits.each.empty() ? Choice{} : choose(splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
-    model.width_inside = std::max(least_width, quantile(sizes_of(log_errors(model, measurements, cache)), 0.9));
-    model.width_outside = assumed_width;
+    model.width_inside = width_of_residuals(model);
+    model.width_outside = std::hypot(width_where_fitted(model), assumed_width);
     if (!splits.upwards.empty()) {
-        set_held_out(model, splits.upwards, cache);
+        set_held_out(model, splits.upwards, options, cache);
     }
-    model.width_outside = std::max(model.width_outside, least_growth * width_where_fitted(model));
     model.replicates = bootstrap(measurements, choice.limits, options.replicates, cache);
     return model;
 }

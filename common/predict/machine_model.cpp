@@ -81,7 +81,7 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         amount(Parameter::message) += work * std::max(load.messages - 1, 0.0);
         amount(Parameter::eager) += eager ? work * load.messages * named.ports * largest : 0;
         amount(Parameter::far) += load.times * load.far * part;
-        amount(Parameter::inside) += work * load.inside * part;
+        amount(Parameter::inside) += load.times * std::max(load.inside, load.inside_node / processors) * part;
         amount(Parameter::reduce) += work * load.reduced * part;
         amount(Parameter::copy) += work * load.copied * part;
         amount(Parameter::handover) += load.times * waiting;
@@ -96,7 +96,8 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         }
     }
     double const temporary = temporary_share(measurement.collective, algorithm);
-    if (std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
+    bool const pair = temporary > 1 && measurement.bytes >= limits.fresh_pair_bytes;
+    if (pair || std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
     }
     if (named.set_up != SetUp::none) {
@@ -164,12 +165,34 @@ double correction_of(std::vector<Residual> const& all, double bytes, int nodes) 
 }
 
 double width_where_fitted(MachineModel const& model) {
-    // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
     constexpr double z = z_of_90_percent;
-    double const jobs = std::max(model.jobs, 1);
+    if (model.jobs == 0) {  // the first guess is taken for known
+        return std::hypot(model.width_inside, z * std::sqrt(2) * model.job_spread);
+    }
+    // Student's t for as many jobs and the first guess, which counts as one (Abramowitz and Stegun 26.7.5).
+    double const jobs = model.jobs;
     double const t =
         z + (std::pow(z, 3) + z) / (4 * jobs) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * jobs * jobs);
     return std::hypot(model.width_inside, t * std::sqrt(1 + 1 / jobs) * model.job_spread);
+}
+
+double growth_of(double octaves, double octaves_outside) {
+    return octaves > 0 ? (1 + octaves / octaves_outside) / 2 : 0;
+}
+
+Prediction with_interval(MachineModel const& model, double time_us, std::vector<double> const& replicates_us, int nodes,
+                         bool own_factors) {
+    double variance = own_factors ? 0 : std::pow(factor_deviation, 2);  // of the logarithm
+    for (double const other : replicates_us) {
+        variance += std::pow(std::log(other / time_us), 2) / static_cast<double>(replicates_us.size());
+    }
+    double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
+                                     std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
+    double const inside = std::pow(width_where_fitted(model), 2);
+    double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
+    double const width = std::sqrt(inside + beyond * growth_of(octaves, model.octaves_outside) +
+                                   std::pow(z_of_90_percent, 2) * variance);
+    return {time_us, time_us * std::exp(-width), time_us * std::exp(width)};
 }
 
 Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlgorithm algorithm, LoadCache& cache) {
@@ -183,23 +206,16 @@ Prediction predict(MachineModel const& model, Measurement const& asked, NamedAlg
     if (model.corrected && residuals != model.residuals.end()) {
         correction = correction_of(residuals->second, question.bytes, nodes);
     }
-    double variance = 0;  // of the logarithm, by the bootstrap
+    std::vector<double> replicates;
     for (Coefficients const& replicate : model.replicates) {
-        double const other = cost_of(terms, replicate.parameters, factors_of(replicate, question)).total();
-        variance += std::pow(std::log(other / modelled), 2) / static_cast<double>(model.replicates.size());
+        replicates.push_back(cost_of(terms, replicate.parameters, factors_of(replicate, question)).total());
     }
-    // Half of the variance beyond the measured nodes is that of any other job; the other half is a random walk in the
-    // logarithm of the nodes, which grows with the octaves from what was measured.
-    double const octaves = std::max({0.0, std::log2(static_cast<double>(nodes) / model.most_nodes),
-                                     std::log2(static_cast<double>(model.fewest_nodes) / nodes)});
-    double const inside = std::pow(width_where_fitted(model), 2);
-    double const beyond = std::max(0.0, std::pow(model.width_outside, 2) - inside);
     bool const fitted = model.best.factors.contains({question.collective, question.algorithm});
-    double const unseen = fitted ? 0 : std::pow(z_of_90_percent * factor_deviation, 2);
-    double const growth = octaves > 0 ? (1 + octaves / model.octaves_outside) / 2 : 0;
-    double const width = std::sqrt(inside + beyond * growth + unseen + std::pow(z_of_90_percent, 2) * variance);
-    double const time = modelled * std::exp(correction);
-    return {time, time * std::exp(-width), time * std::exp(width)};
+    Prediction prediction = with_interval(model, modelled, replicates, nodes, fitted);
+    for (double* const time : {&prediction.time_us, &prediction.low_us, &prediction.high_us}) {
+        *time *= std::exp(correction);
+    }
+    return prediction;
 }
 
 bool error_is_too_large(MachineModel const& model, Collective collective) {

@@ -84,8 +84,9 @@ struct Residual {
 
 /// Where costs change by steps.
 struct Limits {
-    double eager_bytes = 8192;      // longer messages wait for their receiver
-    double fresh_bytes = 32 << 20;  // larger temporary memory is mapped anew for each call
+    double eager_bytes = 8192;            // longer messages wait for their receiver
+    double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
+    double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
 };
 
 struct HeldOutError {
@@ -171,11 +172,20 @@ inline constexpr double factor_deviation = 0.4;
 /// 90 % of |log measured / predicted| for another job on nodes that were fitted.
 [[nodiscard]] double width_where_fitted(MachineModel const& model);
 
+/// Of the variance of the logarithm, so many octaves beyond the measured nodes over that at `octaves_outside`. Half is
+/// that of any other nodes; the other half is a random walk in the logarithm of the nodes.
+[[nodiscard]] double growth_of(double octaves, double octaves_outside);
+
 struct Prediction {
     double time_us = 0;
     double low_us = 0;  // 90 % interval
     double high_us = 0;
 };
+
+/// The interval of a time that replicates of the bootstrap put at `replicates_us`, on so many nodes. `own_factors`:
+/// what was timed has factors of its own that were fitted.
+[[nodiscard]] Prediction with_interval(MachineModel const& model, double time_us,
+                                       std::vector<double> const& replicates_us, int nodes, bool own_factors);
 
 /// The correction of log time that the residuals of the same algorithm at near sizes ask for (Gaussian process over the
 /// nearest 256).

@@ -189,6 +189,7 @@ MachineModel read(Json const& json) {
     model.most_bytes = number(range, "most_bytes", model.fewest_bytes, 1e18);
     model.limits.eager_bytes = number(json, "eager_bytes", 0, 1e18);
     model.limits.fresh_bytes = number(json, "fresh_bytes", 0, 1e18);
+    model.limits.fresh_pair_bytes = number(json, "fresh_pair_bytes", 0, 1e18);
     model.jobs = whole(json, "jobs", 0);
     model.job_spread = number(json, "job_spread", 0, largest_exponent);
     model.corrected = json.at("corrected").get<bool>();
@@ -242,6 +243,7 @@ std::string to_text(MachineModel const& model) {
                     {"forced", model.forced},
                     {"eager_bytes", model.limits.eager_bytes},
                     {"fresh_bytes", model.limits.fresh_bytes},
+                    {"fresh_pair_bytes", model.limits.fresh_pair_bytes},
                     {"jobs", model.jobs},
                     {"job_spread", rounded(model.job_spread)},
                     {"corrected", model.corrected},

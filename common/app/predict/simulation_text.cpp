@@ -13,8 +13,6 @@ namespace {
 
 using namespace dlmb::predict;
 
-constexpr double picoseconds_per_us = 1e6;
-
 double us(Picoseconds time) {
     return static_cast<double>(time) / picoseconds_per_us;
 }

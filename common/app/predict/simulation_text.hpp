@@ -13,6 +13,8 @@
 
 namespace dlmb::app::predict {
 
+inline constexpr double picoseconds_per_us = 1e6;
+
 /// What was simulated: "program", "preset", "ranks" ... and their values.
 using SimulationContext = nlohmann::ordered_json;
 

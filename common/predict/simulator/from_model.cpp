@@ -15,9 +15,9 @@ constexpr double femtoseconds_per_us = 1e9;
 
 }  // namespace
 
-Machine machine_of(MachineModel const& model, int ranks_per_node) {
-    auto const us = [&model](Parameter parameter) {
-        return std::exp(model.best.parameters[static_cast<std::size_t>(parameter)]);
+Machine machine_of(MachineModel const& model, Parameters const& parameters, int ranks_per_node) {
+    auto const us = [&parameters](Parameter parameter) {
+        return std::exp(parameters[static_cast<std::size_t>(parameter)]);
     };
     auto const ps = [](double microseconds) -> Picoseconds { return std::llround(microseconds * picoseconds_per_us); };
     auto const fs = [](double microseconds) -> FemtosecondsPerByte {

@@ -19,7 +19,7 @@
 
 namespace dlmb::predict {
 
-/// `ranks_per_node` consecutive ranks share a node.
-[[nodiscard]] Machine machine_of(MachineModel const& model, int ranks_per_node);
+/// With the parameters of the model, or of one of its replicates. `ranks_per_node` consecutive ranks share a node.
+[[nodiscard]] Machine machine_of(MachineModel const& model, Parameters const& parameters, int ranks_per_node);
 
 }  // namespace dlmb::predict

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace dlmb::predict {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 constexpr std::uint8_t message_cpu = 0;
 constexpr std::uint8_t compute_cpu = 1;
 constexpr std::uint64_t picoseconds_per_nanosecond = 1000;
+constexpr std::size_t most_kept_micro_steps = 1 << 20;  // of some 100 bytes
 
 /// Numbers by which the two ends of a message find each other: the k-th collective of a group has one on all members,
 /// and so has each channel of Sends.
@@ -42,6 +44,8 @@ private:
 };
 
 class Lowering {
+    using ShapeKey = std::tuple<OperationKind, int, int, Bytes, Element, int, bool, std::vector<Bytes>>;
+
 public:
     Lowering(LoweringChoice const& choice, int ranks, int written)
         : choice_(choice), builder_(ProgramBuilder::Matching::in_order, ranks, written) {
@@ -96,7 +100,7 @@ private:
                 throw UsageError(fmt::format("step \"{}\": algorithm {} takes exchanges of equal, packed blocks only",
                                              step_->label, name));
             }
-            add_micro(*collective, algorithms::find(name, kind)(collective->shape, choice_.knobs));
+            add_micro(*collective, micro_plan_of(collective->shape, algorithms::find(name, kind)));
         }
         TaskId const end = builder_.add({.kind = TaskKind::join});
         builder_.require(end, begin_);
@@ -104,6 +108,23 @@ private:
             builder_.require(end, task);
         }
         step_end_.push_back(end);
+    }
+
+    /// Layers repeat their collectives, and groups of one size have the same places.
+    algorithms::MicroPlan const& micro_plan_of(algorithms::Shape const& shape, algorithms::Algorithm algorithm) {
+        ShapeKey const key{shape.kind,    shape.place, shape.places,   shape.bytes,
+                           shape.element, shape.root,  shape.in_place, shape.shares};
+        auto const known = micro_plans_.find(key);
+        if (known != micro_plans_.end()) {
+            return known->second;
+        }
+        if (micro_steps_ > most_kept_micro_steps) {
+            micro_plans_.clear();
+            micro_steps_ = 0;
+        }
+        algorithms::MicroPlan const& made = micro_plans_.emplace(key, algorithm(shape, choice_.knobs)).first->second;
+        micro_steps_ += made.steps.size();
+        return made;
     }
 
     void add_micro(algorithms::Collective const& collective, algorithms::MicroPlan const& micro) {
@@ -204,8 +225,9 @@ private:
         Task const message{.amount = block.bytes, .peer = world_rank(*plan_, group, block.peer), .kind = kind};
         std::uint32_t const tag = tags_.of_channel(channel);
         if (messages == 1) {
-            step_end_.push_back(builder_.add(message, tag));
-            wait_for_earlier_steps(step_end_.back());
+            TaskId const only = builder_.add(message, tag);
+            wait_for_earlier_steps(only);
+            step_end_.push_back(kind == TaskKind::recv ? called_after(only) : only);
             return;
         }
         TaskId const begin = builder_.add({.kind = TaskKind::join});
@@ -218,7 +240,14 @@ private:
         for (TaskId task = first; task < end; ++task) {
             builder_.require(end, task);
         }
-        step_end_.push_back(end);
+        step_end_.push_back(kind == TaskKind::recv ? called_after(end) : end);
+    }
+
+    /// The rank that waited for a message goes on: with more ranks than processors, when its turn has come.
+    TaskId called_after(TaskId task) {
+        TaskId const call = builder_.add({.kind = TaskKind::call});
+        builder_.require(call, task);
+        return call;
     }
 
     void wait_for_earlier_steps(TaskId task) {
@@ -246,6 +275,8 @@ private:
     std::vector<TaskId> last_;        // what the end of the present step waits for
     std::vector<TaskId> step_end_;    // by StepId
     std::vector<GroupState> groups_;  // by GroupId
+    std::map<ShapeKey, algorithms::MicroPlan> micro_plans_;
+    std::size_t micro_steps_ = 0;  // of these
     std::vector<InOrder> in_order_;
 };
 

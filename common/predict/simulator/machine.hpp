@@ -56,7 +56,7 @@ struct Machine {
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
     FemtosecondsPerByte copy_per_byte = 0;
-    Picoseconds call = 0;  // of the processor, when a collective or an exchange begins
+    Picoseconds call = 0;  // of the processor, when a collective or an exchange begins and when a Recv has its message
 
     [[nodiscard]] Level level_of(Rank from, Rank to) const;
     [[nodiscard]] LogGopsParameters const& parameters(Rank from, Rank to, Bytes bytes) const;

@@ -112,6 +112,24 @@ TEST(Fit, OfTheSameMeasurementsIsTheSameToTheByte) {
     EXPECT_EQ(to_text(fit(measurements, {3}, cache)), to_text(fit(measurements, {3}, cache)));
 }
 
+TEST(Fit, GivesIntervalsThatHoldNineOfTenMeasurementsOnMoreNodes) {
+    LoadCache cache;
+    for (double const noise : {0.2, 1.0}) {
+        MachineModel const model = fit(measured({"2x2x2", "4x2x2", "4x4x2", "4x4x4"}, cache, noise), {20}, cache);
+        auto const asked = measured({"8x4x4", "8x8x4"}, cache, noise);
+        double held = 0;
+        std::vector<double> widths;
+        for (Measurement const& each : asked) {
+            Prediction const prediction =
+                predict(model, each, algorithm_of(each.collective, each.algorithm).value(), cache);
+            held += prediction.low_us <= each.time_us && each.time_us <= prediction.high_us ? 1 : 0;
+            widths.push_back(std::log(prediction.high_us / prediction.time_us));
+        }
+        EXPECT_GT(held / static_cast<double>(asked.size()), 0.85) << noise;
+        EXPECT_LT(quantile(widths, 0.5), noise) << "twice the largest error of a measurement";
+    }
+}
+
 TEST(Fit, WidensItsIntervalsWithTheDistanceFromTheMeasuredNodes) {
     LoadCache cache;
     MachineModel const model = fit(measured({"4", "8", "16"}, cache, 0.2), {5}, cache);
@@ -146,6 +164,18 @@ TEST(Prediction, AddsUpTheWorkOfRanksThatTakeTurnsOnAProcessor) {
     EXPECT_NEAR(cost(1).bandwidth, 4 * cost(4).bandwidth, 1e-9);
     EXPECT_NEAR(cost(2).call - cost(4).call, 4, 1e-9) << "a turn";
     EXPECT_NEAR(cost(1).latency - cost(4).latency, 3 * 3 * 2, 1e-9) << "three more ranks in each of three rounds";
+}
+
+TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
+    LoadCache cache;
+    auto const fresh = [&](Collective collective, Algorithm algorithm, double bytes) {
+        Measurement const question{"made", parse_nodes("4"), collective, "", bytes, 0};
+        return terms_of(question, {algorithm}, {}, cache).amounts[static_cast<std::size_t>(Parameter::fresh)];
+    };
+    EXPECT_EQ(fresh(Collective::reduce_scatter, Algorithm::recursive_halving, 65536), 0);
+    EXPECT_EQ(fresh(Collective::reduce_scatter, Algorithm::recursive_halving, 131072), 2 * 131072);
+    EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 131072), 0) << "one buffer is kept";
+    EXPECT_EQ(fresh(Collective::allreduce, Algorithm::recursive_doubling, 32 << 20), 32 << 20);
 }
 
 TEST(Refusal, NamesWhatTheModelDoesNotKnow) {

@@ -226,7 +226,11 @@ class Predict(unittest.TestCase):
         done = self.call(*asked, "--algorithm", "allreduce=ring")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("Extrapolated from 32 to 64 nodes, x2", done.stdout)
-        time = json.loads(self.call(*asked, "--algorithm", "allreduce=ring", "--json").stdout)["time_ps"] / 1e6
+        self.assertIn("90 % interval: ", done.stdout)
+        answer = json.loads(self.call(*asked, "--algorithm", "allreduce=ring", "--json").stdout)
+        self.assertLess(answer["low_ps"], answer["time_ps"])
+        self.assertGreater(answer["high_ps"], answer["time_ps"])
+        time = answer["time_ps"] / 1e6
         self.assertLess(abs(math.log(time / time_us("ring_ompi", 64, 1 << 20))), 0.4)
         model = json.loads(self.model.read_text())
         for error in model["error"]["held_out"]:

@@ -70,6 +70,13 @@ TEST(Tree, CountsWhatLeavesTheNodeAndWhatStaysInside) {
     RoundLoad const far = load_of(shift(8, 2), "4", 2);
     EXPECT_EQ(far.node, 2);
     EXPECT_EQ(far.inside, 0);
+    Round star;
+    for (int to = 1; to < 4; ++to) {
+        star.messages.push_back({0, to, 1});
+    }
+    RoundLoad const spread = load_of(star, "1", 4);
+    EXPECT_EQ(spread.inside, 1) << "each receiver copies";
+    EXPECT_EQ(spread.inside_node, 3);
     EXPECT_EQ(load_of(shift(8, 4), "8").hops, 3) << "1 + log2 4";
     EXPECT_EQ(load_of(shift(8, 4), "8").far, 2);
 }

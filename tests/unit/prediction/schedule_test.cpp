@@ -95,6 +95,22 @@ TEST(Schedule, OfPowersOfTwoHaveTheFormsOfThakurRabenseifnerAndGropp) {
     }
 }
 
+TEST(Schedule, CopiesWhatOpenMpiCopies) {
+    for (int const ranks : {2, 7, 64}) {
+        auto const copied = [ranks](Collective collective, Algorithm algorithm) {
+            double sum = 0;
+            for (Round const& round : schedule_of(collective, algorithm, ranks)) {
+                sum += round.times * round.copied;
+            }
+            return sum;
+        };
+        EXPECT_NEAR(copied(Collective::allgather, Algorithm::ring), 1.0 / ranks, close) << "the own block";
+        EXPECT_NEAR(copied(Collective::allgather, Algorithm::recursive_doubling), 1.0 / ranks, close);
+        EXPECT_NEAR(copied(Collective::allreduce, Algorithm::ring), 1, close) << "the input";
+        EXPECT_NEAR(copied(Collective::allreduce, Algorithm::recursive_doubling), 2, close) << "and the result";
+    }
+}
+
 TEST(Schedule, OfARecursiveDoublingFoldsTheRanksBeyondAPowerOfTwo) {
     for (int ranks : {3, 5, 6, 7, 100, 254}) {
         auto const rounds = schedule_of(Collective::allreduce, Algorithm::recursive_doubling, ranks);

@@ -30,6 +30,7 @@ using namespace dlmb::predict;
 
 constexpr double picoseconds_per_ns = 1e3;
 constexpr double femtoseconds_per_ns = 1e6;
+constexpr std::uint64_t most_interval_messages = 50'000'000;  // of all replicates: some ten seconds
 
 /// A parameter of LogGOPS as it is given: "2000", or by level "node=300,system=2000".
 struct LevelOption {
@@ -55,7 +56,8 @@ public:
         parser.add_option("--eager-limit", eager_limit_, "S: a send of more bytes ends when its receive does [none]");
         parser.add_option("--reduce-per-byte", reduce_, "ns to reduce a byte")->capture_default_str();
         parser.add_option("--copy-per-byte", copy_, "ns to copy a byte inside a rank")->capture_default_str();
-        parser.add_option("--call", call_, "ns when a collective or an exchange begins")->capture_default_str();
+        parser.add_option("--call", call_, "ns when a collective or an exchange begins, and when a Recv ends")
+            ->capture_default_str();
         parser.add_option("--ranks-per-numa", ranks_per_numa_, "ranks of a level; 0: there is none")
             ->capture_default_str();
         parser.add_option("--ranks-per-socket", ranks_per_socket_)->capture_default_str();
@@ -135,16 +137,45 @@ private:
             context["machine_model"] = {
                 {"system", model_->system}, {"most_nodes", model_->most_nodes}, {"forced", force_ || model_->forced}};
         }
-        print(simulate(lower(planned.plans, choice_, period), machine, links ? &links->network() : nullptr),
-              links.get(), title, context);
+        Simulation const simulation =
+            simulate(lower(planned.plans, choice_, period), machine, links ? &links->network() : nullptr);
+        auto const prediction = model_ && !links ? interval_of(simulation, planned, period) : std::nullopt;
+        if (prediction) {
+            context["low_ps"] = std::llround(prediction->low_us * picoseconds_per_us);
+            context["high_ps"] = std::llround(prediction->high_us * picoseconds_per_us);
+        }
+        print(simulation, links.get(), title, context);
         if (model_ && !json_) {
-            int const nodes = planned.world.ranks / std::max(1, planned.world.ranks_per_node);
-            if (nodes > model_->most_nodes) {
-                fmt::print("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model_->most_nodes, nodes,
-                           static_cast<double>(nodes) / model_->most_nodes);
-            }
+            print_origin(prediction, nodes_of(planned.world));
         }
         return exit_ok;
+    }
+
+    static int nodes_of(WorldShape const& world) { return world.ranks / std::max(1, world.ranks_per_node); }
+
+    /// By simulating the plans on the machine of each replicate. Nothing: that would take too long.
+    std::optional<Prediction> interval_of(Simulation const& simulation, PlannedPoint const& planned, int period) const {
+        if (simulation.messages * model_->replicates.size() > most_interval_messages || simulation.time == 0) {
+            return std::nullopt;
+        }
+        std::vector<double> times_us;
+        for (Coefficients const& replicate : model_->replicates) {
+            Machine const machine = machine_of(*model_, replicate.parameters, planned.world.ranks_per_node);
+            Picoseconds const time = simulate(lower(planned.plans, choice_, period), machine).time;
+            times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
+        }
+        return with_interval(*model_, static_cast<double>(simulation.time) / picoseconds_per_us, times_us,
+                             nodes_of(planned.world), false);
+    }
+
+    void print_origin(std::optional<Prediction> const& prediction, int nodes) const {
+        if (prediction) {
+            fmt::print("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us);
+        }
+        if (nodes > model_->most_nodes) {
+            fmt::print("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model_->most_nodes, nodes,
+                       static_cast<double>(nodes) / model_->most_nodes);
+        }
     }
 
     void read_choice() {
@@ -183,7 +214,7 @@ private:
                 throw UsageError("time: --machine and --latency, --overhead ... both say what messages cost");
             }
             model_ = read_model(read_document(machine_), machine_);
-            return machine_of(*model_, world.ranks_per_node);
+            return machine_of(*model_, model_->best.parameters, world.ranks_per_node);
         }
         if (!given) {
             throw UsageError("time: say what messages cost: --machine MODEL, or --latency, --overhead, --gap, "

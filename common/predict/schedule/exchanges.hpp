@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Exchanges between all ranks, as rounds: what ranks of a power of two do, rings, and exchanges of every pair.
+//
+// Sources: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in MPICH", 2005; Bruck et
+// al., "Efficient algorithms for all-to-all communications", 1997; the orders of partners as Open MPI 4.1 has them.
+#pragma once
+
+#include "common/predict/schedule.hpp"
+
+#include <functional>
+
+namespace dlmb::predict {
+
+using Rounds = std::vector<Round>;
+
+void append(Rounds& rounds, Rounds more);
+
+/// The same messages backwards, the last round first.
+[[nodiscard]] Rounds reversed(Rounds rounds);
+
+/// The largest power of two that is not above `ranks`.
+[[nodiscard]] int floor_power(int ranks);
+
+/// The q ranks that are left when the first 2 (P - q) ranks have become pairs: the odd one of each pair stays.
+class Folded {
+public:
+    explicit Folded(int ranks) : left_(floor_power(ranks)), pairs_(ranks - left_) {}
+
+    [[nodiscard]] int left() const { return left_; }
+    [[nodiscard]] int rank(int place) const { return place < pairs_ ? 2 * place + 1 : place + pairs_; }
+    /// Even ranks give the vector to the odd ones.
+    void fold(Rounds& rounds, double share, double reduced) const;
+    void unfold(Rounds& rounds, double share) const;
+    [[nodiscard]] Round exchange(int distance, double share) const;
+
+private:
+    int left_;
+    int pairs_;
+};
+
+/// Halves the vector in each round; the partner's distance doubles, or halves.
+[[nodiscard]] Rounds halving(Folded const& folded, bool nearest_first);
+[[nodiscard]] Rounds doubling_allgather(int ranks);
+
+/// Every rank sends the share to the rank `distance` further on.
+[[nodiscard]] Round shift(int ranks, int distance, double share);
+[[nodiscard]] Rounds ring(int ranks, bool reduces);
+/// Throws UsageError for an odd number of ranks.
+[[nodiscard]] Rounds neighbor_exchange(int ranks);
+
+[[nodiscard]] Rounds bruck_allgather(int ranks);
+[[nodiscard]] Rounds bruck_alltoall(int ranks);
+
+/// For each distance from 1 to P - 1, or for 64 of them: use(distance, for how many distances it stands).
+void for_distances(int ranks, std::function<void(int, double)> const& use);
+[[nodiscard]] Rounds pairwise(int ranks, bool reduces);
+[[nodiscard]] Rounds all_to_all_at_once(int ranks);
+
+}  // namespace dlmb::predict
