@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loops of block_codec. A file that includes this has included vectors.hpp and defined, for its processors,
-// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), largest_of(), unzipped(), zipped() and Table16.
+// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), unit_of(), unzipped(), zipped() and
+// Table16.
 //
 // Numbers are taken in pairs, the one at the even place in the low half of a word: so two 16-bit numbers become two
 // vectors of 32-bit ones by a shift and a mask, and two codes are joined by a shift and an or, where shuffles would
@@ -44,14 +45,13 @@ struct FloatCode {
     static constexpr unsigned width = bits;
     static constexpr float largest = static_cast<float>(largest_number);
 
-    /// The last bit of `unit` is worth one step of the code at this exponent: the addition rounds to it. Its lowest
-    /// bits hold the steps below this exponent, an even number, so that the sum's lowest bits are the code.
+    /// Adding the unit rounds to a step, and leaves the code in the lowest bits.
     DLMB_INLINE static Words encode(Floats scaled) {
         Words const all = as<Words>(scaled);
         Words const magnitude = all & 0x7FFFFFFFU;
         // Below the smallest normal number the distance of numbers stays what it is there.
-        Words const exponent = greater_of(magnitude, smallest_normal - Words{}) & 0x7F800000U;
-        Words const unit = exponent + (exponent >> dropped) + ((dropped << 23U) - (smallest_normal >> dropped));
+        Words const normal = greater_of(magnitude, smallest_normal - Words{});
+        Words const unit = unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal);
         Words const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
         return (code & (sign_bit - 1U)) | ((all >> (32U - bits)) & sign_bit);
     }
@@ -170,15 +170,16 @@ DLMB_INLINE float load_scale(std::byte const* scale, ScaleType type) {
     return value;
 }
 
-/// `groups` whole ones. The bits of the number farthest from zero, without its sign.
+/// By how much the bits of the number farthest from zero, without its sign, are below the most: processors find the
+/// least of 16-bit numbers in one instruction. More than 16 bits of such are of no meaning.
 template <class Number>
-DLMB_INLINE std::uint32_t largest_magnitude(std::byte const* numbers, std::uint32_t groups) {
+DLMB_INLINE std::uint32_t distance_to_most(std::byte const* numbers, std::uint32_t groups) {
     using Magnitudes = typename Number::Magnitudes;
-    Magnitudes largest{};
+    Magnitudes least = Number::magnitude_bits - Magnitudes{};
     for (Bytes at = 0; at < groups * group * sizeof(typename Number::Storage); at += sizeof(Magnitudes)) {
-        largest = greater_of(largest, loaded<Magnitudes>(numbers + at) & Number::magnitude_bits);
+        least = lesser_of(least, ~loaded<Magnitudes>(numbers + at) & Number::magnitude_bits);
     }
-    return largest_of(largest);
+    return least_of(least);
 }
 
 template <class Arithmetic, class Number>
@@ -201,11 +202,12 @@ DLMB_INLINE void pack_blocks(PackedRow to, std::byte const* numbers, std::uint32
                              ScaleType type) {
     constexpr Bytes group_bytes = group * sizeof(typename Number::Storage);
     constexpr Bytes group_code_bytes = Bytes{group} * Arithmetic::width / 8;
-    std::array<std::uint32_t, lanes> largest{};
+    std::array<std::uint32_t, lanes> distances{};
     for (std::uint32_t block = 0; block < blocks; ++block) {
-        largest[block] = largest_magnitude<Number>(numbers + block * groups * group_bytes, groups);
+        distances[block] = distance_to_most<Number>(numbers + block * groups * group_bytes, groups);
     }
-    Scales const scales = scales_of(Number::numbers(as<Words>(largest)), Arithmetic::largest, type);
+    Words const largest = (Number::magnitude_bits - as<Words>(distances)) & Number::magnitude_bits;
+    Scales const scales = scales_of(Number::numbers(largest), Arithmetic::largest, type);
     if (type == ScaleType::e8m0) {
         std::memcpy(to.scales, scales.e8m0.data(), blocks);
     } else {

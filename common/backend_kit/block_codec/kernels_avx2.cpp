@@ -32,21 +32,23 @@ DLMB_INLINE Words greater_of(Words a, Words b) {
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Words>(_mm256_min_epu32(as<__m256i>(a), as<__m256i>(b)));
 }
-DLMB_INLINE HalfPair greater_of(HalfPair a, HalfPair b) {
-    return as<HalfPair>(_mm256_max_epu16(as<__m256i>(a), as<__m256i>(b)));
+DLMB_INLINE HalfPair lesser_of(HalfPair a, HalfPair b) {
+    return as<HalfPair>(_mm256_min_epu16(as<__m256i>(a), as<__m256i>(b)));
 }
-DLMB_INLINE std::uint32_t largest_of(Words words) {
+DLMB_INLINE std::uint32_t least_of(Words words) {
     auto const eight = as<__m256i>(words);
-    __m128i const four = _mm_max_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
-    __m128i const two = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0b01001110));
-    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_max_epu32(two, _mm_shuffle_epi32(two, 0b10110001))));
+    __m128i const four = _mm_min_epu32(_mm256_castsi256_si128(eight), _mm256_extracti128_si256(eight, 1));
+    __m128i const two = _mm_min_epu32(four, _mm_shuffle_epi32(four, 0b01001110));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_min_epu32(two, _mm_shuffle_epi32(two, 0b10110001))));
 }
-/// The least of complements is what an instruction finds.
-DLMB_INLINE std::uint32_t largest_of(HalfPair halves) {
+DLMB_INLINE std::uint32_t least_of(HalfPair halves) {
     auto const all = as<__m256i>(halves);
-    __m128i const half = _mm_max_epu16(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
-    __m128i const least = _mm_minpos_epu16(_mm_xor_si128(half, _mm_set1_epi16(-1)));
-    return ~static_cast<std::uint32_t>(_mm_cvtsi128_si32(least)) & 0xFFFFU;
+    __m128i const half = _mm_min_epu16(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(half)));
+}
+template <unsigned exponent_bits, unsigned dropped, std::uint32_t smallest_normal>
+DLMB_INLINE Words unit_of(Words floats) {
+    return computed_unit<dropped, smallest_normal>(floats);
 }
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     __m256i const order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);

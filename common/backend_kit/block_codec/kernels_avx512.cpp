@@ -28,19 +28,33 @@ DLMB_INLINE Words greater_of(Words a, Words b) {
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Words>(_mm512_min_epu32(as<__m512i>(a), as<__m512i>(b)));
 }
-DLMB_INLINE HalfPair greater_of(HalfPair a, HalfPair b) {
-    return as<HalfPair>(_mm512_max_epu16(as<__m512i>(a), as<__m512i>(b)));
+DLMB_INLINE HalfPair lesser_of(HalfPair a, HalfPair b) {
+    return as<HalfPair>(_mm512_min_epu16(as<__m512i>(a), as<__m512i>(b)));
 }
-DLMB_INLINE std::uint32_t largest_of(Words words) {
-    return _mm512_reduce_max_epu32(as<__m512i>(words));
+DLMB_INLINE std::uint32_t least_of(Words words) {
+    return _mm512_reduce_min_epu32(as<__m512i>(words));
 }
-/// The least of complements is what an instruction finds.
-DLMB_INLINE std::uint32_t largest_of(HalfPair halves) {
+DLMB_INLINE std::uint32_t least_of(HalfPair halves) {
     auto const all = as<__m512i>(halves);
-    __m256i const half = _mm256_max_epu16(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
-    __m128i const quarter = _mm_max_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
-    __m128i const least = _mm_minpos_epu16(_mm_xor_si128(quarter, _mm_set1_epi16(-1)));
-    return ~static_cast<std::uint32_t>(_mm_cvtsi128_si32(least)) & 0xFFFFU;
+    __m256i const half = _mm256_min_epu16(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1));
+    __m128i const quarter = _mm_min_epu16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(quarter)));
+}
+/// From tables of computed_unit(): the lowest four or five bits of the exponent tell those of a code apart.
+template <unsigned exponent_bits, unsigned dropped, std::uint32_t smallest_normal>
+DLMB_INLINE Words unit_of(Words floats) {
+    constexpr std::uint32_t first = smallest_normal >> 23U;
+    constexpr std::uint32_t last_bits = exponent_bits > 4 ? 31 : 15;
+    constexpr Words places{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    Words const low = computed_unit<dropped, smallest_normal>((((places - first) & last_bits) + first) << 23U);
+    auto const exponent = as<__m512i>(floats >> 23U);
+    if constexpr (exponent_bits > 4) {
+        Words const high =
+            computed_unit<dropped, smallest_normal>((((places + 16U - first) & last_bits) + first) << 23U);
+        return as<Words>(_mm512_permutex2var_epi32(as<__m512i>(low), exponent, as<__m512i>(high)));
+    } else {
+        return as<Words>(_mm512_permutexvar_epi32(exponent, as<__m512i>(low)));
+    }
 }
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     auto const first = as<__m512i>(row.even);

@@ -30,14 +30,18 @@ DLMB_INLINE Words greater_of(Words a, Words b) {
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Integers>(a) < as<Integers>(b) ? a : b;  // without signs
 }
-DLMB_INLINE HalfPair greater_of(HalfPair a, HalfPair b) {
-    return a > b ? a : b;
+DLMB_INLINE HalfPair lesser_of(HalfPair a, HalfPair b) {
+    return a < b ? a : b;
 }
 template <class Vector>
-DLMB_INLINE std::uint32_t largest_of(Vector vector) {
+DLMB_INLINE std::uint32_t least_of(Vector vector) {
     std::array<std::remove_cvref_t<decltype(vector[0])>, sizeof vector / sizeof vector[0]> all;
     std::memcpy(all.data(), &vector, sizeof all);
-    return *std::max_element(all.begin(), all.end());
+    return *std::min_element(all.begin(), all.end());
+}
+template <unsigned exponent_bits, unsigned dropped, std::uint32_t smallest_normal>
+DLMB_INLINE Words unit_of(Words floats) {
+    return computed_unit<dropped, smallest_normal>(floats);
 }
 DLMB_INLINE Pairs<Words> unzipped(Pairs<Words> const& row) {
     return {__builtin_shufflevector(row.even, row.odd, 0, 2, 4, 6),

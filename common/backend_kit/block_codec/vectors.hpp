@@ -36,5 +36,13 @@ DLMB_INLINE To as(From from) {
     return __builtin_bit_cast(To, from);
 }
 
+/// What FloatCode::encode() adds to a float of at least `smallest_normal`, by its exponent. The last bit of this number
+/// is worth one step of the code there. Its lowest bits hold the steps below this exponent, an even number.
+template <unsigned dropped, std::uint32_t smallest_normal>
+DLMB_INLINE Words computed_unit(Words floats) {
+    Words const exponent = floats & 0x7F800000U;
+    return exponent + (exponent >> dropped) + ((dropped << 23U) - (smallest_normal >> dropped));
+}
+
 }  // namespace
 }  // namespace dlmb::codec_loop
