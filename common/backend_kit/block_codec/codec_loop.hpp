@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loops of block_codec. A file that includes this has included vectors.hpp and defined, for its processors,
-// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), unit_of(), unzipped(), zipped() and
-// Table16.
+// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), blended(), unit_of(), unzipped(),
+// zipped() and Table16.
 //
 // Numbers are taken in pairs, the one at the even place in the low half of a word: so two 16-bit numbers become two
 // vectors of 32-bit ones by a shift and a mask, and two codes are joined by a shift and an or, where shuffles would
@@ -27,13 +27,15 @@ static_assert(std::endian::native == std::endian::little);
 inline constexpr std::uint32_t group = 2 * lanes;
 static_assert(BlockFormat::smallest_block % group == 0);
 
+// encode() leaves a code in the lowest bits of a word, and whatever there is in the others.
+
 /// Two's complement: adding 1.5 * 2^23 leaves the rounded number in the lowest bits of the sum.
 template <unsigned bits>
 struct IntegerCode {
     static constexpr unsigned width = bits;
     static constexpr float largest = static_cast<float>((1U << (bits - 1U)) - 1U);
 
-    DLMB_INLINE static Words encode(Floats scaled) { return as<Words>(scaled + 12582912.0F) & ((1U << bits) - 1U); }
+    DLMB_INLINE static Words encode(Floats scaled) { return as<Words>(scaled + 12582912.0F); }
     DLMB_INLINE static Floats decode(Words code) {
         return __builtin_convertvector(as<Integers>(code << (32U - bits)) >> static_cast<int>(32U - bits), Floats);
     }
@@ -53,7 +55,7 @@ struct FloatCode {
         Words const normal = greater_of(magnitude, smallest_normal - Words{});
         Words const unit = unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal);
         Words const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
-        return (code & (sign_bit - 1U)) | ((all >> (32U - bits)) & sign_bit);
+        return blended(sign_bit - Words{}, all >> (32U - bits), code);
     }
     /// What is right for normal numbers is too much for subnormal ones, and the other way round.
     DLMB_INLINE static Floats decode(Words code) {
@@ -106,7 +108,7 @@ struct Number16 {
     using Magnitudes = HalfPair;
     static constexpr std::uint16_t magnitude_bits = 0x7FFF;
     DLMB_INLINE static void store(std::byte* to, Pairs<Floats> const& values) {
-        Words const stored = Number::even_bits(values.even) | Number::odd_bits(values.odd);
+        Words const stored = blended(0xFFFFU - Words{}, Number::even_bits(values.even), Number::odd_bits(values.odd));
         std::memcpy(to, &stored, sizeof stored);
     }
 };
@@ -117,7 +119,7 @@ struct Bf16 : Number16<Bf16> {
         return {as<Floats>(pairs << 16U), as<Floats>(pairs & 0xFFFF0000U)};
     }
     DLMB_INLINE static Words even_bits(Floats value) { return rounded(value) >> 16U; }
-    DLMB_INLINE static Words odd_bits(Floats value) { return rounded(value) & 0xFFFF0000U; }
+    DLMB_INLINE static Words odd_bits(Floats value) { return rounded(value); }
 
 private:
     DLMB_INLINE static Words rounded(Floats value) {
@@ -185,8 +187,8 @@ DLMB_INLINE std::uint32_t distance_to_most(std::byte const* numbers, std::uint32
 template <class Arithmetic, class Number>
 DLMB_INLINE void pack_group(std::byte* to, std::byte const* numbers, float inverse) {
     Pairs<Floats> const pairs = Number::load(numbers);
-    Words const codes =
-        Arithmetic::encode(pairs.even * inverse) | (Arithmetic::encode(pairs.odd * inverse) << Arithmetic::width);
+    Words const codes = blended(((1U << Arithmetic::width) - 1U) - Words{}, Arithmetic::encode(pairs.even * inverse),
+                                Arithmetic::encode(pairs.odd * inverse) << Arithmetic::width);
     if constexpr (Arithmetic::width == 4) {
         Octets const stored = octets_of(codes);
         std::memcpy(to, &stored, sizeof stored);

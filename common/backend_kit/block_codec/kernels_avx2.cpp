@@ -16,18 +16,20 @@ DLMB_INLINE Words widened(Octets octets) {
 DLMB_INLINE Words widened(Halves halves) {
     return as<Words>(_mm256_cvtepu16_epi32(as<__m128i>(halves)));
 }
-/// Words below 2^16: packing saturates.
 DLMB_INLINE Halves halves_of(Words words) {
-    auto const all = as<__m256i>(words);
+    auto const all = as<__m256i>(words & 0xFFFFU);  // packing saturates
     return as<Halves>(_mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1)));
 }
-/// Words below 2^8.
 DLMB_INLINE Octets octets_of(Words words) {
-    auto const halves = as<__m128i>(halves_of(words));
+    auto const halves = as<__m128i>(halves_of(words & 0xFFU));
     return as<Octets>(_mm_cvtsi128_si64(_mm_packus_epi16(halves, halves)));
 }
 DLMB_INLINE Words greater_of(Words a, Words b) {
     return as<Words>(_mm256_max_epu32(as<__m256i>(a), as<__m256i>(b)));
+}
+/// The bits of `a` where `mask` has ones, those of `b` elsewhere.
+DLMB_INLINE Words blended(Words mask, Words a, Words b) {
+    return (a & mask) | (b & ~mask);
 }
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Words>(_mm256_min_epu32(as<__m256i>(a), as<__m256i>(b)));

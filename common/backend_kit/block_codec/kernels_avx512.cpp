@@ -25,6 +25,10 @@ DLMB_INLINE Octets octets_of(Words words) {
 DLMB_INLINE Words greater_of(Words a, Words b) {
     return as<Words>(_mm512_max_epu32(as<__m512i>(a), as<__m512i>(b)));
 }
+/// The bits of `a` where `mask` has ones, those of `b` elsewhere.
+DLMB_INLINE Words blended(Words mask, Words a, Words b) {
+    return as<Words>(_mm512_ternarylogic_epi32(as<__m512i>(mask), as<__m512i>(a), as<__m512i>(b), 0xCA));
+}
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Words>(_mm512_min_epu32(as<__m512i>(a), as<__m512i>(b)));
 }

@@ -27,6 +27,10 @@ DLMB_INLINE Octets octets_of(Words words) {
 DLMB_INLINE Words greater_of(Words a, Words b) {
     return as<Integers>(a) > as<Integers>(b) ? a : b;  // without signs
 }
+/// The bits of `a` where `mask` has ones, those of `b` elsewhere.
+DLMB_INLINE Words blended(Words mask, Words a, Words b) {
+    return (a & mask) | (b & ~mask);
+}
 DLMB_INLINE Words lesser_of(Words a, Words b) {
     return as<Integers>(a) < as<Integers>(b) ? a : b;  // without signs
 }
