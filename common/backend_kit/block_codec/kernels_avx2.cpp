@@ -21,7 +21,8 @@ DLMB_INLINE Halves halves_of(Words words) {
     return as<Halves>(_mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1)));
 }
 DLMB_INLINE Octets octets_of(Words words) {
-    auto const halves = as<__m128i>(halves_of(words & 0xFFU));
+    auto const all = as<__m256i>(words & 0xFFU);
+    __m128i const halves = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
     return as<Octets>(_mm_cvtsi128_si64(_mm_packus_epi16(halves, halves)));
 }
 DLMB_INLINE Words greater_of(Words a, Words b) {
