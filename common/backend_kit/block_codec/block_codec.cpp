@@ -12,7 +12,7 @@ namespace dlmb {
 namespace {
 
 codec_loop::Kernel const& kernel(Element element, Code code) {
-    static codec_loop::Kernels const widest = codec_loop::widest_kernels();
+    static codec_loop::Kernels const widest = codec_loop::kernels_at_hand().back();
     std::size_t const number = element == Element::bf16 ? 0 : element == Element::fp16 ? 1 : 2;
     return widest[static_cast<std::size_t>(code)][number];
 }

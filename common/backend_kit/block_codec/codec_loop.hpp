@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The loops of block_codec. A file that includes this has included vectors.hpp and defined, for its processors,
-// widened(), octets_of(), halves_of(), greater_of() and largest_of().
+// widened(), octets_of(), halves_of(), greater_of(), lesser_of(), least_of(), blended(), unit_of(), unzipped(),
+// zipped() and Table16.
+//
+// Numbers are taken in pairs, the one at the even place in the low half of a word: so two 16-bit numbers become two
+// vectors of 32-bit ones by a shift and a mask, and two codes are joined by a shift and an or, where shuffles would
+// cost more than the conversion. What a block needs once is done for `lanes` blocks in one vector.
 #pragma once
 
 #include "common/backend_kit/block_codec/kernels.hpp"
@@ -16,10 +21,13 @@
 namespace dlmb::codec_loop {
 namespace {
 
-/// What a block is loaded and stored in: the codes of two vectors, which halves of bytes fill one of.
-inline constexpr std::uint32_t group = BlockFormat::smallest_block;
-static_assert(group == 2 * lanes);
-using Group = std::array<Floats, 2>;
+static_assert(std::endian::native == std::endian::little);
+
+/// The numbers that are loaded and stored at once.
+inline constexpr std::uint32_t group = 2 * lanes;
+static_assert(BlockFormat::smallest_block % group == 0);
+
+// encode() leaves a code in the lowest bits of a word, and whatever there is in the others.
 
 /// Two's complement: adding 1.5 * 2^23 leaves the rounded number in the lowest bits of the sum.
 template <unsigned bits>
@@ -27,7 +35,7 @@ struct IntegerCode {
     static constexpr unsigned width = bits;
     static constexpr float largest = static_cast<float>((1U << (bits - 1U)) - 1U);
 
-    DLMB_INLINE static Words encode(Floats scaled) { return as<Words>(scaled + 12582912.0F) & ((1U << bits) - 1U); }
+    DLMB_INLINE static Words encode(Floats scaled) { return as<Words>(scaled + 12582912.0F); }
     DLMB_INLINE static Floats decode(Words code) {
         return __builtin_convertvector(as<Integers>(code << (32U - bits)) >> static_cast<int>(32U - bits), Floats);
     }
@@ -39,29 +47,28 @@ struct FloatCode {
     static constexpr unsigned width = bits;
     static constexpr float largest = static_cast<float>(largest_number);
 
+    /// Adding the unit rounds to a step, and leaves the code in the lowest bits.
     DLMB_INLINE static Words encode(Floats scaled) {
         Words const all = as<Words>(scaled);
         Words const magnitude = all & 0x7FFFFFFFU;
         // Below the smallest normal number the distance of numbers stays what it is there.
-        Words const exponent = greater_of(all & 0x7F800000U, smallest_normal - Words{});
-        // The last bit of `unit` is worth one step of the code at this exponent: the addition rounds to it.
-        Words const unit = exponent + ((23U - mantissa) << 23U);
-        Words const steps = as<Words>(as<Floats>(magnitude) + as<Floats>(unit)) - unit;
-        Words const code = steps + ((exponent - smallest_normal) >> (23U - mantissa));
-        return code | ((all >> (32U - bits)) & sign_bit);
+        Words const normal = greater_of(magnitude, smallest_normal - Words{});
+        Words const unit = unit_of<bits - 1U - mantissa, dropped, smallest_normal>(normal);
+        Words const code = as<Words>(as<Floats>(magnitude) + as<Floats>(unit));
+        return blended(sign_bit - Words{}, all >> (32U - bits), code);
     }
+    /// What is right for normal numbers is too much for subnormal ones, and the other way round.
     DLMB_INLINE static Floats decode(Words code) {
-        Words const magnitude = code & (sign_bit - 1U);
-        Words const below = magnitude << (23U - mantissa);
+        Words const below = (code & (sign_bit - 1U)) << dropped;
         Words const normal = below + (smallest_normal - (1U << 23U));
         // The same bits behind the smallest normal number's exponent are the subnormal and that number.
         Words const subnormal = as<Words>(as<Floats>(below + smallest_normal) - std::bit_cast<float>(smallest_normal));
-        Words const finite = as<Integers>(magnitude) < static_cast<int>(1U << mantissa) ? subnormal : normal;
-        return as<Floats>(finite | ((code & sign_bit) << (32U - bits)));
+        return as<Floats>(lesser_of(normal, subnormal) | ((code & sign_bit) << (32U - bits)));
     }
 
 private:
     static constexpr std::uint32_t sign_bit = 1U << (bits - 1U);
+    static constexpr std::uint32_t dropped = 23U - mantissa;                // bits of a float's mantissa
     static constexpr std::uint32_t smallest_normal = (128U - bias) << 23U;  // of this code, as a float
 };
 
@@ -78,62 +85,82 @@ DLMB_INLINE Vector loaded(std::byte const* from) {
     return vector;
 }
 
-/// The bits of numbers without their signs are in the order of their magnitudes.
+/// How numbers lie in memory: `load` and `store` of a group, and the magnitudes of numbers, which are in the order of
+/// their bits without the signs.
 struct Fp32 {
     using Storage = std::uint32_t;
-    using Vector = Words;
     using Magnitudes = Words;
     static constexpr std::uint32_t magnitude_bits = 0x7FFFFFFFU;
-    DLMB_INLINE static float number(std::uint32_t magnitude) { return std::bit_cast<float>(magnitude); }
-    DLMB_INLINE static Floats load(Vector stored) { return as<Floats>(stored); }
-    DLMB_INLINE static Vector store(Floats value) { return as<Words>(value); }
-};
-struct Bf16 {
-    using Storage = std::uint16_t;
-    using Vector = Halves;
-    using Magnitudes = HalfPair;
-    static constexpr std::uint16_t magnitude_bits = 0x7FFF;
-    DLMB_INLINE static float number(std::uint32_t magnitude) { return std::bit_cast<float>(magnitude << 16U); }
-    DLMB_INLINE static Floats load(Vector stored) { return as<Floats>(widened(stored) << 16U); }
-    DLMB_INLINE static Vector store(Floats value) {
-        Words const all = as<Words>(value);
-        return halves_of((all + 0x7FFFU + ((all >> 16U) & 1U)) >> 16U);
+    DLMB_INLINE static Floats numbers(Words magnitudes) { return as<Floats>(magnitudes); }
+    DLMB_INLINE static Pairs<Floats> load(std::byte const* from) {
+        Pairs<Words> const pairs = unzipped({loaded<Words>(from), loaded<Words>(from + sizeof(Words))});
+        return {as<Floats>(pairs.even), as<Floats>(pairs.odd)};
+    }
+    DLMB_INLINE static void store(std::byte* to, Pairs<Floats> const& values) {
+        Pairs<Words> const pairs = zipped({as<Words>(values.even), as<Words>(values.odd)});
+        std::memcpy(to, &pairs, sizeof pairs);
     }
 };
-struct Fp16 {
+
+template <class Number>
+struct Number16 {
+    using Storage = std::uint16_t;
+    using Magnitudes = HalfPair;
+    static constexpr std::uint16_t magnitude_bits = 0x7FFF;
+    DLMB_INLINE static void store(std::byte* to, Pairs<Floats> const& values) {
+        Words const stored = blended(0xFFFFU - Words{}, Number::even_bits(values.even), Number::odd_bits(values.odd));
+        std::memcpy(to, &stored, sizeof stored);
+    }
+};
+struct Bf16 : Number16<Bf16> {
+    DLMB_INLINE static Floats numbers(Words magnitudes) { return as<Floats>(magnitudes << 16U); }
+    DLMB_INLINE static Pairs<Floats> load(std::byte const* from) {
+        auto const pairs = loaded<Words>(from);
+        return {as<Floats>(pairs << 16U), as<Floats>(pairs & 0xFFFF0000U)};
+    }
+    DLMB_INLINE static Words even_bits(Floats value) { return rounded(value) >> 16U; }
+    DLMB_INLINE static Words odd_bits(Floats value) { return rounded(value); }
+
+private:
+    DLMB_INLINE static Words rounded(Floats value) {
+        Words const all = as<Words>(value);
+        return all + 0x7FFFU + ((all >> 16U) & 1U);
+    }
+};
+struct Fp16 : Number16<Fp16> {
     using Arithmetic = FloatCode<10, 15, 16, 65504>;
-    using Storage = std::uint16_t;
-    using Vector = Halves;
-    using Magnitudes = HalfPair;
-    static constexpr std::uint16_t magnitude_bits = 0x7FFF;
-    DLMB_INLINE static float number(std::uint32_t magnitude) { return Arithmetic::decode(magnitude - Words{})[0]; }
-    DLMB_INLINE static Floats load(Vector stored) { return Arithmetic::decode(widened(stored)); }
+    DLMB_INLINE static Floats numbers(Words magnitudes) { return Arithmetic::decode(magnitudes); }
+    DLMB_INLINE static Pairs<Floats> load(std::byte const* from) {
+        auto const pairs = loaded<Words>(from);
+        return {Arithmetic::decode(pairs & 0xFFFFU), Arithmetic::decode(pairs >> 16U)};
+    }
     /// A code may be a little above the number that it was made of, and fp16 end in between.
-    DLMB_INLINE static Vector store(Floats value) {
+    DLMB_INLINE static Words even_bits(Floats value) {
         Words const all = as<Words>(value);
-        constexpr auto above = ~std::bit_cast<std::uint32_t>(Arithmetic::largest) & 0x7FFFFFFFU;
-        // The lesser magnitude is the greater one of the complements.
-        Words const magnitude = ~greater_of(~all & 0x7FFFFFFFU, above - Words{}) & 0x7FFFFFFFU;
-        return halves_of(Arithmetic::encode(as<Floats>(magnitude | (all & 0x80000000U))));
+        Words const magnitude =
+            lesser_of(all & 0x7FFFFFFFU, std::bit_cast<std::uint32_t>(Arithmetic::largest) - Words{});
+        return Arithmetic::encode(as<Floats>(magnitude | (all & 0x80000000U)));
     }
+    DLMB_INLINE static Words odd_bits(Floats value) { return even_bits(value) << 16U; }
 };
 
-struct Scale {
-    float value;
-    float inverse;
-    std::uint32_t stored;  // in the lowest bytes
+/// The scales of `lanes` blocks and their inverses.
+struct Scales {
+    std::array<float, lanes> inverse;
+    std::array<std::uint32_t, lanes> fp32;
+    std::array<std::uint8_t, lanes> e8m0;
 };
 
-DLMB_INLINE Scale scale_of(float largest_magnitude, float largest_code, ScaleType type) {
-    auto bits = std::bit_cast<std::uint32_t>(largest_magnitude / largest_code);
-    if (bits < (1U << 23U)) {
-        return {0, 0, 0};
-    }
+DLMB_INLINE Scales scales_of(Floats largest_magnitudes, float largest_code, ScaleType type) {
+    auto bits = as<Words>(largest_magnitudes / largest_code);
+    auto const none = as<Words>(as<Integers>(bits) < (1 << 23));
     if (type == ScaleType::e8m0) {
         bits = (bits + 0x7FFFFFU) & 0x7F800000U;  // to the next power of two
     }
-    auto const value = std::bit_cast<float>(bits);
-    return {value, 1.0F / value, type == ScaleType::e8m0 ? bits >> 23U : bits};
+    Words const inverse = as<Words>(1.0F / as<Floats>(bits | (none & 0x3F800000U))) & ~none;
+    bits &= ~none;
+    return {as<std::array<float, lanes>>(inverse), as<std::array<std::uint32_t, lanes>>(bits),
+            as<std::array<std::uint8_t, lanes>>(octets_of(bits >> 23U))};
 }
 
 DLMB_INLINE float load_scale(std::byte const* scale, ScaleType type) {
@@ -145,86 +172,102 @@ DLMB_INLINE float load_scale(std::byte const* scale, ScaleType type) {
     return value;
 }
 
+/// By how much the bits of the number farthest from zero, without its sign, are below the most: processors find the
+/// least of 16-bit numbers in one instruction. More than 16 bits of such are of no meaning.
 template <class Number>
-DLMB_INLINE Group load_group(std::byte const* numbers) {
-    using Vector = typename Number::Vector;
-    return {Number::load(loaded<Vector>(numbers)), Number::load(loaded<Vector>(numbers + sizeof(Vector)))};
-}
-
-template <class Number>
-DLMB_INLINE void store_group(std::byte* numbers, Group const& values) {
-    for (Floats const& value : values) {
-        typename Number::Vector const stored = Number::store(value);
-        std::memcpy(numbers, &stored, sizeof stored);
-        numbers += sizeof stored;
-    }
-}
-
-/// The codes of two bytes in one, the first in its low half.
-DLMB_INLINE Octets joined_halves(Octets low, Octets high) {
-    auto const pairs =
-        as<Halves>(__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
-                                           19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31));
-    return octets_of(pairs | (pairs >> static_cast<std::uint16_t>(4)));
-}
-
-template <class Arithmetic>
-DLMB_INLINE void store_codes(std::byte* to, Group const& numbers, float inverse) {
-    Octets const first = octets_of(Arithmetic::encode(numbers[0] * inverse));
-    Octets const second = octets_of(Arithmetic::encode(numbers[1] * inverse));
-    if constexpr (Arithmetic::width == 4) {
-        Octets const codes = joined_halves(first, second);
-        std::memcpy(to, &codes, sizeof codes);
-    } else {
-        std::memcpy(to, &first, sizeof first);
-        std::memcpy(to + sizeof first, &second, sizeof second);
-    }
-}
-
-template <class Arithmetic>
-DLMB_INLINE Group load_codes(std::byte const* from, float scale) {
-    Octets first;   // NOLINT(cppcoreguidelines-pro-type-member-init): set in both branches
-    Octets second;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    if constexpr (Arithmetic::width == 4) {
-        Halves const both = halves_of(loaded<Octets>(from));
-        auto const codes = as<OctetPair>((both & static_cast<std::uint16_t>(0xF)) |
-                                         ((both & static_cast<std::uint16_t>(0xF0)) << static_cast<std::uint16_t>(4)));
-        first = __builtin_shufflevector(codes, codes, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-        second = __builtin_shufflevector(codes, codes, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
-    } else {
-        first = loaded<Octets>(from);
-        second = loaded<Octets>(from + sizeof first);
-    }
-    return {Arithmetic::decode(widened(first)) * scale, Arithmetic::decode(widened(second)) * scale};
-}
-
-/// `groups` whole ones.
-template <class Arithmetic, class Number>
-DLMB_INLINE void pack_block(PackedRow to, std::byte const* numbers, std::uint32_t groups, ScaleType type) {
+DLMB_INLINE std::uint32_t distance_to_most(std::byte const* numbers, std::uint32_t groups) {
     using Magnitudes = typename Number::Magnitudes;
-    constexpr Bytes group_bytes = group * sizeof(typename Number::Storage);
-    Magnitudes largest{};
-    for (std::uint32_t i = 0; i < groups * group_bytes / sizeof(Magnitudes); ++i) {
-        largest = greater_of(largest, loaded<Magnitudes>(numbers + i * sizeof(Magnitudes)) & Number::magnitude_bits);
+    Magnitudes least = Number::magnitude_bits - Magnitudes{};
+    for (Bytes at = 0; at < groups * group * sizeof(typename Number::Storage); at += sizeof(Magnitudes)) {
+        least = lesser_of(least, ~loaded<Magnitudes>(numbers + at) & Number::magnitude_bits);
     }
-    Scale const scale = scale_of(Number::number(largest_of(largest)), Arithmetic::largest, type);
-    if (type == ScaleType::e8m0) {
-        *to.scales = static_cast<std::byte>(scale.stored);
+    return least_of(least);
+}
+
+template <class Arithmetic, class Number>
+DLMB_INLINE void pack_group(std::byte* to, std::byte const* numbers, float inverse) {
+    Pairs<Floats> const pairs = Number::load(numbers);
+    Words const codes = blended(((1U << Arithmetic::width) - 1U) - Words{}, Arithmetic::encode(pairs.even * inverse),
+                                Arithmetic::encode(pairs.odd * inverse) << Arithmetic::width);
+    if constexpr (Arithmetic::width == 4) {
+        Octets const stored = octets_of(codes);
+        std::memcpy(to, &stored, sizeof stored);
     } else {
-        std::memcpy(to.scales, &scale.stored, sizeof scale.stored);
+        Halves const stored = halves_of(codes);
+        std::memcpy(to, &stored, sizeof stored);
     }
-    for (std::uint32_t i = 0; i < groups; ++i) {
-        store_codes<Arithmetic>(to.codes + i * group * Arithmetic::width / 8,
-                                load_group<Number>(numbers + i * group_bytes), scale.inverse);
+}
+
+/// At most `lanes` blocks.
+template <class Arithmetic, class Number>
+DLMB_INLINE void pack_blocks(PackedRow to, std::byte const* numbers, std::uint32_t blocks, std::uint32_t groups,
+                             ScaleType type) {
+    constexpr Bytes group_bytes = group * sizeof(typename Number::Storage);
+    constexpr Bytes group_code_bytes = Bytes{group} * Arithmetic::width / 8;
+    std::array<std::uint32_t, lanes> distances{};
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        distances[block] = distance_to_most<Number>(numbers + block * groups * group_bytes, groups);
+    }
+    Words const largest = (Number::magnitude_bits - as<Words>(distances)) & Number::magnitude_bits;
+    Scales const scales = scales_of(Number::numbers(largest), Arithmetic::largest, type);
+    if (type == ScaleType::e8m0) {
+        std::memcpy(to.scales, scales.e8m0.data(), blocks);
+    } else {
+        std::memcpy(to.scales, scales.fp32.data(), blocks * sizeof(float));
+    }
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+        for (std::uint32_t i = 0; i < groups; ++i) {
+            pack_group<Arithmetic, Number>(to.codes, numbers, scales.inverse[block]);
+            to.codes += group_code_bytes;
+            numbers += group_bytes;
+        }
+    }
+}
+
+/// The number of each code of four bits, times the scale.
+template <class Arithmetic, class Number>
+DLMB_INLINE Table16 table_of(float scale) {
+    std::array<std::uint16_t, 16> numbers;  // NOLINT(cppcoreguidelines-pro-type-member-init): set in the loop
+    Words codes{};
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+        codes[i] = i;
+    }
+    for (std::uint32_t first = 0; first < numbers.size(); first += lanes) {
+        Halves const some = halves_of(Number::even_bits(Arithmetic::decode(codes + first) * scale));
+        std::memcpy(numbers.data() + first, &some, sizeof some);
+    }
+    return Table16(numbers);
+}
+
+/// The codes of a group, as words.
+template <class Arithmetic>
+DLMB_INLINE Pairs<Words> load_codes(std::byte const* from) {
+    if constexpr (Arithmetic::width == 4) {
+        Words const both = widened(loaded<Octets>(from));
+        return {both & 0xFU, both >> 4U};
+    } else {
+        Words const both = widened(loaded<Halves>(from));
+        return {both & 0xFFU, both >> 8U};
     }
 }
 
 template <class Arithmetic, class Number>
 DLMB_INLINE void unpack_block(std::byte* numbers, PackedRow from, std::uint32_t groups, ScaleType type) {
+    constexpr Bytes group_bytes = group * sizeof(typename Number::Storage);
+    constexpr Bytes group_code_bytes = Bytes{group} * Arithmetic::width / 8;
     float const scale = load_scale(from.scales, type);
-    for (std::uint32_t i = 0; i < groups; ++i) {
-        store_group<Number>(numbers + i * group * sizeof(typename Number::Storage),
-                            load_codes<Arithmetic>(from.codes + i * group * Arithmetic::width / 8, scale));
+    if constexpr (Arithmetic::width == 4 && sizeof(typename Number::Storage) == 2) {
+        Table16 const table = table_of<Arithmetic, Number>(scale);
+        for (std::uint32_t i = 0; i < groups; ++i) {
+            Words const stored = table.at(loaded<Octets>(from.codes + i * group_code_bytes));
+            std::memcpy(numbers + i * group_bytes, &stored, sizeof stored);
+        }
+    } else {
+        for (std::uint32_t i = 0; i < groups; ++i) {
+            Pairs<Words> const codes = load_codes<Arithmetic>(from.codes + i * group_code_bytes);
+            Number::store(numbers + i * group_bytes,
+                          {Arithmetic::decode(codes.even) * scale, Arithmetic::decode(codes.odd) * scale});
+        }
     }
 }
 
@@ -240,19 +283,20 @@ struct PartBlock {
 
 template <class Arithmetic, class Number>
 DLMB_TARGET void pack(PackedRow to, std::byte const* numbers, std::uint64_t count, BlockFormat const& format) {
-    std::uint64_t const whole = count / format.block;
     Bytes const block_bytes = format.block * sizeof(typename Number::Storage);
-    for (std::uint64_t block = 0; block < whole; ++block) {
-        pack_block<Arithmetic, Number>(to, numbers, format.block / group, format.scale);
-        to.codes += format.block * Arithmetic::width / 8;
-        to.scales += format.scale_bytes();
-        numbers += block_bytes;
+    for (std::uint64_t left = count / format.block; left > 0;) {
+        auto const blocks = static_cast<std::uint32_t>(std::min<std::uint64_t>(left, lanes));
+        pack_blocks<Arithmetic, Number>(to, numbers, blocks, format.block / group, format.scale);
+        to.codes += blocks * format.code_bytes(format.block);
+        to.scales += blocks * format.scale_bytes();
+        numbers += blocks * block_bytes;
+        left -= blocks;
     }
     if (std::uint64_t const rest = count % format.block; rest > 0) {
         PartBlock<Number> part;
         std::memcpy(part.numbers.data(), numbers, rest * sizeof(typename Number::Storage));
-        pack_block<Arithmetic, Number>({part.codes.data(), to.scales}, part.numbers.data(), part.groups(rest),
-                                       format.scale);
+        pack_blocks<Arithmetic, Number>({part.codes.data(), to.scales}, part.numbers.data(), 1, part.groups(rest),
+                                        format.scale);
         std::memcpy(to.codes, part.codes.data(), format.code_bytes(rest));
     }
 }

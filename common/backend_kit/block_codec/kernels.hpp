@@ -7,6 +7,7 @@
 #include "common/backend_kit/block_codec.hpp"
 
 #include <array>
+#include <vector>
 
 namespace dlmb::codec_loop {
 
@@ -23,8 +24,8 @@ Kernels plain_kernels();
 Kernels avx2_kernels();
 Kernels avx512_kernels();
 
-/// For the widest vectors that the processor at hand has; the same bits by all of them. One file per architecture
-/// defines it.
-Kernels widest_kernels();
+/// Those that the processor at hand can run, the ones for the widest vectors last; the same bits by all of them. One
+/// file per architecture defines it.
+std::vector<Kernels> kernels_at_hand();
 
 }  // namespace dlmb::codec_loop

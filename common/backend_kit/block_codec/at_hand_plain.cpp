@@ -4,8 +4,8 @@
 
 namespace dlmb::codec_loop {
 
-Kernels widest_kernels() {
-    return plain_kernels();
+std::vector<Kernels> kernels_at_hand() {
+    return {plain_kernels()};
 }
 
 }  // namespace dlmb::codec_loop
