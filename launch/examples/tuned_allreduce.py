@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""An allreduce by a ring of its own where a tuning table says so, and by MPI elsewhere (docs/tuning.md, "In your own program").
+"""An allreduce by a ring of its own where a tuning table says so, and by MPI elsewhere.
 Without a table everything is left to MPI. Needs mpi4py, numpy and DLMB's reader of tables (pip install . in DLMB's folder).
 
     mpirun -np 4 python3 tuned_allreduce.py results-schema/examples/tuning-table.json

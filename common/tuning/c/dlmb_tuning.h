@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Reads a DLMB tuning table: which backend, method and algorithm was measured to be best for an operation. C99; link
- * with -ldlmb_tuning. The table is described in results-schema/README.md, an example of use is in docs/tuning.md.
+ * with -ldlmb_tuning. The table is described in results-schema/README.md, an example of use is in launch/examples.
  *
  * Ranks that get different answers hang. The answer depends on the table and the query alone: give the same file and
  * values that are global to the communicator (never counts of one rank) on all ranks.

@@ -1,7 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of docs/tuning.md, those of launch/examples among them, build against the installed package and do what the page
-says.
+"""The programs of launch/examples, and those of its page, build against the installed package and do what the page says.
 
 usage: docs_test.py BUILD_FOLDER MPICC MPIEXEC [PYTHON]     PYTHON: one that has mpi4py
 """
@@ -20,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 BUILD, MPICC, MPIEXEC = sys.argv[1:4]
 PYTHON = sys.argv[4] if len(sys.argv) > 4 else ""
-PAGE = (ROOT / "docs" / "tuning.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "launch" / "examples" / "README.md").read_text(encoding="utf-8")
 TABLE = ROOT / "results-schema" / "examples" / "tuning-table.json"
 
 
