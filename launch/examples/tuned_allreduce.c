@@ -1,7 +1,8 @@
 /* Copyright (c) 2026 The DLMB developers
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * An allreduce by a ring of its own where a tuning table says so, and by MPI elsewhere. Without a table everything is left to MPI.
+ * An allreduce by a ring of its own where a tuning table says so, and by MPI elsewhere. Without a table everything is
+ * left to MPI.
  *
  *     mpirun -np 4 ./tuned_allreduce results-schema/examples/tuning-table.json
  */
