@@ -183,7 +183,7 @@ void Batch::add(SweepPoint const& point) {
         run();
     }
     std::unique_ptr<Pattern> const pattern = source_.type.make(point.parameters, source_.world);
-    for (std::string const& remark : pattern->remarks()) {
+    for (std::string const& remark : point.with_next ? std::vector<std::string>{} : pattern->remarks()) {
         reporter_.warn(fmt::format("{}: {}", point.title, remark));
     }
     PointCells cells = cells_of(source_, point, *pattern);
@@ -351,10 +351,16 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
         record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
         record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);
     }
+    bool waits = false;
     if (beside_of(ready->point->parameters) == Beside::together) {
-        together_.emplace_back(std::move(record), ready->point->title);
+        interference_.complete(record);
+        waits = record.statistics.count("interference") == 0;
     } else {
         interference_.add_alone(record);
+    }
+    if (waits) {
+        together_.emplace_back(std::move(record), ready->point->title);
+    } else {
         reporter_.cell(record, ready->point->title);
     }
 }

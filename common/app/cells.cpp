@@ -194,27 +194,33 @@ std::vector<OpenedBackend> runners_of(CellSource const& source, SweepPoint const
         if (main.only_beside) {
             continue;
         }
-        if (beside == nullptr || what == Beside::none || &main == beside) {
+        bool const own_method = source.options.beside_method != MethodChoice{};
+        if (beside == nullptr || what == Beside::none || (&main == beside && !own_method)) {
             runners.push_back(main);
+        } else if (&main == beside) {
+            runners.push_back({main.name, nullptr,
+                               fmt::format("{} runs both by --method; give --beside-backend {} without a method",
+                                           main.name, main.name)});
         } else if (main.with_beside != nullptr) {
             runners.push_back({std::string(main.with_beside->name()), main.with_beside, ""});
         } else {
             OpenedBackend const& lacking = main.backend == nullptr ? main : *beside;
-            runners.push_back({fmt::format("{}+{}", main.name, beside->name), nullptr,
+            runners.push_back({pair_name(main.name, beside->name, source.options.beside_method), nullptr,
                                fmt::format("{}: {}", lacking.name, lacking.why_not)});
         }
     }
     return runners;
 }
 
-/// Of traffic that has a backend of its own, the method that was given with it. What runs beside the rest on the same
-/// backend is done as by default unless a method changes it.
+/// Of traffic that has a backend of its own, the method that was given with it. What a method does not change is done
+/// as by default, so both parts are measured by default, too.
 std::vector<MethodChoice> asked_for(CellSource const& source, SweepPoint const& point) {
     std::vector<MethodChoice> methods = source.options.methods;
-    if (beside_of(point.parameters) == Beside::alone) {
-        if (!source.options.beside_backend.empty()) {
-            return {source.options.beside_method};
-        }
+    bool const alone = beside_of(point.parameters) == Beside::alone;
+    if (alone && !source.options.beside_backend.empty()) {
+        return {source.options.beside_method};
+    }
+    if (alone || point.with_next) {
         methods.emplace_back();
     }
     return methods;
@@ -317,7 +323,8 @@ PointCells cells_of(CellSource const& source, SweepPoint const& point, Pattern c
                      ? fmt::format("{} has none of the requested methods for these operations", opened.name)
                      : fmt::format("{} has no {}; another --backend has", opened.name, name_of(uses.front().kind))});
         }
-        MethodInfo const* const standard = default_method(backend.methods_on(point.memory), uses.front());
+        MethodInfo const* const standard =
+            standard_method(backend.methods_on(point.memory), uses.front(), overlaps(source.type, source.options));
         for (MethodChoice const& method : methods) {
             measure::Cell cell = make_cell(source, point, draws, opened.name, method);
             cell.backend = &backend;

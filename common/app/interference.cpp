@@ -35,20 +35,28 @@ std::string beside_value(record::Record const& cell) {
 
 void Interference::add_alone(record::Record const& cell) {
     if (double const us = median_us(cell); us > 0) {
-        alone_us_[key_of(cell, beside_value(cell), cell.identity.backend)][cell.identity.method] = us;
+        Alone& alone = alone_[key_of(cell, beside_value(cell), cell.identity.backend)];
+        alone.us[cell.identity.method] = us;
+        if (cell.is_default) {
+            alone.standard = cell.identity.method;
+        }
     }
 }
 
 double Interference::alone_us(std::string const& key, std::string const& method) const {
-    auto const by_method = alone_us_.find(key);
-    if (by_method == alone_us_.end()) {
+    auto const found = alone_.find(key);
+    if (found == alone_.end()) {
         return 0;
     }
-    auto const same = by_method->second.find(method);
-    if (same != by_method->second.end()) {
-        return same->second;
-    }
-    return by_method->second.size() == 1 ? by_method->second.begin()->second : 0;
+    Alone const& alone = found->second;
+    auto const same = alone.us.find(method);
+    auto const standard = alone.us.find(alone.standard);
+    return same != alone.us.end() ? same->second : standard != alone.us.end() ? standard->second : 0;
+}
+
+double Interference::alone_us(std::string const& key) const {
+    auto const found = alone_.find(key);
+    return found == alone_.end() || found->second.us.size() != 1 ? 0 : found->second.us.begin()->second;
 }
 
 void Interference::complete(record::Record& together) const {
@@ -59,8 +67,8 @@ void Interference::complete(record::Record& together) const {
     std::string const& method = together.identity.method;
     double const main =
         alone_us(key_of(together, std::string(beside_parameter.value), backend.substr(0, plus)), method);
-    // The other backend of a pair has one method in a launch.
-    double const beside = alone_us(key_of(together, beside_alone(beside_value(together)), second), pair ? "" : method);
+    std::string const key_beside = key_of(together, beside_alone(beside_value(together)), second);
+    double const beside = pair ? alone_us(key_beside) : alone_us(key_beside, method);  // a pair's has one method
     double const us = median_us(together);
     if (!(main > 0) || !(beside > 0) || !(us > 0)) {
         return;

@@ -26,10 +26,17 @@ public:
     void complete(record::Record& together) const;
 
 private:
-    /// Of the same method, or of the only one; 0: neither was measured.
+    struct Alone {
+        std::map<std::string, double> us;  // by method
+        std::string standard;              // the method that "default" stands for
+    };
+    /// Of the same method, else of the default, by which traffic is done that a method does not change; 0: not
+    /// measured.
     [[nodiscard]] double alone_us(std::string const& key, std::string const& method) const;
+    /// Of the only method; 0: there are none or several.
+    [[nodiscard]] double alone_us(std::string const& key) const;
 
-    std::map<std::string, std::map<std::string, double>> alone_us_;  // by traffic and backend, then by method
+    std::map<std::string, Alone> alone_;  // by traffic and backend
 };
 
 /// "# alone 812.000 us, beside alone 640.000 us: interference 1.318, overlap share 0.548"; empty without such figures.

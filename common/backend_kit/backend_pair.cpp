@@ -104,15 +104,17 @@ std::string why_not_apart(Plan const& plan, std::string_view phase) {
     return "";
 }
 
+/// On a device operations are complete in the order of a stream, which belongs to one backend.
+bool driven_by_the_host(MemoryKind kind) {
+    return !on_device(kind) && kind != MemoryKind::managed;
+}
+
 class BackendPair final : public Backend {
 public:
     BackendPair(std::array<std::shared_ptr<Backend>, 2> backends, MethodChoice second_method, std::string phase,
                 Idle idle)
         : backends_(std::move(backends)), second_method_(std::move(second_method)), phase_(std::move(phase)),
-          idle_(idle), name_(fmt::format("{}+{}", backends_[0]->name(), backends_[1]->name())) {
-        if (second_method_ != MethodChoice{}) {
-            name_ += fmt::format("/{}", to_string(second_method_));
-        }
+          idle_(idle), name_(pair_name(backends_[0]->name(), backends_[1]->name(), second_method_)) {
         for (MethodInfo const& method : backends_[0]->methods()) {
             methods_.push_back(method);
             methods_.back().stable = {};  // it says nothing of the other backend's sums
@@ -129,9 +131,12 @@ public:
         return backends_[0]->variants(kind, uses);
     }
     [[nodiscard]] bool supports(MemoryKind kind) const override {
-        return backends_[0]->supports(kind) && backends_[1]->supports(kind);
+        return driven_by_the_host(kind) && backends_[0]->supports(kind) && backends_[1]->supports(kind);
     }
     [[nodiscard]] std::string why_no(MemoryKind kind) const override {
+        if (!driven_by_the_host(kind)) {
+            return "two backends at the same time are driven by the host, on host memory";
+        }
         Backend const& lacking = *backends_[backends_[0]->supports(kind) ? 1 : 0];
         return fmt::format("{} cannot{}{}", lacking.name(), lacking.why_no(kind).empty() ? "" : ": ",
                            lacking.why_no(kind));
@@ -189,6 +194,11 @@ private:
 };
 
 }  // namespace
+
+std::string pair_name(std::string_view first, std::string_view second, MethodChoice const& second_method) {
+    std::string const method = second_method == MethodChoice{} ? "" : "/" + to_string(second_method);
+    return fmt::format("{}+{}{}", first, second, method);
+}
 
 std::shared_ptr<Backend> make_backend_pair(std::shared_ptr<Backend> first, std::shared_ptr<Backend> second,
                                            MethodChoice second_method, std::string phase, Idle idle) {

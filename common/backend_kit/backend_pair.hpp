@@ -11,9 +11,12 @@
 
 namespace dlmb {
 
+/// "mpi+ucx", "mpi+ucx/ring"; the method only where it is not the default.
+[[nodiscard]] std::string pair_name(std::string_view first, std::string_view second, MethodChoice const& second_method);
+
 /// Steps of `phase` go to `second` by `second_method`, the others to `first` by the method that is asked for. A plan in
-/// which one of the two waits for the other is declined. Named "FIRST+SECOND", with "/METHOD" unless that is the
-/// default. What it says of itself is what both say, as "FIRST.FACT" and "SECOND.FACT".
+/// which one of the two waits for the other is declined. Named by pair_name(). What it says of itself is what both say,
+/// as "FIRST.FACT" and "SECOND.FACT".
 [[nodiscard]] std::shared_ptr<Backend> make_backend_pair(std::shared_ptr<Backend> first,
                                                          std::shared_ptr<Backend> second, MethodChoice second_method,
                                                          std::string phase, Idle idle);

@@ -22,7 +22,11 @@ constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
 // glibc maps buffers from 128 KiB on and keeps twice the largest one that it ever mapped, up to 32 MiB
 // (M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of mallopt(3)): then it gives pairs back after each call. Some libraries make
 // it keep all.
-constexpr std::array<Limits, 3> fresh_limits{{{0, 1 << 25, 1 << 17}, {0, 1 << 25, 1 << 25}, {0, 1 << 28, 1 << 28}}};
+struct FreshLimits {
+    double one_bytes;   // Limits::fresh_bytes
+    double pair_bytes;  // Limits::fresh_pair_bytes
+};
+constexpr std::array<FreshLimits, 3> fresh_limits{{{1 << 25, 1 << 17}, {1 << 25, 1 << 25}, {1 << 28, 1 << 28}}};
 constexpr std::size_t fewest_points = 10;
 constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
@@ -169,8 +173,8 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     Choice best;
     double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
-        for (Limits const& fresh : fresh_limits) {
-            Choice const choice{{eager_bytes, fresh.fresh_bytes, fresh.fresh_pair_bytes}, false};
+        for (FreshLimits const& fresh : fresh_limits) {
+            Choice const choice{{eager_bytes, fresh.one_bytes, fresh.pair_bytes}, false};
             double const error = error_on_left_out(splits, choice, cache);
             if (error < best_error) {
                 best = choice;

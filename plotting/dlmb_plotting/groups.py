@@ -40,10 +40,10 @@ def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
 
 
-def home(cell: Cell, own: Setting, measured: Collection[Setting]) -> Setting:
-    """Of a timed result of another program the one measured setting that agrees with all that it says, else its own."""
+def home(own: Setting, measured: dict[Setting, frozenset[Any]]) -> Setting:
+    """The one measured setting that agrees with all that a result of another program says, else its own."""
     said = {pair for pair in own if pair != ("ranks per node", 0)}
-    agreeing = [other for other in measured if said <= set(other)] if cell.suite and cell.timed else []
+    agreeing = [other for other, pairs in measured.items() if said <= pairs]
     return agreeing[0] if len(agreeing) == 1 else own
 
 
@@ -53,9 +53,10 @@ def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
     measured here where nothing that it says is against it."""
     groups: dict[Setting, list[Cell]] = {}
     settings = [setting(cell, without) for cell in cells]
-    measured = {own for cell, own in zip(cells, settings) if not cell.suite}
+    measured = {own: frozenset(own) for cell, own in zip(cells, settings) if not cell.suite}
+    homes = {own: home(own, measured) for cell, own in zip(cells, settings) if cell.suite and cell.timed}
     for cell, own in zip(cells, settings):
-        groups.setdefault(home(cell, own, measured), []).append(cell)
+        groups.setdefault(homes.get(own, own) if cell.suite and cell.timed else own, []).append(cell)
     values: dict[str, dict[str, set[Any]]] = {}  # of every name, by preset
     for key in groups:
         of_preset = values.setdefault(str(key[0][1]), {})

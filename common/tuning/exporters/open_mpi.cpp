@@ -149,12 +149,16 @@ bool taken_by_han(MpiCollective collective) {
     return collective == allgather || collective == allreduce || collective == bcast;
 }
 
-/// coll/han counts the part of one rank in an allgather, coll/tuned that of all. Rows without a size are left out.
+/// coll/han counts the part of one rank in an allgather, coll/tuned that of all. Rows without a size are left out, and
+/// those of several numbers of ranks.
 std::vector<OpenMpiRow> as_han_counts(MpiCollective collective, OpenMpiRanks const& of_ranks) {
     if (collective != allgather) {
         return of_ranks.rows;
     }
     std::vector<OpenMpiRow> rows;
+    if (of_ranks.ranks.min != of_ranks.ranks.max) {
+        return rows;
+    }
     for (OpenMpiRow row : of_ranks.rows) {
         if (auto const bytes = per_rank(row.bytes, of_ranks.ranks.min)) {
             row.bytes = *bytes;
@@ -230,8 +234,15 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
     bool max_requests = false;
     for (MpiCollective const which : every_mpi_collective) {
         auto rules = rules_of(which, selection.rules, selection.lost);
-        if (han && which == allgather) {
+        if (han && slice.nodes && which == allgather) {
             rules = split_ranks(rules, selection.lost);
+        }
+        if (han && library >= main_branch && (which == alltoall || which == alltoallv)) {
+            for (Carried const& one : rules) {
+                lose(selection.lost, one, LostReason::operation_not_tunable,
+                     "on several nodes coll/han of Open MPI 6 does it");
+            }
+            rules.clear();
         }
         auto all = rows_by_ranks<OpenMpiRow>(
             rules, [&](Carried const& one) { return open_mpi_row(which, library, one, selection.lost); });

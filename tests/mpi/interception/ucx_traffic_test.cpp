@@ -34,6 +34,8 @@ algorithms::Algorithm algorithm_of(std::string_view method, OperationKind kind) 
         {{"knomial", OperationKind::reduce_scatter}, algorithms::knomial},
         {{"knomial", OperationKind::all_gather}, algorithms::knomial},
         {{"knomial", OperationKind::broadcast}, algorithms::knomial_tree},
+        {{"reproducible", OperationKind::all_reduce}, algorithms::fixed_tree},
+        {{"reproducible", OperationKind::reduce_scatter}, algorithms::fixed_tree},
         {{"bruck_allgather", OperationKind::all_gather}, algorithms::bruck_all_gather},
         {{"neighbor", OperationKind::all_gather}, algorithms::neighbor},
         {{"knomial", OperationKind::reduce}, algorithms::knomial_tree},

@@ -12,8 +12,10 @@ namespace {
 
 using testing::ElementsAre;
 
-record::Record cell_of(std::string const& beside, std::string const& backend, std::string const& method, double us) {
+record::Record cell_of(std::string const& beside, std::string const& backend, std::string const& method, double us,
+                       bool is_default = false) {
     record::Record cell;
+    cell.is_default = is_default;
     cell.identity.backend = backend;
     cell.identity.method = method;
     cell.identity.memory = "host";
@@ -40,10 +42,24 @@ TEST(Interference, IsTogetherOverTheLongerOfBothAlone) {
 TEST(Interference, OneAfterTheOtherHidesNothing) {
     Interference interference;
     interference.add_alone(cell_of("none", "ucx", "linear", 300));
-    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200));
+    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
     record::Record together = cell_of("allreduce:4M", "ucx", "linear", 500);
     interference.complete(together);
     EXPECT_DOUBLE_EQ(together.statistics.at("overlap_share"), 0);
+}
+
+TEST(Interference, WhatAMethodDoesNotChangeIsComparedWithTheDefault) {
+    Interference interference;
+    interference.add_alone(cell_of("none", "ucx", "pairwise", 250));
+    record::Record together = cell_of("allreduce:4M", "ucx", "ring", 500);  // ring does no exchanges
+    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "ring", 220));
+    interference.add_alone(cell_of("allreduce:4M:alone", "ucx", "auto", 200, true));
+    interference.complete(together);
+    EXPECT_TRUE(together.statistics.empty()) << "its exchanges are not those of pairwise";
+    interference.add_alone(cell_of("none", "ucx", "linear", 300, true));
+    interference.complete(together);
+    EXPECT_DOUBLE_EQ(together.statistics.at("main_alone_us"), 300);
+    EXPECT_DOUBLE_EQ(together.statistics.at("beside_alone_us"), 220);
 }
 
 TEST(Interference, IsNotSaidWhereOneOfThemIsMissingOrCouldBeSeveral) {

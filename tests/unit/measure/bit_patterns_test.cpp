@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -51,16 +52,26 @@ std::uint64_t patterns_of(std::string const& method, Build const& build) {
     return patterns;
 }
 
+/// Where threads share few processors, the scheduler may let ranks arrive in one order for long: asked again until they
+/// did not, at most 20 times.
+std::uint64_t patterns_of_arrivals(Build const& build) {
+    std::uint64_t most = 0;
+    for (int attempt = 0; attempt < 20 && most < 2; ++attempt) {
+        most = std::max(most, patterns_of("switch_single", build));
+    }
+    return most;
+}
+
 TEST(BitPatterns, AFixedTreeGivesOneAndTheOrderOfArrivalSeveral) {
     auto const sum = [](PlanBuilder& builder, GroupId all) { all_reduce(builder, all, Element::fp32); };
     EXPECT_EQ(patterns_of("switch_tree", sum), 1U);
-    EXPECT_GE(patterns_of("switch_single", sum), 2U);
+    EXPECT_GE(patterns_of_arrivals(sum), 2U);
 }
 
 TEST(BitPatterns, NarrowTypesAreAddedInOtherOrdersToo) {
     for (Element const element : {Element::fp64, Element::bf16, Element::fp16}) {
         auto const sum = [&](PlanBuilder& builder, GroupId all) { all_reduce(builder, all, element); };
-        EXPECT_GE(patterns_of("switch_single", sum), 2U) << name_of(element);
+        EXPECT_GE(patterns_of_arrivals(sum), 2U) << name_of(element);
         EXPECT_EQ(patterns_of("switch_tree", sum), 1U) << name_of(element);
     }
 }

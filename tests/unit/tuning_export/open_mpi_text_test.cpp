@@ -151,7 +151,7 @@ TEST(OpenMpiText, SaysWhatTheTableSays) {
 
 TEST(OpenMpiText, LetsHanHandOnWhatTheTableSaysAndNothingElse) {
     expect_agreement(open_mpi_shape(), [](TuningTable const& table, std::vector<Lost>& lost) {
-        Export const made = to_open_mpi(table, {{}, "host", "fp32", ""}, {"5.0.11"});
+        Export const made = to_open_mpi(table, {2, "host", "fp32", ""}, {"5.0.11"});
         lost = made.lost;
         HanRules const han = made.files.size() == 2 ? read_han(made.files.at(1).text) : HanRules{};
         return [rules = read(made.files.at(0).text), han](Point const& point) {

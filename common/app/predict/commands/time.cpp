@@ -151,7 +151,10 @@ private:
         return exit_ok;
     }
 
-    static int nodes_of(WorldShape const& world) { return world.ranks / std::max(1, world.ranks_per_node); }
+    static int nodes_of(WorldShape const& world) {
+        int const each = std::max(1, world.ranks_per_node);
+        return (world.ranks + each - 1) / each;
+    }
 
     /// By simulating the plans on the machine of each replicate. Nothing: that would take too long.
     std::optional<Prediction> interval_of(Simulation const& simulation, PlannedPoint const& planned, int period) const {
