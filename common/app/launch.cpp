@@ -74,7 +74,7 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
     std::vector<SweepPoint> points;
     std::string problem;
     try {
-        points = with_points_alone(expand_sweep(type, options, world.ranks, &left_out));
+        points = expand_sweep(type, options, world.ranks, &left_out);
         for (SweepPoint const& point : points) {
             (void)make_pattern(type, point, world);
             watchdog.touch();
@@ -82,6 +82,7 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
         }
+        points = with_points_alone(points);  // behind the check, which names what was given
     } catch (UsageError const& error) {
         problem = error.what();
     }
