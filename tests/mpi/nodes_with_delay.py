@@ -37,9 +37,8 @@ def lines_of_an_exchange(nodes, start="auto"):
 class NodesWithDelay(unittest.TestCase):
     def test_the_common_clock_is_right_within_its_bound(self):
         with DelayedNodes(UNEQUAL_MS) as nodes:
-            for ranks_per_node in (1, 2):
-                said = run(nodes, ranks_per_node, str(BIN / "mpi_common_clock_test"))
-                self.assertIn(f"clocks apart by {2 * SECONDS_APART}", said)  # node 3 from node 1
+            said = run(nodes, 2, str(BIN / "mpi_common_clock_test"))
+            self.assertIn(f"clocks apart by {2 * SECONDS_APART}", said)  # node 3 from node 1
 
     def test_a_clock_that_is_too_bad_for_a_cell_is_not_used_for_it(self):
         with DelayedNodes(UNEQUAL_MS) as nodes:
@@ -53,17 +52,15 @@ class NodesWithDelay(unittest.TestCase):
         self.assertEqual(forced["sync"]["method"], "window")
 
     def test_a_slow_link_is_named_in_the_record(self):
-        even_ms = [[0, 3, 3], [3, 0, 3], [3, 3, 0]]  # twice the round trip is far more than a busy machine adds
         slow_ms = [[0, 3, 3], [3, 0, 13], [3, 13, 0]]
-        for delays_ms, expected in ((even_ms, []), (slow_ms, [[1, 2]])):
-            with DelayedNodes(delays_ms) as nodes:
-                links = lines_of_an_exchange(nodes)["launch"]["calibration"]["links"]
-            self.assertEqual(links["count"], 3)
-            self.assertEqual([link["ranks"] for link in links["slow"]], expected, links)
-            self.assertGreaterEqual(links["median_ns"], 6e6)
+        with DelayedNodes(slow_ms) as nodes:
+            links = lines_of_an_exchange(nodes)["launch"]["calibration"]["links"]
+        self.assertEqual(links["count"], 3)
+        self.assertEqual([link["ranks"] for link in links["slow"]], [[1, 2]], links)
+        self.assertGreaterEqual(links["median_ns"], 6e6)
 
-    def test_a_link_with_less_bandwidth_is_named_in_the_record(self):
-        even_ms = [[0, 3, 3], [3, 0, 3], [3, 3, 0]]
+    def test_a_link_with_less_bandwidth_is_named_in_the_record_and_even_links_are_not(self):
+        even_ms = [[0, 3, 3], [3, 0, 3], [3, 3, 0]]  # twice the round trip is far more than a busy machine adds
         even = [[4, 4, 4], [4, 4, 4], [4, 4, 4]]
         one_way = [[4, 4, 1], [4, 4, 4], [4, 4, 4]]  # from node 1 to node 3
         for megabytes_per_s, expected in ((even, []), (one_way, [[0, 2]])):
