@@ -13,7 +13,8 @@ from programs import BIN, HAVE_UCX, MPIEXEC, SMALL, SOURCE, cells, mpirun, run, 
 RANKS = (1, 3, 4) if os.environ.get("DLMB_SANITIZE") else (1, 3, 8)  # two and four: the conformance tests
 RANKS_OF_PROCESSES = (1, 3)
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
-FEW = ["-i", "2", "-x", "1", "--cache", "warm"]  # one set of buffers: programs and methods are the matter here
+# One set of buffers, no noise floor: programs and methods are the matter here.
+FEW = ["-i", "2", "-x", "1", "--cache", "warm", "--calibration", "off"]
 
 # A list of values is a sweep; small enough for milliseconds, with each operation of the pattern.
 PROGRAMS = {
