@@ -77,15 +77,4 @@ private:
     mutable std::uint64_t updates_ = 0;
 };
 
-/// A message between two ranks that begins at a given time.
-struct StartedMessage {
-    Rank from = 0;
-    Rank to = 0;
-    Bytes bytes = 0;
-    Picoseconds start = 0;
-};
-
-/// When each of them ends, without latency.
-[[nodiscard]] std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages);
-
 }  // namespace dlmb::predict

@@ -159,6 +159,16 @@ TEST(Topology, RefusesWhatHasNoMeaning) {
     EXPECT_THROW((void)interconnect_of(parse_nodes("64")), UsageError) << "the placement is not known";
 }
 
+TEST(Topology, IsAsDeepAsTheSwitchesThatReduce) {
+    EXPECT_EQ(parse_topology("fat-tree:16x8x8").reduction_depth(), 3);
+    EXPECT_EQ(parse_topology("fat-tree:16").reduction_depth(), 1);
+    EXPECT_EQ(parse_topology("hyperx:8x8x8").reduction_depth(), 3);
+    EXPECT_EQ(parse_topology("dragonfly:4x8x33").reduction_depth(), 4);
+    EXPECT_EQ(parse_topology("dragonfly:4x8x1").reduction_depth(), 2);
+    EXPECT_EQ(parse_topology("torus:8x8").reduction_depth(), 0);
+    EXPECT_EQ(parse_topology("hamming-mesh:2x4x4").reduction_depth(), 0);
+}
+
 TEST(Torus, GoesTheShortWayAndNoFurther) {
     auto const net = made("torus:4x6");
     EXPECT_EQ(net->hops(0, 5), 1);
