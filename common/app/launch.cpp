@@ -166,7 +166,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
         }
     }
     std::unique_ptr<Reporter> const reporter = make_reporter(bootstrap, type, options, description);
-    LaunchWatch::Speaker const speaker(watch, *reporter);
+    LaunchWatch::HangReporter const hang_reporter(watch, *reporter);
     reporter->expect_points(points);
     for (auto const& [reason, count] : left_out) {
         reporter->comment(fmt::format("left out: {} {}", count, reason));

@@ -30,19 +30,19 @@ double PlacedTraffic::latency(Rank from, Rank to) const {
 }
 
 /// What a tree of switches adds: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
-/// is the same, so that its busiest link is counted already. The ways to one member are such a tree.
+/// is the same, so that its busiest link is counted already. The routes to one member are such a tree.
 void PlacedTraffic::reduce_in_switches(Group const& group, double bytes) {
     auto const nodes = static_cast<LinkId>(interconnect_->nodes());
     std::map<LinkId, double> tree;
-    std::vector<WayLink> way;
+    std::vector<RouteLink> route;
     int const root = node_of(group.members.front());
     for (Rank const member : group.members) {
         auto const node = static_cast<LinkId>(node_of(member));
         loads_.add(node, bytes);
         loads_.add(nodes + node, bytes);
         if (node_of(member) != root) {
-            interconnect_->way(node_of(member), root, way);
-            for (WayLink const& each : way) {
+            interconnect_->route(node_of(member), root, route);
+            for (RouteLink const& each : route) {
                 if (each.link >= 2 * nodes) {
                     tree[each.link] = std::max(tree[each.link], each.share);
                 }

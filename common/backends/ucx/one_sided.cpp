@@ -78,12 +78,12 @@ RemoteMemory::RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector
             blob.insert(blob.end(), key.begin(), key.end());
         }
     }
-    std::vector<Letter> letters;
+    std::vector<PeerBlob> outgoing;
     for (auto& [peer, blob] : blobs) {
-        letters.push_back({peer, std::move(blob)});
+        outgoing.push_back({peer, std::move(blob)});
     }
-    for (Letter const& letter : worker.bootstrap().exchange(letters)) {
-        read(letter);
+    for (PeerBlob const& each : worker.bootstrap().exchange(outgoing)) {
+        read(each);
     }
 }
 
@@ -112,19 +112,19 @@ Blob const& RemoteMemory::key_to(Plan const& plan, Buffers const& buffers, std::
     return mapped_.emplace(id, std::move(mapped)).first->second.key;
 }
 
-void RemoteMemory::read(Letter const& letter) {
-    for (std::size_t at = 0; at < letter.blob.size();) {
+void RemoteMemory::read(PeerBlob const& received) {
+    for (std::size_t at = 0; at < received.blob.size();) {
         PlaceInfo info;
-        std::memcpy(&info, letter.blob.data() + at, sizeof info);
+        std::memcpy(&info, received.blob.data() + at, sizeof info);
         at += sizeof info;
         Place place{info.address, nullptr};
         if (info.key_bytes > 0) {
-            check(ucp_ep_rkey_unpack(worker_.endpoint(letter.peer), letter.blob.data() + at, &place.key),
+            check(ucp_ep_rkey_unpack(worker_.endpoint(received.peer), received.blob.data() + at, &place.key),
                   "ucp_ep_rkey_unpack");
             keys_.emplace_back(place.key);
         }
         at += info.key_bytes;
-        places_[{letter.peer, info.tag}] = place;
+        places_[{received.peer, info.tag}] = place;
     }
 }
 

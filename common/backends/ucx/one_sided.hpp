@@ -73,7 +73,7 @@ private:
     };
 
     [[nodiscard]] Blob const& key_to(Plan const& plan, Buffers const& buffers, std::byte const* data);
-    void read(Letter const& letter);
+    void read(PeerBlob const& received);
 
     Worker& worker_;
     std::map<BufferId, Mapped> mapped_;

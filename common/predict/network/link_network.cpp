@@ -43,10 +43,10 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
     state.since = state.begin = now;
     state.sequence = sequence_++;
     ++state.version;
-    interconnect_.way(source, target, way_);
-    sharing_.add(flow, way_);
+    interconnect_.route(source, target, route_);
+    sharing_.add(flow, route_);
     double slowest = 0;  // of the links, alone
-    for (WayLink const& each : way_) {
+    for (RouteLink const& each : route_) {
         loads_.add(each.link, each.share * state.left);
         slowest = std::max(slowest, each.share / (interconnect_.capacity(each.link) * costs_.bytes_per_ps));
     }

@@ -66,7 +66,7 @@ private:
     LinkLoads loads_;
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
-    std::vector<WayLink> way_;
+    std::vector<RouteLink> route_;
     // Rates are brought up to date when the next end is asked for.
     mutable FairSharing sharing_;
     mutable std::vector<State> states_;

@@ -98,17 +98,17 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
         }
         FairSharing sharing(capacities);
         RandomSequence random(5, 0, 0, 0);
-        std::map<std::uint32_t, std::vector<WayLink>> ways;
+        std::map<std::uint32_t, std::vector<RouteLink>> routes;
         auto const nodes = static_cast<std::uint32_t>(net->nodes());
         for (int change = 0; change < 1200; ++change) {
             std::uint32_t const flow = below(random.next(), 120);
-            if (ways.erase(flow) > 0) {
+            if (routes.erase(flow) > 0) {
                 sharing.remove(flow);
             } else {
                 auto const from = below(random.next(), nodes);
                 auto const apart = 1 + below(random.next(), nodes - 1);
-                net->way(static_cast<int>(from), static_cast<int>((from + apart) % nodes), ways[flow]);
-                sharing.add(flow, ways[flow]);
+                net->route(static_cast<int>(from), static_cast<int>((from + apart) % nodes), routes[flow]);
+                sharing.add(flow, routes[flow]);
             }
             if (change % 3 == 0) {
                 continue;  // several changes at once
@@ -116,8 +116,8 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
             (void)sharing.update();
             std::vector<double> used(capacities.size());
             std::vector<double> fastest(capacities.size());
-            for (auto const& [each, way] : ways) {
-                for (WayLink const& link : way) {
+            for (auto const& [each, route] : routes) {
+                for (RouteLink const& link : route) {
                     used[link.link] += link.share * sharing.rate(each);
                     fastest[link.link] = std::max(fastest[link.link], sharing.rate(each));
                 }
@@ -125,9 +125,9 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
             for (LinkId link = 0; link < net->links(); ++link) {
                 ASSERT_LE(used[link], capacities[link] * (1 + 1e-6)) << text << " " << net->name(link);
             }
-            for (auto const& [each, way] : ways) {
-                ASSERT_TRUE(std::any_of(way.begin(), way.end(),
-                                        [&, flow_rate = sharing.rate(each)](WayLink const& link) {
+            for (auto const& [each, route] : routes) {
+                ASSERT_TRUE(std::any_of(route.begin(), route.end(),
+                                        [&, flow_rate = sharing.rate(each)](RouteLink const& link) {
                                             return used[link.link] >= capacities[link.link] * (1 - 1e-6) &&
                                                    flow_rate >= fastest[link.link] * (1 - 1e-6);
                                         }))
