@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace dlmb::trace {

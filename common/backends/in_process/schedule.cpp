@@ -7,8 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace dlmb::in_process {
 namespace {
 

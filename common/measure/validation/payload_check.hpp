@@ -12,7 +12,6 @@
 #include "common/measure/cell_result.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>

@@ -6,8 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace dlmb::predict {
 
