@@ -6,6 +6,7 @@
 // peer (a reproduced hang: docs/design.md, "quiesce").
 #pragma once
 
+#include "common/base/idle.hpp"
 #include "common/base/units.hpp"
 
 #include <cstddef>
