@@ -38,17 +38,17 @@ bool has_host_pages(MemoryKind memory) {
 }
 
 /// Of this rank: where the payload may stay between two iterations.
-Bytes cache_of(Machine const& machine, MemoryKind memory) {
-    bool const by_device = !has_host_pages(memory) && machine.device.device;
-    return std::max(machine.host_cache, by_device ? machine.device.device->cache : 0);
+Bytes cache_of(RankHardware const& hardware, MemoryKind memory) {
+    bool const by_device = !has_host_pages(memory) && hardware.device.device;
+    return std::max(hardware.host_cache, by_device ? hardware.device.device->cache : 0);
 }
 
 /// What this rank may take of the memory that is free now.
-Bytes share_of_memory(Bootstrap const& bootstrap, Machine const& machine, MemoryKind memory) {
+Bytes share_of_memory(Bootstrap const& bootstrap, RankHardware const& hardware, MemoryKind memory) {
     auto const neighbours = static_cast<Bytes>(bootstrap.local_size());
     Bytes share = available_host_memory() / neighbours;
-    if (on_device(memory) && machine.device.device) {
-        share = machine.device.device->memory / (machine.shared_gpu ? neighbours : 1);
+    if (on_device(memory) && hardware.device.device) {
+        share = hardware.device.device->memory / (hardware.shared_gpu ? neighbours : 1);
     }
     return share == 0 ? unlimited : share;
 }
@@ -63,16 +63,16 @@ std::size_t most_steps(std::span<Plan const> plans) {
 
 /// Collective, the same on all ranks. Where memory is little the pool shrinks: a quarter of a rank's share of what is
 /// free at most, but always one slot.
-BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measure::CacheMode mode, MemoryKind memory,
-                            Bytes limit, std::span<Plan const> plans) {
+BufferChoice choose_buffers(Bootstrap& bootstrap, RankHardware const& hardware, measure::CacheMode mode,
+                            MemoryKind memory, Bytes limit, std::span<Plan const> plans) {
     std::vector<Bytes> const sizes = measure::buffer_sizes(plans);
     Bytes const slot = std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
     Bytes const stride = std::accumulate(sizes.begin(), sizes.end(), Bytes{0},
                                          [](Bytes sum, Bytes size) { return sum + measure::slot_stride(size); });
     auto const cache_bytes = static_cast<Bytes>(
-        reduce_over_ranks(bootstrap, static_cast<std::int64_t>(cache_of(machine, memory)), Fold::max));
-    Bytes const share = share_of_memory(bootstrap, machine, memory);
-    Bytes const room = std::min(share / pool_part, limit);
+        reduce_over_ranks(bootstrap, static_cast<std::int64_t>(cache_of(hardware, memory)), Fold::max));
+    Bytes const share = share_of_memory(bootstrap, hardware, memory);
+    Bytes const available = std::min(share / pool_part, limit);
     Bytes const flush = mode == measure::CacheMode::flush ? measure::CacheFlush::bytes_for(cache_bytes) : 0;
     Bytes const least = slot + flush;
     Bytes const wanted =
@@ -80,9 +80,9 @@ BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measur
     std::array<std::int64_t, 6> most{static_cast<std::int64_t>(wanted),
                                      static_cast<std::int64_t>(slot),
                                      least > std::min(share, limit) ? static_cast<std::int64_t>(least) : 0,
-                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, room)),
+                                     -static_cast<std::int64_t>(measure::slots_affordable(stride, available)),
                                      -static_cast<std::int64_t>(measure::slots_affordable(stride, unlimited)),
-                                     -static_cast<std::int64_t>(room)};
+                                     -static_cast<std::int64_t>(available)};
     bootstrap.all_reduce(most, Fold::max);
     auto const [wanted_most, slot_most, lacking, affordable_negated, in_any_memory_negated, limit_negated] = most;
     BufferChoice choice{"", {.mode = mode, .cache_bytes = cache_bytes}};
@@ -111,14 +111,14 @@ BufferChoice choose_buffers(Bootstrap& bootstrap, Machine const& machine, measur
 }
 
 /// Collective. Where the touched pages of these allocations lie; nothing for memory without pages on the host.
-std::optional<record::HostPages> look_at_pages(Bootstrap& bootstrap, Machine const& machine, MemoryKind memory,
-                                               std::span<Allocation const> allocations) {
+std::optional<record::HostPages> locate_pages(Bootstrap& bootstrap, RankHardware const& hardware, MemoryKind memory,
+                                              std::span<Allocation const> allocations) {
     if (!has_host_pages(memory)) {
         return std::nullopt;
     }
-    std::vector<int> wanted = machine.numa_nodes;
-    if (memory == MemoryKind::pinned && machine.device.device && machine.device.device->numa_node >= 0) {
-        wanted = {machine.device.device->numa_node};
+    std::vector<int> wanted = hardware.numa_nodes;
+    if (memory == MemoryKind::pinned && hardware.device.device && hardware.device.device->numa_node >= 0) {
+        wanted = {hardware.device.device->numa_node};
     }
     std::size_t const each = std::max<std::size_t>(1, pages_per_rank / std::max<std::size_t>(1, allocations.size()));
     std::array<std::int64_t, 2> sums{};
@@ -134,7 +134,7 @@ std::optional<record::HostPages> look_at_pages(Bootstrap& bootstrap, Machine con
 }
 
 /// Collective.
-Load load_of(Bootstrap& bootstrap, std::span<Plan const> plans, BufferChoice const& choice, std::size_t cells) {
+PointUse use_of(Bootstrap& bootstrap, std::span<Plan const> plans, BufferChoice const& choice, std::size_t cells) {
     auto const mine =
         static_cast<std::int64_t>(cells * measure::positions_of(plans.size(), choice.use.slots) * most_steps(plans));
     return {choice.use.pool_bytes + choice.use.flush_bytes,
@@ -169,8 +169,8 @@ void add_message_rate(record::Record& cell) {
 
 }  // namespace
 
-bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes host_free_now) {
-    return host_free_now >= room.host_free / 2 && ready.pools + next.pools <= room.pool_limit &&
+bool fits_beside(PointUse const& ready, PointUse const& next, PointLimits const& limits, Bytes host_free_now) {
+    return host_free_now >= limits.host_free / 2 && ready.pools + next.pools <= limits.pool_limit &&
            ready.compiled_steps + next.compiled_steps <= most_steps_of_a_batch;
 }
 
@@ -248,13 +248,13 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
     Traffic traffic = prepare_traffic(launch_.bootstrap, pattern, source_.type.phases, source_.options.seed,
                                       draws_of(pattern, source_.options));
     auto const choose = [&] {
-        return choose_buffers(launch_.bootstrap, machine_, launch_.options.cache, point.memory,
+        return choose_buffers(launch_.bootstrap, hardware_, launch_.options.cache, point.memory,
                               source_.options.buffer_limit, traffic.plans);
     };
     BufferChoice choice = choose();
     auto const fits = [&] {
         return choice.why_not.empty() && !choice.shrunk &&
-               fits_beside(ready_, load_of(launch_.bootstrap, traffic.plans, choice, cells.size()), room_,
+               fits_beside(ready_, use_of(launch_.bootstrap, traffic.plans, choice, cells.size()), limits_,
                            least_host_free(launch_.bootstrap));
     };
     if (!points_.empty() && !fits()) {
@@ -267,11 +267,11 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         return;
     }
     if (points_.empty()) {
-        room_ = {choice.pool_limit, least_host_free(launch_.bootstrap)};
+        limits_ = {choice.pool_limit, least_host_free(launch_.bootstrap)};
     }
-    Load const load = load_of(launch_.bootstrap, traffic.plans, choice, cells.size());
-    if (load.pools >= announced_bytes) {
-        reporter_.announce(fmt::format("{}: takes {} of {} memory per rank", point.title, human_bytes(load.pools),
+    PointUse const use = use_of(launch_.bootstrap, traffic.plans, choice, cells.size());
+    if (use.pools >= announced_bytes) {
+        reporter_.announce(fmt::format("{}: takes {} of {} memory per rank", point.title, human_bytes(use.pools),
                                        name_of(point.memory)));
     }
     points_.push_back(fill_buffers(point, std::move(space), std::move(traffic), choice));
@@ -286,8 +286,8 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         points_.pop_back();
         return;
     }
-    ready_.pools += load.pools;
-    ready_.compiled_steps += load.compiled_steps;
+    ready_.pools += use.pools;
+    ready_.compiled_steps += use.compiled_steps;
 }
 
 Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
@@ -295,12 +295,12 @@ Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<M
     launch_.watchdog.activity("preparing buffers");
     measure::PointSetup setup{choice.use.slots, launch_.options.fill};
     setup.flushed_cache = choice.use.flush_bytes > 0 ? choice.use.cache_bytes : 0;
-    setup.gpu = has_device_pages(point.memory) ? machine_.throttling : nullptr;
+    setup.gpu = has_device_pages(point.memory) ? hardware_.throttling : nullptr;
     setup.osu = traffic.osu;
     ReadyPoint ready{&point, std::move(space), std::move(traffic), choice.use, nullptr, std::nullopt};
     ready.prepared = std::make_unique<measure::PreparedPoint>(launch_.bootstrap, *ready.space,
                                                               std::move(ready.traffic.plans), setup);
-    ready.pages = look_at_pages(launch_.bootstrap, machine_, point.memory, ready.prepared->allocations());
+    ready.pages = locate_pages(launch_.bootstrap, hardware_, point.memory, ready.prepared->allocations());
     return ready;
 }
 

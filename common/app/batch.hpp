@@ -24,7 +24,7 @@
 namespace dlmb::app {
 
 /// What this rank's buffers lie in.
-struct Machine {
+struct RankHardware {
     record::DeviceUse const& device;  // of this rank
     Throttling const* throttling;     // of that device; nullptr: there is none
     bool shared_gpu = false;          // with other ranks of the node
@@ -40,13 +40,13 @@ struct BufferChoice {
 };
 
 /// What points take of a rank, the most of all ranks. All ranks must decide alike, so what goes in is the same on all.
-struct Load {
+struct PointUse {
     Bytes pools = 0;
     std::uint64_t compiled_steps = 0;  // of all cells and positions: backends number them
 };
 
 /// What there was before the first point of a batch.
-struct Room {
+struct PointLimits {
     Bytes pool_limit = 0;  // what the buffers of one point may take
     Bytes host_free = 0;   // on the node with the least; 0: unknown there
 };
@@ -56,13 +56,15 @@ inline constexpr std::uint64_t most_steps_of_a_batch = std::uint64_t{1} << 18U;
 
 /// Whether a point can be held ready beside others, so that its buffers are those that it would have alone and enough
 /// is left for what backends need. `host_free_now`: with `ready` in place, on the node with the least.
-[[nodiscard]] bool fits_beside(Load const& ready, Load const& next, Room const& room, Bytes host_free_now);
+[[nodiscard]] bool fits_beside(PointUse const& ready, PointUse const& next, PointLimits const& limits,
+                               Bytes host_free_now);
 
 class Batch {
 public:
     /// The arguments must outlive it.
-    Batch(measure::LaunchShared const& launch, CellSource const& source, Machine const& machine, Reporter& reporter)
-        : launch_(launch), source_(source), machine_(machine), reporter_(reporter), overlap_(source.type) {}
+    Batch(measure::LaunchShared const& launch, CellSource const& source, RankHardware const& hardware,
+          Reporter& reporter)
+        : launch_(launch), source_(source), hardware_(hardware), reporter_(reporter), overlap_(source.type) {}
 
     /// Collective, as run() is. Prepares a point, which must outlive it, and measures what is ready once no other point
     /// shall join it. Cells that cannot run are reported as skipped.
@@ -94,7 +96,7 @@ private:
 
     measure::LaunchShared const& launch_;
     CellSource const& source_;
-    Machine const& machine_;
+    RankHardware const& hardware_;
     Reporter& reporter_;
     Overlap overlap_;
     Interference interference_;
@@ -102,8 +104,8 @@ private:
     bool with_next_ = false;                                        // of the point before
     std::deque<ReadyPoint> points_;
     std::vector<measure::Cell> cells_;  // of all of these
-    Load ready_;
-    Room room_;
+    PointUse ready_;
+    PointLimits limits_;
 };
 
 }  // namespace dlmb::app

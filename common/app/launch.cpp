@@ -19,7 +19,6 @@
 #include <random>
 #include <sstream>
 #include <string>
-#include <string_view>
 
 namespace dlmb::app {
 namespace {
@@ -166,7 +165,7 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
         }
     }
     std::unique_ptr<Reporter> const reporter = make_reporter(bootstrap, type, options, description);
-    LaunchWatch::Speaker const speaker(watch, *reporter);
+    LaunchWatch::HangReporter const hang_reporter(watch, *reporter);
     reporter->expect_points(points);
     for (auto const& [reason, count] : left_out) {
         reporter->comment(fmt::format("left out: {} {}", count, reason));
@@ -178,9 +177,10 @@ int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& giv
     }
     measure::LaunchShared const shared{bootstrap, start, watchdog, options.runner};
     CellSource const source{type, options, world, backends, std::move(finished)};
-    Machine const machine{device, throttling ? &*throttling : nullptr, options.shared_gpu,
-                          description.environment.largest_cache, record::parse_cpu_list(record::read_affinity().numa)};
-    Batch batch(shared, source, machine, *reporter);
+    RankHardware const hardware{device, throttling ? &*throttling : nullptr, options.shared_gpu,
+                                description.environment.largest_cache,
+                                record::parse_cpu_list(record::read_affinity().numa)};
+    Batch batch(shared, source, hardware, *reporter);
     for (std::size_t number = 0; number < points.size(); ++number) {
         SweepPoint const& point = points[number];
         reporter->point(number + 1, points.size(), fmt::format("{} {}", point.title, name_of(point.memory)));

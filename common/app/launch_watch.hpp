@@ -32,15 +32,15 @@ public:
     }
     [[nodiscard]] measure::Watchdog& watchdog() { return watchdog_; }
 
-    /// While it lives, `reporter` records what stood still.
-    class Speaker {
+    /// While it lives, `reporter` records a hang.
+    class HangReporter {
     public:
-        Speaker(LaunchWatch& watch, Reporter& reporter) : watch_(watch) { watch_.reporter_ = &reporter; }
-        Speaker(Speaker const&) = delete;
-        Speaker(Speaker&&) = delete;
-        Speaker& operator=(Speaker const&) = delete;
-        Speaker& operator=(Speaker&&) = delete;
-        ~Speaker() { watch_.reporter_ = nullptr; }
+        HangReporter(LaunchWatch& watch, Reporter& reporter) : watch_(watch) { watch_.reporter_ = &reporter; }
+        HangReporter(HangReporter const&) = delete;
+        HangReporter(HangReporter&&) = delete;
+        HangReporter& operator=(HangReporter const&) = delete;
+        HangReporter& operator=(HangReporter&&) = delete;
+        ~HangReporter() { watch_.reporter_ = nullptr; }
 
     private:
         LaunchWatch& watch_;

@@ -14,17 +14,17 @@ namespace dlmb::app {
 namespace {
 
 std::vector<SetupCounts> exchange_counts(Bootstrap& bootstrap, std::span<SetupCounts const> to_send) {
-    std::vector<Letter> letters;
-    letters.reserve(to_send.size());
+    std::vector<PeerBlob> outgoing;
+    outgoing.reserve(to_send.size());
     for (SetupCounts const& each : to_send) {
         auto const bytes = std::as_bytes(std::span(each.counts));
-        letters.push_back({each.to, {bytes.begin(), bytes.end()}});
+        outgoing.push_back({each.to, {bytes.begin(), bytes.end()}});
     }
     std::vector<SetupCounts> received_counts;
-    for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
-        std::vector<std::uint64_t> counts(letter.blob.size() / sizeof(std::uint64_t));
-        std::copy(letter.blob.begin(), letter.blob.end(), std::as_writable_bytes(std::span(counts)).begin());
-        received_counts.push_back({letter.peer, bootstrap.rank(), std::move(counts)});
+    for (PeerBlob const& each : bootstrap.exchange(std::move(outgoing))) {
+        std::vector<std::uint64_t> counts(each.blob.size() / sizeof(std::uint64_t));
+        std::copy(each.blob.begin(), each.blob.end(), std::as_writable_bytes(std::span(counts)).begin());
+        received_counts.push_back({each.peer, bootstrap.rank(), std::move(counts)});
     }
     return received_counts;
 }

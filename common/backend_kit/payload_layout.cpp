@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/backend_kit/payload_layout.hpp"
 
+#include "common/backend_kit/step_match.hpp"
 #include "common/base/error.hpp"
 #include "common/memory/payload.hpp"
 

@@ -5,7 +5,6 @@
 // stay untouched. Only places and identities; PlanPayload fills and checks them. Shared buffers are left out.
 #pragma once
 
-#include "common/backend_kit/step_match.hpp"
 #include "common/plan/plan.hpp"
 
 #include <optional>

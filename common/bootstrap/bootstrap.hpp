@@ -26,7 +26,7 @@ namespace dlmb {
 using Blob = std::vector<std::byte>;
 
 /// A blob for, or from, one world rank.
-struct Letter {
+struct PeerBlob {
     Rank peer = 0;
     Blob blob;
 };
@@ -86,7 +86,7 @@ public:
     [[nodiscard]] virtual std::int64_t barrier_max(std::int64_t mine) = 0;
     [[nodiscard]] virtual std::vector<Blob> all_gather(std::span<std::byte const> mine) = 0;
     /// Sparse personalised exchange. Any rank may send to any ranks; returns what was sent here, sorted by peer.
-    [[nodiscard]] virtual std::vector<Letter> exchange(std::vector<Letter> outgoing) = 0;
+    [[nodiscard]] virtual std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) = 0;
     /// Element-wise, in place, result on every rank.
     virtual void all_reduce(std::span<std::int64_t> values, Fold fold) = 0;
     /// Root's content on every rank; sizes may differ before the call.

@@ -26,8 +26,8 @@ constexpr double samples_to_fit = 3;
 constexpr double device_alone_ns = 10'000;
 constexpr double device_sample_ns = 100'000;
 constexpr std::uint64_t unrecorded_most = 3;
-constexpr double unrecorded_share = 0.02;   // of the time limit, per chunk
-constexpr std::uint32_t looks_purpose = 1;  // of the order seed's random numbers
+constexpr double unrecorded_share = 0.02;     // of the time limit, per chunk
+constexpr std::uint32_t checked_purpose = 1;  // of the order seed's random numbers
 constexpr std::uint32_t place_purpose = 2;
 
 /// The least number of whole passes over the draws with so many iterations.
@@ -97,14 +97,14 @@ SampleShape sample_shape(RunnerOptions const& options, std::uint64_t draws, doub
     return shape;
 }
 
-std::vector<Stretch> stretches(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
-                               std::uint64_t slots) {
+std::vector<ChunkPart> parts_of_chunk(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
+                                      std::uint64_t slots) {
     std::uint64_t const fewer = std::min(ignored, slots - 1);
-    std::uint64_t const looked_at = std::min(samples, slots - fewer);
-    std::uint64_t const ahead = below(random, static_cast<std::uint32_t>(samples - looked_at + 1));
-    std::vector<Stretch> all{
-        {ahead, ignored, false}, {looked_at, fewer, true}, {samples - ahead - looked_at, ignored, false}};
-    std::erase_if(all, [](Stretch const& stretch) { return stretch.samples == 0; });
+    std::uint64_t const checked = std::min(samples, slots - fewer);
+    std::uint64_t const ahead = below(random, static_cast<std::uint32_t>(samples - checked + 1));
+    std::vector<ChunkPart> all{
+        {ahead, ignored, false}, {checked, fewer, true}, {samples - ahead - checked, ignored, false}};
+    std::erase_if(all, [](ChunkPart const& part) { return part.samples == 0; });
     return all;
 }
 
@@ -272,7 +272,7 @@ void CellRun::round(std::uint64_t number) {
     if (rule_) {
         rule_->begin_round();
     }
-    bool to_be_looked_at = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
+    bool to_check = options_.validate && cell_.point->check().has_payload();  // in one chunk of the visit
     while (true) {
         Decision const decision = from_rank(launch_.bootstrap, rule_ ? rule_->next() : Decision{});
         if (decision.samples == 0) {
@@ -284,14 +284,14 @@ void CellRun::round(std::uint64_t number) {
         }
         std::vector<Nanoseconds> headline;
         Nanoseconds elapsed = 0;
-        for (Stretch const& stretch : stretches_of(number, decision.samples, std::exchange(to_be_looked_at, false))) {
-            if (stretch.looked_at) {
-                lay(number, stretch);
+        for (ChunkPart const& part : parts_of(number, decision.samples, std::exchange(to_check, false))) {
+            if (part.checked) {
+                prepare_payload(number, part);
             }
             Nanoseconds const begin = clock();
-            bool const in_time = take(stretch, headline);
+            bool const in_time = take(part, headline);
             elapsed += clock() - begin;
-            if (stretch.looked_at && !found_right(!in_time, number)) {
+            if (part.checked && !payload_is_right(!in_time, number)) {
                 return;
             }
         }
@@ -301,14 +301,14 @@ void CellRun::round(std::uint64_t number) {
     }
 }
 
-std::vector<Stretch> CellRun::stretches_of(std::uint64_t round, std::uint64_t samples, bool looked_at) const {
+std::vector<ChunkPart> CellRun::parts_of(std::uint64_t round, std::uint64_t samples, bool checked) const {
     // Where nothing may come between iterations, or they are to find what the last one left in the same buffers.
     bool const in_one =
         options_.mode == Mode::osu || sampler_.iterations_per_sample() > 1 || options_.cache == CacheMode::warm;
-    if (!looked_at || in_one) {
-        return {{samples, unrecorded_, looked_at}};
+    if (!checked || in_one) {
+        return {{samples, unrecorded_, checked}};
     }
-    return stretches(random_word(round, place_purpose), samples, unrecorded_, cell_.point->slots());
+    return parts_of_chunk(random_word(round, place_purpose), samples, unrecorded_, cell_.point->slots());
 }
 
 std::uint32_t CellRun::random_word(std::uint64_t round, std::uint32_t purpose) const {
@@ -317,13 +317,13 @@ std::uint32_t CellRun::random_word(std::uint64_t round, std::uint32_t purpose) c
         .front();
 }
 
-bool CellRun::take(Stretch const& stretch, std::vector<Nanoseconds>& headline) {
+bool CellRun::take(ChunkPart const& part, std::vector<Nanoseconds>& headline) {
     if (options_.mode != Mode::osu) {
-        sampler_.run_unrecorded(samples_, stretch.unrecorded);
+        sampler_.run_unrecorded(samples_, part.unrecorded);
     }
-    Chunk const& chunk = sampler_.run(samples_, stretch.samples, lead_);
+    Chunk const& chunk = sampler_.run(samples_, part.samples, lead_);
     lead_ = unrecorded_;
-    gpu_clocks_.look();
+    gpu_clocks_.ask();
     headline.insert(headline.end(), chunk.headline.begin(), chunk.headline.end());
     keep(chunk);
     if (gate_ && gate_->ran_out()) {
@@ -332,15 +332,15 @@ bool CellRun::take(Stretch const& stretch, std::vector<Nanoseconds>& headline) {
     return chunk.late == 0;
 }
 
-void CellRun::lay(std::uint64_t round, Stretch const& stretch) {
+void CellRun::prepare_payload(std::uint64_t round, ChunkPart const& part) {
     std::uint64_t const each = sampler_.iterations_per_sample();
     launch_.watchdog.touch();
-    std::uint64_t const before = options_.mode == Mode::osu ? lead_ : stretch.unrecorded;
-    cell_.point->check().lay(random_word(round, looks_purpose), {samples_ * each, stretch.samples * each, before});
+    std::uint64_t const before = options_.mode == Mode::osu ? lead_ : part.unrecorded;
+    cell_.point->check().prepare(random_word(round, checked_purpose), {samples_ * each, part.samples * each, before});
 }
 
-bool CellRun::found_right(bool again, std::uint64_t round) {
-    cell_.point->check().look(again, result_.validation);
+bool CellRun::payload_is_right(bool again, std::uint64_t round) {
+    cell_.point->check().verify(again, result_.validation);
     launch_.watchdog.touch();
     if (result_.validation.verdict == Verdict::failed) {
         give_up(fmt::format("while timing, in round {}", round));

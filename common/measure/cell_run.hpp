@@ -32,19 +32,18 @@ struct SampleShape {
                                        bool device_driven = false);
 
 /// Samples that are taken without a pause, behind iterations that are not recorded.
-struct Stretch {
+struct ChunkPart {
     std::uint64_t samples = 0;
     std::uint64_t unrecorded = 0;
-    bool looked_at = false;  // some of them
-    bool operator==(Stretch const&) const = default;
+    bool checked = false;  // some of them
+    bool operator==(ChunkPart const&) const = default;
 };
 
-/// A chunk of `samples` single iterations, of which a part, anywhere by `random`, is looked at. `ignored`: iterations
-/// that are not recorded, before each part. From when payload is
-/// laid until the look this part and the unrecorded iterations before it use no slot twice, so that nothing of one
-/// iteration can hide behind another one. With one slot nothing unrecorded is before it.
-[[nodiscard]] std::vector<Stretch> stretches(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
-                                             std::uint64_t slots);
+/// A chunk of `samples` single iterations, of which a part, anywhere by `random`, is checked. `ignored`: iterations
+/// that are not recorded, before each part. The checked part and the unrecorded iterations before it use no slot twice,
+/// so that nothing of one iteration can hide behind another one. With one slot nothing unrecorded is before it.
+[[nodiscard]] std::vector<ChunkPart> parts_of_chunk(std::uint32_t random, std::uint64_t samples, std::uint64_t ignored,
+                                                    std::uint64_t slots);
 
 /// Of the samples that `sampler` takes from now on.
 [[nodiscard]] std::string definition_of(Mode mode, Sampler const& sampler);
@@ -72,13 +71,13 @@ public:
 private:
     void activate();
     void check(std::vector<std::uint64_t> const& positions, char const* when);
-    [[nodiscard]] std::vector<Stretch> stretches_of(std::uint64_t round, std::uint64_t samples, bool looked_at) const;
+    [[nodiscard]] std::vector<ChunkPart> parts_of(std::uint64_t round, std::uint64_t samples, bool checked) const;
     [[nodiscard]] std::uint32_t random_word(std::uint64_t round, std::uint32_t purpose) const;
     /// False: some samples were late and taken again.
-    [[nodiscard]] bool take(Stretch const& stretch, std::vector<Nanoseconds>& headline);
-    void lay(std::uint64_t round, Stretch const& stretch);
+    [[nodiscard]] bool take(ChunkPart const& part, std::vector<Nanoseconds>& headline);
+    void prepare_payload(std::uint64_t round, ChunkPart const& part);
     /// False: the cell is over.
-    [[nodiscard]] bool found_right(bool again, std::uint64_t round);
+    [[nodiscard]] bool payload_is_right(bool again, std::uint64_t round);
     void give_up(std::string_view when);
     void warm_up();
     void set_up_sampling(double iteration_ns);

@@ -100,10 +100,4 @@ void write_goal(PlanSource const& plans, TextSink const& sink) {
     });
 }
 
-std::string to_goal(PlanSource const& plans) {
-    std::string text;
-    write_goal(plans, [&](std::string_view piece) { text += piece; });
-    return text;
-}
-
 }  // namespace dlmb

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace dlmb {

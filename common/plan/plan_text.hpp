@@ -43,7 +43,6 @@ struct Volume {
 /// arithmetic of reductions costs nothing. A message of 0 bytes has one. Asks for each plan twice, and writes rank by
 /// rank.
 void write_goal(PlanSource const& plans, TextSink const& sink);
-[[nodiscard]] std::string to_goal(PlanSource const& plans);
 
 /// A graph of Graphviz, for plans that validate() accepts: a cluster per rank, a box per step; dashed edges for what a
 /// step waits for; an edge per message with its bytes, bytes to self included. The ranks of a collective each have an

@@ -52,38 +52,38 @@ Number number_of(std::string_view text, std::string_view column, Number least, N
     return *number;
 }
 
-struct Places {
+struct ColumnNumbers {
     std::size_t system, nodes, collective, algorithm, bytes, ranks_per_node, gpu, time, campaign;
 };
 
-TableLine read_line(std::string_view text, Columns const& columns, Places const& places, bool needs_times) {
+TableLine read_line(std::string_view text, Columns const& columns, ColumnNumbers const& numbers, bool needs_times) {
     auto const cells = split(text, ",");
     if (cells.size() != columns.count()) {
         throw UsageError(fmt::format("{} cells where the first line names {} columns", cells.size(), columns.count()));
     }
     TableLine line{std::string{text}, {}, {}};
     Measurement& measurement = line.measurement;
-    measurement.system = cells[places.system];
-    measurement.algorithm = cells[places.algorithm];
-    measurement.topology = parse_nodes(cells[places.nodes]);
-    measurement.bytes = static_cast<double>(number_of<Bytes>(cells[places.bytes], "bytes", 0, Bytes{1} << 50));
-    if (places.ranks_per_node != absent) {
+    measurement.system = cells[numbers.system];
+    measurement.algorithm = cells[numbers.algorithm];
+    measurement.topology = parse_nodes(cells[numbers.nodes]);
+    measurement.bytes = static_cast<double>(number_of<Bytes>(cells[numbers.bytes], "bytes", 0, Bytes{1} << 50));
+    if (numbers.ranks_per_node != absent) {
         measurement.topology.ranks_per_node =
-            number_of(cells[places.ranks_per_node], "ranks_per_node", 1, most_ranks_per_node);
+            number_of(cells[numbers.ranks_per_node], "ranks_per_node", 1, most_ranks_per_node);
     }
-    if (places.campaign != absent) {
-        measurement.job = cells[places.campaign];
+    if (numbers.campaign != absent) {
+        measurement.job = cells[numbers.campaign];
     }
     if (needs_times) {
-        measurement.time_us = number_of(cells[places.time], "median_us", 1e-6, 1e15);
+        measurement.time_us = number_of(cells[numbers.time], "median_us", 1e-6, 1e15);
     }
-    if (auto const collective = collective_of(cells[places.collective])) {
+    if (auto const collective = collective_of(cells[numbers.collective])) {
         measurement.collective = *collective;
     } else {
         line.unusable = "refused: unknown collective";
         return line;
     }
-    if (places.gpu != absent && cells[places.gpu] == "yes") {
+    if (numbers.gpu != absent && cells[numbers.gpu] == "yes") {
         line.unusable = "refused: buffers on GPUs are not modelled";
     } else if (!algorithm_of(measurement.collective, measurement.algorithm)) {
         line.unusable = "unknown algorithm";
@@ -106,18 +106,18 @@ MeasurementTable read_measurements(std::string_view text, std::string_view name,
     MeasurementTable table;
     table.header = without_return(lines.front());
     Columns const columns(table.header, name);
-    Places const places{columns.need("system"),     columns.need("nodes"),
-                        columns.need("collective"), columns.need("algorithm"),
-                        columns.need("bytes"),      columns.find("ranks_per_node"),
-                        columns.find("gpu"),        needs_times ? columns.need("median_us") : absent,
-                        columns.find("campaign")};
+    ColumnNumbers const numbers{columns.need("system"),     columns.need("nodes"),
+                                columns.need("collective"), columns.need("algorithm"),
+                                columns.need("bytes"),      columns.find("ranks_per_node"),
+                                columns.find("gpu"),        needs_times ? columns.need("median_us") : absent,
+                                columns.find("campaign")};
     for (std::size_t index = 1; index < lines.size(); ++index) {
         std::string_view const line = without_return(lines[index]);
         if (line.empty()) {
             continue;
         }
         try {
-            table.lines.push_back(read_line(line, columns, places, needs_times));
+            table.lines.push_back(read_line(line, columns, numbers, needs_times));
         } catch (UsageError const& error) {
             throw UsageError(fmt::format("{}: line {}: {}", name, index + 1, error.what()));
         }

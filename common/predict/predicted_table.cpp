@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <tuple>
 
 namespace dlmb::predict {
 namespace {

@@ -20,7 +20,7 @@ struct RoundLoad {
     double in = 0;           // the same of what is received alone
     double link = 0;         // torus: share on the busiest link
     double far = 0;          // tree: share that a node sends on average, times log2 of the distance in nodes
-    double hops = 0;         // torus: links of the longest way; tree: log2 of the largest distance in nodes, plus 1
+    double hops = 0;         // torus: links of the longest route; tree: log2 of the largest distance in nodes, plus 1
     double inside = 0;       // share that the busiest rank receives inside its node: the receiver copies
     double inside_node = 0;  // the same of all ranks of the busiest node
     double busy = 0;         // ranks of a node that send or receive, where these are the most

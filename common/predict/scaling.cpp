@@ -2,24 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/predict/scaling.hpp"
 
-#include "common/predict/network/in_network.hpp"
-
 #include <algorithm>
 #include <map>
 
 namespace dlmb::predict {
-namespace {
-
-bool has_switches(Topology const& topology) {
-    return topology.kind != TopologyKind::torus && topology.kind != TopologyKind::hamming_mesh;
-}
-
-}  // namespace
 
 PlacedTraffic::PlacedTraffic(Topology topology, std::vector<int> nodes, NetworkCosts const& costs,
                              AllreduceBy allreduce)
     : topology_(std::move(topology)), interconnect_(interconnect_of(topology_)), nodes_(std::move(nodes)),
-      costs_(costs), allreduce_(has_switches(topology_) ? allreduce : AllreduceBy::ring), loads_(*interconnect_) {}
+      costs_(costs), allreduce_(topology_.reduction_depth() > 0 ? allreduce : AllreduceBy::ring),
+      loads_(*interconnect_) {}
 
 /// Returns the latency.
 double PlacedTraffic::send(Rank from, Rank to, double bytes) {
@@ -38,19 +30,19 @@ double PlacedTraffic::latency(Rank from, Rank to) const {
 }
 
 /// What a tree of switches adds: each member's bytes in and out, and those of a switch once upwards. Downwards the tree
-/// is the same, so that its busiest link is counted already. The ways to one member are such a tree.
+/// is the same, so that its busiest link is counted already. The routes to one member are such a tree.
 void PlacedTraffic::reduce_in_switches(Group const& group, double bytes) {
     auto const nodes = static_cast<LinkId>(interconnect_->nodes());
     std::map<LinkId, double> tree;
-    std::vector<WayLink> way;
+    std::vector<RouteLink> route;
     int const root = node_of(group.members.front());
     for (Rank const member : group.members) {
         auto const node = static_cast<LinkId>(node_of(member));
         loads_.add(node, bytes);
         loads_.add(nodes + node, bytes);
         if (node_of(member) != root) {
-            interconnect_->way(node_of(member), root, way);
-            for (WayLink const& each : way) {
+            interconnect_->route(node_of(member), root, route);
+            for (RouteLink const& each : route) {
                 if (each.link >= 2 * nodes) {
                     tree[each.link] = std::max(tree[each.link], each.share);
                 }
@@ -100,7 +92,7 @@ double PlacedTraffic::latency_of_step(Plan const& plan, Operation const& operati
         if (me == 0 && ranks > 1) {
             reduce_in_switches(group, bytes);
         }
-        return ranks > 1 ? 2.0 * reduction_tree_depth(topology_) * costs_.latency_ps : 0;
+        return ranks > 1 ? 2.0 * topology_.reduction_depth() * costs_.latency_ps : 0;
     }
     case OperationKind::reduce_scatter:
         return around(static_cast<double>(std::get<ReduceScatter>(operation).bytes) * (ranks - 1) / ranks, ranks - 1);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <numeric>
 
 namespace dlmb::trace {
 namespace {

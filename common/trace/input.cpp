@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
-#include <array>
 #include <fstream>
 #include <utility>
 

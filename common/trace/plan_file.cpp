@@ -15,9 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace dlmb::trace {
@@ -322,7 +320,7 @@ private:
     Bytes bytes_ = 0;
 };
 
-struct Enough {};
+struct StopReading {};
 
 class DocumentReader {
 public:
@@ -397,7 +395,7 @@ private:
         ++ranks_;
         bytes_ = 0;
         if (!visitor_.plan(std::exchange(plan_, {}))) {
-            throw Enough{};
+            throw StopReading{};
         }
     }
 
@@ -428,7 +426,7 @@ private:
         }
         file_.name = input_.name();
         if (!visitor_.end(file_)) {
-            throw Enough{};
+            throw StopReading{};
         }
     }
 
@@ -448,7 +446,7 @@ private:
 void read_plans(std::filesystem::path const& path, PlanVisitor const& visitor) {
     try {
         each_input({path}, [&](Input& input) { DocumentReader(input, visitor).read(); });
-    } catch (Enough const&) {
+    } catch (StopReading const&) {
         return;
     }
 }

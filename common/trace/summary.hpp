@@ -6,7 +6,6 @@
 
 #include "common/trace/trace.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -10,7 +10,6 @@
 #include "patterns/pipeline_p2p/makespan.hpp"
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 

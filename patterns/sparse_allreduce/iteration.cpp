@@ -7,7 +7,6 @@
 #include <bit>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 namespace dlmb::sparse_allreduce {

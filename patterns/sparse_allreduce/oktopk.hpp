@@ -13,7 +13,6 @@
 // Between two estimates a threshold is corrected by a small factor when it lets too few or too many pass.
 #pragma once
 
-#include "common/base/units.hpp"
 #include "patterns/sparse_allreduce/params.hpp"
 #include "patterns/sparse_allreduce/sparse_vector.hpp"
 

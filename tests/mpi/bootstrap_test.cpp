@@ -21,7 +21,7 @@ protected:
 };
 
 /// `length` bytes that tell `from` and `to`.
-Blob letter_text(Rank from, Rank to, std::size_t length) {
+Blob blob_text(Rank from, Rank to, std::size_t length) {
     Blob blob(length);
     for (std::size_t i = 0; i < length; ++i) {
         blob[i] = static_cast<std::byte>(static_cast<std::size_t>(from) * 31 + static_cast<std::size_t>(to) * 7 + i);
@@ -47,10 +47,10 @@ TEST_F(MpiBootstrapTest, KnowsItsPlace) {
 TEST_F(MpiBootstrapTest, GathersBlobsOfDifferentLengths) {
     // Rank r sends r * 5 % 7 bytes: none from ranks 0, and from 7 on again.
     auto const length = [](Rank rank) { return static_cast<std::size_t>(rank * 5 % 7); };
-    std::vector<Blob> const all = world().all_gather(letter_text(world().rank(), 0, length(world().rank())));
+    std::vector<Blob> const all = world().all_gather(blob_text(world().rank(), 0, length(world().rank())));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(world().size()));
     for (Rank rank = 0; rank < world().size(); ++rank) {
-        EXPECT_EQ(all[static_cast<std::size_t>(rank)], letter_text(rank, 0, length(rank)));
+        EXPECT_EQ(all[static_cast<std::size_t>(rank)], blob_text(rank, 0, length(rank)));
     }
 }
 
@@ -102,20 +102,20 @@ TEST_F(MpiBootstrapTest, DeliversLettersToSomeRanksIncludingSelfAndEmptyOnes) {
         return std::array<std::size_t, 3>{3, 0, 100'000}[static_cast<std::size_t>(distance)];
     };
     int const distances = std::min(3, ranks);
-    std::vector<Letter> outgoing;
+    std::vector<PeerBlob> outgoing;
     outgoing.reserve(static_cast<std::size_t>(distances));
     for (int distance = 0; distance < distances; ++distance) {
-        outgoing.push_back({peer(me, distance), letter_text(me, peer(me, distance), length(distance))});
+        outgoing.push_back({peer(me, distance), blob_text(me, peer(me, distance), length(distance))});
     }
-    std::vector<Letter> const incoming = world().exchange(outgoing);
+    std::vector<PeerBlob> const incoming = world().exchange(outgoing);
     ASSERT_EQ(incoming.size(), static_cast<std::size_t>(distances));
     for (std::size_t i = 0; i < incoming.size(); ++i) {
-        Letter const& letter = incoming[i];
-        int const distance = (me - letter.peer + ranks) % ranks;
+        PeerBlob const& each = incoming[i];
+        int const distance = (me - each.peer + ranks) % ranks;
         ASSERT_LT(distance, distances);
-        EXPECT_EQ(letter.blob, letter_text(letter.peer, me, length(distance)));
+        EXPECT_EQ(each.blob, blob_text(each.peer, me, length(distance)));
         if (i > 0) {
-            EXPECT_LT(incoming[i - 1].peer, letter.peer) << "sorted by peer";
+            EXPECT_LT(incoming[i - 1].peer, each.peer) << "sorted by peer";
         }
     }
 }
@@ -123,13 +123,13 @@ TEST_F(MpiBootstrapTest, DeliversLettersToSomeRanksIncludingSelfAndEmptyOnes) {
 TEST_F(MpiBootstrapTest, DeliversSeveralLettersToOnePeerInOrder) {
     Rank const to = (world().rank() + 1) % world().size();
     Rank const from = (world().rank() + world().size() - 1) % world().size();
-    std::vector<Letter> const incoming =
-        world().exchange({{to, letter_text(1, 1, 4)}, {to, letter_text(2, 2, 0)}, {to, letter_text(3, 3, 9)}});
+    std::vector<PeerBlob> const incoming =
+        world().exchange({{to, blob_text(1, 1, 4)}, {to, blob_text(2, 2, 0)}, {to, blob_text(3, 3, 9)}});
     ASSERT_EQ(incoming.size(), 3U);
     EXPECT_EQ(incoming[0].peer, from);
-    EXPECT_EQ(incoming[0].blob, letter_text(1, 1, 4));
+    EXPECT_EQ(incoming[0].blob, blob_text(1, 1, 4));
     EXPECT_TRUE(incoming[1].blob.empty());
-    EXPECT_EQ(incoming[2].blob, letter_text(3, 3, 9));
+    EXPECT_EQ(incoming[2].blob, blob_text(3, 3, 9));
 }
 
 TEST_F(MpiBootstrapTest, ExchangesNothing) {
@@ -156,7 +156,7 @@ TEST_F(MpiBootstrapTest, ReducesElementWise) {
 
 TEST_F(MpiBootstrapTest, BroadcastsFromEveryRootWhateverTheSizesWere) {
     for (Rank root = 0; root < world().size(); ++root) {
-        Blob const expected = letter_text(root, root, static_cast<std::size_t>(root) * 1000);
+        Blob const expected = blob_text(root, root, static_cast<std::size_t>(root) * 1000);
         Blob blob = world().rank() == root ? expected : Blob(17);
         world().broadcast(blob, root);
         EXPECT_EQ(blob, expected);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// field.md 1.11 (Flare): every promise of a method that its sums have the same bits, held against the arrivals of 200
+// Every promise of a method that its sums have the same bits, held against the arrivals of 200
 // iterations and against a second compilation.
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"

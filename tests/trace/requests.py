@@ -9,7 +9,7 @@ from program import TraceTest, run
 
 # Blocks of 4 tokens: 9 tokens fill 3 blocks, 8 fill 2, and 4 more than 5 fill 2.
 REQUESTS = [(0, 9, 3, [1, 2, 3]), (250, 8, 1, [1, 2]), (250, 5, 7, [1, 9]), (4250, 6, 1, [9, 2])]
-# traffic.md's table is of the models' own config.json: 2 x layers x KV heads x head dimension x 2 B; of a latent layers x 576 x 2 B.
+# From the models' own config.json: 2 x layers x KV heads x head dimension x 2 B; of a latent layers x 576 x 2 B.
 PER_TOKEN = {"llama3.1-8b": 131072, "mixtral-8x7b": 131072, "llama3.1-70b": 327680, "llama3.1-405b": 516096, "qwen3-235b": 192512,
              "gpt-oss-120b": 73728, "deepseek-v3": 70272}
 

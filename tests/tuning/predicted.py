@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""A table of a machine model (prediction.md 3): dlmb_predict table, dlmb_tune show, lookup, export, and what refuses it."""
+"""A table of a machine model: dlmb_predict table, dlmb_tune show, lookup, export, and what refuses it."""
 
 from __future__ import annotations
 

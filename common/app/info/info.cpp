@@ -21,7 +21,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <vector>
 
 namespace dlmb::app {

@@ -15,7 +15,6 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
-#include <functional>
 #include <unistd.h>
 
 namespace dlmb::app {

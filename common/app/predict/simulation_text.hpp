@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <map>
 #include <string>
 
 namespace dlmb::app::predict {

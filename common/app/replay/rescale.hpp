@@ -9,7 +9,6 @@
 #include "common/plan/plan.hpp"
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 

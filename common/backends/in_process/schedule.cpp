@@ -7,8 +7,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 namespace dlmb::in_process {
 namespace {
 
@@ -215,17 +213,17 @@ private:
 
 std::shared_ptr<Slot> Rendezvous::sender(BlockKey const& key, BlockEnd end, std::byte const* data) {
     std::lock_guard const lock(mutex_);
-    Meeting& meeting = meetings_[key];
-    meeting.slot->hold(data, end.bytes);
-    meeting.sender = std::move(end);
-    return meeting.slot;
+    BlockEnds& ends = blocks_[key];
+    ends.slot->hold(data, end.bytes);
+    ends.sender = std::move(end);
+    return ends.slot;
 }
 
 std::shared_ptr<Slot> Rendezvous::reader(BlockKey const& key, BlockEnd end) {
     std::lock_guard const lock(mutex_);
-    Meeting& meeting = meetings_[key];
-    meeting.reader = std::move(end);
-    return meeting.slot;
+    BlockEnds& ends = blocks_[key];
+    ends.reader = std::move(end);
+    return ends.slot;
 }
 
 std::shared_ptr<Aggregator> Rendezvous::aggregator(StepMatch const& step, Aggregation how, std::size_t hosts,
@@ -245,13 +243,13 @@ std::shared_ptr<Aggregator> Rendezvous::aggregator(StepMatch const& step, Aggreg
 
 void Rendezvous::check(Rank rank) const {
     std::lock_guard const lock(mutex_);
-    for (auto const& [key, meeting] : meetings_) {
-        bool const fits = meeting.sender && meeting.reader && meeting.sender->bytes == meeting.reader->bytes &&
-                          meeting.sender->operation == meeting.reader->operation;
+    for (auto const& [key, ends] : blocks_) {
+        bool const fits = ends.sender && ends.reader && ends.sender->bytes == ends.reader->bytes &&
+                          ends.sender->operation == ends.reader->operation;
         if (!fits && (key.from == rank || key.to == rank)) {
             throw Error(fmt::format("{}: rank {} sends {} to rank {}, which expects {}",
-                                    (meeting.sender ? meeting.sender : meeting.reader)->step, key.from,
-                                    described(meeting.sender), key.to, described(meeting.reader)));
+                                    (ends.sender ? ends.sender : ends.reader)->step, key.from, described(ends.sender),
+                                    key.to, described(ends.reader)));
         }
     }
 }

@@ -98,12 +98,12 @@ public:
     void check(Rank rank) const;
 
 private:
-    struct Meeting {
+    struct BlockEnds {
         std::shared_ptr<Slot> slot = std::make_shared<Slot>();
         std::optional<BlockEnd> sender;
         std::optional<BlockEnd> reader;
     };
-    std::map<BlockKey, Meeting> meetings_;
+    std::map<BlockKey, BlockEnds> blocks_;
     std::map<StepMatch, std::pair<std::shared_ptr<Aggregator>, std::string>> aggregators_;  // and what it is asked for
     mutable std::mutex mutex_;
 };

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
-#include "common/base/idle.hpp"
 #include "common/memory/device_queue.hpp"
 
 #include <cstdint>

@@ -128,15 +128,15 @@ ThreadsPlan::ThreadsPlan(Plan const& plan, std::vector<PreparedCall> calls, std:
         labels_.push_back(step.label);
     }
     for (std::vector<StepId>& steps : divide(plan).threads) {
-        Lane& lane = *lanes_.emplace_back(std::make_unique<Lane>());
-        lane.ends.resize(steps.size());
-        lane.steps = std::move(steps);
+        ThreadSteps& added = *threads_steps_.emplace_back(std::make_unique<ThreadSteps>());
+        added.ends.resize(steps.size());
+        added.steps = std::move(steps);
     }
-    idle_ = Idle(idle.yields() || lanes_.size() > static_cast<std::size_t>(usable_processing_units()));
+    idle_ = Idle(idle.yields() || threads_steps_.size() > static_cast<std::size_t>(usable_processing_units()));
     NoSignals const blocked;
     try {
-        for (std::size_t other = 1; other < lanes_.size(); ++other) {
-            threads_.emplace_back([this, other] { serve(*lanes_[other]); });
+        for (std::size_t other = 1; other < threads_steps_.size(); ++other) {
+            threads_.emplace_back([this, other] { serve(*threads_steps_[other]); });
         }
     } catch (...) {
         stop();
@@ -163,39 +163,39 @@ void ThreadsPlan::launch() {
 }
 
 void ThreadsPlan::finish() {
-    if (lanes_.empty()) {
+    if (threads_steps_.empty()) {
         return;
     }
-    run(*lanes_.front());
+    run(*threads_steps_.front());
     std::uint64_t const all = threads_.size() * launched_.load(std::memory_order_relaxed);
     while (done_.load(std::memory_order_acquire) != all) {
         idle_();
     }
     if (failed_.load(std::memory_order_relaxed)) {
-        for (auto const& lane : lanes_) {
-            if (lane->failure) {
-                rethrow(*lane);
+        for (auto const& each : threads_steps_) {
+            if (each->failure) {
+                rethrow(*each);
             }
         }
     }
     advance_to(static_cast<std::uint32_t>(calls_.size()));
 }
 
-void ThreadsPlan::run(Lane& lane) {
+void ThreadsPlan::run(ThreadSteps& mine) {
     try {
-        for (lane.done = 0; lane.done < lane.steps.size(); ++lane.done) {
-            calls_[lane.steps[lane.done]].start_and_wait();
-            lane.ends[lane.done] = read_ticks();
+        for (mine.done = 0; mine.done < mine.steps.size(); ++mine.done) {
+            calls_[mine.steps[mine.done]].start_and_wait();
+            mine.ends[mine.done] = read_ticks();
         }
     } catch (...) {
-        lane.failure = std::current_exception();
+        mine.failure = std::current_exception();
         failed_.store(true, std::memory_order_relaxed);
     }
 }
 
-void ThreadsPlan::serve(Lane& lane) {
+void ThreadsPlan::serve(ThreadSteps& mine) {
     for (std::uint64_t iteration = next_after(0); iteration != stopped; iteration = next_after(iteration)) {
-        run(lane);
+        run(mine);
         done_.fetch_add(1, std::memory_order_release);
     }
 }
@@ -214,11 +214,11 @@ std::uint64_t ThreadsPlan::next_after(std::uint64_t iteration) const {
     return launched_.load(std::memory_order_acquire);
 }
 
-void ThreadsPlan::rethrow(Lane const& lane) const {
+void ThreadsPlan::rethrow(ThreadSteps const& mine) const {
     try {
-        std::rethrow_exception(lane.failure);
+        std::rethrow_exception(mine.failure);
     } catch (CallFailed const& failure) {
-        StepId const step = lane.steps[lane.done];
+        StepId const step = mine.steps[mine.done];
         throw Error(fmt::format("{}\n  in {}, iteration {} of this plan, step {} \"{}\"", failure.summary(), setting_,
                                 launched_.load() - 1, step, labels_[step]),
                     failure.where());
@@ -228,9 +228,9 @@ void ThreadsPlan::rethrow(Lane const& lane) const {
 void ThreadsPlan::refine_marks() {
     TickScale const scale;
     std::size_t place = 0;
-    for (auto const& lane : lanes_) {
-        for (std::size_t i = 0; i < lane->steps.size(); ++i) {
-            ends_[place++] = {lane->steps[i], scale.time_of(lane->ends[i])};
+    for (auto const& each : threads_steps_) {
+        for (std::size_t i = 0; i < each->steps.size(); ++i) {
+            ends_[place++] = {each->steps[i], scale.time_of(each->ends[i])};
         }
     }
     std::sort(ends_.begin(), ends_.end(), [](PhaseMark const& a, PhaseMark const& b) { return a.time_ns < b.time_ns; });
@@ -241,7 +241,7 @@ void ThreadsPlan::refine_marks() {
 }
 
 Provenance ThreadsPlan::provenance() const {
-    return {{"mpi_threads", fmt::format("{}", lanes_.size())},
+    return {{"mpi_threads", fmt::format("{}", threads_steps_.size())},
             {"mpi_threads_units", fmt::format("{}", usable_processing_units())}};
 }
 

@@ -37,25 +37,25 @@ public:
 
 private:
     /// What one thread does. On cache lines of its own: the threads write here in each iteration.
-    struct alignas(64) Lane {
+    struct alignas(64) ThreadSteps {
         std::vector<StepId> steps;
         std::vector<Ticks> ends;  // of `steps`
         std::size_t done = 0;
         std::exception_ptr failure;
     };
 
-    void run(Lane& lane);
-    void serve(Lane& lane);
+    void run(ThreadSteps& mine);
+    void serve(ThreadSteps& mine);
     [[nodiscard]] std::uint64_t next_after(std::uint64_t iteration) const;
     void stop();
-    [[noreturn]] void rethrow(Lane const& lane) const;
+    [[noreturn]] void rethrow(ThreadSteps const& mine) const;
     void refine_marks() override;
 
     static constexpr std::uint64_t stopped = ~std::uint64_t{0};
 
     std::vector<PreparedCall> calls_;
     std::vector<std::string> labels_;
-    std::vector<std::unique_ptr<Lane>> lanes_;  // the first is the rank's own thread's
+    std::vector<std::unique_ptr<ThreadSteps>> threads_steps_;  // the first is the rank's own thread's
     std::vector<PhaseMark> ends_;
     std::string setting_;
     Idle idle_;

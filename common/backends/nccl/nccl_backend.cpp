@@ -97,11 +97,11 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     }
     Registration registration;
     if (method.registered) {
-        auto const way = way_to_register(shared.bootstrap, plan, buffers.kind);
-        if (!way) {
-            return way.error();
+        auto const registered = registration_kind(shared.bootstrap, plan, buffers.kind);
+        if (!registered) {
+            return registered.error();
         }
-        registration = register_buffers(way.value(), plan, buffers, shared.bootstrap, shared.communicators);
+        registration = register_buffers(registered.value(), plan, buffers, shared.bootstrap, shared.communicators);
     }
     auto queued =
         std::make_unique<QueuedPlan>(plan, buffers, std::move(items).value(), method, std::move(registration), shared);

@@ -71,7 +71,7 @@ QueuedPlan::QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Ite
     ends_.resize(iteration_.entries().size());
     if (method.graph) {
         launched_ns_ = now_ns();
-        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(look_outside_); });
+        graph_.emplace(shared.queues.communication, [this] { iteration_.enqueue(while_waiting_); });
     }
 }
 
@@ -107,11 +107,11 @@ void QueuedPlan::enqueue() {
 
 void QueuedPlan::enqueue_calls() {
     if (!algorithm_) {
-        iteration_.enqueue(look_outside_);
+        iteration_.enqueue(while_waiting_);
         return;
     }
     Forcing const forcing(shared_.tuner.control(), *algorithm_);
-    iteration_.enqueue(look_outside_);
+    iteration_.enqueue(while_waiting_);
     seen_ = forcing.seen();
     if (tried_ && seen_.honoured != forced_calls_) {
         throw Error("nccl: the algorithm that was forced at set-up was not taken in an iteration");
@@ -136,10 +136,10 @@ Provenance QueuedPlan::provenance() const {
 }
 
 void QueuedPlan::finish() {
-    constexpr unsigned polls_between_looks = 256;
+    constexpr unsigned polls_between_checks = 256;
     for (unsigned polls = 1; !ended_.reached(); ++polls) {
-        if (polls % polls_between_looks == 0) {
-            look_around();
+        if (polls % polls_between_checks == 0) {
+            check_progress();
         }
         shared_.idle();
     }
@@ -147,14 +147,14 @@ void QueuedPlan::finish() {
     advance_to(static_cast<std::uint32_t>(labels_.size()));
 }
 
-void QueuedPlan::look_around() {
+void QueuedPlan::check_progress() {
     follow();
     shared_.communicators.throw_if_failed();
-    look_outside();
+    progress_or_give_up();
 }
 
 /// Asks nothing of the device, which during a capture must not be asked.
-void QueuedPlan::look_outside() {
+void QueuedPlan::progress_or_give_up() {
     shared_.bootstrap.progress();
     if (shared_.timeout_ns > 0 && now_ns() - launched_ns_ > shared_.timeout_ns) {
         give_up();

@@ -71,8 +71,8 @@ private:
     void enqueue();
     void enqueue_calls();
     void refine_marks() override;
-    void look_around();
-    void look_outside();
+    void check_progress();
+    void progress_or_give_up();
     void follow();
     [[nodiscard]] bool reached_now(DeviceEvent const& event) const;
     [[noreturn]] void give_up();
@@ -85,7 +85,7 @@ private:
     nccl_tuner::Counters seen_{};     // in the newest iteration
     bool tried_ = false;              // from then on every iteration must be forced
     Iteration iteration_;
-    Meanwhile look_outside_{[this] { look_outside(); }};  // made once: the hot path allocates nothing
+    Meanwhile while_waiting_{[this] { progress_or_give_up(); }};  // made once: the hot path allocates nothing
     std::optional<Graph> graph_;
     DeviceEvent graph_begin_;  // a graph's own first event cannot be asked for
     DeviceEvent const& started_;

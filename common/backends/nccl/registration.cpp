@@ -41,7 +41,7 @@ void add(Plan const& plan, std::vector<BufferId>& known, std::vector<BufferId> c
 }
 
 /// Sizes of the windows of one group, as its members tell the first of them.
-Blob size_letter(Plan const& plan, std::vector<BufferId> const& buffers) {
+Blob sizes_blob(Plan const& plan, std::vector<BufferId> const& buffers) {
     std::vector<Bytes> sizes;
     for (BufferId const buffer : buffers) {
         sizes.push_back(plan.buffers[buffer].bytes);
@@ -50,23 +50,23 @@ Blob size_letter(Plan const& plan, std::vector<BufferId> const& buffers) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// Collective. Windows take equal sizes in one order on all ranks. Each rank sends its letters in the order of its
+/// Collective. Windows take equal sizes in one order on all ranks. Each rank sends its sizes in the order of its
 /// groups, sorted by members, which is the order in which they arrive.
 bool sizes_are_equal(Bootstrap& bootstrap, Plan const& plan) {
-    std::vector<Letter> letters;
+    std::vector<PeerBlob> outgoing;
     std::map<Rank, std::vector<Blob>> expected;
     for (auto const& [members, buffers] : collective_uses(plan)) {
-        Blob const letter = size_letter(plan, buffers);
-        letters.push_back({members.front(), letter});
+        Blob const sizes = sizes_blob(plan, buffers);
+        outgoing.push_back({members.front(), sizes});
         if (members.front() == bootstrap.rank()) {
             for (Rank const member : members) {
-                expected[member].push_back(letter);
+                expected[member].push_back(sizes);
             }
         }
     }
     std::map<Rank, std::vector<Blob>> told;
-    for (Letter& letter : bootstrap.exchange(std::move(letters))) {
-        told[letter.peer].push_back(std::move(letter.blob));
+    for (PeerBlob& each : bootstrap.exchange(std::move(outgoing))) {
+        told[each.peer].push_back(std::move(each.blob));
     }
     return !any_rank(bootstrap, told != expected);
 }
@@ -102,20 +102,20 @@ Registration::~Registration() {
                   [](Handle const& made) { made.undo(made.communicator, made.handle); });
 }
 
-Expected<RegistrationWay, Unsupported> way_to_register(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
+Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, Plan const& plan, MemoryKind kind) {
     if (kind == MemoryKind::nccl && windows_missing() == nullptr && sizes_are_equal(bootstrap, plan)) {
-        return RegistrationWay::windows;
+        return RegistrationKind::windows;
     }
     if (char const* const missing = user_buffers_missing(); missing != nullptr) {
         return Unsupported{missing};
     }
-    return RegistrationWay::user_buffers;
+    return RegistrationKind::user_buffers;
 }
 
-Registration register_buffers(RegistrationWay way, Plan const& plan, Buffers const& buffers, Bootstrap& bootstrap,
-                              Communicators& communicators) {
+Registration register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers,
+                              Bootstrap& bootstrap, Communicators& communicators) {
     Registration registration(communicators);
-    bool const windows = way == RegistrationWay::windows;
+    bool const windows = registered == RegistrationKind::windows;
     for (auto const& [members, used] : collective_uses(plan)) {
         ncclComm_t const communicator = communicators.of({members});
         for (BufferId const id : used) {

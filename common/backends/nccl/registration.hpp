@@ -48,14 +48,14 @@ private:
 };
 
 /// windows: symmetric ones, for exchanges and collectives.
-enum class RegistrationWay { user_buffers, windows };
+enum class RegistrationKind { user_buffers, windows };
 
 /// Collective. Windows for memory of kind nccl where the library has them and the sizes of this plan's buffers are the
 /// same on all ranks, user buffers elsewhere. Unsupported, on all ranks, where the library has neither.
-[[nodiscard]] Expected<RegistrationWay, Unsupported> way_to_register(Bootstrap& bootstrap, Plan const& plan,
-                                                                     MemoryKind kind);
+[[nodiscard]] Expected<RegistrationKind, Unsupported> registration_kind(Bootstrap& bootstrap, Plan const& plan,
+                                                                        MemoryKind kind);
 /// Collective. Every buffer with every communicator that uses it. Throws Error.
-[[nodiscard]] Registration register_buffers(RegistrationWay way, Plan const& plan, Buffers const& buffers,
+[[nodiscard]] Registration register_buffers(RegistrationKind registered, Plan const& plan, Buffers const& buffers,
                                             Bootstrap& bootstrap, Communicators& communicators);
 
 /// ncclCommRegister, NCCL 2.19 and later. nullptr: it can be called.

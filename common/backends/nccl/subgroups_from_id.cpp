@@ -9,7 +9,7 @@
 namespace dlmb::nccl {
 
 ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::span<Group const> groups) {
-    std::vector<Letter> letters;
+    std::vector<PeerBlob> outgoing;
     Group const* mine = nullptr;
     for (Group const& group : groups) {
         auto const place = rank_in(group, bootstrap.rank());
@@ -19,11 +19,11 @@ ncclComm_t create_subgroups(Bootstrap& bootstrap, ncclComm_t /*world*/, std::spa
             Blob blob(sizeof id);
             std::memcpy(blob.data(), &id, sizeof id);
             for (Rank const member : group.members) {
-                letters.push_back({member, blob});
+                outgoing.push_back({member, blob});
             }
         }
     }
-    auto const arrived = bootstrap.exchange(std::move(letters));
+    auto const arrived = bootstrap.exchange(std::move(outgoing));
     if (mine == nullptr) {
         return nullptr;
     }

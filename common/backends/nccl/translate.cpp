@@ -373,16 +373,16 @@ ChannelOrder channels_sent(std::vector<Item> const& items) {
 }
 
 ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent) {
-    std::vector<Letter> letters;
+    std::vector<PeerBlob> outgoing;
     for (auto const& [peer, channels] : sent) {
         auto const bytes = std::as_bytes(std::span(channels));
-        letters.push_back({peer, Blob(bytes.begin(), bytes.end())});
+        outgoing.push_back({peer, Blob(bytes.begin(), bytes.end())});
     }
     ChannelOrder arriving;
-    for (Letter const& letter : bootstrap.exchange(std::move(letters))) {
-        std::vector<int> channels(letter.blob.size() / sizeof(int));
-        std::memcpy(channels.data(), letter.blob.data(), channels.size() * sizeof(int));
-        arriving[letter.peer] = std::move(channels);
+    for (PeerBlob const& each : bootstrap.exchange(std::move(outgoing))) {
+        std::vector<int> channels(each.blob.size() / sizeof(int));
+        std::memcpy(channels.data(), each.blob.data(), channels.size() * sizeof(int));
+        arriving[each.peer] = std::move(channels);
     }
     return arriving;
 }

@@ -65,28 +65,28 @@ namespace {
 constexpr char end_of_field = '\n';
 
 /// A part as its rank tells it to the others.
-struct Stop {
+struct PartText {
     std::string choice;  // name_of
     std::string first;   // "step 3 \"dispatch\""
 };
-using Route = std::vector<Stop>;  // of one rank
+using RankParts = std::vector<PartText>;  // of one rank
 
 std::string step_name(Plan const& plan, StepId step) {
     return fmt::format("step {} \"{}\"", step, plan.steps[step].label);
 }
 
-StepId first_meeting(Plan const& plan, Part const& part) {
+StepId first_operation(Plan const& plan, Part const& part) {
     return *std::find_if(part.steps.begin(), part.steps.end(),
                          [&](StepId step) { return !std::holds_alternative<Compute>(plan.steps[step].operation); });
 }
 
 /// Collective. By rank.
-std::vector<Route> routes_of(Plan const& plan, std::vector<Part> const& parts, Bootstrap& bootstrap) {
+std::vector<RankParts> parts_of_ranks(Plan const& plan, std::vector<Part> const& parts, Bootstrap& bootstrap) {
     std::string text;
     for (Part const& part : parts) {
-        text += name_of(part.choice) + end_of_field + step_name(plan, first_meeting(plan, part)) + end_of_field;
+        text += name_of(part.choice) + end_of_field + step_name(plan, first_operation(plan, part)) + end_of_field;
     }
-    std::vector<Route> routes;
+    std::vector<RankParts> all;
     for (std::vector<char> const& told : gather<char>(bootstrap, text)) {
         std::string_view rest(told.data(), told.size());
         auto const next = [&rest] {
@@ -94,35 +94,38 @@ std::vector<Route> routes_of(Plan const& plan, std::vector<Part> const& parts, B
             rest.remove_prefix(field.size() + 1);
             return field;
         };
-        Route& route = routes.emplace_back();
+        RankParts& ranks_parts = all.emplace_back();
         while (!rest.empty()) {
             std::string choice = next();
-            route.push_back({std::move(choice), next()});
+            ranks_parts.push_back({std::move(choice), next()});
         }
     }
-    return routes;
+    return all;
 }
 
-std::string stop_text(std::size_t rank, Route const& route, std::size_t place) {
-    return place == route.size() ? fmt::format("rank {} is at its end", rank)
-                                 : fmt::format("rank {} has {} on {}", rank, route[place].first, route[place].choice);
+std::string part_text(std::size_t rank, RankParts const& ranks_parts, std::size_t place) {
+    return place == ranks_parts.size()
+               ? fmt::format("rank {} is at its end", rank)
+               : fmt::format("rank {} has {} on {}", rank, ranks_parts[place].first, ranks_parts[place].choice);
 }
 
 constexpr char const* advice = "a table that leaves the operations of this plan on one backend can run it";
 
-/// Empty: every rank that communicates takes the route of `reference`.
-std::string different_order(std::vector<Route> const& routes, std::size_t reference) {
-    Route const& expected = routes[reference];
-    for (std::size_t rank = 0; rank < routes.size(); ++rank) {
-        Route const& route = routes[rank];
+/// Empty: every rank that communicates has the parts of `reference`.
+std::string different_order(std::vector<RankParts> const& all, std::size_t reference) {
+    RankParts const& expected = all[reference];
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        RankParts const& ranks_parts = all[rank];
         std::size_t place = 0;
-        while (place < std::min(route.size(), expected.size()) && route[place].choice == expected[place].choice) {
+        while (place < std::min(ranks_parts.size(), expected.size()) &&
+               ranks_parts[place].choice == expected[place].choice) {
             ++place;
         }
-        bool const same = place == route.size() && place == expected.size();
-        if (!same && !route.empty()) {
+        bool const same = place == ranks_parts.size() && place == expected.size();
+        if (!same && !ranks_parts.empty()) {
             return fmt::format("tuned: the ranks would take turns in different orders: at turn {} {} where {}; {}",
-                               place, stop_text(rank, route, place), stop_text(reference, expected, place), advice);
+                               place, part_text(rank, ranks_parts, place), part_text(reference, expected, place),
+                               advice);
         }
     }
     return "";
@@ -130,37 +133,38 @@ std::string different_order(std::vector<Route> const& routes, std::size_t refere
 
 /// Where one end of an operation is.
 struct End {
-    MeetingKey meeting = no_meeting;
+    OperationKey operation = no_operation;
     std::uint32_t part = 0;
     StepId step = 0;
 };
 
 /// Collective. Empty: all ends of each operation are in one part.
-std::string torn_apart(Plan const& plan, std::vector<Part> const& parts, Route const& route, Bootstrap& bootstrap) {
-    std::vector<MeetingKey> const meetings = meetings_of(plan);
+std::string split_operation(Plan const& plan, std::vector<Part> const& parts, RankParts const& ranks_parts,
+                            Bootstrap& bootstrap) {
+    std::vector<OperationKey> const keys = operation_keys(plan);
     std::vector<End> mine;
     for (std::uint32_t part = 0; part < parts.size(); ++part) {
         for (StepId const step : parts[part].steps) {
-            if (meetings[step] != no_meeting) {
-                mine.push_back({meetings[step], part, step});
+            if (keys[step] != no_operation) {
+                mine.push_back({keys[step], part, step});
             }
         }
     }
-    struct Seen {
+    struct FirstEnd {
         std::size_t rank;
         End end;
     };
-    std::unordered_map<MeetingKey, Seen> seen;
+    std::unordered_map<OperationKey, FirstEnd> seen;
     std::vector<std::vector<End>> const ends = gather<End>(bootstrap, mine);
     for (std::size_t rank = 0; rank < ends.size(); ++rank) {
         for (End const& end : ends[rank]) {
-            auto const [place, is_first] = seen.try_emplace(end.meeting, Seen{rank, end});
-            Seen const& other = place->second;
+            auto const [place, is_first] = seen.try_emplace(end.operation, FirstEnd{rank, end});
+            FirstEnd const& other = place->second;
             if (!is_first && other.end.part != end.part) {
                 return fmt::format("tuned: rank {} does step {} in turn {} on {}, rank {} its end of it, step {}, in "
                                    "turn {} on {}; {}",
-                                   other.rank, other.end.step, other.end.part, route[other.end.part].choice, rank,
-                                   end.step, end.part, route[end.part].choice, advice);
+                                   other.rank, other.end.step, other.end.part, ranks_parts[other.end.part].choice, rank,
+                                   end.step, end.part, ranks_parts[end.part].choice, advice);
             }
         }
     }
@@ -168,11 +172,11 @@ std::string torn_apart(Plan const& plan, std::vector<Part> const& parts, Route c
 }
 
 /// Of a rank that communicates with nobody.
-std::vector<Part> follow(Plan const& plan, Route const& route, StepChoice const& idle) {
+std::vector<Part> parts_without_steps(Plan const& plan, RankParts const& ranks_parts, StepChoice const& idle) {
     std::vector<Part> parts;
-    for (Stop const& stop : route) {
-        std::size_t const slash = stop.choice.find('/');
-        parts.push_back({{stop.choice.substr(0, slash), parse_method(stop.choice.substr(slash + 1))}, {}});
+    for (PartText const& part : ranks_parts) {
+        std::size_t const slash = part.choice.find('/');
+        parts.push_back({{part.choice.substr(0, slash), parse_method(part.choice.substr(slash + 1))}, {}});
     }
     if (parts.empty()) {
         parts.push_back({idle, {}});
@@ -186,19 +190,20 @@ std::vector<Part> follow(Plan const& plan, Route const& route, StepChoice const&
 
 Expected<std::vector<Part>, Unsupported> agreed_parts(Plan const& plan, std::vector<Part> mine, StepChoice const& idle,
                                                       Bootstrap& bootstrap) {
-    std::vector<Route> const routes = routes_of(plan, mine, bootstrap);
-    auto const speaking = std::find_if(routes.begin(), routes.end(), [](Route const& route) { return !route.empty(); });
-    if (speaking == routes.end()) {
-        return follow(plan, {}, idle);
+    std::vector<RankParts> const all = parts_of_ranks(plan, mine, bootstrap);
+    auto const communicating =
+        std::find_if(all.begin(), all.end(), [](RankParts const& ranks_parts) { return !ranks_parts.empty(); });
+    if (communicating == all.end()) {
+        return parts_without_steps(plan, {}, idle);
     }
-    std::string reason = different_order(routes, static_cast<std::size_t>(speaking - routes.begin()));
+    std::string reason = different_order(all, static_cast<std::size_t>(communicating - all.begin()));
     if (reason.empty()) {
-        reason = torn_apart(plan, mine, *speaking, bootstrap);
+        reason = split_operation(plan, mine, *communicating, bootstrap);
     }
     if (!reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    return mine.empty() ? follow(plan, *speaking, idle) : std::move(mine);
+    return mine.empty() ? parts_without_steps(plan, *communicating, idle) : std::move(mine);
 }
 
 }  // namespace dlmb::tuned

@@ -18,7 +18,7 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
     return value ^ (value >> 31U);
 }
 
-MeetingKey key_of(StepMatch const& match) {
+OperationKey key_of(StepMatch const& match) {
     std::uint64_t key = 0x9E3779B97F4A7C15ULL;
     auto const add = [&key](std::uint64_t field) { key = mixed(key + 0x9E3779B97F4A7C15ULL) ^ mixed(field + 1); };
     for (Rank const member : match.members) {
@@ -28,18 +28,18 @@ MeetingKey key_of(StepMatch const& match) {
     add(static_cast<std::uint64_t>(match.to));
     add(static_cast<std::uint64_t>(match.channel));
     add(match.occurrence);
-    return key == no_meeting ? 1 : key;
+    return key == no_operation ? 1 : key;
 }
 
 }  // namespace
 
-std::vector<MeetingKey> meetings_of(Plan const& plan) {
+std::vector<OperationKey> operation_keys(Plan const& plan) {
     std::vector<StepMatch> const matches = match_steps(plan);
-    std::vector<MeetingKey> keys;
+    std::vector<OperationKey> keys;
     keys.reserve(matches.size());
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        bool const meets = !std::holds_alternative<Compute>(plan.steps[step].operation);
-        keys.push_back(meets ? key_of(matches[step]) : no_meeting);
+        bool const communicates = !std::holds_alternative<Compute>(plan.steps[step].operation);
+        keys.push_back(communicates ? key_of(matches[step]) : no_operation);
     }
     return keys;
 }
@@ -48,7 +48,7 @@ namespace {
 
 /// One rank's side of an exchange.
 struct Share {
-    MeetingKey meeting = no_meeting;
+    OperationKey operation = no_operation;
     Bytes bytes = 0;  // sent, to itself too
     Bytes received = 0;
     Bytes smallest = 0;
@@ -75,8 +75,8 @@ struct Sum {
     }
 };
 
-Share share_of(Exchange const& exchange, std::size_t members, MeetingKey meeting) {
-    Share share{meeting, 0, 0, 0, 0};
+Share share_of(Exchange const& exchange, std::size_t members, OperationKey operation) {
+    Share share{operation, 0, 0, 0, 0};
     for (Block const& block : exchange.send) {
         share.bytes += block.bytes;
         share.largest = std::max(share.largest, block.bytes);
@@ -92,18 +92,18 @@ Share share_of(Exchange const& exchange, std::size_t members, MeetingKey meeting
 }
 
 /// Collective.
-std::map<MeetingKey, Sum> exchanges_of(Plan const& plan, std::vector<MeetingKey> const& meetings,
-                                       Bootstrap& bootstrap) {
+std::map<OperationKey, Sum> exchanges_of(Plan const& plan, std::vector<OperationKey> const& keys,
+                                         Bootstrap& bootstrap) {
     std::vector<Share> mine;
     for (StepId step = 0; step < plan.steps.size(); ++step) {
         if (auto const* const exchange = std::get_if<Exchange>(&plan.steps[step].operation)) {
-            mine.push_back(share_of(*exchange, plan.groups.at(exchange->group).members.size(), meetings[step]));
+            mine.push_back(share_of(*exchange, plan.groups.at(exchange->group).members.size(), keys[step]));
         }
     }
-    std::map<MeetingKey, Sum> sums;
+    std::map<OperationKey, Sum> sums;
     for (std::vector<Share> const& shares : gather<Share>(bootstrap, mine)) {
         for (Share const& share : shares) {
-            sums[share.meeting].add(share);
+            sums[share.operation].add(share);
         }
     }
     return sums;
@@ -165,12 +165,12 @@ NodeOfRank nodes_of(Bootstrap& bootstrap) {
 }
 
 std::vector<StepTraits> traits_of(Plan const& plan, MemoryKind memory, NodeOfRank const& nodes, Bootstrap& bootstrap) {
-    std::vector<MeetingKey> const meetings = meetings_of(plan);
-    std::map<MeetingKey, Sum> const exchanges = exchanges_of(plan, meetings, bootstrap);
+    std::vector<OperationKey> const keys = operation_keys(plan);
+    std::map<OperationKey, Sum> const exchanges = exchanges_of(plan, keys, bootstrap);
     std::vector<StepTraits> all(plan.steps.size());
     for (StepId step = 0; step < plan.steps.size(); ++step) {
         Operation const& operation = plan.steps[step].operation;
-        auto const exchange = exchanges.find(meetings[step]);
+        auto const exchange = exchanges.find(keys[step]);
         all[step].kind = kind_of(operation);
         all[step].memory = memory;
         std::visit(Describe{plan, nodes, exchange == exchanges.end() ? nullptr : &exchange->second, all[step]},

@@ -32,11 +32,11 @@ template <class Value>
 
 /// The same on all ranks of a step, and so likely another for every other one that 2^20 steps collide once in 2^24
 /// plans. A send and its receive have one.
-using MeetingKey = std::uint64_t;
-inline constexpr MeetingKey no_meeting = 0;  // of Compute
+using OperationKey = std::uint64_t;
+inline constexpr OperationKey no_operation = 0;  // of Compute
 
 /// By StepId.
-[[nodiscard]] std::vector<MeetingKey> meetings_of(Plan const& plan);
+[[nodiscard]] std::vector<OperationKey> operation_keys(Plan const& plan);
 
 /// By world rank: the same number for ranks that share a node.
 using NodeOfRank = std::vector<Rank>;

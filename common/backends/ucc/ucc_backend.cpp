@@ -15,7 +15,6 @@
 
 #include <dlfcn.h>
 #include <filesystem>
-#include <optional>
 #include <variant>
 
 namespace dlmb::ucc {

@@ -240,9 +240,10 @@ struct Queue {
     std::vector<SendInfo> sends;
     std::size_t taken = 0;
 };
-using Announcements = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
+using PeerSends = std::map<std::tuple<Rank, std::uint64_t, std::uint64_t>, Queue>;
 
-std::vector<Letter> announce(Plan const& plan, std::vector<LoweredStep> const& steps, std::uint64_t first_operation) {
+std::vector<PeerBlob> describe_sends(Plan const& plan, std::vector<LoweredStep> const& steps,
+                                     std::uint64_t first_operation) {
     std::map<Rank, Blob> blobs;
     for (LoweredStep const& step : steps) {
         for (Message const& message : step.sends) {
@@ -252,30 +253,30 @@ std::vector<Letter> announce(Plan const& plan, std::vector<LoweredStep> const& s
             std::memcpy(blob.data() + blob.size() - sizeof sent, &sent, sizeof sent);
         }
     }
-    std::vector<Letter> letters;
-    letters.reserve(blobs.size());
+    std::vector<PeerBlob> outgoing;
+    outgoing.reserve(blobs.size());
     for (auto& [peer, blob] : blobs) {
-        letters.push_back({peer, std::move(blob)});
+        outgoing.push_back({peer, std::move(blob)});
     }
-    return letters;
+    return outgoing;
 }
 
-Announcements read_announcements(std::vector<Letter> const& letters) {
-    Announcements announcements;
-    for (Letter const& letter : letters) {
-        for (std::size_t at = 0; at + sizeof(SendInfo) <= letter.blob.size(); at += sizeof(SendInfo)) {
+PeerSends read_sends(std::vector<PeerBlob> const& incoming) {
+    PeerSends peer_sends;
+    for (PeerBlob const& each : incoming) {
+        for (std::size_t at = 0; at + sizeof(SendInfo) <= each.blob.size(); at += sizeof(SendInfo)) {
             SendInfo sent;
-            std::memcpy(&sent, letter.blob.data() + at, sizeof sent);
-            announcements[{letter.peer, sent.kind, sent.key}].sends.push_back(sent);
+            std::memcpy(&sent, each.blob.data() + at, sizeof sent);
+            peer_sends[{each.peer, sent.kind, sent.key}].sends.push_back(sent);
         }
     }
-    return announcements;
+    return peer_sends;
 }
 
 /// Sets `tag` to that of the next send that fits `message`. Returns what does not fit.
-std::optional<std::string> take(Announcements& announcements, LoweredStep const& step, Message const& message,
+std::optional<std::string> take(PeerSends& peer_sends, LoweredStep const& step, Message const& message,
                                 ucp_tag_t& tag) {
-    Queue& queue = announcements[{message.peer, step.kind, step.key}];
+    Queue& queue = peer_sends[{message.peer, step.kind, step.key}];
     if (queue.taken == queue.sends.size()) {
         return fmt::format("expects {} B from rank {}, which sends nothing there", message.bytes, message.peer);
     }
@@ -287,8 +288,8 @@ std::optional<std::string> take(Announcements& announcements, LoweredStep const&
     return std::nullopt;
 }
 
-std::optional<std::string> left_over(Announcements const& announcements, Rank me) {
-    for (auto const& [who, queue] : announcements) {
+std::optional<std::string> left_over(PeerSends const& peer_sends, Rank me) {
+    for (auto const& [who, queue] : peer_sends) {
         if (queue.taken < queue.sends.size()) {
             return fmt::format("ucx: rank {} sends {} B to rank {}, which does not expect it", std::get<0>(who),
                                queue.sends[queue.taken].bytes, me);
@@ -320,7 +321,7 @@ ucp_tag_t send_tag(std::uint64_t first_operation, StepId step, Rank me) {
 
 MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredStep> const& steps,
                   std::uint64_t first_operation) {
-    Announcements announcements = read_announcements(bootstrap.exchange(announce(plan, steps, first_operation)));
+    PeerSends peer_sends = read_sends(bootstrap.exchange(describe_sends(plan, steps, first_operation)));
     MatchedTags matched;
     for (LoweredStep const& step : steps) {
         if (!step.problem.empty() && !matched.problem) {
@@ -329,7 +330,7 @@ MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredSte
         std::vector<ucp_tag_t>& tags = matched.receives.emplace_back();
         for (Message const& message : step.receives) {
             ucp_tag_t tag = 0;
-            auto const problem = take(announcements, step, message, tag);
+            auto const problem = take(peer_sends, step, message, tag);
             if (problem && !matched.problem) {
                 matched.problem = describe(plan, step, *problem);
             }
@@ -337,7 +338,7 @@ MatchedTags match(Bootstrap& bootstrap, Plan const& plan, std::vector<LoweredSte
         }
     }
     if (!matched.problem) {
-        matched.problem = left_over(announcements, plan.me);
+        matched.problem = left_over(peer_sends, plan.me);
     }
     return matched;
 }

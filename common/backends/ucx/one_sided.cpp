@@ -45,7 +45,7 @@ std::vector<PairMessages> received_pairs(LoweredStep const& step, MatchedTags co
 
 /// What a rank tells another one of the memory that it may access: this, and the key's bytes. Travels as bytes between
 /// ranks of one launch, hence of one build.
-struct PlaceInfo {
+struct AddressInfo {
     std::uint64_t tag = 0;
     std::uint64_t address = 0;
     std::uint64_t key_bytes = 0;
@@ -71,19 +71,19 @@ RemoteMemory::RemoteMemory(Plan const& plan, Buffers const& buffers, std::vector
         for (PairMessages const& pair :
              reads ? sent_pairs(step, first_operation, plan.me) : received_pairs(step, tags)) {
             Blob const& key = pair.first->bytes > 0 ? key_to(plan, buffers, pair.first->data) : Blob{};
-            PlaceInfo const info{pair.tag, reinterpret_cast<std::uint64_t>(pair.first->data), key.size()};
+            AddressInfo const info{pair.tag, reinterpret_cast<std::uint64_t>(pair.first->data), key.size()};
             Blob& blob = blobs[pair.first->peer];
             auto const* const bytes = reinterpret_cast<std::byte const*>(&info);
             blob.insert(blob.end(), bytes, bytes + sizeof info);
             blob.insert(blob.end(), key.begin(), key.end());
         }
     }
-    std::vector<Letter> letters;
+    std::vector<PeerBlob> outgoing;
     for (auto& [peer, blob] : blobs) {
-        letters.push_back({peer, std::move(blob)});
+        outgoing.push_back({peer, std::move(blob)});
     }
-    for (Letter const& letter : worker.bootstrap().exchange(letters)) {
-        read(letter);
+    for (PeerBlob const& each : worker.bootstrap().exchange(outgoing)) {
+        read(each);
     }
 }
 
@@ -112,19 +112,19 @@ Blob const& RemoteMemory::key_to(Plan const& plan, Buffers const& buffers, std::
     return mapped_.emplace(id, std::move(mapped)).first->second.key;
 }
 
-void RemoteMemory::read(Letter const& letter) {
-    for (std::size_t at = 0; at < letter.blob.size();) {
-        PlaceInfo info;
-        std::memcpy(&info, letter.blob.data() + at, sizeof info);
+void RemoteMemory::read(PeerBlob const& received) {
+    for (std::size_t at = 0; at < received.blob.size();) {
+        AddressInfo info;
+        std::memcpy(&info, received.blob.data() + at, sizeof info);
         at += sizeof info;
-        Place place{info.address, nullptr};
+        RemoteAddress remote{info.address, nullptr};
         if (info.key_bytes > 0) {
-            check(ucp_ep_rkey_unpack(worker_.endpoint(letter.peer), letter.blob.data() + at, &place.key),
+            check(ucp_ep_rkey_unpack(worker_.endpoint(received.peer), received.blob.data() + at, &remote.key),
                   "ucp_ep_rkey_unpack");
-            keys_.emplace_back(place.key);
+            keys_.emplace_back(remote.key);
         }
         at += info.key_bytes;
-        places_[{letter.peer, info.tag}] = place;
+        addresses_[{received.peer, info.tag}] = remote;
     }
 }
 
@@ -139,12 +139,12 @@ OneSidedPlan one_sided_plan(Verb verb, LoweredStep const& step, std::string name
         return notice(answer_tag(pair.tag, receiver), worker.endpoint(pair.first->peer), pair.first->peer);
     };
     auto const accesses_of = [&](PairMessages const& pair) {
-        RemoteMemory::Place const& place = memory.of(pair.first->peer, pair.tag);
+        RemoteMemory::RemoteAddress const& remote = memory.of(pair.first->peer, pair.tag);
         std::vector<Access> accesses;
         for (std::size_t i = 0; i < pair.count && pair.first->bytes > 0; ++i) {
             Message const& message = pair.first[i];
             auto const behind = static_cast<std::uint64_t>(message.data - pair.first->data);
-            accesses.push_back({message.data, message.bytes, place.address + behind, place.key});
+            accesses.push_back({message.data, message.bytes, remote.address + behind, remote.key});
         }
         return accesses;
     };

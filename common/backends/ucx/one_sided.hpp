@@ -52,12 +52,12 @@ public:
                  std::vector<StepMethod> const& methods, MatchedTags const& tags, std::uint64_t first_operation,
                  Worker& worker);
 
-    struct Place {
+    struct RemoteAddress {
         std::uint64_t address = 0;
         ucp_rkey_h key = nullptr;  // nullptr: there are no bytes
     };
     /// Where the first message of a step and a pair lies at `peer`. `tag`: of the step's messages.
-    [[nodiscard]] Place const& of(Rank peer, ucp_tag_t tag) const { return places_.at({peer, tag}); }
+    [[nodiscard]] RemoteAddress const& of(Rank peer, ucp_tag_t tag) const { return addresses_.at({peer, tag}); }
 
 private:
     struct Unmap {
@@ -73,11 +73,11 @@ private:
     };
 
     [[nodiscard]] Blob const& key_to(Plan const& plan, Buffers const& buffers, std::byte const* data);
-    void read(Letter const& letter);
+    void read(PeerBlob const& received);
 
     Worker& worker_;
     std::map<BufferId, Mapped> mapped_;
-    std::map<std::pair<Rank, ucp_tag_t>, Place> places_;
+    std::map<std::pair<Rank, ucp_tag_t>, RemoteAddress> addresses_;
     std::vector<std::unique_ptr<std::remove_pointer_t<ucp_rkey_h>, DestroyKey>> keys_;
 };
 

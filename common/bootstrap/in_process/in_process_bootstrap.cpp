@@ -85,35 +85,35 @@ private:
 };
 
 /// What other ranks sent to one rank and it has not taken yet.
-class Inbox {
+class ReceiveQueue {
 public:
     void put(Rank from, std::span<std::byte const> bytes) {
         std::lock_guard const lock(mutex_);
-        letters_.push_back({from, {bytes.begin(), bytes.end()}});
+        blobs_.push_back({from, {bytes.begin(), bytes.end()}});
     }
     /// The oldest of that sender.
     [[nodiscard]] std::optional<Blob> take(Rank from) {
         std::lock_guard const lock(mutex_);
         auto const found =
-            std::find_if(letters_.begin(), letters_.end(), [from](Letter const& each) { return each.peer == from; });
-        if (found == letters_.end()) {
+            std::find_if(blobs_.begin(), blobs_.end(), [from](PeerBlob const& each) { return each.peer == from; });
+        if (found == blobs_.end()) {
             return std::nullopt;
         }
         Blob blob = std::move(found->blob);
-        letters_.erase(found);
+        blobs_.erase(found);
         return blob;
     }
 
 private:
     std::mutex mutex_;
-    std::deque<Letter> letters_;
+    std::deque<PeerBlob> blobs_;
 };
 
 /// What a rank shows to the others in one collective call. Written before, read after a barrier.
 struct Contribution {
     std::string_view call;
     Blob blob = {};
-    std::vector<Letter> letters = {};
+    std::vector<PeerBlob> blobs = {};
     std::vector<std::int64_t> values = {};
     std::shared_ptr<void> object = nullptr;
 };
@@ -123,9 +123,9 @@ class World {
 public:
     World(int size, int per_node)
         : ranks(size), ranks_per_node(per_node > 0 ? per_node : size), flags(size),
-          contributions_(static_cast<std::size_t>(size)), inboxes_(static_cast<std::size_t>(size)) {}
+          contributions_(static_cast<std::size_t>(size)), receive_queues_(static_cast<std::size_t>(size)) {}
     [[nodiscard]] Contribution& contribution(Rank rank) { return contributions_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] Inbox& inbox(Rank rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] ReceiveQueue& receive_queue(Rank rank) { return receive_queues_[static_cast<std::size_t>(rank)]; }
 
     /// The first failure is kept, later ones are its consequences. From then on leave_if_failed throws on every rank.
     void fail(Rank rank, std::exception_ptr reason) noexcept {
@@ -150,7 +150,7 @@ public:
 
 private:
     std::vector<Contribution> contributions_;
-    std::vector<Inbox> inboxes_;
+    std::vector<ReceiveQueue> receive_queues_;
     mutable std::mutex mutex_;
     std::exception_ptr first_failure_;
     std::string why_;  // before failed_rank_ says that there is one
@@ -251,18 +251,18 @@ std::vector<Blob> InProcessBootstrap::all_gather(std::span<std::byte const> mine
     return all;
 }
 
-std::vector<Letter> InProcessBootstrap::exchange(std::vector<Letter> outgoing) {
-    for (Letter const& letter : outgoing) {
-        check_rank(letter.peer, "exchange", "destination");
+std::vector<PeerBlob> InProcessBootstrap::exchange(std::vector<PeerBlob> outgoing) {
+    for (PeerBlob const& each : outgoing) {
+        check_rank(each.peer, "exchange", "destination");
     }
-    std::vector<Letter> incoming;
+    std::vector<PeerBlob> incoming;
     Contribution shown{.call = "exchange"};
-    shown.letters = std::move(outgoing);
+    shown.blobs = std::move(outgoing);
     meet(std::move(shown), [&] {
         for (Rank peer = 0; peer < size(); ++peer) {
-            for (Letter const& letter : world_.contribution(peer).letters) {
-                if (letter.peer == rank_) {
-                    incoming.push_back({peer, letter.blob});
+            for (PeerBlob const& each : world_.contribution(peer).blobs) {
+                if (each.peer == rank_) {
+                    incoming.push_back({peer, each.blob});
                 }
             }
         }
@@ -301,14 +301,14 @@ void InProcessBootstrap::broadcast(Blob& blob, Rank root) {
 
 void InProcessBootstrap::send(Rank peer, std::span<std::byte const> bytes) {
     check_rank(peer, "send", "destination");
-    world_.inbox(peer).put(rank_, bytes);
+    world_.receive_queue(peer).put(rank_, bytes);
 }
 
 void InProcessBootstrap::receive(Rank peer, std::span<std::byte> bytes) {
     check_rank(peer, "receive", "source");
     for (;;) {
         world_.leave_if_failed();
-        if (std::optional<Blob> const blob = world_.inbox(rank_).take(peer)) {
+        if (std::optional<Blob> const blob = world_.receive_queue(rank_).take(peer)) {
             if (blob->size() != bytes.size()) {
                 throw Error(fmt::format("bootstrap receive: {} bytes expected of rank {}, {} came", bytes.size(), peer,
                                         blob->size()));

@@ -39,7 +39,7 @@ public:
 
     [[nodiscard]] std::int64_t barrier_max(std::int64_t mine) override;
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override;
-    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override;
+    [[nodiscard]] std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) override;
     void all_reduce(std::span<std::int64_t> values, Fold fold) override;
     void broadcast(Blob& blob, Rank root) override;
     void send(Rank peer, std::span<std::byte const> bytes) override;

@@ -46,30 +46,30 @@ std::map<std::string, std::string, std::less<>> facts(int size, int local_rank) 
     return facts;
 }
 
-/// Letters to one peer packed into one message, so that empty letters and several to one peer need no special case:
-/// each letter as its 8-byte length followed by its bytes.
-std::map<Rank, Blob> pack(std::span<Letter const> outgoing, int ranks) {
+/// Blobs to one peer packed into one message, so that empty ones and several to one peer need no special case:
+/// each as its 8-byte length followed by its bytes.
+std::map<Rank, Blob> pack(std::span<PeerBlob const> outgoing, int ranks) {
     std::map<Rank, Blob> messages;
-    for (Letter const& letter : outgoing) {
-        if (letter.peer < 0 || letter.peer >= ranks) {
-            throw Error(fmt::format("bootstrap exchange: letter to rank {} of {}", letter.peer, ranks));
+    for (PeerBlob const& each : outgoing) {
+        if (each.peer < 0 || each.peer >= ranks) {
+            throw Error(fmt::format("bootstrap exchange: blob to rank {} of {}", each.peer, ranks));
         }
-        Blob& message = messages[letter.peer];
-        std::uint64_t const length = letter.blob.size();
+        Blob& message = messages[each.peer];
+        std::uint64_t const length = each.blob.size();
         auto const head = std::as_bytes(std::span(&length, 1));
         message.insert(message.end(), head.begin(), head.end());
-        message.insert(message.end(), letter.blob.begin(), letter.blob.end());
+        message.insert(message.end(), each.blob.begin(), each.blob.end());
     }
     return messages;
 }
 
-/// Appends the letters of a message from `peer`. Throws Error on a message that pack() cannot have made.
-void unpack(Rank peer, std::span<std::byte const> message, std::vector<Letter>& incoming) {
+/// Appends the blobs of a message from `peer`. Throws Error on a message that pack() cannot have made.
+void unpack(Rank peer, std::span<std::byte const> message, std::vector<PeerBlob>& incoming) {
     while (!message.empty()) {
         std::uint64_t length = 0;
         std::memcpy(&length, message.data(), std::min(sizeof length, message.size()));
         if (message.size() < sizeof length || message.size() - sizeof length < length) {
-            throw Error(fmt::format("bootstrap exchange: the message from rank {} ends inside a letter", peer));
+            throw Error(fmt::format("bootstrap exchange: the message from rank {} ends inside a blob", peer));
         }
         std::span<std::byte const> const body = message.subspan(sizeof length, length);
         incoming.push_back({peer, Blob(body.begin(), body.end())});
@@ -86,7 +86,7 @@ namespace {
 using mpi::check;
 
 // Messages of exchange(), and of send(); the barrier uses its round number, which stays below 31.
-constexpr int letter_tag = 64;
+constexpr int exchange_tag = 64;
 constexpr int message_tag = 65;
 
 int to_count(std::uint64_t bytes, std::string_view call) {
@@ -176,7 +176,7 @@ public:
         return blobs;
     }
 
-    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override {
+    [[nodiscard]] std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) override {
         std::map<Rank, Blob> const messages = mpi::pack(outgoing, size_);
         std::vector<int> sizes_out(static_cast<std::size_t>(size_));
         std::vector<int> sizes_in(static_cast<std::size_t>(size_));
@@ -194,18 +194,18 @@ public:
             if (int const size = sizes_in[static_cast<std::size_t>(peer)]; size > 0) {
                 Blob& message = arriving[peer];
                 message.resize(static_cast<std::size_t>(size));
-                check(
-                    MPI_Irecv(message.data(), size, MPI_BYTE, peer, letter_tag, world_.get(), &requests.emplace_back()),
-                    "MPI_Irecv");
+                check(MPI_Irecv(message.data(), size, MPI_BYTE, peer, exchange_tag, world_.get(),
+                                &requests.emplace_back()),
+                      "MPI_Irecv");
             }
         }
         for (auto const& [peer, message] : messages) {
-            check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, letter_tag, world_.get(),
-                            &requests.emplace_back()),
+            check(MPI_Isend(message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, exchange_tag,
+                            world_.get(), &requests.emplace_back()),
                   "MPI_Isend");
         }
         wait(requests);
-        std::vector<Letter> incoming;
+        std::vector<PeerBlob> incoming;
         for (auto const& [peer, message] : arriving) {
             mpi::unpack(peer, message, incoming);
         }

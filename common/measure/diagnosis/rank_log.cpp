@@ -222,7 +222,7 @@ constexpr std::int64_t held_down = 2;
 
 }  // namespace
 
-void ThrottleLog::look() {
+void ThrottleLog::ask() {
     if (gpu_ == nullptr) {
         return;
     }

@@ -68,7 +68,7 @@ public:
     explicit ThrottleLog(Throttling const* gpu) : gpu_(gpu) {}
 
     /// Outside the timed region, right behind samples: the GPU is still as they left it.
-    void look();
+    void ask();
     /// Collective. nullopt: no GPU was seen held down, and not all were asked.
     [[nodiscard]] std::optional<bool> over_ranks(Bootstrap& bootstrap) const;
 

@@ -18,7 +18,8 @@
 namespace dlmb::measure {
 namespace {
 
-/// Memory that a step's bookkeeping counts for in what a look costs: filling and checking it take about a microsecond.
+/// Memory that a step's bookkeeping counts for in what checking an iteration costs: filling and checking it take about
+/// a microsecond.
 constexpr Bytes bytes_per_step = 4096;
 
 /// The largest over the draws of `bytes_of` a plan, summed up over all ranks.
@@ -57,8 +58,8 @@ PayloadCheck::PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<
                            std::span<Plan const> plans, Fill timed)
     : bootstrap_(bootstrap), memory_(memory), slots_(slots), plans_(plans), timed_(timed),
       world_payload_(world_bytes(bootstrap, plans, [](Plan const& plan) { return traffic_of(plan).payload; })),
-      looks_most_(std::max<std::uint64_t>(1, looked_at_bytes * static_cast<Bytes>(bootstrap.size()) /
-                                                 std::max<Bytes>(1, world_bytes(bootstrap, plans, effort_of)))) {}
+      most_checked_(std::max<std::uint64_t>(1, checked_bytes_per_rank * static_cast<Bytes>(bootstrap.size()) /
+                                                   std::max<Bytes>(1, world_bytes(bootstrap, plans, effort_of)))) {}
 
 std::vector<std::uint64_t> PayloadCheck::before() const {
     return numbers(0, small() ? plans_.size() : 1);
@@ -94,17 +95,17 @@ Nanoseconds PayloadCheck::run(std::uint64_t position, CompiledPlan& compiled, Va
     compiled.finish();
     Nanoseconds const duration = now_ns() - t_enter;
 
-    Told told = of(position, payload.verify(iteration));
+    std::string mismatch = of(position, payload.verify(iteration));
     own_blocks_ += payload.blocks_checked();
     note(validation.draws_checked, position % plans_.size());
     note(validation.slots_checked, position % slots_.size());
     std::array<std::int64_t, 1> slowest{duration};
-    agree(told, slowest, validation);
+    agree(mismatch, slowest, validation);
     return slowest[0];
 }
 
-std::vector<TimedLook> choose_looks(std::uint32_t random, TimedIterations const& iterations, std::uint64_t draws,
-                                    std::uint64_t slots, std::uint64_t most) {
+std::vector<CheckedIteration> choose_checked(std::uint32_t random, TimedIterations const& iterations,
+                                             std::uint64_t draws, std::uint64_t slots, std::uint64_t most) {
     std::uint64_t const last = iterations.count - 1;
     std::uint64_t const alone = iterations.count - std::min(iterations.count, slots);  // in its slot from here on
     std::uint64_t const cold = slots / 2 - std::min(slots / 2, iterations.unrecorded);
@@ -113,44 +114,45 @@ std::vector<TimedLook> choose_looks(std::uint32_t random, TimedIterations const&
     std::uint64_t const count =
         std::min({std::max<std::uint64_t>(1, most), choice, std::max<std::uint64_t>(1, slots / 2)});
     std::uint64_t const first = below(random, static_cast<std::uint32_t>(choice));
-    std::vector<TimedLook> looks;
+    std::vector<CheckedIteration> all;
     for (std::uint64_t i = 0; i < count; ++i) {
         std::uint64_t const index = begin + (first + i) % choice;
-        TimedLook& look = looks.emplace_back();
-        look.position = (iterations.first + index) % positions_of(draws, slots);
-        look.age.repeated = index + iterations.unrecorded >= slots;
-        look.age.other_plans = look.age.repeated && slots % draws != 0;
+        CheckedIteration& checked = all.emplace_back();
+        checked.position = (iterations.first + index) % positions_of(draws, slots);
+        checked.age.repeated = index + iterations.unrecorded >= slots;
+        checked.age.other_plans = checked.age.repeated && slots % draws != 0;
     }
-    return looks;
+    return all;
 }
 
-void PayloadCheck::lay(std::uint32_t random, TimedIterations const& iterations) {
-    laid_.clear();
-    for (TimedLook const& look : choose_looks(random, iterations, plans_.size(), slots_.size(), looks_most_)) {
+void PayloadCheck::prepare(std::uint32_t random, TimedIterations const& iterations) {
+    prepared_.clear();
+    for (CheckedIteration const& checked :
+         choose_checked(random, iterations, plans_.size(), slots_.size(), most_checked_)) {
         Contents const contents = timed_ == Fill::random ? Contents(iteration_++) : std::nullopt;
-        laid_.push_back({look, contents, payload_at(look.position)});
-        laid_.back().payload.prepare(contents, look.age.repeated && !look.age.other_plans);
+        prepared_.push_back({checked, contents, payload_at(checked.position)});
+        prepared_.back().payload.prepare(contents, checked.age.repeated && !checked.age.other_plans);
     }
     bootstrap_.barrier();  // a peer that is ahead must not write into memory that is still being prepared here
 }
 
-void PayloadCheck::look(bool again, Validation& validation) {
-    Told told;
-    std::vector<std::int64_t> skipped;  // by look
-    for (Laid& laid : laid_) {
-        PayloadAge age = laid.look.age;
+void PayloadCheck::verify(bool again, Validation& validation) {
+    std::string mismatch;
+    std::vector<std::int64_t> skipped;  // by iteration
+    for (PreparedIteration& prepared : prepared_) {
+        PayloadAge age = prepared.checked.age;
         if (again && slots_.size() % plans_.size() != 0) {
             skipped.push_back(1);  // another draw may have been the last one in this slot
             continue;
         }
         age.repeated = age.repeated || again;
-        Told const found = of(laid.look.position, laid.payload.verify(laid.contents, age));
-        told = told.empty() ? found : told;
-        own_blocks_ += laid.payload.blocks_checked();
-        skipped.push_back(static_cast<std::int64_t>(laid.payload.blocks_skipped()));
+        std::string const found = of(prepared.checked.position, prepared.payload.verify(prepared.contents, age));
+        mismatch = mismatch.empty() ? found : mismatch;
+        own_blocks_ += prepared.payload.blocks_checked();
+        skipped.push_back(static_cast<std::int64_t>(prepared.payload.blocks_skipped()));
     }
-    laid_.clear();
-    agree(told, skipped, validation);
+    prepared_.clear();
+    agree(mismatch, skipped, validation);
     // Ranks may differ in what they receive; of some sums in place that were summed up again none compared anything.
     validation.timed_checked = validation.timed_checked.value_or(0) +
                                static_cast<std::uint64_t>(std::count(skipped.begin(), skipped.end(), 0));
@@ -160,21 +162,21 @@ PlanPayload PayloadCheck::payload_at(std::uint64_t position) const {
     return {memory_, slots_[position % slots_.size()], plans_[position % plans_.size()]};
 }
 
-PayloadCheck::Told PayloadCheck::of(std::uint64_t position, std::vector<std::string> const& mismatches) const {
-    return mismatches.empty() ? Told()
+std::string PayloadCheck::of(std::uint64_t position, std::vector<std::string> const& mismatches) const {
+    return mismatches.empty() ? std::string()
                               : fmt::format("draw {}, slot {}, rank {}: {}", position % plans_.size(),
                                             position % slots_.size(), bootstrap_.rank(), mismatches.front());
 }
 
-void PayloadCheck::agree(Told const& told, std::span<std::int64_t> most, Validation& validation) {
+void PayloadCheck::agree(std::string const& mismatch, std::span<std::int64_t> most, Validation& validation) {
     // The lowest rank with a mismatch is the largest of what is left to the number of ranks.
     int const ranks = bootstrap_.size();
     std::vector<std::int64_t> words(most.begin(), most.end());
-    words.push_back(told.empty() ? 0 : ranks - bootstrap_.rank());
+    words.push_back(mismatch.empty() ? 0 : ranks - bootstrap_.rank());
     bootstrap_.all_reduce(words, Fold::max);
     std::copy_n(words.begin(), most.size(), most.begin());
     if (words.back() > 0) {
-        std::string const text = text_from_rank(bootstrap_, told, ranks - static_cast<Rank>(words.back()));
+        std::string const text = text_from_rank(bootstrap_, mismatch, ranks - static_cast<Rank>(words.back()));
         if (validation.verdict != Verdict::failed) {
             validation.first_mismatch = text;
         }

@@ -3,7 +3,7 @@
 //
 // Runs single iterations whose payload is coded beforehand and verified afterwards on every rank, so that all ranks
 // know of a mismatch anywhere: before timing and after it. While a cell is timed, some iterations of each visit are
-// verified likewise: their payload is laid before the samples that they belong to, and looked at behind these.
+// verified likewise: their payload is prepared before the samples that they belong to, and compared after these.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -12,7 +12,6 @@
 #include "common/measure/cell_result.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,25 +25,26 @@ struct TimedIterations {
     std::uint64_t unrecorded = 0;  // at the positions before the first one
 };
 
-/// One timed iteration that is looked at.
-struct TimedLook {
+/// One timed iteration whose payload is verified.
+struct CheckedIteration {
     std::uint64_t position = 0;
     PayloadAge age;  // when the iterations are over
 };
 
 /// At most `most` of `iterations`, by `random`, in slots of their own: of those that are the last ones in their slots.
-/// Up to half of the slots, and where there are enough iterations half of the slots are used between the laying and
+/// Up to half of the slots, and where there are enough iterations half of the slots are used between preparing and
 /// the first of them, so that they find caches that hold the others, as all do. Needs an iteration.
-[[nodiscard]] std::vector<TimedLook> choose_looks(std::uint32_t random, TimedIterations const& iterations,
-                                                  std::uint64_t draws, std::uint64_t slots, std::uint64_t most);
+[[nodiscard]] std::vector<CheckedIteration> choose_checked(std::uint32_t random, TimedIterations const& iterations,
+                                                           std::uint64_t draws, std::uint64_t slots,
+                                                           std::uint64_t most);
 
 class PayloadCheck {
 public:
     /// Of the draw with the most payload, over all ranks.
     static constexpr Bytes small_world_payload = Bytes{256} << 20;
     static constexpr Bytes checked_world_payload = Bytes{1} << 30;
-    /// Of each rank, on average: as many timed iterations as have so much memory are looked at together, at least one.
-    static constexpr Bytes looked_at_bytes = Bytes{4} << 20;
+    /// Of each rank, on average: as many timed iterations as have so much memory are verified together, at least one.
+    static constexpr Bytes checked_bytes_per_rank = Bytes{4} << 20;
 
     /// Collective. The arguments must outlive it.
     PayloadCheck(Bootstrap& bootstrap, MemorySpace& memory, std::span<Buffers const> slots, std::span<Plan const> plans,
@@ -62,26 +62,26 @@ public:
     /// The same on all ranks.
     [[nodiscard]] bool has_payload() const { return world_payload_ > 0; }
     /// Collective. Puts the payload of some of `iterations` into their slots.
-    void lay(std::uint32_t random, TimedIterations const& iterations);
-    /// Collective. Behind these iterations. `again`: some of them were made again since.
-    void look(bool again, Validation& validation);
+    void prepare(std::uint32_t random, TimedIterations const& iterations);
+    /// Collective. After these iterations. `again`: some of them were made again since.
+    void verify(bool again, Validation& validation);
 
     /// Collective. After several of these: adds how many blocks they compared, and puts into the buffers what timed
     /// iterations are to find, where that is not what checked ones leave.
     void conclude(Validation& validation);
 
 private:
-    using Told = std::string;  // the first mismatch, and where it is; empty: none
-    struct Laid {
-        TimedLook look;
+    struct PreparedIteration {
+        CheckedIteration checked;
         Contents contents;
         PlanPayload payload;
     };
     [[nodiscard]] PlanPayload payload_at(std::uint64_t position) const;
-    [[nodiscard]] Told of(std::uint64_t position, std::vector<std::string> const& mismatches) const;
-    /// Collective. Tells all ranks what the lowest one with a mismatch has `told`, and makes `most` the largest over
+    /// "draw 0, slot 1, rank 2: ..." with the first of `mismatches`; empty: there is none.
+    [[nodiscard]] std::string of(std::uint64_t position, std::vector<std::string> const& mismatches) const;
+    /// Collective. All ranks note the `mismatch` of the lowest rank that has one; `most` becomes the largest over
     /// ranks.
-    void agree(Told const& told, std::span<std::int64_t> most, Validation& validation);
+    void agree(std::string const& mismatch, std::span<std::int64_t> most, Validation& validation);
     [[nodiscard]] bool small() const { return world_payload_ < small_world_payload; }
 
     Bootstrap& bootstrap_;
@@ -90,10 +90,10 @@ private:
     std::span<Plan const> plans_;
     Fill timed_;
     Bytes world_payload_;
-    std::uint64_t looks_most_;
-    std::uint64_t own_blocks_ = 0;  // compared on this rank since the last conclude()
-    std::uint32_t iteration_ = 0;   // no two checked iterations of a point carry the same payload
-    std::vector<Laid> laid_;        // by lay(), until look()
+    std::uint64_t most_checked_;
+    std::uint64_t own_blocks_ = 0;             // compared on this rank since the last conclude()
+    std::uint32_t iteration_ = 0;              // no two checked iterations of a point carry the same payload
+    std::vector<PreparedIteration> prepared_;  // by prepare(), until verify()
 };
 
 }  // namespace dlmb::measure

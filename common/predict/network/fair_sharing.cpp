@@ -26,38 +26,38 @@ void FairSharing::change(LinkId link) {
     }
 }
 
-void FairSharing::add(Flow flow, std::vector<WayLink> const& way) {
-    if (flow >= ways_.size()) {
-        ways_.resize(flow + 1);
+void FairSharing::add(Flow flow, std::vector<RouteLink> const& route) {
+    if (flow >= routes_.size()) {
+        routes_.resize(flow + 1);
         rates_.resize(flow + 1);
         bottlenecks_.resize(flow + 1);
         status_.resize(flow + 1);
     }
-    FlowWay& own = ways_[flow];
-    own.links = way;
+    FlowRoute& own = routes_[flow];
+    own.links = route;
     own.places.clear();
     rates_[flow] = 0;
     bottlenecks_[flow] = no_link;
     status_[flow] = Status::settled;
-    for (std::uint32_t at = 0; at < way.size(); ++at) {
-        LinkState& link = links_[way[at].link];
+    for (std::uint32_t at = 0; at < route.size(); ++at) {
+        LinkState& link = links_[route[at].link];
         own.places.push_back(static_cast<std::uint32_t>(link.uses.size()));
-        link.uses.push_back({flow, at, way[at].share});
-        change(way[at].link);
+        link.uses.push_back({flow, at, route[at].share});
+        change(route[at].link);
     }
     added_.push_back(flow);
 }
 
 void FairSharing::remove(Flow flow) {
-    FlowWay const& way = ways_[flow];
-    for (std::size_t at = 0; at < way.links.size(); ++at) {
-        LinkState& link = links_[way.links[at].link];
-        std::uint32_t const place = way.places[at];
+    FlowRoute const& route = routes_[flow];
+    for (std::size_t at = 0; at < route.links.size(); ++at) {
+        LinkState& link = links_[route.links[at].link];
+        std::uint32_t const place = route.places[at];
         link.uses[place] = link.uses.back();
-        ways_[link.uses[place].flow].places[link.uses[place].at] = place;
+        routes_[link.uses[place].flow].places[link.uses[place].at] = place;
         link.uses.pop_back();
-        link.used = link.uses.empty() ? 0 : link.used - way.links[at].share * rates_[flow];
-        change(way.links[at].link);
+        link.used = link.uses.empty() ? 0 : link.used - route.links[at].share * rates_[flow];
+        change(route.links[at].link);
     }
     status_[flow] = Status::absent;
 }
@@ -65,7 +65,7 @@ void FairSharing::remove(Flow flow) {
 void FairSharing::open_flow(Flow flow) {
     status_[flow] = Status::open;
     opened_.push_back(flow);
-    for (WayLink const& each : ways_[flow].links) {
+    for (RouteLink const& each : routes_[flow].links) {
         LinkState& link = links_[each.link];
         if (!link.touched) {
             link.touched = true;
@@ -114,7 +114,7 @@ void FairSharing::fill() {
     }
     for (Flow const flow : opened_) {
         status_[flow] = Status::open;
-        for (WayLink const& each : ways_[flow].links) {
+        for (RouteLink const& each : routes_[flow].links) {
             LinkState& link = links_[each.link];
             link.left += each.share * rates_[flow];
             link.weight += each.share;
@@ -156,7 +156,7 @@ std::size_t FairSharing::freeze(LinkId link, double rate) {
         ++frozen;
         rates_[use.flow] = rate;
         bottlenecks_[use.flow] = link;
-        for (WayLink const& each : ways_[use.flow].links) {
+        for (RouteLink const& each : routes_[use.flow].links) {
             LinkState& other = links_[each.link];
             other.left -= each.share * rate;
             other.weight -= each.share;

@@ -20,9 +20,9 @@ public:
     /// Capacities of links, in the unit of rates.
     explicit FairSharing(std::vector<double> capacities);
 
-    /// The numbers of flows are small, for they are places in a vector. The way has a link of capacity above 0 at
+    /// The numbers of flows are small, for they are places in a vector. The route has a link of capacity above 0 at
     /// least; of a link it takes its share of the flow's rate.
-    void add(Flow flow, std::vector<WayLink> const& way);
+    void add(Flow flow, std::vector<RouteLink> const& route);
     void remove(Flow flow);
     /// Brings the rates up to date. Returns the flows whose rate may have changed, the new ones included.
     std::vector<Flow> const& update();
@@ -34,7 +34,7 @@ private:
 
     struct Use {  // of a link by a flow
         Flow flow = 0;
-        std::uint32_t at = 0;  // in the flow's way
+        std::uint32_t at = 0;  // in the flow's route
         double share = 1;
     };
     enum class Status : std::uint8_t {
@@ -43,8 +43,8 @@ private:
         open,     // is being given one
         frozen,   // has been given one
     };
-    struct FlowWay {
-        std::vector<WayLink> links;
+    struct FlowRoute {
+        std::vector<RouteLink> links;
         std::vector<std::uint32_t> places;  // in the uses of each link
     };
     struct LinkState {
@@ -71,7 +71,7 @@ private:
     bool open_violated();
 
     // By flow. What is read most is close together.
-    std::vector<FlowWay> ways_;
+    std::vector<FlowRoute> routes_;
     std::vector<double> rates_;
     std::vector<LinkId> bottlenecks_;
     std::vector<Status> status_;

@@ -34,16 +34,16 @@ HammingMesh::HammingMesh(Topology const& topology)
             }
         }
     }
-    check_ways(topology);
+    check_routes(topology);
 }
 
-void HammingMesh::check_ways(Topology const& topology) const {
-    // Only where two removed boards are corners of a rectangle, the other two corners have no way.
+void HammingMesh::check_routes(Topology const& topology) const {
+    // Only where two removed boards are corners of a rectangle, the other two corners have no route.
     for (Board const& a : topology.removed) {
         for (Board const& b : topology.removed) {
             if (a.column != b.column && a.row != b.row && has_board(a.column, b.row) && has_board(b.column, a.row)) {
                 throw UsageError(fmt::format(
-                    "topology '{}': boards {}/{} and {}/{} have no minimal way; remove a column or a row more",
+                    "topology '{}': boards {}/{} and {}/{} have no minimal route; remove a column or a row more",
                     topology.text(), a.column, b.row, b.column, a.row));
             }
         }
@@ -92,11 +92,11 @@ std::string HammingMesh::inner_name(LinkId link) const {
 }
 
 void HammingMesh::go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, double share,
-                     std::vector<WayLink>& way) const {
+                     std::vector<RouteLink>& route) const {
     auto const step = [&](int target) {  // on the board
         while (at[dimension] != target) {
             bool const up = target > at[dimension];
-            way.push_back(
+            route.push_back(
                 {static_cast<LinkId>(node_at(at)) * 2 * ports + static_cast<LinkId>(2 * dimension + (up ? 1 : 0)),
                  share});
             at[dimension] += up ? 1 : -1;
@@ -115,18 +115,18 @@ void HammingMesh::go(std::array<int, 2>& at, std::size_t dimension, int to, bool
         bool const leaves_up = upper_edge(at[dimension] % side_, ring_up);
         bool const enters_up = upper_edge(to % side_, !ring_up);
         step(board * side_ + (leaves_up ? side_ - 1 : 0));
-        way.push_back(
+        route.push_back(
             {static_cast<LinkId>(node_at(at)) * 2 * ports + static_cast<LinkId>(2 * dimension + (leaves_up ? 1 : 0)),
              share});
         at[dimension] = target * side_ + (enters_up ? side_ - 1 : 0);
-        way.push_back({static_cast<LinkId>(node_at(at)) * 2 * ports + ports +
-                           static_cast<LinkId>(2 * dimension + (enters_up ? 1 : 0)),
-                       share});
+        route.push_back({static_cast<LinkId>(node_at(at)) * 2 * ports + ports +
+                             static_cast<LinkId>(2 * dimension + (enters_up ? 1 : 0)),
+                         share});
     }
     step(to);
 }
 
-void HammingMesh::add_inner(int from, int to, std::vector<WayLink>& way) const {
+void HammingMesh::add_inner(int from, int to, std::vector<RouteLink>& route) const {
     auto const first = coordinates(from);
     auto const last = coordinates(to);
     bool const columns_can = has_board(last[0] / side_, first[1] / side_);
@@ -142,8 +142,8 @@ void HammingMesh::add_inner(int from, int to, std::vector<WayLink>& way) const {
     for (std::size_t dimension = 0; dimension < 2; ++dimension) {
         if (both || (dimension == 0) == columns_can) {
             auto at = first;
-            go(at, dimension, last[dimension], half_up[dimension], both ? 0.5 : 1, way);
-            go(at, 1 - dimension, last[1 - dimension], half_up[1 - dimension], both ? 0.5 : 1, way);
+            go(at, dimension, last[dimension], half_up[dimension], both ? 0.5 : 1, route);
+            go(at, 1 - dimension, last[1 - dimension], half_up[1 - dimension], both ? 0.5 : 1, route);
         }
     }
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // HammingMesh (Hoefler et al. 2022): boards of a x a nodes with four ports each, linked as a mesh. The outer ports of
-// one row of nodes, of all boards in a board row, go to one switch; columns alike. Switches do not block. A way goes to
-// the column of the target first: on the board where that has it, otherwise off the board by the near edge and onto the
-// other one by the edge near its target; then to the row alike. If the board where it turns is removed, it goes to the
-// row first; adaptive: half goes each way. Nodes are numbered board by board.
+// one row of nodes, of all boards in a board row, go to one switch; columns alike. Switches do not block. A route goes
+// to the column of the target first: on the board where that has it, otherwise off the board by the near edge and onto
+// the other one by the edge near its target; then to the row alike. If the board where it turns is removed, it goes to
+// the row first; adaptive: half goes each way. Nodes are numbered board by board.
 #pragma once
 
 #include "common/predict/network/interconnect.hpp"
@@ -26,7 +26,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<WayLink>& way) const override;
+    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return symmetric() ? node % (side_ * side_) : node; }
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
@@ -35,11 +35,11 @@ private:
     [[nodiscard]] bool has_board(int column, int row) const {
         return numbers_[static_cast<std::size_t>(row * boards_x_ + column)] >= 0;
     }
-    void check_ways(Topology const& topology) const;
+    void check_routes(Topology const& topology) const;
     /// From `at` to the coordinate `to` in dimension 0 (columns) or 1; moves `at`. `half_up`: from the middle of a
     /// board half around the boards goes upwards.
     void go(std::array<int, 2>& at, std::size_t dimension, int to, bool half_up, double share,
-            std::vector<WayLink>& way) const;
+            std::vector<RouteLink>& route) const;
 
     int side_;
     int boards_x_;

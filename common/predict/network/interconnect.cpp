@@ -28,32 +28,32 @@ std::string Interconnect::name(LinkId link) const {
     return link < 2 * nodes ? fmt::format("into node {}", link - nodes) : inner_name(link - 2 * nodes);
 }
 
-void Interconnect::way(int from, int to, std::vector<WayLink>& way) const {
-    way.clear();
-    add_inner(from, to, way);
-    std::sort(way.begin(), way.end(), [](WayLink const& a, WayLink const& b) { return a.link < b.link; });
+void Interconnect::route(int from, int to, std::vector<RouteLink>& route) const {
+    route.clear();
+    add_inner(from, to, route);
+    std::sort(route.begin(), route.end(), [](RouteLink const& a, RouteLink const& b) { return a.link < b.link; });
     std::size_t kept = 0;
-    for (std::size_t index = 0; index < way.size(); ++index) {
-        if (kept > 0 && way[kept - 1].link == way[index].link) {
-            way[kept - 1].share += way[index].share;
+    for (std::size_t index = 0; index < route.size(); ++index) {
+        if (kept > 0 && route[kept - 1].link == route[index].link) {
+            route[kept - 1].share += route[index].share;
         } else {
-            way[kept++] = way[index];
+            route[kept++] = route[index];
         }
     }
-    way.resize(kept);
+    route.resize(kept);
     auto const nodes = static_cast<LinkId>(nodes_);
-    for (WayLink& each : way) {
+    for (RouteLink& each : route) {
         each.link += 2 * nodes;
     }
-    way.push_back({static_cast<LinkId>(from), 1});
-    way.push_back({nodes + static_cast<LinkId>(to), 1});
+    route.push_back({static_cast<LinkId>(from), 1});
+    route.push_back({nodes + static_cast<LinkId>(to), 1});
 }
 
 double Interconnect::hops(int from, int to) const {
-    std::vector<WayLink> way;
-    add_inner(from, to, way);
-    return std::accumulate(way.begin(), way.end(), 0.0,
-                           [](double sum, WayLink const& each) { return sum + each.share; });
+    std::vector<RouteLink> route;
+    add_inner(from, to, route);
+    return std::accumulate(route.begin(), route.end(), 0.0,
+                           [](double sum, RouteLink const& each) { return sum + each.share; });
 }
 
 std::vector<int> Interconnect::representatives() const {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The links of a topology, and the way of a message over them. Bandwidths are relative: 1 is what a node can inject,
+// The links of a topology, and the route of a message over them. Bandwidths are relative: 1 is what a node can inject,
 // and what all of its ports carry together, so that topologies compare at equal injection bandwidth.
 #pragma once
 
@@ -18,11 +18,11 @@ namespace dlmb::predict {
 /// Directed. The first 2 N of N nodes are those from a node into the network (its number) and out of it (N + number).
 using LinkId = std::uint32_t;
 
-/// A link of a way, and the share of the message that goes over it: 1, but where routing is adaptive.
-struct WayLink {
+/// A link of a route, and the share of the message that goes over it: 1, but where routing is adaptive.
+struct RouteLink {
     LinkId link = 0;
     double share = 1;
-    bool operator==(WayLink const&) const = default;
+    bool operator==(RouteLink const&) const = default;
 };
 
 /// In which order ranks take the nodes.
@@ -41,13 +41,13 @@ public:
     /// "out of node 3", "node 3 up in dimension 0".
     [[nodiscard]] std::string name(LinkId link) const;
 
-    /// Fills in the way between two nodes that differ: into the network, links, out of it. A link is in it once.
-    void way(int from, int to, std::vector<WayLink>& way) const;
+    /// Fills in the route between two nodes that differ: into the network, links, out of it. A link is in it once.
+    void route(int from, int to, std::vector<RouteLink>& route) const;
     /// Links between the two, without those into the network and out of it; a mean where routing is adaptive.
     [[nodiscard]] double hops(int from, int to) const;
 
-    /// Symmetry: a group of permutations of the nodes that carries ways into ways. Every node is the image of exactly
-    /// one of these, of each equally often. All nodes: no symmetry is known.
+    /// Symmetry: a group of permutations of the nodes that carries routes into routes. Every node is the image of
+    /// exactly one of these, of each equally often. All nodes: no symmetry is known.
     [[nodiscard]] std::vector<int> representatives() const;
     /// Links of one class are images of each other.
     [[nodiscard]] LinkId class_of(LinkId link) const;
@@ -61,8 +61,8 @@ protected:
     // Of links behind the first 2 N, counted from 0.
     [[nodiscard]] virtual double inner_capacity(LinkId link) const = 0;
     [[nodiscard]] virtual std::string inner_name(LinkId link) const = 0;
-    /// Adds the way between the two with the numbers of those links; may name a link twice.
-    virtual void add_inner(int from, int to, std::vector<WayLink>& way) const = 0;
+    /// Adds the route between the two with the numbers of those links; may name a link twice.
+    virtual void add_inner(int from, int to, std::vector<RouteLink>& route) const = 0;
     // Symmetry. The representative that a node is an image of, which is its own.
     [[nodiscard]] virtual int representative_of(int node) const { return node; }
     [[nodiscard]] virtual LinkId inner_class(LinkId link) const { return link; }
@@ -72,7 +72,7 @@ private:
     LinkId inner_links_;
 };
 
-/// Throws UsageError: a tree has no links; a HammingMesh without so many boards that two others have no way; a
+/// Throws UsageError: a tree has no links; a HammingMesh without so many boards that two others have no route; a
 /// dragonfly of more groups than its global links reach.
 [[nodiscard]] std::unique_ptr<Interconnect> interconnect_of(Topology const& topology);
 

@@ -12,8 +12,8 @@ void LinkLoads::add(Transfer const& transfer) {
     if (transfer.from == transfer.to) {
         return;
     }
-    interconnect_->way(transfer.from, transfer.to, way_);
-    for (WayLink const& each : way_) {
+    interconnect_->route(transfer.from, transfer.to, route_);
+    for (RouteLink const& each : route_) {
         bytes_[each.link] += each.share * transfer.bytes;
     }
 }

@@ -47,13 +47,13 @@ public:
 private:
     Interconnect const* interconnect_;
     std::vector<double> bytes_;
-    std::vector<WayLink> way_;
+    std::vector<RouteLink> route_;
 };
 
 [[nodiscard]] LinkLoads loads_of(Interconnect const& interconnect, std::vector<Transfer> const& transfers);
 
-/// Every node sends `bytes` to every other one. Counts the ways from the representatives of the symmetry, which gives
-/// the same as all ways (a test shows it).
+/// Every node sends `bytes` to every other one. Counts the routes from the representatives of the symmetry, which gives
+/// the same as all routes (a test shows it).
 [[nodiscard]] LinkLoads uniform_loads(Interconnect const& interconnect, double bytes);
 
 struct Bound {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 namespace dlmb::predict {
 namespace {
@@ -44,10 +43,10 @@ void LinkNetwork::start(FlowId flow, Rank from, Rank to, Bytes bytes, Picosecond
     state.since = state.begin = now;
     state.sequence = sequence_++;
     ++state.version;
-    interconnect_.way(source, target, way_);
-    sharing_.add(flow, way_);
+    interconnect_.route(source, target, route_);
+    sharing_.add(flow, route_);
     double slowest = 0;  // of the links, alone
-    for (WayLink const& each : way_) {
+    for (RouteLink const& each : route_) {
         loads_.add(each.link, each.share * state.left);
         slowest = std::max(slowest, each.share / (interconnect_.capacity(each.link) * costs_.bytes_per_ps));
     }
@@ -124,32 +123,6 @@ Picoseconds LinkNetwork::extra_latency(Rank from, Rank to) const {
     double const hops =
         interconnect_.hops(nodes_.at(static_cast<std::size_t>(from)), nodes_.at(static_cast<std::size_t>(to)));
     return std::llround(std::max(0.0, hops - 1) * static_cast<double>(costs_.hop_latency));
-}
-
-std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages) {
-    std::vector<std::size_t> order(messages.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return messages[a].start < messages[b].start; });
-    std::vector<Picoseconds> ends(messages.size());
-    std::size_t next = 0;
-    while (true) {
-        Picoseconds const start = next < order.size() ? messages[order[next]].start : never;
-        Picoseconds const event = network.next_event();
-        if (start == never && event == never) {
-            return ends;
-        }
-        if (event <= start) {
-            while (auto const flow = network.end_next(event)) {
-                ends[*flow] = event;
-            }
-            continue;
-        }
-        for (; next < order.size() && messages[order[next]].start == start; ++next) {
-            StartedMessage const& message = messages[order[next]];
-            network.start(static_cast<FlowId>(order[next]), message.from, message.to, message.bytes, start);
-        }
-    }
 }
 
 }  // namespace dlmb::predict

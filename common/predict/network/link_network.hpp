@@ -66,7 +66,7 @@ private:
     LinkLoads loads_;
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
-    std::vector<WayLink> way_;
+    std::vector<RouteLink> route_;
     // Rates are brought up to date when the next end is asked for.
     mutable FairSharing sharing_;
     mutable std::vector<State> states_;
@@ -76,16 +76,5 @@ private:
     mutable double mean_duration_ = 0;       // of the flows that were last given a rate
     mutable std::uint64_t updates_ = 0;
 };
-
-/// A message between two ranks that begins at a given time.
-struct StartedMessage {
-    Rank from = 0;
-    Rank to = 0;
-    Bytes bytes = 0;
-    Picoseconds start = 0;
-};
-
-/// When each of them ends, without latency.
-[[nodiscard]] std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages);
 
 }  // namespace dlmb::predict

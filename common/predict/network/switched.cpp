@@ -64,7 +64,7 @@ std::string FatTree::inner_name(LinkId link) const {
                        adaptive_ ? "(all links)" : fmt::format("link {}", number % level.per_group()));
 }
 
-void FatTree::add_inner(int from, int to, std::vector<WayLink>& way) const {
+void FatTree::add_inner(int from, int to, std::vector<RouteLink>& route) const {
     LinkId copy = 0;  // which of the equal switches of a group
     int digits = to;
     for (Level const& level : levels_) {
@@ -75,8 +75,8 @@ void FatTree::add_inner(int from, int to, std::vector<WayLink>& way) const {
         }
         copy = copy * static_cast<LinkId>(level.choices) + static_cast<LinkId>(digits % level.choices);
         digits /= level.choices;
-        way.push_back({level.first + group * level.per_group() + copy, 1});
-        way.push_back({level.first + level.links + target * level.per_group() + copy, 1});
+        route.push_back({level.first + group * level.per_group() + copy, 1});
+        route.push_back({level.first + level.links + target * level.per_group() + copy, 1});
     }
 }
 
@@ -122,7 +122,7 @@ std::string Dragonfly::inner_name(LinkId link) const {
     return fmt::format("group {} to group {}, port {}", group, (group + 1 + port % (groups_ - 1)) % groups_, port);
 }
 
-void Dragonfly::add_inner(int from, int to, std::vector<WayLink>& way) const {
+void Dragonfly::add_inner(int from, int to, std::vector<RouteLink>& route) const {
     int const group_nodes = router_nodes_ * routers_;
     int const group = from / group_nodes;
     int const target = to / group_nodes;
@@ -130,7 +130,7 @@ void Dragonfly::add_inner(int from, int to, std::vector<WayLink>& way) const {
     int const last = to % group_nodes / router_nodes_;
     if (group == target) {
         if (router != last) {
-            way.push_back({inside(group, router, last), 1});
+            route.push_back({inside(group, router, last), 1});
         }
         return;
     }
@@ -141,12 +141,12 @@ void Dragonfly::add_inner(int from, int to, std::vector<WayLink>& way) const {
         int const port = link * (groups_ - 1) + ahead;
         int const end = link * (groups_ - 1) + groups_ - 2 - ahead;  // the port of the target that leads back
         if (port / global_ != router) {
-            way.push_back({inside(group, router, port / global_), share});
+            route.push_back({inside(group, router, port / global_), share});
         }
-        way.push_back(
+        route.push_back(
             {static_cast<LinkId>(group) * per_group() + static_cast<LinkId>(routers_ * routers_ + port), share});
         if (end / global_ != last) {
-            way.push_back({inside(target, end / global_, last), share});
+            route.push_back({inside(target, end / global_, last), share});
         }
     }
 }
@@ -190,7 +190,7 @@ std::string HyperX::inner_name(LinkId link) const {
     return fmt::format("router {} in dimension {} to coordinate {}", at.router, at.dimension, at.target);
 }
 
-void HyperX::add_inner(int from, int to, std::vector<WayLink>& way) const {
+void HyperX::add_inner(int from, int to, std::vector<RouteLink>& route) const {
     int const target = to / router_nodes_;
     std::size_t const dimensions = dimensions_.size();
     std::size_t const orders = adaptive_ ? dimensions : 1;
@@ -201,8 +201,8 @@ void HyperX::add_inner(int from, int to, std::vector<WayLink>& way) const {
             int const wanted = coordinate(target, dimension);
             int const apart = wanted - coordinate(router, dimension);
             if (apart != 0) {
-                way.push_back({static_cast<LinkId>(router * per_router_ + dimensions_[dimension].first + wanted),
-                               1.0 / static_cast<double>(orders)});
+                route.push_back({static_cast<LinkId>(router * per_router_ + dimensions_[dimension].first + wanted),
+                                 1.0 / static_cast<double>(orders)});
                 router += apart * dimensions_[dimension].stride;
             }
         }

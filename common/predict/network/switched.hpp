@@ -19,7 +19,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<WayLink>& way) const override;
+    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
     [[nodiscard]] int representative_of(int node) const override;
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 
@@ -54,7 +54,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<WayLink>& way) const override;
+    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return node % (router_nodes_ * routers_); }
     [[nodiscard]] LinkId inner_class(LinkId link) const override { return link % per_group(); }
 
@@ -82,7 +82,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<WayLink>& way) const override;
+    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
     [[nodiscard]] int representative_of(int node) const override { return node % router_nodes_; }
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 

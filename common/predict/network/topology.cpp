@@ -103,6 +103,28 @@ int Topology::nodes() const {
     return product_of(shape);
 }
 
+int Topology::reduction_depth() const {
+    auto const wide = [](auto first, auto last) {
+        return static_cast<int>(std::count_if(first, last, [](int extent) { return extent > 1; }));
+    };
+    switch (kind) {
+    case TopologyKind::fat_tree:
+        return static_cast<int>(shape.size());
+    case TopologyKind::hyperx:
+        return 1 + wide(shape.begin() + 1, shape.end());
+    case TopologyKind::dragonfly: {
+        // To the router of the group that has the link to the root's group, over it, and to the root.
+        int const in_group = shape[1] > 1 ? 1 : 0;
+        return 1 + (shape[2] > 1 ? 1 + 2 * in_group : in_group);
+    }
+    case TopologyKind::torus:
+    case TopologyKind::hamming_mesh:
+    case TopologyKind::tree:
+        break;
+    }
+    return 0;
+}
+
 std::string Topology::text() const {
     std::string const extents = fmt::format("{}", fmt::join(shape, "x"));
     if (kind == TopologyKind::tree) {

@@ -45,6 +45,9 @@ struct Topology {
 
     [[nodiscard]] int nodes() const;
     [[nodiscard]] int ranks() const { return nodes() * ranks_per_node; }
+    /// Links from a node to the switch that has the sum of all nodes when switches reduce (Flare: De Sensi et al. 2021,
+    /// arXiv:2106.15565; SHARP and NVLS alike). 0 without such switches (torus, HammingMesh, tree).
+    [[nodiscard]] int reduction_depth() const;
     /// As parse_topology() reads it; of a tree as parse_nodes() does.
     [[nodiscard]] std::string text() const;
     bool operator==(Topology const&) const = default;

@@ -6,8 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace dlmb::predict {
 
@@ -60,10 +58,10 @@ std::string Torus::inner_name(LinkId link) const {
                        link / 2 % dimensions);
 }
 
-void Torus::add_inner(int from, int to, std::vector<WayLink>& way) const {
+void Torus::add_inner(int from, int to, std::vector<RouteLink>& route) const {
     std::size_t const dimensions = steps_.shape().size();
     if (!adaptive_) {
-        steps_.each(from, to, dimensions - 1, HalfRing::alternate, [&](LinkId link) { way.push_back({link, 1}); });
+        steps_.each(from, to, dimensions - 1, HalfRing::alternate, [&](LinkId link) { route.push_back({link, 1}); });
         return;
     }
     // Of what goes half a ring, half goes up and half goes down.
@@ -81,11 +79,11 @@ void Torus::add_inner(int from, int to, std::vector<WayLink>& way) const {
             int const next = node + ahead * stride;
             bool const both = 2 * std::abs(ahead) == extent;
             steps_.each(node, next, dimension, HalfRing::upwards, [&](LinkId link) {
-                way.push_back({link, both ? share / 2 : share});
+                route.push_back({link, both ? share / 2 : share});
             });
             if (both) {  // the same links in the other direction, and the other half of the ring
                 for (int at = node, left = extent / 2; left > 0; --left) {
-                    way.push_back(
+                    route.push_back(
                         {static_cast<LinkId>(2 * (static_cast<std::size_t>(at) * dimensions + dimension)), share / 2});
                     at += steps_.coordinate(at, dimension) == 0 ? (extent - 1) * stride : -stride;
                 }
@@ -96,7 +94,7 @@ void Torus::add_inner(int from, int to, std::vector<WayLink>& way) const {
 }
 
 int Torus::representative_of(int node) const {
-    // Translations carry ways into ways; where half a ring alternates, only those by an even distance.
+    // Translations carry routes into routes; where half a ring alternates, only those by an even distance.
     int found = 0;
     for (std::size_t dimension = 0; dimension < steps_.shape().size(); ++dimension) {
         int const extent = steps_.shape()[dimension];

@@ -15,7 +15,7 @@ enum class HalfRing : std::uint8_t {
     alternate,  // nodes with an even coordinate go up, the others down
 };
 
-/// The steps of a way; a link's number is 2 * (node * dimensions + dimension), plus 1 upwards.
+/// The steps of a route; a link's number is 2 * (node * dimensions + dimension), plus 1 upwards.
 class TorusSteps {
 public:
     explicit TorusSteps(std::vector<int> shape);
@@ -65,7 +65,7 @@ public:
 protected:
     [[nodiscard]] double inner_capacity(LinkId link) const override;
     [[nodiscard]] std::string inner_name(LinkId link) const override;
-    void add_inner(int from, int to, std::vector<WayLink>& way) const override;
+    void add_inner(int from, int to, std::vector<RouteLink>& route) const override;
     [[nodiscard]] int representative_of(int node) const override;
     [[nodiscard]] LinkId inner_class(LinkId link) const override;
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/predict/simulator/from_model.hpp"
 
-#include "common/base/error.hpp"
-
 #include <algorithm>
 #include <cmath>
 

@@ -22,9 +22,9 @@ constexpr std::int64_t most_femtoseconds = std::int64_t{1} << 62U;  // 76 minute
 enum class EventKind : std::uint8_t { run, nic, arrive, flow, flows_end };
 
 /// `id`: a task, on `rank`; of an arrival the send, and the rank that it arrives at; of `nic` the number of a NIC.
-class Happening {
+class EventInfo {
 public:
-    Happening(EventKind kind, TaskId id, std::uint32_t rank)
+    EventInfo(EventKind kind, TaskId id, std::uint32_t rank)
         : id_(id), coded_((static_cast<std::uint32_t>(kind) << rank_bits) | rank) {}
     [[nodiscard]] TaskId id() const { return id_; }
     [[nodiscard]] EventKind kind() const { return static_cast<EventKind>(coded_ >> rank_bits); }
@@ -429,7 +429,7 @@ private:
     std::vector<Queue> queues_;
     std::size_t left_;
     bool starts_are_waited_for_;
-    EventQueue<Happening> events_;
+    EventQueue<EventInfo> events_;
     std::uint64_t count_ = 0;
     Picoseconds now_ = 0;
     std::vector<Ready> joins_;

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <numeric>
-#include <optional>
 #include <set>
 
 namespace dlmb::trace {

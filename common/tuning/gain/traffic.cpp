@@ -12,7 +12,6 @@
 #include <iterator>
 #include <set>
 #include <string_view>
-#include <tuple>
 
 namespace dlmb::tuning {
 namespace {

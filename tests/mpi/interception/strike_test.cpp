@@ -75,13 +75,13 @@ void expect_caught(measure::CellResult const& result, std::string const& what) {
 
 TEST(StruckMpi, ACleanRunPassesAndSaysHowManyTimedIterationsWereChecked) {
     Ranks rig;
-    for (auto const& [slots, looks] : {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {4, 2}}) {
+    for (auto const& [slots, checked] : {std::pair<std::uint64_t, std::uint64_t>{1, 1}, {4, 2}}) {
         measure::CellResult const exchange = rig.measured(ragged_exchange(rig), "alltoallv", slots, std::nullopt);
         EXPECT_EQ(exchange.status, measure::Status::ok) << exchange.reason;
-        EXPECT_EQ(exchange.validation.timed_checked, 6 * looks);
+        EXPECT_EQ(exchange.validation.timed_checked, 6 * checked);
         measure::CellResult const sum = rig.measured(sum_in_place(rig), "blocking", slots, std::nullopt);
         EXPECT_EQ(sum.status, measure::Status::ok) << sum.reason;
-        EXPECT_EQ(sum.validation.timed_checked, 6 * looks);
+        EXPECT_EQ(sum.validation.timed_checked, 6 * checked);
     }
 }
 
@@ -130,14 +130,14 @@ TEST(StruckMpi, ASingleCallThatDeliversNothingIsCaughtIfItIsLookedAt) {
         GTEST_SKIP() << "nobody to strike";
     }
     constexpr std::uint64_t slots = 4;
-    constexpr std::uint64_t looks = 2;
+    constexpr std::uint64_t checked = 2;
     std::uint64_t caught = 0;
     for (std::uint64_t call = second_round; call < second_round + round; ++call) {
         Strike const strike{Fault::nothing_delivered, call, call};
         auto const result = rig.measured(ragged_exchange(rig), "alltoallv", slots, strike);
         caught += result.status == measure::Status::invalid ? 1 : 0;
     }
-    EXPECT_EQ(caught, looks);
+    EXPECT_EQ(caught, checked);
 }
 
 }  // namespace

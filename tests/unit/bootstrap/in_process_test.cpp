@@ -107,13 +107,13 @@ TEST_P(InProcess, AllGatherReturnsRaggedBlobsByRank) {
 TEST_P(InProcess, ExchangeDeliversSparseLettersSortedByPeerSelfAndEmptyOnesIncluded) {
     run_ranks(GetParam(), [](Bootstrap& bootstrap) {
         // Even ranks write to rank 0 and to themselves, odd ranks to nobody.
-        std::vector<Letter> outgoing;
+        std::vector<PeerBlob> outgoing;
         if (bootstrap.rank() % 2 == 0) {
             outgoing.push_back({bootstrap.rank(), {}});
             outgoing.push_back({0, blob(fmt::format("from {}", bootstrap.rank()))});
         }
-        std::vector<Letter> const incoming = bootstrap.exchange(std::move(outgoing));
-        std::vector<Letter> expected;
+        std::vector<PeerBlob> const incoming = bootstrap.exchange(std::move(outgoing));
+        std::vector<PeerBlob> expected;
         if (bootstrap.rank() % 2 == 0) {
             expected.push_back({bootstrap.rank(), {}});
         }

@@ -23,7 +23,7 @@ public:
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
         return {{mine.begin(), mine.end()}};
     }
-    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override { return outgoing; }
+    [[nodiscard]] std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) override { return outgoing; }
     void all_reduce(std::span<std::int64_t>, Fold) override {}
     void broadcast(Blob&, Rank) override {}
     void send(Rank, std::span<std::byte const>) override {}

@@ -102,18 +102,18 @@ TEST(FaultsWhileTimed, ThatLastForAWholeRoundAreCaught) {
     }
 }
 
-// Of 20 samples in a round two are looked at with four slots, one with one slot.
-TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreLookedAt) {
+// Of 20 samples in a round two are checked with four slots, one with one slot.
+TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreChecked) {
     auto const flip =
         strike([](Iteration const& iteration) { received(iteration, "combine.node", 2)[9] ^= std::byte{1}; });
-    auto const caught_of_all = [](std::uint64_t slots, unsigned looks, auto const& fault) {
+    auto const caught_of_all = [](std::uint64_t slots, unsigned checked, auto const& fault) {
         unsigned caught = 0;
         for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
             constexpr std::uint64_t second_round = 1 + 20;
             auto const told = struck_in_rounds(fault, slots, second_round + iteration, second_round + iteration);
             caught += told[0][0].result.status == Status::invalid ? 1U : 0U;
             EXPECT_TRUE(told[0][0].result.status == Status::invalid ||
-                        told[0][0].result.validation.timed_checked == 6 * looks);
+                        told[0][0].result.validation.timed_checked == 6 * checked);
         }
         return caught;
     };
@@ -266,42 +266,42 @@ TEST(FaultsWhileTimed, ALibraryThatChangesWhatItSendsIsCaughtBeforeTiming) {
 
 constexpr std::uint32_t highest = 0xFFFFFFFF;
 
-std::vector<std::uint64_t> places(std::vector<TimedLook> const& looks) {
+std::vector<std::uint64_t> places(std::vector<CheckedIteration> const& checked) {
     std::vector<std::uint64_t> positions;
-    for (TimedLook const& look : looks) {
-        positions.push_back(look.position);
+    for (CheckedIteration const& each : checked) {
+        positions.push_back(each.position);
     }
     return positions;
 }
 
 TEST(ChooseLooks, TakesLastIterationsInTheirSlots) {
     using Positions = std::vector<std::uint64_t>;
-    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)), Positions{0});        // iteration 12
-    EXPECT_EQ(places(choose_looks(highest, {.first = 0, .count = 16}, 1, 4, 1)), Positions{3});  // iteration 15
-    EXPECT_EQ(places(choose_looks(0, {.first = 5, .count = 16}, 8, 1, 1)), Positions{4});        // 20 runs draw 4
-    EXPECT_TRUE(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.repeated);
-    EXPECT_FALSE(choose_looks(0, {.first = 0, .count = 4}, 1, 4, 1)[0].age.repeated);
-    EXPECT_TRUE(choose_looks(highest, {.first = 0, .count = 4, .unrecorded = 1}, 1, 4, 1)[0].age.repeated);
-    EXPECT_FALSE(choose_looks(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.other_plans);
-    EXPECT_TRUE(choose_looks(0, {.first = 0, .count = 16}, 8, 4, 1)[0].age.other_plans);
+    EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 16}, 1, 4, 1)), Positions{0});        // iteration 12
+    EXPECT_EQ(places(choose_checked(highest, {.first = 0, .count = 16}, 1, 4, 1)), Positions{3});  // iteration 15
+    EXPECT_EQ(places(choose_checked(0, {.first = 5, .count = 16}, 8, 1, 1)), Positions{4});        // 20 runs draw 4
+    EXPECT_TRUE(choose_checked(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.repeated);
+    EXPECT_FALSE(choose_checked(0, {.first = 0, .count = 4}, 1, 4, 1)[0].age.repeated);
+    EXPECT_TRUE(choose_checked(highest, {.first = 0, .count = 4, .unrecorded = 1}, 1, 4, 1)[0].age.repeated);
+    EXPECT_FALSE(choose_checked(0, {.first = 0, .count = 16}, 1, 4, 1)[0].age.other_plans);
+    EXPECT_TRUE(choose_checked(0, {.first = 0, .count = 16}, 8, 4, 1)[0].age.other_plans);
 }
 
 TEST(ChooseLooks, LeavesHalfOfTheSlotsToBeUsedBeforeAndTakesNoMoreThanTheOtherHalf) {
     using Positions = std::vector<std::uint64_t>;
-    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 8}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
-    EXPECT_EQ(places(choose_looks(highest, {.first = 0, .count = 8}, 1, 8, 3)), (Positions{7, 4, 5}));
-    EXPECT_EQ(places(choose_looks(0, {.first = 3, .count = 5, .unrecorded = 3}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
-    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 2}, 1, 8, 100)), Positions{1});  // as late as there is one
-    EXPECT_EQ(places(choose_looks(0, {.first = 0, .count = 1}, 1, 1, 100)), Positions{0});
+    EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 8}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
+    EXPECT_EQ(places(choose_checked(highest, {.first = 0, .count = 8}, 1, 8, 3)), (Positions{7, 4, 5}));
+    EXPECT_EQ(places(choose_checked(0, {.first = 3, .count = 5, .unrecorded = 3}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
+    EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 2}, 1, 8, 100)), Positions{1});  // as late as there is one
+    EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 1}, 1, 1, 100)), Positions{0});
 }
 
-TEST(Stretches, UseNoSlotTwiceWhereTheyAreLookedAt) {
-    using Stretches = std::vector<Stretch>;
-    EXPECT_EQ(stretches(0, 16, 3, 4), (Stretches{{1, 3, true}, {15, 3, false}}));
-    EXPECT_EQ(stretches(highest, 16, 3, 4), (Stretches{{15, 3, false}, {1, 3, true}}));
-    EXPECT_EQ(stretches(highest / 2, 16, 0, 8), (Stretches{{4, 0, false}, {8, 0, true}, {4, 0, false}}));
-    EXPECT_EQ(stretches(highest, 16, 3, 32), (Stretches{{16, 3, true}}));
-    EXPECT_EQ(stretches(0, 16, 3, 1), (Stretches{{1, 0, true}, {15, 3, false}}));
+TEST(ChunkParts, UseNoSlotTwiceWhereTheyAreChecked) {
+    using ChunkParts = std::vector<ChunkPart>;
+    EXPECT_EQ(parts_of_chunk(0, 16, 3, 4), (ChunkParts{{1, 3, true}, {15, 3, false}}));
+    EXPECT_EQ(parts_of_chunk(highest, 16, 3, 4), (ChunkParts{{15, 3, false}, {1, 3, true}}));
+    EXPECT_EQ(parts_of_chunk(highest / 2, 16, 0, 8), (ChunkParts{{4, 0, false}, {8, 0, true}, {4, 0, false}}));
+    EXPECT_EQ(parts_of_chunk(highest, 16, 3, 32), (ChunkParts{{16, 3, true}}));
+    EXPECT_EQ(parts_of_chunk(0, 16, 3, 1), (ChunkParts{{1, 0, true}, {15, 3, false}}));
 }
 
 TEST(Faults, TheOtherCellsKeepTheirTimes) {

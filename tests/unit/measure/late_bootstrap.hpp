@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::vector<Blob> all_gather(std::span<std::byte const> mine) override {
         return inner_.all_gather(mine);
     }
-    [[nodiscard]] std::vector<Letter> exchange(std::vector<Letter> outgoing) override {
+    [[nodiscard]] std::vector<PeerBlob> exchange(std::vector<PeerBlob> outgoing) override {
         return inner_.exchange(std::move(outgoing));
     }
     void all_reduce(std::span<std::int64_t> values, Fold fold) override { inner_.all_reduce(values, fold); }

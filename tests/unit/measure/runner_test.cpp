@@ -160,7 +160,7 @@ TEST(Runner, AllRanksAreToldTheSameInTheSameOrder) {
     }
 }
 
-// The clock of limits jumps 2 s per reading, and every chunk reads it twice, also one that is looked at where it uses
+// The clock of limits jumps 2 s per reading, and every chunk reads it twice, also one that is checked where it uses
 // no slot twice: rounds of one chunk, five of them in 10 s.
 TEST(Runner, OnlyRankZeroReadsTheClockThatStops) {
     RunSpec spec{.slots = 32, .cells = {without_fault()}};

@@ -18,7 +18,7 @@ std::optional<bool> over(std::vector<std::string> const& buses) {
         auto const rank = static_cast<std::size_t>(bootstrap.rank());
         Throttling const gpu("0000:" + buses[rank] + ":00.0", FAKE_NVML);
         ThrottleLog log(&gpu);
-        log.look();
+        log.ask();
         told[rank] = log.over_ranks(bootstrap);
     });
     EXPECT_EQ(std::count(told.begin(), told.end(), told.front()), static_cast<std::ptrdiff_t>(told.size()));
@@ -40,7 +40,7 @@ TEST(ThrottleLog, KnowsNothingUnasked) {
         Throttling const gpu("0000:04:00.0", FAKE_NVML);
         EXPECT_EQ(ThrottleLog(&gpu).over_ranks(bootstrap), std::nullopt);
         ThrottleLog none(nullptr);
-        none.look();
+        none.ask();
         EXPECT_EQ(none.over_ranks(bootstrap), std::nullopt);
     });
 }

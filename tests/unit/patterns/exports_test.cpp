@@ -141,7 +141,7 @@ TEST(Exports, EveryPatternComesBackAsFarAsTheFormatHoldsIt) {
     for (PatternType const* type : pattern_types()) {
         auto const plans = build_all(*type->make(resolve(*type, "", quick(type->name)), world), world, {});
         expect_to_survive(plans, std::string(type->name));
-        test::goal::Schedule const schedule = test::goal::read(to_goal(plans));
+        test::goal::Schedule const schedule = test::goal::read(test::goal::to_goal(plans));
         EXPECT_EQ(schedule.sent, schedule.received) << type->name;
         EXPECT_FALSE(schedule.sent.empty()) << type->name;
     }

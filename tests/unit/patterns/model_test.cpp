@@ -126,7 +126,7 @@ TEST(ModelFile, MakesTheGradientsOfTheModelThatHasAName) {
     EXPECT_FALSE(dp_gradients::transformer_of("gpt-125m"));
 }
 
-// field.md 1.3 (arXiv 2401.14489): hidden 4096 on tp 8 is clean, 4097 is not.
+// arXiv:2401.14489: hidden 4096 on tp 8 is clean, 4097 is not.
 TEST(ModelLint, FindsWhatTheRanksDoNotDivideAndNothingElse) {
     Parallelism const tp8 = parse_parallelism("tp=8", "--parallel");
     EXPECT_TRUE(lint(read_text(R"({"hidden_size": 4096})"), tp8).empty());

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// field.md 1.9: transformations of a plan change how many messages there are and when, never how many bytes travel from
+// Transformations of a plan change how many messages there are and when, never how many bytes travel from
 // whom to whom. Every transformation on the plans of every pattern of the build.
 #include "common/base/error.hpp"
 #include "common/plan/traffic.hpp"

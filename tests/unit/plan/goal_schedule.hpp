@@ -7,6 +7,7 @@
 #pragma once
 
 #include "common/base/units.hpp"
+#include "common/plan/plan_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,6 +23,12 @@ namespace dlmb::test::goal {
 
 /// (source, destination, tag) -> bytes.
 using Traffic = std::map<std::tuple<int, int, unsigned long>, Bytes>;
+
+inline std::string to_goal(PlanSource const& plans) {
+    std::string text;
+    write_goal(plans, [&](std::string_view piece) { text += piece; });
+    return text;
+}
 
 struct Schedule {
     Traffic sent, received;

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/plan/plan_text.hpp"
 #include "tests/unit/plan/goal_schedule.hpp"
 #include "tests/unit/plan/plan_sets.hpp"
 
@@ -11,6 +10,7 @@ namespace {
 
 using test::goal::read;
 using test::goal::Schedule;
+using test::goal::to_goal;
 using test::goal::Traffic;
 
 Bytes sum(Traffic const& traffic) {

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict guidelines as a person or a script runs it (prediction.md 3).
+"""dlmb_predict guidelines as a person or a script runs it.
 
 usage: guidelines_program_test.py DLMB_PREDICT
 """

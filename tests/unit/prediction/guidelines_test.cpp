@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// prediction.md 3: what measured collectives say about each other.
+// What measured collectives say about each other.
 #include "common/predict/guidelines.hpp"
 
 #include <gtest/gtest.h>

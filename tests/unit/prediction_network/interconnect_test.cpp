@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Topologies as values, their links and ways, and what follows for traffic: the shares of HammingMesh (Hoefler et al.
+// Topologies as values, their links and routes, and what follows for traffic: the shares of HammingMesh (Hoefler et al.
 // 2022, arXiv:2209.01346).
 #include "common/base/error.hpp"
 #include "common/predict/network/hamming_mesh.hpp"
@@ -76,23 +76,23 @@ TEST_P(EveryTopology, IsWrittenAsItIsRead) {
 TEST_P(EveryTopology, HasWaysOverLinksThatExistAndCarriesAllOfAMessage) {
     auto const net = made(GetParam());
     auto const nodes = static_cast<LinkId>(net->nodes());
-    std::vector<WayLink> way;
+    std::vector<RouteLink> route;
     for (int from = 0; from < net->nodes(); ++from) {
         for (int to = 0; to < net->nodes(); ++to) {
             if (from == to) {
                 continue;
             }
-            net->way(from, to, way);
+            net->route(from, to, route);
             std::set<LinkId> seen;
-            for (WayLink const& each : way) {
+            for (RouteLink const& each : route) {
                 EXPECT_LT(each.link, net->links());
                 EXPECT_GT(net->capacity(each.link), 0) << from << " to " << to << ": " << net->name(each.link);
                 EXPECT_TRUE(seen.insert(each.link).second) << net->name(each.link);
                 EXPECT_LE(each.share, 1 + 1e-12);
             }
             EXPECT_TRUE(seen.contains(static_cast<LinkId>(from)) && seen.contains(nodes + static_cast<LinkId>(to)));
-            double const hops = std::accumulate(way.begin(), way.end(), -2.0,
-                                                [](double sum, WayLink const& each) { return sum + each.share; });
+            double const hops = std::accumulate(route.begin(), route.end(), -2.0,
+                                                [](double sum, RouteLink const& each) { return sum + each.share; });
             EXPECT_NEAR(hops, net->hops(from, to), 1e-12);
         }
     }
@@ -159,6 +159,16 @@ TEST(Topology, RefusesWhatHasNoMeaning) {
     EXPECT_THROW((void)interconnect_of(parse_nodes("64")), UsageError) << "the placement is not known";
 }
 
+TEST(Topology, IsAsDeepAsTheSwitchesThatReduce) {
+    EXPECT_EQ(parse_topology("fat-tree:16x8x8").reduction_depth(), 3);
+    EXPECT_EQ(parse_topology("fat-tree:16").reduction_depth(), 1);
+    EXPECT_EQ(parse_topology("hyperx:8x8x8").reduction_depth(), 3);
+    EXPECT_EQ(parse_topology("dragonfly:4x8x33").reduction_depth(), 4);
+    EXPECT_EQ(parse_topology("dragonfly:4x8x1").reduction_depth(), 2);
+    EXPECT_EQ(parse_topology("torus:8x8").reduction_depth(), 0);
+    EXPECT_EQ(parse_topology("hamming-mesh:2x4x4").reduction_depth(), 0);
+}
+
 TEST(Torus, GoesTheShortWayAndNoFurther) {
     auto const net = made("torus:4x6");
     EXPECT_EQ(net->hops(0, 5), 1);
@@ -169,10 +179,10 @@ TEST(Torus, GoesTheShortWayAndNoFurther) {
 TEST(FatTree, SpreadsDestinationsOverParentsAsManyAsItsTaperLeaves) {
     auto const net = made("fat-tree:8x4,taper=0.5");
     std::set<LinkId> up;
-    std::vector<WayLink> way;
+    std::vector<RouteLink> route;
     for (int to = 8; to < 16; ++to) {
-        net->way(0, to, way);
-        up.insert(way.front().link);
+        net->route(0, to, route);
+        up.insert(route.front().link);
     }
     EXPECT_EQ(up.size(), 4U);
     EXPECT_EQ(net->capacity(*up.begin()), 1);
@@ -236,7 +246,7 @@ TEST(HammingMeshShares, FallWhenABoardIsRemovedAndTheRestStaysConnected) {
     EXPECT_LT(without, whole);
     EXPECT_GT(without, 0.98 * whole);
     EXPECT_THROW((void)made("hamming-mesh:2x4x4,without=0/0,without=1/1"), UsageError)
-        << "boards 0/1 and 1/0 have no way of one turn";
+        << "boards 0/1 and 1/0 have no route of one turn";
 }
 
 /// Two edge-disjoint Hamiltonian cycles of a k x k torus, each both ways (Bose et al. 1995): four rings that a

@@ -5,13 +5,13 @@
 // events, and the bound that no run goes below.
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
-#include "common/predict/network/in_network.hpp"
 #include "common/predict/network/link_network.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 namespace dlmb::predict {
 namespace {
@@ -23,6 +23,41 @@ std::unique_ptr<Interconnect> net_of(std::string_view text) {
 /// 1 byte per ps and node; ranks on nodes in order.
 LinkNetwork network_of(Interconnect const& net) {
     return {net, nodes_of_ranks(net, Placement::row_major, net.nodes(), 1, 0), {1, 1000}};
+}
+
+/// A message between two ranks that begins at a given time.
+struct StartedMessage {
+    Rank from = 0;
+    Rank to = 0;
+    Bytes bytes = 0;
+    Picoseconds start = 0;
+};
+
+/// When each of them ends, without latency.
+std::vector<Picoseconds> ends_of(Network& network, std::vector<StartedMessage> const& messages) {
+    std::vector<std::size_t> order(messages.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return messages[a].start < messages[b].start; });
+    std::vector<Picoseconds> ends(messages.size());
+    std::size_t next = 0;
+    while (true) {
+        Picoseconds const start = next < order.size() ? messages[order[next]].start : never;
+        Picoseconds const event = network.next_event();
+        if (start == never && event == never) {
+            return ends;
+        }
+        if (event <= start) {
+            while (auto const flow = network.end_next(event)) {
+                ends[*flow] = event;
+            }
+            continue;
+        }
+        for (; next < order.size() && messages[order[next]].start == start; ++next) {
+            StartedMessage const& message = messages[order[next]];
+            network.start(static_cast<FlowId>(order[next]), message.from, message.to, message.bytes, start);
+        }
+    }
 }
 
 TEST(FairSharing, DividesALinkAndGivesOthersWhatIsLeft) {
@@ -63,17 +98,17 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
         }
         FairSharing sharing(capacities);
         RandomSequence random(5, 0, 0, 0);
-        std::map<std::uint32_t, std::vector<WayLink>> ways;
+        std::map<std::uint32_t, std::vector<RouteLink>> routes;
         auto const nodes = static_cast<std::uint32_t>(net->nodes());
         for (int change = 0; change < 1200; ++change) {
             std::uint32_t const flow = below(random.next(), 120);
-            if (ways.erase(flow) > 0) {
+            if (routes.erase(flow) > 0) {
                 sharing.remove(flow);
             } else {
                 auto const from = below(random.next(), nodes);
                 auto const apart = 1 + below(random.next(), nodes - 1);
-                net->way(static_cast<int>(from), static_cast<int>((from + apart) % nodes), ways[flow]);
-                sharing.add(flow, ways[flow]);
+                net->route(static_cast<int>(from), static_cast<int>((from + apart) % nodes), routes[flow]);
+                sharing.add(flow, routes[flow]);
             }
             if (change % 3 == 0) {
                 continue;  // several changes at once
@@ -81,8 +116,8 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
             (void)sharing.update();
             std::vector<double> used(capacities.size());
             std::vector<double> fastest(capacities.size());
-            for (auto const& [each, way] : ways) {
-                for (WayLink const& link : way) {
+            for (auto const& [each, route] : routes) {
+                for (RouteLink const& link : route) {
                     used[link.link] += link.share * sharing.rate(each);
                     fastest[link.link] = std::max(fastest[link.link], sharing.rate(each));
                 }
@@ -90,9 +125,9 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
             for (LinkId link = 0; link < net->links(); ++link) {
                 ASSERT_LE(used[link], capacities[link] * (1 + 1e-6)) << text << " " << net->name(link);
             }
-            for (auto const& [each, way] : ways) {
-                ASSERT_TRUE(std::any_of(way.begin(), way.end(),
-                                        [&, flow_rate = sharing.rate(each)](WayLink const& link) {
+            for (auto const& [each, route] : routes) {
+                ASSERT_TRUE(std::any_of(route.begin(), route.end(),
+                                        [&, flow_rate = sharing.rate(each)](RouteLink const& link) {
                                             return used[link.link] >= capacities[link.link] * (1 - 1e-6) &&
                                                    flow_rate >= fastest[link.link] * (1 - 1e-6);
                                         }))
@@ -214,35 +249,6 @@ TEST(Bound, SaysWhatLimits) {
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 0, 1).limit(), "links") << "one of four ports";
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 10}, {0, 8, 10}, {0, 7, 10}, {0, 56, 10}}), 0, 1).limit(), "injection");
     EXPECT_EQ(bound_of(loads_of(*net, {{0, 1, 1000}}), 1e6, 1).limit(), "latency");
-}
-
-// In-network reduction (Flare, arXiv:2106.15565).
-
-TEST(InNetworkReduction, MovesEachByteOnceInAndOnceOut) {
-    for (std::string_view const text : {"fat-tree:32x32", "dragonfly:4x8x33", "hyperx:8x8x8"}) {
-        AllreduceCost const cost = in_network_allreduce(parse_topology(text), 1e6);
-        EXPECT_EQ(cost.sent_bytes, 1e6);
-        EXPECT_EQ(cost.received_bytes, 1e6);
-    }
-    EXPECT_EQ(reduction_tree_depth(parse_topology("fat-tree:16x8x8")), 3);
-    EXPECT_EQ(reduction_tree_depth(parse_topology("fat-tree:16")), 1);
-    EXPECT_EQ(reduction_tree_depth(parse_topology("hyperx:8x8x8")), 3);
-    EXPECT_EQ(reduction_tree_depth(parse_topology("dragonfly:4x8x33")), 4);
-    EXPECT_EQ(reduction_tree_depth(parse_topology("dragonfly:4x8x1")), 2);
-    EXPECT_THROW((void)reduction_tree_depth(parse_topology("torus:8x8")), UsageError);
-}
-
-TEST(InNetworkReduction, IsFasterThanARingByStepsOverDepthAndByAlmostTwo) {
-    Topology const tree = parse_topology("fat-tree:32x32");  // 1,024 nodes, depth 2
-    auto const speed_up = [&](double bytes) {
-        double const latency = 1000;
-        double const per_byte = 0.02;
-        return ring_allreduce(1024, bytes).time(latency, per_byte) /
-               in_network_allreduce(tree, bytes).time(latency, per_byte);
-    };
-    EXPECT_NEAR(speed_up(1e-9), 1023.0 / 2, 1e-6) << "2 (P - 1) L over 2 depth L";
-    EXPECT_NEAR(speed_up(1e18), 2 * 1023.0 / 1024, 1e-6) << "2 Z (P - 1) / P G over Z G";
-    EXPECT_GT(speed_up(1e6), speed_up(1e9)) << "between the limits it falls with the size";
 }
 
 }  // namespace

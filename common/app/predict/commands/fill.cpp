@@ -3,7 +3,6 @@
 //
 // dlmb_predict fill --ranks N --fill OPS: how much extra work fits into the bubbles of a pipeline schedule. The answers
 // are the statistics of dlmb_pipeline_p2p --bubble-fill, which runs the same plan.
-#include "common/app/options/number_checks.hpp"
 #include "common/app/predict/command.hpp"
 #include "common/app/predict/price_options.hpp"
 #include "common/app/reporter.hpp"

@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace dlmb::app::predict {
 namespace {

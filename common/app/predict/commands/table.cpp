@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured.
-#include "common/app/options/number_checks.hpp"
 #include "common/app/predict/command.hpp"
 #include "common/app/reporter.hpp"
 #include "common/base/error.hpp"

@@ -50,7 +50,6 @@ public:
         parser
             .add_option("--ranks-per-node", ranks_per_node_, "of the recorded run, in blocks (default: 0, not known)")
             ->check(CLI::Range(0, trace::most_ranks));
-        parser.add_flag("--strip", strip_, "leave out names, paths and hosts of the trace (always done)");
     }
     [[nodiscard]] int run() const {
         trace::Trace trace = options_.read();
@@ -129,7 +128,6 @@ private:
     TraceOptions options_;
     std::string output_;
     int ranks_per_node_ = 0;
-    bool strip_ = true;
 };
 
 }  // namespace

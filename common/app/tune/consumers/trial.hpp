@@ -10,7 +10,6 @@
 #include "common/tuning/exporters/select_rules.hpp"
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
-#include <set>
 
 namespace dlmb::app::tune {
 namespace {
