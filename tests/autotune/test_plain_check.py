@@ -53,8 +53,8 @@ class PlainCheck(unittest.TestCase):
 
     def test_a_size_that_may_lose_is_cut_out_though_the_others_gain(self) -> None:
         speedups = dict.fromkeys(SIZES, 1.3) | {4096: 1.02}
-        noisy = [gaining_sizes(rule(), measurement(speedups, seed=seed, spreads={4096: 0.2})) for seed in range(20)]
-        self.assertLessEqual(sum(4096 in sizes for sizes in noisy), 6)  # more than half of them seem to gain there
+        noisy = [gaining_sizes(rule(), measurement(speedups, seed=seed, spreads={4096: 0.2})) for seed in range(40)]
+        self.assertLessEqual(sum(4096 in sizes for sizes in noisy), 10)  # half of them seem to gain there
         self.assertEqual(gaining_sizes(rule(), measurement(speedups)), list(SIZES))
 
     def test_what_was_not_measured_there_is_not_kept(self) -> None:
