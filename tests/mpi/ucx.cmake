@@ -3,7 +3,7 @@
 if(NOT TARGET dlmb::backend_ucx)
     return()
 endif()
-dlmb_add_mpi_test(ucx_mpi_test SOURCES ucx_backend_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 1 2 4 7)
+dlmb_add_mpi_test(ucx_mpi_test SOURCES ucx_backend_test.cpp ucx_step_runner_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 1 2 4 7)
 set(transport_sets self,posix)
 # UCX_TLS restricts MPICH's own UCX as well, and MPICH 4.0.2 can hang in MPI_Finalize when that has TCP only (seen with
 # UCX 1.13.1: two ranks in uct_tcp_iface_progress, two waiting for the process manager, nothing of ours alive).
