@@ -49,13 +49,22 @@ StepTraits traits_of(Operation const& operation, Members const& members, bool ra
 
 }  // namespace
 
-TunedSteps::TunedSteps(tuning::TableChooser const* chooser, bool yield) : chooser_(chooser), runner_(yield) {
+TunedSteps::TunedSteps(tuning::TableChooser const* chooser, std::string const& ucx_version, bool yield)
+    : chooser_(chooser), runner_(yield) {
     mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &me_), "MPI_Comm_rank");
     if (chooser_ != nullptr) {
         std::vector<std::string> const backends = chooser_->backends();
         if (std::find(backends.begin(), backends.end(), "ucx") != backends.end()) {
-            ucx_ = make_ucx_steps(chooser_->methods_of("ucx"), why_no_ucx_);
+            start_ucx(ucx_version);
         }
+    }
+}
+
+void TunedSteps::start_ucx(std::string const& version) {
+    ucx_ = make_ucx_steps(chooser_->methods_of("ucx"), why_no_ucx_);
+    if (ucx_ && !version.empty() && version != ucx_->version()) {
+        why_no_ucx_ = fmt::format("it was measured with UCX {}, and this is {}", version, ucx_->version());
+        ucx_.reset();
     }
 }
 

@@ -41,8 +41,8 @@ struct Used {
 class TunedSteps {
 public:
     /// Collective over MPI_COMM_WORLD. `chooser`: nullptr: the MPI library decides everything. UCX starts only where it
-    /// can choose that.
-    TunedSteps(tuning::TableChooser const* chooser, bool yield);
+    /// can choose that. `ucx_version`: with which the table was measured; empty: with any.
+    TunedSteps(tuning::TableChooser const* chooser, std::string const& ucx_version, bool yield);
 
     /// Collective over `members`. `memory`: what the buffers 0, 1 ... of the operation are; its group is 0.
     /// `ragged`: an exchange whose blocks are not known to be equal on all ranks. Throws where MPI or UCX fails.
@@ -51,10 +51,14 @@ public:
     /// Why the library lets nobody choose its algorithms in this launch; empty: it does.
     [[nodiscard]] std::string const& why_no_algorithms() const { return runner_.why_no_algorithms(); }
 
+    /// Why nothing of what the table chooses for UCX runs over it; empty: it may, or the table chooses nothing for it.
+    [[nodiscard]] std::string const& why_no_ucx() const { return why_no_ucx_; }
+
     /// What was run so far, from any thread.
     [[nodiscard]] std::vector<Used> report() const;
 
 private:
+    void start_ucx(std::string const& version);
     /// What decides how an operation is done, and is equal on all of its ranks.
     using Key = std::tuple<OperationKind, Bytes, std::vector<Rank>, std::optional<Element>, std::optional<Reduction>,
                            std::optional<bool>, bool>;

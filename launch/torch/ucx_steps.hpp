@@ -16,6 +16,7 @@ namespace dlmb::torch {
 class UcxSteps {
 public:
     virtual ~UcxSteps() = default;
+    [[nodiscard]] virtual std::string version() const = 0;
     [[nodiscard]] virtual std::string refusal(Plan const& plan, MethodChoice const& method) const = 0;
     virtual void run(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
 };

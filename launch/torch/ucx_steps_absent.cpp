@@ -5,7 +5,7 @@
 namespace dlmb::torch {
 
 std::unique_ptr<UcxSteps> make_ucx_steps(std::span<MethodChoice const> /*methods*/, std::string& why_not) {
-    why_not = "ucx: not in this build; configure with -DDLMB_WITH_UCX=ON";
+    why_not = "UCX is not in this build; configure with -DDLMB_WITH_UCX=ON";
     return nullptr;
 }
 

@@ -13,6 +13,7 @@ public:
     explicit NativeUcxSteps(std::span<MethodChoice const> methods)
         : bootstrap_(make_mpi_bootstrap()), runner_({*bootstrap_}, methods) {}
 
+    [[nodiscard]] std::string version() const override { return runner_.version(); }
     [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& method) const override {
         return runner_.refusal(plan, method);
     }

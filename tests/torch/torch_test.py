@@ -43,12 +43,16 @@ class Launches(unittest.TestCase):
         path.write_text(json.dumps(table), encoding="utf-8")
         return path
 
-    def table_over_ucx(self, method: str, baseline: str) -> Path:
+    def table_over_ucx(self, method: str, baseline: str, version: str = "") -> Path:
         """Allreduces from 1 KiB up over UCX by `method`; all that has no rule by the default method of `baseline`."""
         table = json.loads(self.table({"backend": "ucx", "method": method}).read_text(encoding="utf-8"))
         inside = table["rules"][0] | {"scope": "ucx"}
         table["rules"] = [inside | {"id": "r001", "scope": "select", "choose": {"backend": "ucx", "method": "default"}}, inside]
         table["policy"]["baseline"]["host"] = baseline
+        if version:
+            table["stack"]["versions"]["ucx"] = version
+        else:
+            del table["stack"]["versions"]["ucx"]
         path = self.folder / "over_ucx.json"
         path.write_text(json.dumps(table), encoding="utf-8")
         return path
@@ -98,6 +102,11 @@ class Launches(unittest.TestCase):
         done = self.launch(2, "", self.table(mpi={"name": "Another MPI", "version": "9.9"}), code=self.SMALL)
         self.assertEqual((done.returncode, done.stdout), (0, "default||\n"), done.stderr)
         self.assertEqual(done.stderr.count("it was measured with Another MPI 9.9"), 1, done.stderr)
+
+    def test_a_table_of_another_ucx_runs_over_mpi(self) -> None:
+        done = self.launch(2, "", self.table_over_ucx("ring", "mpi", "0.9.9"), code=self.SMALL)
+        self.assertEqual((done.returncode, done.stdout.partition("|")[0]), (0, "default"), done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("nothing runs over UCX: it was measured with UCX 0.9.9, and this is "), 1, done.stderr)
 
     def test_a_choice_that_cannot_be_had_is_reported_and_the_default_runs(self) -> None:
         done = self.launch(2, "", self.table({"backend": "mpi", "method": "persistent", "params": {}}), code=self.SMALL)

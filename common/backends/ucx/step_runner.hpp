@@ -22,16 +22,19 @@ public:
     /// Throws UsageError for an unknown method or knob, Error where UCX fails.
     StepRunner(BackendContext const& context, std::span<MethodChoice const> methods);
 
-    /// Why `method` cannot do the one step of `plan`; empty: it can. The same on all ranks of the step's group, if they
+    /// Of the UCX library: "1.13.1".
+    [[nodiscard]] std::string version() const { return workers_.standard().provenance().at("ucx_version"); }
+
+    /// Why `choice` cannot do the one step of `plan`; empty: it can. The same on all ranks of the step's group, if they
     /// ask about the same method and step. Exchanges: all blocks of all ranks are equal.
-    [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& method) const;
+    [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& choice) const;
 
     /// Collective over the group of the step, which is all that `plan` has: returns when this rank's data is complete
     /// and no rank needs this one's worker any more, so that it may wait inside of another library. While it waits it
-    /// keeps the bootstrap's library going. `method`: one that refusal() does not refuse; equal on the ranks of the
+    /// keeps the bootstrap's library going. `choice`: one that refusal() does not refuse; equal on the ranks of the
     /// group, as are the settings of the step that are no addresses. Groups that have ranks in common come in one
     /// order on these. Throws Error where UCX fails.
-    void run(Plan const& plan, Buffers const& buffers, MethodChoice const& method);
+    void run(Plan const& plan, Buffers const& buffers, MethodChoice const& choice);
 
 private:
     [[nodiscard]] std::byte* scratch(Bytes bytes);
