@@ -15,7 +15,8 @@ namespace {
 py::dict to_python(Used const& used) {
     using namespace py::literals;
     return py::dict("operation"_a = used.operation, "bytes"_a = used.bytes, "ranks"_a = used.ranks,
-                    "method"_a = used.method, "rule"_a = used.rule, "why_not"_a = used.why_not, "calls"_a = used.calls);
+                    "backend"_a = used.backend, "method"_a = used.method, "rule"_a = used.rule,
+                    "why_not"_a = used.why_not, "calls"_a = used.calls);
 }
 
 py::list report(Runtime const& runtime) {

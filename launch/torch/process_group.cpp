@@ -215,10 +215,17 @@ WorkPointer ProcessGroup::reduce_scatter_tensor_coalesced(Tensors& outputs, Tens
 // ----------------------------------------------------------------------------------------
 
 void ProcessGroup::all_gather_packed(at::Tensor const& output, at::Tensor const& input) const {
-    if (input.numel() > 0) {
-        run(AllGather{0, region(0), region(1), bytes_of(output), moved_as(input.scalar_type())},
-            {input.data_ptr(), output.data_ptr()});
+    if (input.numel() == 0) {
+        return;
     }
+    // The own part of the output as input is a form that operations have; other parts are not.
+    Bytes const before = bytes_of(input) * static_cast<Bytes>(rank_);
+    bool const in_place = input.data_ptr() == static_cast<std::byte*>(output.data_ptr()) + before;
+    bool const overlap = !in_place && input.storage().is_alias_of(output.storage());
+    at::Tensor const from = overlap ? input.clone() : input;
+    run(AllGather{0, in_place ? Region{1, before} : region(0), region(1), bytes_of(output),
+                  moved_as(input.scalar_type())},
+        {from.data_ptr(), output.data_ptr()});
 }
 
 WorkPointer ProcessGroup::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
@@ -275,13 +282,7 @@ WorkPointer ProcessGroup::allgather_into_tensor_coalesced(Tensors& outputs, Tens
     return submit(OpType::_ALLGATHER_BASE, "dlmb:all_gather_into_tensor", outputs, [this, outputs, inputs] {
         for (std::size_t each = 0; each < inputs.size(); ++each) {
             at::Tensor const result = packed(outputs[each]);
-            at::Tensor input = packed(inputs[each]);
-            // The own part of the output as input is a form that MPI has; other parts are not.
-            auto* const own = static_cast<std::byte*>(result.data_ptr()) + bytes_of(input) * static_cast<Bytes>(rank_);
-            if (input.storage().is_alias_of(result.storage()) && input.data_ptr() != static_cast<void*>(own)) {
-                input = input.clone();
-            }
-            all_gather_packed(result, input);
+            all_gather_packed(result, packed(inputs[each]));
             deliver(result, outputs[each]);
         }
     });

@@ -76,9 +76,11 @@ void Runtime::start(std::string const& table) {
     if (!table.empty()) {
         read_table(table);
     }
-    steps_ = std::make_unique<TunedSteps>(chooser_.get(), more_ranks_than_cores());
+    steps_ = std::make_unique<TunedSteps>(chooser_.get(), ucx_version_, more_ranks_than_cores());
     if (chooser_ && !steps_->why_no_algorithms().empty()) {
         note_ = fmt::format("dlmb: {}: no algorithm can be chosen: {}", table, steps_->why_no_algorithms());
+    } else if (!steps_->why_no_ucx().empty()) {
+        note_ = fmt::format("dlmb: {}: nothing runs over UCX: {}", table, steps_->why_no_ucx());
     }
 }
 
@@ -90,6 +92,8 @@ void Runtime::read_table(std::string const& path) {
         tuning::TuningTable table = tuning::read_table(path);
         note_ = foreign_library(table, mpi_library_version());
         if (note_.empty()) {
+            auto const ucx = table.stack.versions.find("ucx");
+            ucx_version_ = ucx == table.stack.versions.end() ? "" : ucx->second;
             chooser_ = std::make_unique<tuning::TableChooser>(std::move(table));
             digest = std::stoull(chooser_->digest().substr(0, 15), nullptr, 16) + 1;
         }

@@ -57,6 +57,7 @@ private:
     int size_ = 1;
     std::string note_;
     std::unique_ptr<tuning::TableChooser> chooser_;
+    std::string ucx_version_;  // with which the table was measured; empty: with none
     // On the executor's thread.
     std::unique_ptr<MpiSession> session_;
     std::unique_ptr<TunedSteps> steps_;

@@ -7,6 +7,8 @@
 #include <fmt/core.h>
 #include <mpi.h>
 
+#include <algorithm>
+
 namespace dlmb::torch {
 namespace {
 
@@ -47,26 +49,63 @@ StepTraits traits_of(Operation const& operation, Members const& members, bool ra
 
 }  // namespace
 
-TunedSteps::TunedSteps(tuning::TableChooser const* chooser, bool yield) : chooser_(chooser), runner_(yield) {
+TunedSteps::TunedSteps(tuning::TableChooser const* chooser, std::string const& ucx_version, bool yield)
+    : chooser_(chooser), runner_(yield) {
     mpi::check(MPI_Comm_rank(MPI_COMM_WORLD, &me_), "MPI_Comm_rank");
+    if (chooser_ != nullptr) {
+        std::vector<std::string> const backends = chooser_->backends();
+        if (std::find(backends.begin(), backends.end(), "ucx") != backends.end()) {
+            start_ucx(ucx_version);
+        }
+    }
+}
+
+void TunedSteps::start_ucx(std::string const& version) {
+    ucx_ = make_ucx_steps(chooser_->methods_of("ucx"), why_no_ucx_);
+    if (ucx_ && !version.empty() && version != ucx_->version()) {
+        why_no_ucx_ = fmt::format("it was measured with UCX {}, and this is {}", version, ucx_->version());
+        ucx_.reset();
+    }
 }
 
 TunedSteps::Decision TunedSteps::decide(Plan const& plan, StepTraits const& traits, bool ragged) const {
     Decision decision;
-    decision.used = {std::string(name_of(traits.kind)), traits.bytes, traits.ranks, "", "", "", 0};
+    decision.used = {std::string(name_of(traits.kind)), traits.bytes, traits.ranks};
     if (ragged) {
         decision.method.name = "alltoallv";  // the other ranks may have equal blocks, and know no more of these
     } else if (chooser_ != nullptr) {
-        StepChoice const choice = chooser_->choose_within("mpi", traits);
-        decision.used.rule = choice.rule;
-        decision.used.why_not = choice.why_not.empty() ? runner_.refusal(plan, choice.method) : choice.why_not;
-        if (decision.used.why_not.empty()) {
-            decision.method = choice.method;
-            decision.is_default = choice.method == MethodChoice{};
+        if (StepChoice const choice = chooser_->choose(traits); choice.backend == "ucx") {
+            choose_over_ucx(plan, choice, decision);
+        }
+        if (!decision.over_ucx) {
+            choose_over_mpi(plan, traits, decision);
         }
     }
     decision.used.method = to_string(decision.method);
     return decision;
+}
+
+void TunedSteps::choose_over_ucx(Plan const& plan, StepChoice const& choice, Decision& decision) const {
+    std::string& why_not = decision.used.why_not;
+    why_not = !ucx_ ? why_no_ucx_ : choice.why_not.empty() ? ucx_->refusal(plan, choice.method) : choice.why_not;
+    if (why_not.empty()) {
+        decision.over_ucx = true;
+        decision.method = choice.method;
+        decision.used.backend = "ucx";
+        decision.used.rule = choice.rule;
+    }
+}
+
+void TunedSteps::choose_over_mpi(Plan const& plan, StepTraits const& traits, Decision& decision) const {
+    StepChoice const choice = chooser_->choose_within("mpi", traits);
+    std::string const why_not = choice.why_not.empty() ? runner_.refusal(plan, choice.method) : choice.why_not;
+    decision.used.rule = choice.rule;
+    if (why_not.empty()) {
+        decision.method = choice.method;
+        decision.is_default = choice.method == MethodChoice{};
+    } else {
+        decision.used.why_not += (decision.used.why_not.empty() ? "" : "; ") + why_not;
+    }
 }
 
 void TunedSteps::run(Members const& members, Operation operation, std::vector<void*> const& memory, bool ragged) {
@@ -88,7 +127,7 @@ void TunedSteps::run(Members const& members, Operation operation, std::vector<vo
     }
     Decision& decision = known->second;
     try {
-        runner_.run(plan, buffers, decision.method);
+        decision.over_ucx ? ucx_->run(plan, buffers, decision.method) : runner_.run(plan, buffers, decision.method);
     } catch (mpi::CallFailed const& failure) {
         if (decision.is_default || ragged) {
             throw;

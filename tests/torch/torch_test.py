@@ -43,6 +43,20 @@ class Launches(unittest.TestCase):
         path.write_text(json.dumps(table), encoding="utf-8")
         return path
 
+    def table_over_ucx(self, method: str, baseline: str, version: str = "") -> Path:
+        """Allreduces from 1 KiB up over UCX by `method`; all that has no rule by the default method of `baseline`."""
+        table = json.loads(self.table({"backend": "ucx", "method": method}).read_text(encoding="utf-8"))
+        inside = table["rules"][0] | {"scope": "ucx"}
+        table["rules"] = [inside | {"id": "r001", "scope": "select", "choose": {"backend": "ucx", "method": "default"}}, inside]
+        table["policy"]["baseline"]["host"] = baseline
+        if version:
+            table["stack"]["versions"]["ucx"] = version
+        else:
+            del table["stack"]["versions"]["ucx"]
+        path = self.folder / "over_ucx.json"
+        path.write_text(json.dumps(table), encoding="utf-8")
+        return path
+
     def launch(self, ranks: int, program: str, *arguments: object, code: str | None = None) -> subprocess.CompletedProcess[str]:
         command = [MPIEXEC, "-n", str(ranks), PYTHON, *(["-c", code] if code else [str(HERE / program)]), *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{os.environ.get('PYTHONPATH', '')}", "OMP_NUM_THREADS": "1"}
@@ -61,9 +75,15 @@ class Launches(unittest.TestCase):
     def test_every_operation_gives_it_by_the_algorithm_of_a_table(self) -> None:
         self.assertEqual(self.launch_well(4, "operations.py", self.table(), "algorithm:allreduce=ring").stdout, "ok\n")
 
+    def test_every_operation_gives_it_over_ucx(self) -> None:
+        for ranks, baseline in ((3, "ucx"), (4, "mpi")):  # all of them, or some among those of MPI
+            with self.subTest(ranks=ranks, baseline=baseline):
+                self.assertEqual(self.launch_well(ranks, "operations.py", self.table_over_ucx("ring:segment=8K", baseline), "ring:segment=8K").stdout, "ok\n")
+
     def test_ddp_and_fsdp_train_to_the_losses_of_gloo(self) -> None:
-        for ranks, table in ((2, []), (4, [self.table()])):
-            with self.subTest(ranks=ranks):
+        over_ucx = self.table_over_ucx("knomial:radix=2:rndv_thresh=1", "mpi")
+        for ranks, table in ((2, []), (4, [self.table()]), (4, [over_ucx])):
+            with self.subTest(ranks=ranks, table=table):
                 said = self.launch_well(ranks, "training.py", *table).stdout
                 self.assertRegex(said, r"ddp ok\nfsdp (ok\nfsdp2|skipped).*\n")
 
@@ -83,10 +103,20 @@ class Launches(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "default||\n"), done.stderr)
         self.assertEqual(done.stderr.count("it was measured with Another MPI 9.9"), 1, done.stderr)
 
+    def test_a_table_of_another_ucx_runs_over_mpi(self) -> None:
+        done = self.launch(2, "", self.table_over_ucx("ring", "mpi", "0.9.9"), code=self.SMALL)
+        self.assertEqual((done.returncode, done.stdout.partition("|")[0]), (0, "default"), done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("nothing runs over UCX: it was measured with UCX 0.9.9, and this is "), 1, done.stderr)
+
     def test_a_choice_that_cannot_be_had_is_reported_and_the_default_runs(self) -> None:
         done = self.launch(2, "", self.table({"backend": "mpi", "method": "persistent", "params": {}}), code=self.SMALL)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"^default\|r002\|mpi: persistent: ")
+
+    def test_what_ucx_cannot_do_here_runs_over_mpi_and_the_report_says_why(self) -> None:
+        done = self.launch(2, "", self.table_over_ucx("bruck_allgather", "mpi"), code=self.SMALL)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"^default\|\|ucx: ")
 
     def test_a_table_that_is_not_valid_is_refused(self) -> None:
         path = self.folder / "wrong.json"

@@ -22,16 +22,16 @@ public:
     /// Why an algorithm of the library cannot be chosen in this launch at all, and what helps; empty: it can.
     [[nodiscard]] std::string const& why_no_algorithms() const { return algorithms_.catalogue().why_not; }
 
-    /// Why `method` cannot do the one step of `plan`; empty: it may be able to. The same on all ranks of the step's
+    /// Why `choice` cannot do the one step of `plan`; empty: it may be able to. The same on all ranks of the step's
     /// group, if they ask about the same method and step. Exchanges: all blocks of all ranks are equal, or the method
     /// is alltoallv or isend_irecv.
-    [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& method) const;
+    [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& choice) const;
 
     /// Collective over the group of the step, which is all that `plan` has: returns when this rank's data is complete.
-    /// `method`: one that refusal() does not refuse; equal on the ranks of the group, as are the settings of the step
+    /// `choice`: one that refusal() does not refuse; equal on the ranks of the group, as are the settings of the step
     /// that are no addresses and no blocks. Groups that have ranks in common come in one order on these.
     /// Throws UsageError for an unknown method, CallFailed where MPI fails, also because the algorithm cannot do it.
-    void run(Plan const& plan, Buffers const& buffers, MethodChoice const& method);
+    void run(Plan const& plan, Buffers const& buffers, MethodChoice const& choice);
 
 private:
     Algorithms algorithms_;

@@ -133,7 +133,10 @@ void Worker::wait(ucs_status_ptr_t request, std::string_view call) {
     }
     ucs_status_t status = UCS_INPROGRESS;
     while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
-        progress_or_yield();
+        if (!progress_or_yield()) {
+            bootstrap_
+                .progress();  // the peer that this waits for may wait for what the bootstrap's library has of this rank
+        }
     }
     ucp_request_free(request);
     check(status, call);

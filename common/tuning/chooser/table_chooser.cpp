@@ -120,6 +120,17 @@ std::vector<std::string> TableChooser::backends() const {
     return {names.begin(), names.end()};
 }
 
+std::vector<MethodChoice> TableChooser::methods_of(std::string_view backend) const {
+    std::vector<MethodChoice> methods;
+    for (Rule const& rule : table_.rules) {
+        MethodChoice method = parse_method(rule.choose.method);
+        if (rule.choose.backend == backend && std::find(methods.begin(), methods.end(), method) == methods.end()) {
+            methods.push_back(std::move(method));
+        }
+    }
+    return methods;
+}
+
 namespace {
 
 Match match_of(RuleIndex const& index, StepTraits const& step, std::string_view backend) {

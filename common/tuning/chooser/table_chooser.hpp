@@ -29,6 +29,8 @@ public:
     [[nodiscard]] std::vector<PricedChoice> priced_choices(StepTraits const& step) const override;
     /// The best inside `backend`, also where the table would select another one. Without a rule: its default method.
     [[nodiscard]] StepChoice choose_within(std::string_view backend, StepTraits const& step) const;
+    /// Those of `backend` that it can choose, each once; the default one may be missing.
+    [[nodiscard]] std::vector<MethodChoice> methods_of(std::string_view backend) const;
 
 private:
     [[nodiscard]] StepChoice baseline(MemoryKind memory) const;

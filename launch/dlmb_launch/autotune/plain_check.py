@@ -1,8 +1,8 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
 """Which rules a plain program bears out. A rule was found, and confirmed, inside of dlmb_collective. It is exported only where a program
-without DLMB is faster with it than without: at sizes where it is, as far as one can see, and only if the 95 % interval of all of these
-sizes together is above 1.
+without DLMB is faster with it than without: at sizes where it is, and whose 95 % interval rules out a loss worth speaking of, and only
+if the 95 % interval of all of these sizes together is above 1.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dlmb_launch.autotune.before_after import DEFAULT, FILE, Measurement
 from dlmb_launch.autotune.plain_program import Round, ratio
 
 DECIDING_ROUNDS = 6  # fewer give no interval to speak of
+LEAST_SPEEDUP = 0.95  # what `dlmb_tune build` calls no difference, as a loss
 
 
 def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:
@@ -20,7 +21,8 @@ def gaining_sizes(rule: dict, measurement: Measurement | None) -> list[int]:
         return []
     limits = rule["when"]["bytes"]
     inside = [size for size in measurement.what.sizes if limits["min"] <= size <= limits["max"]]
-    faster = sorted(size for size in inside if ratio(rounds, DEFAULT, FILE, size).value > 1)
+    speedups = {size: ratio(rounds, DEFAULT, FILE, size) for size in inside}
+    faster = sorted(size for size, speedup in speedups.items() if speedup.value > 1 and speedup.low > LEAST_SPEEDUP)
     return faster if faster and ratio(rounds, DEFAULT, FILE, *faster).low > 1 else []
 
 

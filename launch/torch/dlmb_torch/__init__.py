@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""PyTorch's process group `dlmb`: collectives over MPI, each by the algorithm that a DLMB tuning table chooses.
+"""PyTorch's process group `dlmb`: collectives over MPI and UCX, each by the method that a DLMB tuning table chooses.
 
     import dlmb_torch
     dlmb_torch.init_process_group(table="table.json")      # under mpirun or srun
@@ -37,8 +37,8 @@ def init_process_group(table: Union[str, os.PathLike, None] = None, timeout: tim
 
 
 def report() -> list[dict[str, Any]]:
-    """What this process did so far, one entry per operation and size: operation, bytes (as a table counts them), ranks, method,
-    rule (empty: none, the library's default), why_not (what the table chose and cannot be done here), calls."""
+    """What this process did so far, one entry per operation and size: operation, bytes (as a table counts them), ranks, backend
+    (mpi or ucx), method, rule (empty: none, the library's default), why_not (why what the table chose cannot be done here), calls."""
     return _runtime.report() if _runtime else []
 
 

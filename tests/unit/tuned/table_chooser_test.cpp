@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 /// Allreduces up to 1 KiB go to ucx by ring, larger ones to mpi by mpi's own best method, messages on one node to
 /// ucx; the rest has no rule.
@@ -197,6 +198,14 @@ TEST(TableChooser, WhatNoMethodSaysIsNotLeftOutInSilence) {
 
 TEST(TableChooser, NamesEveryBackendThatItCanAnswer) {
     EXPECT_THAT(TableChooser(small_table()).backends(), ElementsAre("mpi", "nccl", "ucx"));
+}
+
+TEST(TableChooser, NamesEveryMethodOfABackendOnce) {
+    TuningTable table = small_table();
+    table.rules.push_back(plain_rule("again", select_scope, TunedOperation::broadcast));
+    table.rules.back().choose = {"ucx", "ring", std::nullopt, {}};
+    EXPECT_THAT(TableChooser(table).methods_of("ucx"), ElementsAre(parse_method("ring"), parse_method("default")));
+    EXPECT_THAT(TableChooser(table).methods_of("nccl"), IsEmpty());
 }
 
 TEST(TableChooser, ItsDigestIsThatOfTheTable) {

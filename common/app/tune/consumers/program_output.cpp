@@ -77,10 +77,12 @@ std::string name_or_number(std::string const& text, std::array<std::string_view,
 
 }  // namespace
 
-// The component is a file of its own or a part of the library.
+// The component is a file of its own or a part of the library. The one of MPI_Reduce_scatter_block that is called
+// basic_linear has no "intra" in its name.
 void add_bound_functions(std::istream& log, std::string_view call, BoundFunctions& functions) {
     std::regex const binding(fmt::format(
-        R"(binding file \S*/(?:mca_coll_tuned|libmpi)\.so.* symbol `(ompi_coll_base_{}_intra_\w+)')", call));
+        R"(binding file \S*/(?:mca_coll_tuned|libmpi)\.so.* symbol `(ompi_coll_base_{}_(?:intra_\w+|basic_linear))')",
+        call));
     std::set<std::string> before;
     std::set<std::string> seen;
     for_each_line(log, [&](std::string const& line) {
@@ -88,7 +90,7 @@ void add_bound_functions(std::istream& log, std::string_view call, BoundFunction
         if (line.find("`MPI_Pcontrol'") != line.npos) {
             before.merge(seen);
             seen.clear();
-        } else if (line.find("_intra_") != line.npos && std::regex_search(line, match, binding)) {
+        } else if (line.find("`ompi_coll_base_") != line.npos && std::regex_search(line, match, binding)) {
             seen.insert(match[1]);
         }
         return true;

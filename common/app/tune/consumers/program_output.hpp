@@ -15,8 +15,8 @@
 
 namespace dlmb::app::tune {
 
-/// Open MPI: functions "ompi_coll_base_CALL_intra_NAME" that the loader (LD_DEBUG=bindings) bound in a library of
-/// MPI's. It binds each once. dlmb_plain_mpi begins its calls with MPI_Pcontrol.
+/// Open MPI: functions "ompi_coll_base_CALL_intra_NAME" (or without "intra_") that the loader (LD_DEBUG=bindings) bound
+/// in a library of MPI's. It binds each once. dlmb_plain_mpi begins its calls with MPI_Pcontrol.
 struct BoundFunctions {
     std::set<std::string> by_calls;
     std::set<std::string> before;  // coll/han calls some when it makes its communicators
