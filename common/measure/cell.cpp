@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/cell.hpp"
 
+#include "common/backend_kit/compute.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
@@ -38,7 +39,7 @@ std::uint64_t PreparedPoint::positions() const {
 
 std::string Cell::compile(Bootstrap& bootstrap) {
     Nanoseconds const start = now_ns();
-    std::string why_not;
+    std::string why_not = first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), point->memory()));
     for (std::uint64_t position = 0; position < point->positions() && why_not.empty(); ++position) {
         auto compiled = backend->compile(point->plan_at(position), point->slot_at(position), method);
         if (position < point->plans().size()) {

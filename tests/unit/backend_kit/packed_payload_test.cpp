@@ -112,7 +112,7 @@ TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
     compute(0, unpack);
     EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte 0 of")));
     EXPECT_THAT(verify(1), testing::Contains(HasSubstr("what this rank sends")));
-    EXPECT_EQ(out.direction, Conversion::Direction::pack);
+    EXPECT_EQ(out.direction, PackDirection::pack);
 }
 
 TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {

@@ -93,7 +93,7 @@ TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
 TEST(PlanDocument, WhatIsPackedIsNamedWithItsBytes) {
     Plan plan;
     plan.buffers = {{"numbers", 1000}, {"packed", 1000}};
-    Conversion const conversion{Conversion::Direction::unpack, {Code::int4, 32, ScaleType::e8m0}, Element::bf16, 0, 1,
+    Conversion const conversion{PackDirection::unpack, {Code::int4, 32, ScaleType::e8m0}, Element::bf16, 0, 1,
                                 {{2, 33, 0, 0}, {1, 33, 0, 0}}};
     plan.steps = {{Compute{.conversion = conversion}, {}, "unpack.dispatch"}};
     Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
