@@ -10,6 +10,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dlmb::measure {
 namespace {
 
@@ -30,6 +32,10 @@ PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vec
       osu_(setup.osu), phases_(bootstrap, plans_), check_(bootstrap, memory, pool_.slots(), plans_, setup.fill) {
     if (setup.flushed_cache > 0) {
         flush_.emplace(memory, setup.flushed_cache);
+    }
+    plain_copies_ = time_plain_copies(bootstrap, pool_.slots(), plans_, phases_.labels(), flush());
+    if (std::any_of(plain_copies_.begin(), plain_copies_.end(), [](auto const& copy) { return copy.has_value(); })) {
+        fill_slots(memory, pool_.slots(), plans_, setup.fill);
     }
 }
 
