@@ -110,8 +110,8 @@ std::string_view name_of(Pack pack) {
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because) {
     constexpr Bytes word_bytes = 8;
     if (pack != Pack::none && row_bytes % word_bytes != 0) {
-        throw UsageError(fmt::format("--pack {}: rows of {} B ({}) are not a multiple of {} B", name_of(pack), row_bytes,
-                                     because, word_bytes));
+        throw UsageError(fmt::format("--pack {}: rows of {} B ({}) are not a multiple of {} B", name_of(pack),
+                                     row_bytes, because, word_bytes));
     }
 }
 

@@ -54,7 +54,8 @@ inline constexpr std::array training_elements{Element::bf16, Element::fp16, Elem
 /// The parameter of patterns whose rows lie in another order than they travel: who moves them.
 enum class Pack { none, host, cuda };
 inline constexpr ParameterInfo pack_parameter{
-    "pack", "who moves rows to and from where they travel, as steps of their own: none, host, cuda (README of the pattern)",
+    "pack",
+    "who moves rows to and from where they travel, as steps of their own: none, host, cuda (README of the pattern)",
     "none"};
 [[nodiscard]] Pack read_pack(Parameters const& parameters);
 /// Throws UsageError unless rows of `row_bytes` can be moved and checked. `because`: what makes them so long: "--hidden

@@ -13,7 +13,8 @@ namespace dlmb::app {
 /// Adds to an ok cell whose phases `pack` and `unpack` were timed beside plain copies
 ///   time_pack_us, time_unpack_us     medians of these phases, per iteration
 ///   time_wire_us                     sum of the medians of the phases that send
-///   pack_of_copy, unpack_of_copy     time of the plain copy / time of the phase: the share of the bandwidth that a copy
+///   pack_of_copy, unpack_of_copy     time of the plain copy / time of the phase: the share of the bandwidth that a
+///   copy
 ///                                    of as many bytes between the same buffers reaches
 void add_packing_times(record::Record& cell);
 

@@ -140,12 +140,13 @@ std::string why_no_rearrangement(Plan const& plan, MemoryKind kind) {
         }
         bool const by_host = compute->rearrangement->by == Processor::host;
         if (by_host == on_device(kind)) {
-            return by_host ? fmt::format("\"{}\" is done by the host (--pack host), which does not reach {} memory; use "
-                                         "--pack cuda",
-                                         step.label, name_of(kind))
-                           : fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
-                                         "host's; use --memory cuda or --pack host",
-                                         step.label, name_of(kind));
+            return by_host
+                       ? fmt::format("\"{}\" is done by the host (--pack host), which does not reach {} memory; use "
+                                     "--pack cuda",
+                                     step.label, name_of(kind))
+                       : fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
+                                     "host's; use --memory cuda or --pack host",
+                                     step.label, name_of(kind));
         }
     }
     return "";

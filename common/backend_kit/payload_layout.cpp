@@ -23,7 +23,8 @@ bool earlier(Piece const& a, Piece const& b) {
 /// Takes the pieces that travel in a buffer apart into those of single rows.
 class BlocksOfRows {
 public:
-    BlocksOfRows(Plan const& plan, StepId step, BufferId buffer, std::vector<Piece>& pieces) : plan_(plan), step_(step) {
+    BlocksOfRows(Plan const& plan, StepId step, BufferId buffer, std::vector<Piece>& pieces)
+        : plan_(plan), step_(step) {
         auto const others = std::stable_partition(pieces.begin(), pieces.end(),
                                                   [buffer](Piece const& piece) { return piece.buffer != buffer; });
         blocks_.assign(others, pieces.end());

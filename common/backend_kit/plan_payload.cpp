@@ -438,11 +438,10 @@ std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t itera
     if (!wrong) {
         return {};
     }
-    return piece.packed_by_step
-               ? fmt::format("{} was packed wrongly: byte {} of {} is {:#04x}, expected {:#04x}", what, wrong->offset,
-                             piece.bytes, wrong->found, wrong->expected)
-               : fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what, wrong->offset, piece.bytes,
-                             wrong->found, wrong->expected);
+    return piece.packed_by_step ? fmt::format("{} was packed wrongly: byte {} of {} is {:#04x}, expected {:#04x}", what,
+                                              wrong->offset, piece.bytes, wrong->found, wrong->expected)
+                                : fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what,
+                                              wrong->offset, piece.bytes, wrong->found, wrong->expected);
 }
 
 std::string PlanPayload::problem_of_reduction(Piece const& piece, std::uint32_t iteration) {

@@ -156,8 +156,8 @@ StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t con
     plan_.steps.pop_back();
     auto const placed = std::get<AllGather>(step.operation);
     auto const mine = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
-    step.after = {convert(PackDirection::pack, packing, placed.send.buffer,
-                          {{1, numbers[mine], 0, placed.send.offset}}, "pack." + label, std::move(after))};
+    step.after = {convert(PackDirection::pack, packing, placed.send.buffer, {{1, numbers[mine], 0, placed.send.offset}},
+                          "pack." + label, std::move(after))};
     plan_.steps.push_back(std::move(step));
     std::vector<RowBlock> parts;
     Bytes offset = placed.recv.offset;
@@ -169,8 +169,8 @@ StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t con
                    {first + 1});
 }
 
-StepId PlanBuilder::convert(PackDirection direction, Packing packing, BufferId packed,
-                            std::vector<RowBlock> blocks, std::string const& label, std::vector<StepId> after) {
+StepId PlanBuilder::convert(PackDirection direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
+                            std::string const& label, std::vector<StepId> after) {
     bool const packs = direction == PackDirection::pack;
     blocks.erase(std::remove_if(blocks.begin(), blocks.end(),
                                 [](RowBlock const& block) { return block.rows == 0 || block.row_numbers == 0; }),

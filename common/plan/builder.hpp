@@ -124,9 +124,8 @@ private:
     StepId convert(PackDirection direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
                    std::string const& label, std::vector<StepId> after);
     /// A step that copies between a tensor of its own and the blocks that travel in `packed`.
-    StepId rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes,
-                     BufferId packed, std::span<Block const> blocks, std::string const& label,
-                     std::vector<StepId> after);
+    StepId rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes, BufferId packed,
+                     std::span<Block const> blocks, std::string const& label, std::vector<StepId> after);
     enum class Role : std::uint8_t { sent, delivered };
 
     BufferId buffer(std::string name, Bytes bytes, Role role);

@@ -72,8 +72,8 @@ public:
             }
             format(
                 R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{}}})",
-                name_of(conversion.direction), to_string(conversion.format),
-                name_of(conversion.element), numbers, packed);
+                name_of(conversion.direction), to_string(conversion.format), name_of(conversion.element), numbers,
+                packed);
         }
         if (step.rearrangement) {
             Rearrangement const& rows = *step.rearrangement;

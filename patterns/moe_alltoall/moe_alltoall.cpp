@@ -60,8 +60,7 @@ public:
 
     /// Experts move to where the iteration needs them.
     void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes},
-                 label("rebalance", "", "", layer));
+        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes}, label("rebalance", "", "", layer));
     }
 
     void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
@@ -249,9 +248,8 @@ public:
             return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
         };
         IterationBuilder steps(params_, me,
-                               params_.pack == Pack::none
-                                   ? std::vector<LayerRows>{}
-                                   : layer_rows(params_, own.counts_to_send, received_counts));
+                               params_.pack == Pack::none ? std::vector<LayerRows>{}
+                                                          : layer_rows(params_, own.counts_to_send, received_counts));
         if (params_.placement_before.kind != PlacementRule::Kind::none) {
             Group const group = consecutive_group(world_, me, static_cast<int>(params_.ep));
             std::size_t const place = static_cast<std::size_t>(me) % params_.ep;

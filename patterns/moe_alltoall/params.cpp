@@ -242,14 +242,16 @@ void read_row_order(Parameters const& parameters, Params& params) {
         return;
     }
     if (params.wire != Wire::expanded) {
-        throw UsageError(fmt::format("--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; "
-                                     "use --wire expanded",
-                                     name_of(params.pack), parameters.at("wire")));
+        throw UsageError(
+            fmt::format("--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; "
+                        "use --wire expanded",
+                        name_of(params.pack), parameters.at("wire")));
     }
     if (params.dispatch_packing || params.combine_packing) {
-        throw UsageError(fmt::format("--pack {}: rows are packed by --quantize and --quantize-combine or put in another "
-                                     "order, not both; leave one out",
-                                     name_of(params.pack)));
+        throw UsageError(
+            fmt::format("--pack {}: rows are packed by --quantize and --quantize-combine or put in another "
+                        "order, not both; leave one out",
+                        name_of(params.pack)));
     }
     for (Bytes const bytes :
          {dispatch_row_bytes(params.format, params.hidden), combine_row_bytes(params.format, params.hidden)}) {

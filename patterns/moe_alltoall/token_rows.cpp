@@ -103,8 +103,8 @@ std::vector<RankRows> read_rows(Params const& params, SetupCounts const& setup) 
     std::span<std::uint64_t const> left = setup.counts;
     auto const take = [&](std::uint64_t count) {
         if (count > left.size()) {
-            throw Error(fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from,
-                                    setup.to));
+            throw Error(
+                fmt::format("moe_alltoall: rank {} sent rank {} too few of its rows at set-up", setup.from, setup.to));
         }
         std::vector<std::uint64_t> const taken(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count));
         left = left.subspan(count);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // With --pack: which token each row is, and the orders that rows have in memory. Tokens lie in order; rows travel by
-// destination rank, then expert, then token; an expert's rank has them by expert, then source, then token. Of what comes
-// back a token has top-k rows, one behind the other.
+// destination rank, then expert, then token; an expert's rank has them by expert, then source, then token. Of what
+// comes back a token has top-k rows, one behind the other.
 #pragma once
 
 #include "common/plan/builder.hpp"

@@ -50,8 +50,8 @@ std::vector<CopyJob> jobs_of(Plan const& plan, std::span<std::string const> labe
             continue;
         }
         CopyJob job;
-        job.label = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), phase_of(step.label)) -
-                                             labels.begin());
+        job.label =
+            static_cast<std::size_t>(std::find(labels.begin(), labels.end(), phase_of(step.label)) - labels.begin());
         job.bytes = bytes;
         if (compute->rearrangement) {
             job.from = compute->rearrangement->from;
@@ -76,8 +76,7 @@ public:
     Nanoseconds time(CopyJob const& job, Buffers const& buffers) const {
         if (queue_ == nullptr) {
             Nanoseconds const begin = now_ns();
-            job.run(buffers,
-                    [](std::byte* to, std::byte const* from, Bytes bytes) { std::memcpy(to, from, bytes); });
+            job.run(buffers, [](std::byte* to, std::byte const* from, Bytes bytes) { std::memcpy(to, from, bytes); });
             return now_ns() - begin;
         }
         DeviceEvent before;
@@ -140,9 +139,8 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
             }
             time_ns += median(times[draw][label]) / draws;
         }
-        PlainCopy const copy{
-            static_cast<Bytes>(reduce_over_ranks(bootstrap, std::llround(bytes), Fold::max)),
-            max_over_ranks(bootstrap, time_ns)};
+        PlainCopy const copy{static_cast<Bytes>(reduce_over_ranks(bootstrap, std::llround(bytes), Fold::max)),
+                             max_over_ranks(bootstrap, time_ns)};
         if (copy.bytes > 0) {
             copies[label] = copy;
         }

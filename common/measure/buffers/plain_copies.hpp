@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What steps that pack and unpack are compared with: plain copies of as many bytes between the same buffers, on the same
-// ranks at the same time, in the same turn of slots.
+// What steps that pack and unpack are compared with: plain copies of as many bytes between the same buffers, on the
+// same ranks at the same time, in the same turn of slots.
 #pragma once
 
 #include "common/measure/buffers/buffer_pool.hpp"
@@ -23,10 +23,8 @@ struct PlainCopy {
 /// Collective. By label, as `labels`, which is the same on all ranks; nothing for a phase that packs nothing anywhere.
 /// Some tens of milliseconds, or one pass over the draws. Overwrites what lies in `slots`. `flush`: swept before each
 /// turn; nullptr: nothing is.
-[[nodiscard]] std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap,
-                                                                      std::span<Buffers const> slots,
-                                                                      std::span<Plan const> plans,
-                                                                      std::span<std::string const> labels,
-                                                                      CacheFlush* flush);
+[[nodiscard]] std::vector<std::optional<PlainCopy>>
+time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots, std::span<Plan const> plans,
+                  std::span<std::string const> labels, CacheFlush* flush);
 
 }  // namespace dlmb::measure
