@@ -193,16 +193,25 @@ StepId PlanBuilder::rearranged_exchange(GroupId group, RowOrder const& sent, Row
                        [row_bytes](std::uint64_t rows) { return rows * row_bytes; });
         return bytes;
     };
+    auto const moved = [](RowOrder const& order) {
+        return !order.moves.empty() || std::all_of(order.rank_rows.begin(), order.rank_rows.end(),
+                                                   [](std::uint64_t rows) { return rows == 0; });
+    };
     // As in packed_exchange().
-    StepId const first = exchange(group, bytes_of(sent), bytes_of(received), label);
-    Step step = std::move(plan_.steps[first]);
+    StepId last = exchange(group, bytes_of(sent), bytes_of(received), label);
+    Step step = std::move(plan_.steps[last]);
     plan_.steps.pop_back();
     auto const placed = std::get<Exchange>(step.operation);
-    step.after = {rearrange(PackDirection::pack, by, sent, row_bytes, placed.send_buffer, placed.send, "pack." + label,
-                            std::move(after))};
+    if (moved(sent)) {
+        after = {rearrange(PackDirection::pack, by, sent, row_bytes, placed.send_buffer, placed.send, "pack." + label,
+                           std::move(after))};
+    }
+    step.after = std::move(after);
+    last = static_cast<StepId>(plan_.steps.size());
     plan_.steps.push_back(std::move(step));
-    return rearrange(PackDirection::unpack, by, received, row_bytes, placed.recv_buffer, placed.recv, "unpack." + label,
-                     {first + 1});
+    return moved(received) ? rearrange(PackDirection::unpack, by, received, row_bytes, placed.recv_buffer, placed.recv,
+                                       "unpack." + label, {last})
+                           : last;
 }
 
 StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes,

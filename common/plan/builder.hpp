@@ -43,8 +43,9 @@ struct RowMove {
     std::uint64_t packed_step = 1;
 };
 
-/// `moves` name every row that travels once. `origins`: which row of its owner's tensor each row is, in the order of
-/// `moves`, where owners send one row to several ranks (then on all ranks); else empty.
+/// `moves` name every row that travels once; none: rows lie as they travel, and no step moves them. `origins`: which
+/// row of its owner's tensor each row is, in the order of `moves`, where owners send one row to several ranks (then on
+/// all ranks); else empty.
 struct RowOrder {
     std::uint64_t tensor_rows = 0;
     std::vector<std::uint64_t> rank_rows;  // to or from each group rank

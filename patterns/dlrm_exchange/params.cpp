@@ -88,8 +88,8 @@ void read_row_order(Parameters const& parameters, Params& params) {
     }
     std::vector<Shard> const& shards = params.layout.shards;
     if (shards.empty()) {
-        throw UsageError(fmt::format("--pack {}: no table is on one rank, so no pooled rows are exchanged",
-                                     name_of(params.pack)));
+        throw UsageError(
+            fmt::format("--pack {}: no table is on one rank, so no pooled rows are exchanged", name_of(params.pack)));
     }
     auto const other = std::find_if(shards.begin(), shards.end(),
                                     [&](Shard const& shard) { return shard.width != shards.front().width; });

@@ -30,9 +30,8 @@ RowOrder rows_by_sample(Params const& params, ExchangeSizes const& sizes, std::s
         std::uint64_t const tables = sizes.shards_on(peer);
         order.rank_rows.push_back(samples * tables);
         for (std::uint64_t sample = 0; sample < samples && tables > 0; ++sample) {
-            order.moves.push_back({.rows = tables,
-                                   .tensor = sample * all_tables + before,
-                                   .packed = samples * before + sample * tables});
+            order.moves.push_back(
+                {.rows = tables, .tensor = sample * all_tables + before, .packed = samples * before + sample * tables});
         }
         before += tables;
     }

@@ -281,8 +281,7 @@ TEST(DlrmPack, WhatCannotBeMovedIsRefused) {
     auto const refused = [](Parameters const& overrides) {
         return refusal([&] { (void)plans_of(packed_rows(overrides), 2); });
     };
-    EXPECT_EQ(refused({{"sharding", "row"}}),
-              "--pack host: no table is on one rank, so no pooled rows are exchanged");
+    EXPECT_EQ(refused({{"sharding", "row"}}), "--pack host: no table is on one rank, so no pooled rows are exchanged");
     EXPECT_EQ(refused({{"dim", "8+4x16"}}),
               "--pack host: pooled rows have 8 and 16 values, where all have to be equally long");
     EXPECT_EQ(refused({{"dim", "1"}}), "--pack host: rows of 4 B (1 values of fp32) are not a multiple of 8 B");
