@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 namespace dlmb::measure {
 namespace {
@@ -109,8 +110,7 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
     Copier const copier(slots.front().kind);
     std::vector<std::vector<std::vector<double>>> times(  // [draw][label]
         plans.size(), std::vector<std::vector<double>>(labels.size()));
-    std::uint64_t turns = plans.size();
-    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+    auto const take_turn = [&](std::uint64_t turn) {
         if (flush != nullptr) {
             flush->sweep();
         }
@@ -119,14 +119,23 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
         for (CopyJob const& job : jobs[turn % plans.size()]) {
             sums[job.label] += static_cast<double>(copier.time(job, slots[turn % slots.size()]));
         }
-        double all = 0;
+        return sums;
+    };
+    // The first turns find caches and translations that filling the buffers left.
+    double longest = 0;
+    double spent = 0;
+    for (std::uint64_t turn = 0; turn < slots.size() && spent < copying_ns; ++turn) {
+        std::vector<double> const sums = take_turn(turn);
+        longest = std::max(1.0, max_over_ranks(bootstrap, std::accumulate(sums.begin(), sums.end(), 0.0)));
+        spent += longest;
+    }
+    std::uint64_t const draws_once = plans.size();
+    std::uint64_t const turns =
+        std::clamp(static_cast<std::uint64_t>(copying_ns / longest), draws_once, std::max(draws_once, most_turns));
+    for (std::uint64_t turn = 0; turn < turns; ++turn) {
+        std::vector<double> const sums = take_turn(turn);
         for (std::size_t label = 0; label < labels.size(); ++label) {
             times[turn % plans.size()][label].push_back(sums[label]);
-            all += sums[label];
-        }
-        if (turn == 0) {
-            double const longest = std::max(1.0, max_over_ranks(bootstrap, all));
-            turns = std::clamp(static_cast<std::uint64_t>(copying_ns / longest), turns, std::max(turns, most_turns));
         }
     }
     auto const draws = static_cast<double>(plans.size());
