@@ -98,6 +98,23 @@ std::optional<BlockFormat> read_packing(Parameters const& parameters, std::strin
     return format;
 }
 
+Pack read_pack(Parameters const& parameters) {
+    return read_enum<Pack>(parameters, "pack", {"none", "host", "cuda"});
+}
+
+std::string_view name_of(Pack pack) {
+    constexpr std::array<std::string_view, 3> names{"none", "host", "cuda"};
+    return names.at(static_cast<std::size_t>(pack));
+}
+
+void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because) {
+    constexpr Bytes word_bytes = 8;
+    if (pack != Pack::none && row_bytes % word_bytes != 0) {
+        throw UsageError(fmt::format("--pack {}: rows of {} B ({}) are not a multiple of {} B", name_of(pack),
+                                     row_bytes, because, word_bytes));
+    }
+}
+
 std::string read_option_file(std::string_view option, std::string const& path) {
     try {
         return read_document(path);

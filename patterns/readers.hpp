@@ -51,6 +51,21 @@ inline constexpr std::array training_elements{Element::bf16, Element::fp16, Elem
 /// The format that numbers travel in; nothing for "none".
 [[nodiscard]] std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name);
 
+/// The parameter of patterns whose rows lie in another order than they travel: who moves them.
+enum class Pack { none, host, cuda };
+inline constexpr ParameterInfo pack_parameter{
+    "pack",
+    "who moves rows to and from where they travel, as steps of their own: none, host, cuda (README of the pattern)",
+    "none"};
+[[nodiscard]] Pack read_pack(Parameters const& parameters);
+/// Throws UsageError unless rows of `row_bytes` can be moved and checked. `because`: what makes them so long: "--hidden
+/// 3 of bf16".
+void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because);
+[[nodiscard]] std::string_view name_of(Pack pack);
+[[nodiscard]] inline Processor processor_of(Pack pack) {
+    return pack == Pack::cuda ? Processor::device : Processor::host;
+}
+
 /// The whole file of an option whose value is file:PATH.
 [[nodiscard]] std::string read_option_file(std::string_view option, std::string const& path);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/batch.hpp"
 
+#include "common/app/packing_times.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 #include "common/measure/statistics/series.hpp"
@@ -332,6 +333,13 @@ record::Record Batch::describe(ReadyPoint const& ready, measure::Cell const& cel
     record.traffic = ready.traffic.total;
     record.statistics = ready.traffic.statistics;
     record.phases = ready.traffic.phases;
+    std::vector<std::string> const& labels = ready.prepared->phases().labels();
+    for (record::PhaseTraffic& phase : record.phases) {
+        auto const known = std::find(labels.begin(), labels.end(), phase.label);
+        if (known != labels.end()) {
+            phase.plain_copy = ready.prepared->plain_copies()[static_cast<std::size_t>(known - labels.begin())];
+        }
+    }
     record.cache = ready.cache;
     record.host_pages = ready.pages;
     return record;
@@ -347,6 +355,7 @@ void Batch::report(measure::Cell const& cell, measure::CellResult const& result)
     }
     overlap_.add(record);
     add_message_rate(record);
+    add_packing_times(record);
     if (result.bit_patterns) {
         record.statistics["bit_patterns"] = static_cast<double>(*result.bit_patterns);
         record.statistics["bit_pattern_iterations"] = static_cast<double>(launch_.options.bit_pattern_iterations);

@@ -5,6 +5,10 @@
 #include "common/backend_kit/block_codec.hpp"
 #include "common/base/error.hpp"
 
+#include <fmt/core.h>
+
+#include <cstring>
+
 namespace dlmb {
 
 HostConversion::HostConversion(Conversion const& conversion, Buffers const& buffers)
@@ -43,11 +47,37 @@ void HostConversion::convert(RowBlock const& block, std::uint64_t count) const {
     PackedRow const row = PackedRow::at(packed_ + block.packed + next_.row * format.row_bytes(block.row_numbers),
                                         format, block.row_numbers)
                               .from(next_.number, format);
-    if (conversion_.direction == Conversion::Direction::pack) {
+    if (conversion_.direction == PackDirection::pack) {
         host_pack(row, numbers, count, conversion_.element, format);
     } else {
         host_unpack(numbers, row, count, conversion_.element, format);
     }
+}
+
+HostRearrangement::HostRearrangement(Rearrangement const& rows, Buffers const& buffers)
+    : runs_(rows.runs), row_bytes_(rows.row_bytes), from_(buffers.base.at(rows.from)), to_(buffers.base.at(rows.to)) {}
+
+bool HostRearrangement::advance() {
+    Bytes left = piece_bytes;
+    while (next_.run < runs_.size() && left > 0) {
+        RowRun const& run = runs_[next_.run];
+        std::uint64_t const rows = std::min(run.rows - next_.row, std::max<Bytes>(1, left / row_bytes_));
+        std::byte const* from = from_ + run.from + next_.row * run.from_stride;
+        std::byte* to = to_ + run.to + next_.row * run.to_stride;
+        if (run.from_stride == row_bytes_ && run.to_stride == row_bytes_) {
+            std::memcpy(to, from, rows * row_bytes_);
+        } else {
+            for (std::uint64_t row = 0; row < rows; ++row, from += run.from_stride, to += run.to_stride) {
+                std::memcpy(to, from, row_bytes_);
+            }
+        }
+        left -= std::min(left, rows * row_bytes_);
+        next_.row += rows;
+        if (next_.row == run.rows) {
+            next_ = {next_.run + 1, 0};
+        }
+    }
+    return next_.run == runs_.size();
 }
 
 HostCompute::HostCompute(Compute const& step, Buffers const& buffers)
@@ -56,6 +86,9 @@ HostCompute::HostCompute(Compute const& step, Buffers const& buffers)
     if (step.conversion) {
         conversion_.emplace(*step.conversion, buffers);
     }
+    if (step.rearrangement) {
+        rearrangement_.emplace(*step.rearrangement, buffers);
+    }
 }
 
 void HostCompute::start() {
@@ -63,11 +96,17 @@ void HostCompute::start() {
     if (conversion_) {
         conversion_->start();
     }
+    if (rearrangement_) {
+        rearrangement_->start();
+    }
 }
 
 bool HostCompute::test() {
     if (conversion_) {
         return conversion_->advance();
+    }
+    if (rearrangement_) {
+        return rearrangement_->advance();
     }
     bool over = false;
     do {
@@ -91,6 +130,26 @@ void HostCompute::multiply() {
             }
         }
     }
+}
+
+std::string why_no_rearrangement(Plan const& plan, MemoryKind kind) {
+    for (Step const& step : plan.steps) {
+        auto const* const compute = std::get_if<Compute>(&step.operation);
+        if (compute == nullptr || !compute->rearrangement) {
+            continue;
+        }
+        bool const by_host = compute->rearrangement->by == Processor::host;
+        if (by_host == on_device(kind)) {
+            return by_host
+                       ? fmt::format("\"{}\" is done by the host (--pack host), which does not reach {} memory; use "
+                                     "--pack cuda",
+                                     step.label, name_of(kind))
+                       : fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
+                                     "host's; use --memory cuda or --pack host",
+                                     step.label, name_of(kind));
+        }
+    }
+    return "";
 }
 
 std::string why_no_products(Plan const& plan) {

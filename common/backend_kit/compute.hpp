@@ -44,18 +44,42 @@ private:
     Place next_;
 };
 
+/// Copies the rows of a step a piece at a time.
+class HostRearrangement {
+public:
+    HostRearrangement(Rearrangement const& rows, Buffers const& buffers);
+
+    void start() { next_ = {}; }
+    /// Copies some rows; true: these were the last.
+    [[nodiscard]] bool advance();
+
+private:
+    static constexpr Bytes piece_bytes = Bytes{64} << 10;  // some microseconds; one row at least
+
+    struct Place {
+        std::size_t run = 0;
+        std::uint64_t row = 0;
+    };
+
+    std::vector<RowRun> runs_;
+    Bytes row_bytes_;
+    std::byte const* from_;
+    std::byte* to_;
+    Place next_;
+};
+
 class HostCompute {
 public:
     HostCompute(Compute const& step, Buffers const& buffers);
 
     void start();
-    /// Does a piece of work (a part of a conversion, a matrix product of `tile_edge`^3 multiplications, whatever the
-    /// step's shape, or nothing), or all of a step that is uninterrupted; true: the conversion is done, or the time is
-    /// over.
+    /// Does a piece of work (a part of what is packed or unpacked, a matrix product of `tile_edge`^3 multiplications,
+    /// whatever the step's shape, or nothing), or all of a step that is uninterrupted; true: what is packed is done, or
+    /// the time is over.
     [[nodiscard]] bool test();
     /// Whether the step is done when its work is, not when its time is over: then the core is not given away in
     /// between.
-    [[nodiscard]] bool ends_with_its_work() const { return conversion_.has_value(); }
+    [[nodiscard]] bool ends_with_its_work() const { return conversion_ || rearrangement_; }
 
 private:
     static constexpr std::size_t tile_edge = 48;  // a few microseconds
@@ -66,19 +90,21 @@ private:
     bool uninterrupted_;
     Nanoseconds end_ns_ = 0;
     std::optional<HostConversion> conversion_;
+    std::optional<HostRearrangement> rearrangement_;
     std::vector<float> tiles_;  // two factors and the sum of products; empty: only the clock is watched
 };
 
 class MatrixProduct;
 class DeviceConversion;
+class DeviceRearrangement;
 
 class DeviceCompute {
 public:
     /// Without a product one thread watches the clock, so that the step takes time and nothing else. With one: bf16
     /// matrix products on the whole device, as many as take that time when nothing else runs, so that communication is
     /// slowed by what slows it in a model. The first of each shape measures the device for some milliseconds. Throws
-    /// Error, for products also where there is no cuBLAS or no memory for the matrices. A conversion is one kernel over
-    /// all its rows.
+    /// Error, for products also where there is no cuBLAS or no memory for the matrices. A conversion and a
+    /// rearrangement are one kernel each, over all rows.
     DeviceCompute(Compute const& step, Buffers const& buffers);
     void start(DeviceQueue const& queue) const;
 
@@ -88,12 +114,16 @@ private:
     std::shared_ptr<MatrixProduct> product_;
     [[maybe_unused]] std::uint64_t products_ = 0;
     std::shared_ptr<DeviceConversion> conversion_;
+    std::shared_ptr<DeviceRearrangement> rearrangement_;
 };
 
 /// How many products of `product_ns` come nearest to `wanted_ns`; at least one.
 [[nodiscard]] inline std::uint64_t products_in(Nanoseconds wanted_ns, double product_ns) {
     return static_cast<std::uint64_t>(std::max(1LL, std::llround(static_cast<double>(wanted_ns) / product_ns)));
 }
+
+/// Why a step that moves rows cannot do so in memory of this kind, by the processor that it names; empty: all can.
+[[nodiscard]] std::string why_no_rearrangement(Plan const& plan, MemoryKind kind);
 
 /// Why the device cannot do the products of a plan's Compute steps; empty: it can. For compile(), where that is a
 /// reason to decline and not yet a fault.

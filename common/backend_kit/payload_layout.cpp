@@ -17,6 +17,78 @@
 namespace dlmb {
 namespace {
 
+bool earlier(Piece const& a, Piece const& b) {
+    return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
+}
+
+/// Takes the pieces that travel in a buffer apart into those of single rows.
+class BlocksOfRows {
+public:
+    BlocksOfRows(Plan const& plan, StepId step, BufferId buffer, std::vector<Piece>& pieces)
+        : plan_(plan), step_(step) {
+        auto const others = std::stable_partition(pieces.begin(), pieces.end(),
+                                                  [buffer](Piece const& piece) { return piece.buffer != buffer; });
+        blocks_.assign(others, pieces.end());
+        pieces.erase(others, pieces.end());
+        std::sort(blocks_.begin(), blocks_.end(), earlier);
+        for (Piece const& block : blocks_) {
+            left_ += block.bytes;
+        }
+    }
+
+    /// The row of `bytes` at `offset`, as its block has it.
+    [[nodiscard]] Piece row_at(Bytes offset, Bytes bytes) {
+        auto const behind = std::upper_bound(blocks_.begin(), blocks_.end(), offset,
+                                             [](Bytes wanted, Piece const& block) { return wanted < block.offset; });
+        if (behind == blocks_.begin() || offset - std::prev(behind)->offset + bytes > std::prev(behind)->bytes) {
+            fail(fmt::format("{} B at offset {} are in no block that travels", bytes, offset));
+        }
+        Piece row = *std::prev(behind);
+        row.first_byte += offset - row.offset;
+        row.offset = offset;
+        row.bytes = bytes;
+        left_ -= bytes;
+        return row;
+    }
+
+    void keep(Piece const& piece) { kept_.push_back(piece); }
+
+    /// Rows that lie and travel one behind the other are one piece; a row that was packed twice is one.
+    [[nodiscard]] std::vector<Piece> take() && {
+        if (left_ != 0) {
+            fail("not every row that travels is moved once");
+        }
+        std::sort(kept_.begin(), kept_.end(), earlier);
+        std::vector<Piece> merged;
+        for (Piece const& piece : kept_) {
+            if (!merged.empty() && joins(merged.back(), piece)) {
+                Bytes const end = piece.offset + piece.bytes;
+                merged.back().bytes = std::max(merged.back().bytes, end - merged.back().offset);
+            } else {
+                merged.push_back(piece);
+            }
+        }
+        return merged;
+    }
+
+private:
+    /// The same stream, at the same place of it.
+    static bool joins(Piece const& before, Piece const& piece) {
+        return before.buffer == piece.buffer && before.step == piece.step && before.source == piece.source &&
+               before.destination == piece.destination && piece.offset <= before.offset + before.bytes &&
+               piece.first_byte - before.first_byte == piece.offset - before.offset;
+    }
+    [[noreturn]] void fail(std::string const& text) const {
+        throw Error(fmt::format("rank {} step {} \"{}\": {}", plan_.me, step_, plan_.steps[step_].label, text));
+    }
+
+    Plan const& plan_;
+    StepId step_;
+    std::vector<Piece> blocks_;
+    std::vector<Piece> kept_;
+    Bytes left_ = 0;  // that no row has claimed
+};
+
 /// Visits a plan's operations and collects their pieces.
 class Collector {
 public:
@@ -27,8 +99,13 @@ public:
         std::visit([this](auto const& operation) { add(operation); }, plan_.steps[step].operation);
     }
     [[nodiscard]] PayloadLayout take() && {
-        for (auto const& [step, conversion] : conversions_) {
-            add_numbers(step, *conversion);
+        for (auto const& [step, compute] : packing_) {
+            if (compute->conversion) {
+                add_numbers(step, *compute->conversion);
+            }
+            if (compute->rearrangement) {
+                add_rows(step, *compute->rearrangement);
+            }
         }
         std::copy_if(guarded_.begin(), guarded_.end(), std::back_inserter(layout_.guarded),
                      [this](BufferId buffer) { return !plan_.buffers.at(buffer).shared; });
@@ -107,8 +184,8 @@ private:
         }
     }
     void add(Compute const& compute) {
-        if (compute.conversion) {
-            conversions_.push_back({step_, &*compute.conversion});
+        if (compute.conversion || compute.rearrangement) {
+            packing_.push_back({step_, &compute});
         }
     }
 
@@ -118,7 +195,7 @@ private:
         if (plan_.buffers.at(conversion.packed).shared) {
             return;
         }
-        bool const packs = conversion.direction == Conversion::Direction::pack;
+        bool const packs = conversion.direction == PackDirection::pack;
         std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
         std::vector<Piece> numbers;
         for (RowBlock const& block : conversion.blocks) {
@@ -133,9 +210,10 @@ private:
                                         block.packed, plan_.buffers[conversion.packed].name,
                                         packs ? "sends" : "delivers"));
             }
-            travels->numbers =
-                PieceNumbers{true, conversion.format, conversion.element, block.row_numbers, travels->step};
+            travels->numbers = PieceNumbers{true, conversion.format, conversion.element, block.row_numbers};
+            travels->packed_by_step = packs;
             Piece piece = *travels;
+            piece.packed_by_step = false;
             piece.buffer = conversion.numbers;
             piece.offset = block.numbers;
             piece.bytes = conversion.number_bytes(block);
@@ -147,6 +225,44 @@ private:
             guarded_.insert(conversion.numbers);
         }
         pieces.insert(pieces.end(), numbers.begin(), numbers.end());
+    }
+
+    /// The rows of a tensor get pieces of their own: each is where its block's stream has it. Rows that go to several
+    /// ranks have one stream, that of their owner's tensor, and split the block.
+    void add_rows(StepId step, Rearrangement const& rows) {
+        bool const packs = rows.direction == PackDirection::pack;
+        BufferId const travelling = packs ? rows.to : rows.from;
+        BufferId const tensor = packs ? rows.from : rows.to;
+        if (!packs) {
+            guarded_.insert(tensor);
+        }
+        if (plan_.buffers.at(travelling).shared) {
+            return;
+        }
+        std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
+        BlocksOfRows blocks(plan_, step, travelling, pieces);
+        std::size_t row = 0;
+        for (RowRun const& run : rows.runs) {
+            for (std::uint64_t i = 0; i < run.rows; ++i, ++row) {
+                Bytes const from = run.from + i * run.from_stride;
+                Bytes const to = run.to + i * run.to_stride;
+                Piece travels = blocks.row_at(packs ? to : from, rows.row_bytes);
+                travels.packed_by_step = packs;
+                if (!rows.origins.empty()) {
+                    travels.destination = every_rank;
+                    travels.first_byte = rows.origins[row];
+                }
+                blocks.keep(travels);
+                Piece in_tensor = travels;
+                in_tensor.buffer = tensor;
+                in_tensor.offset = packs ? from : to;
+                in_tensor.step = step;
+                in_tensor.packed_by_step = false;
+                blocks.keep(in_tensor);
+            }
+        }
+        std::vector<Piece> const found = std::move(blocks).take();
+        pieces.insert(pieces.end(), found.begin(), found.end());
     }
     void send(Region region, Bytes bytes, Rank source, Rank destination) {
         keep(layout_.sent, {region.buffer, region.offset, bytes, step_, source, destination, 0});
@@ -171,6 +287,7 @@ private:
         }
         if (piece.bytes > 0 && !plan_.buffers[piece.buffer].shared) {
             pieces.push_back(piece);
+            pieces.back().travel = piece.step;
         }
     }
     [[nodiscard]] Rank world(GroupId group, Rank peer) const {
@@ -197,12 +314,8 @@ private:
     StepId step_ = 0;
     PayloadLayout layout_;
     std::set<BufferId> guarded_;
-    std::vector<std::pair<StepId, Conversion const*>> conversions_;
+    std::vector<std::pair<StepId, Compute const*>> packing_;
 };
-
-bool earlier(Piece const& a, Piece const& b) {
-    return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
-}
 
 bool overlap(Piece const& a, Piece const& b) {
     return a.buffer == b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;

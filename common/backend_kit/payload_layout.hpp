@@ -12,18 +12,17 @@
 
 namespace dlmb {
 
-/// Of a region of numbers that travel packed: whether it holds them as numbers or packed, and the step by which they
-/// travel, whose payload they are.
+/// Of a region of numbers that travel packed: whether it holds them as numbers or packed.
 struct PieceNumbers {
     bool packed = false;
     BlockFormat format;
     Element element = Element::bf16;
     std::uint64_t row_numbers = 0;
-    StepId travel = 0;
 };
 
-/// A region with one payload stream. World ranks; every_rank as `destination` where all members get the same, and as
-/// both ends where the payload is a reduction's.
+/// A region with one payload stream. World ranks; every_rank as `destination` where all members get the same or rows
+/// go to several of them, and as both ends where the payload is a reduction's. `travel`: the step by which these bytes
+/// travel, whose payload they are: that of the piece, but where that one packs or unpacks them.
 struct Piece {
     BufferId buffer = 0;
     Bytes offset = 0;
@@ -32,7 +31,9 @@ struct Piece {
     Rank source = 0;
     Rank destination = 0;
     std::uint64_t first_element = 0;  // reductions: where in the full vector the region begins
-    Bytes first_byte = 0;             // of windows: where in the step's stream the message begins, a multiple of 8
+    Bytes first_byte = 0;             // where in the step's stream the piece begins, a multiple of 8
+    StepId travel = 0;
+    bool packed_by_step = false;  // of what is sent: another step of the plan writes it
     std::optional<PieceNumbers> numbers = std::nullopt;
 };
 

@@ -115,13 +115,13 @@ std::string recognise(Plan const& plan, PayloadLayout const& layout, Piece const
     auto const is = [&](Rank source, Rank destination, std::uint32_t step, std::uint32_t of_iteration) {
         return is_stream(found, payload_key(source, destination, step, of_iteration), piece.first_byte + offset);
     };
-    std::uint32_t const step = layout.step_numbers[piece.step];
+    std::uint32_t const step = layout.step_numbers[piece.travel];
     for (std::uint32_t back = 1; back <= std::min(iterations_back, iteration); ++back) {
         if (is(piece.source, piece.destination, step, iteration - back)) {
             return fmt::format("it is the payload of iteration {}", iteration - back);
         }
     }
-    for (Rank const member : group_of(plan, piece.step)->members) {
+    for (Rank const member : group_of(plan, piece.travel)->members) {
         if (is(member, piece.destination, step, iteration)) {
             return fmt::format("it is the block from rank {}", member);
         }
@@ -249,23 +249,20 @@ void PlanPayload::prepare(Contents contents, bool repeated) {
     for (Piece const& piece : layout_.sent) {
         if (!contents) {
             fill_zeros(memory_, at(piece.buffer, piece.offset), piece.bytes);
-        } else if (piece.numbers && piece.numbers->packed) {
-            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, guard_key);  // a step packs it
+        } else if (piece.packed_by_step) {
+            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, guard_key);
         } else if (piece.numbers) {
             fill_numbers(piece, *contents);
         } else if (is_reduction(piece)) {
             fill_reduction_input(piece, *contents);
         } else {
-            memory_.fill(at(piece.buffer, piece.offset), piece.bytes,
-                         payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], *contents),
-                         piece.first_byte / 8);
+            memory_.fill(at(piece.buffer, piece.offset), piece.bytes, key_of(piece, *contents), piece.first_byte / 8);
         }
     }
 }
 
 PayloadKey PlanPayload::key_of(Piece const& piece, std::uint32_t iteration) const {
-    StepId const step = piece.numbers ? piece.numbers->travel : piece.step;
-    return payload_key(piece.source, piece.destination, layout_.step_numbers[step], iteration);
+    return payload_key(piece.source, piece.destination, layout_.step_numbers[piece.travel], iteration);
 }
 
 void PlanPayload::fill_numbers(Piece const& piece, std::uint32_t iteration) {
@@ -310,7 +307,7 @@ std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t it
             compare(row + format.code_bytes(part.first), codes, ", codes");
             compare(row + format.code_bytes(form.row_numbers) + format.blocks(part.first) * format.scale_bytes(),
                     scales, ", scales");
-        } else if (form.travel > piece.step) {
+        } else if (piece.travel > piece.step) {
             compare(part.index(piece) * size, numbers, "");
         } else {
             std::vector<std::byte> back(numbers.size());
@@ -411,7 +408,7 @@ std::string PlanPayload::problem_of_zeros(Piece const& piece, std::string const&
 }
 
 std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration) {
-    PayloadKey const key = payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration);
+    PayloadKey const key = key_of(piece, iteration);
     std::optional<Mismatch> const wrong =
         memory_.check(at(piece.buffer, piece.offset), piece.bytes, key, piece.first_byte / 8);
     if (!wrong) {
@@ -425,7 +422,7 @@ std::string PlanPayload::problem_of(Piece const& piece, std::uint32_t iteration)
 }
 
 std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t iteration) {
-    PayloadKey const key = payload_key(piece.source, piece.destination, layout_.step_numbers[piece.step], iteration);
+    PayloadKey const key = key_of(piece, iteration);
     std::byte const* const data = at(piece.buffer, piece.offset);
     if (piece.numbers) {
         return problem_of_numbers(piece, iteration, "what this rank sends");
@@ -438,9 +435,13 @@ std::string PlanPayload::problem_of_sent(Piece const& piece, std::uint32_t itera
         return element ? fmt::format("{} was changed from element {} on", what, *element) : "";
     }
     std::optional<Mismatch> const wrong = memory_.check(data, piece.bytes, key, piece.first_byte / 8);
-    return wrong ? fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what, wrong->offset,
-                               piece.bytes, wrong->found, wrong->expected)
-                 : "";
+    if (!wrong) {
+        return {};
+    }
+    return piece.packed_by_step ? fmt::format("{} was packed wrongly: byte {} of {} is {:#04x}, expected {:#04x}", what,
+                                              wrong->offset, piece.bytes, wrong->found, wrong->expected)
+                                : fmt::format("{} was changed: byte {} of {} is {:#04x}, was {:#04x}", what,
+                                              wrong->offset, piece.bytes, wrong->found, wrong->expected);
 }
 
 std::string PlanPayload::problem_of_reduction(Piece const& piece, std::uint32_t iteration) {

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/measure/cell.hpp"
 
+#include "common/backend_kit/compute.hpp"
 #include "common/base/clock.hpp"
 #include "common/base/error.hpp"
 #include "common/bootstrap/over_ranks.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
 
 #include <fmt/core.h>
+
+#include <algorithm>
 
 namespace dlmb::measure {
 namespace {
@@ -30,6 +33,10 @@ PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vec
     if (setup.flushed_cache > 0) {
         flush_.emplace(memory, setup.flushed_cache);
     }
+    plain_copies_ = time_plain_copies(bootstrap, pool_.slots(), plans_, phases_.labels(), flush());
+    if (std::any_of(plain_copies_.begin(), plain_copies_.end(), [](auto const& copy) { return copy.has_value(); })) {
+        fill_slots(memory, pool_.slots(), plans_, setup.fill);
+    }
 }
 
 std::uint64_t PreparedPoint::positions() const {
@@ -38,7 +45,7 @@ std::uint64_t PreparedPoint::positions() const {
 
 std::string Cell::compile(Bootstrap& bootstrap) {
     Nanoseconds const start = now_ns();
-    std::string why_not;
+    std::string why_not = first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), point->memory()));
     for (std::uint64_t position = 0; position < point->positions() && why_not.empty(); ++position) {
         auto compiled = backend->compile(point->plan_at(position), point->slot_at(position), method);
         if (position < point->plans().size()) {

@@ -6,6 +6,7 @@
 
 #include "common/base/philox.hpp"
 #include "common/measure/buffers/buffer_pool.hpp"
+#include "common/measure/buffers/plain_copies.hpp"
 #include "common/measure/sampling/phases.hpp"
 #include "common/measure/validation/payload_check.hpp"
 #include "common/memory/throttling.hpp"
@@ -64,6 +65,8 @@ public:
     [[nodiscard]] Throttling const* gpu() const { return gpu_; }
     [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
+    /// By label, as phases().
+    [[nodiscard]] std::span<std::optional<PlainCopy> const> plain_copies() const { return plain_copies_; }
     [[nodiscard]] PayloadCheck& check() { return check_; }
     [[nodiscard]] MemorySpace& space() const { return space_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
@@ -84,6 +87,7 @@ private:
     Throttling const* gpu_;
     OsuProgram osu_;
     PhaseMap phases_;
+    std::vector<std::optional<PlainCopy>> plain_copies_;
     PayloadCheck check_;
 };
 

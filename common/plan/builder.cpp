@@ -135,10 +135,10 @@ StepId PlanBuilder::packed_exchange(GroupId group, std::span<std::uint64_t const
     Step step = std::move(plan_.steps[first]);
     plan_.steps.pop_back();
     auto const placed = std::get<Exchange>(step.operation);
-    step.after = {convert(Conversion::Direction::pack, packing, placed.send_buffer, blocks_of(placed.send, send_rows),
+    step.after = {convert(PackDirection::pack, packing, placed.send_buffer, blocks_of(placed.send, send_rows),
                           "pack." + label, std::move(after))};
     plan_.steps.push_back(std::move(step));
-    return convert(Conversion::Direction::unpack, packing, placed.recv_buffer, blocks_of(placed.recv, recv_rows),
+    return convert(PackDirection::unpack, packing, placed.recv_buffer, blocks_of(placed.recv, recv_rows),
                    "unpack." + label, {first + 1});
 }
 
@@ -156,8 +156,8 @@ StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t con
     plan_.steps.pop_back();
     auto const placed = std::get<AllGather>(step.operation);
     auto const mine = static_cast<std::size_t>(rank_in(plan_.groups[group], plan_.me).value());
-    step.after = {convert(Conversion::Direction::pack, packing, placed.send.buffer,
-                          {{1, numbers[mine], 0, placed.send.offset}}, "pack." + label, std::move(after))};
+    step.after = {convert(PackDirection::pack, packing, placed.send.buffer, {{1, numbers[mine], 0, placed.send.offset}},
+                          "pack." + label, std::move(after))};
     plan_.steps.push_back(std::move(step));
     std::vector<RowBlock> parts;
     Bytes offset = placed.recv.offset;
@@ -165,13 +165,13 @@ StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t con
         parts.push_back({1, numbers[rank], 0, offset});
         offset += shares[rank];
     }
-    return convert(Conversion::Direction::unpack, packing, placed.recv.buffer, std::move(parts), "unpack." + label,
+    return convert(PackDirection::unpack, packing, placed.recv.buffer, std::move(parts), "unpack." + label,
                    {first + 1});
 }
 
-StepId PlanBuilder::convert(Conversion::Direction direction, Packing packing, BufferId packed,
-                            std::vector<RowBlock> blocks, std::string const& label, std::vector<StepId> after) {
-    bool const packs = direction == Conversion::Direction::pack;
+StepId PlanBuilder::convert(PackDirection direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
+                            std::string const& label, std::vector<StepId> after) {
+    bool const packs = direction == PackDirection::pack;
     blocks.erase(std::remove_if(blocks.begin(), blocks.end(),
                                 [](RowBlock const& block) { return block.rows == 0 || block.row_numbers == 0; }),
                  blocks.end());
@@ -183,6 +183,68 @@ StepId PlanBuilder::convert(Conversion::Direction direction, Packing packing, Bu
     }
     conversion.numbers = buffer(label + ".numbers", layout.size(), packs ? Role::sent : Role::delivered);
     return add_step(Compute{.conversion = std::move(conversion)}, std::move(after), label);
+}
+
+StepId PlanBuilder::rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
+                                        Processor by, std::string const& label, std::vector<StepId> after) {
+    auto const bytes_of = [row_bytes](RowOrder const& order) {
+        std::vector<Bytes> bytes;
+        std::transform(order.rank_rows.begin(), order.rank_rows.end(), std::back_inserter(bytes),
+                       [row_bytes](std::uint64_t rows) { return rows * row_bytes; });
+        return bytes;
+    };
+    auto const moved = [](RowOrder const& order) {
+        return !order.moves.empty() || std::all_of(order.rank_rows.begin(), order.rank_rows.end(),
+                                                   [](std::uint64_t rows) { return rows == 0; });
+    };
+    // As in packed_exchange().
+    StepId last = exchange(group, bytes_of(sent), bytes_of(received), label);
+    Step step = std::move(plan_.steps[last]);
+    plan_.steps.pop_back();
+    auto const placed = std::get<Exchange>(step.operation);
+    if (moved(sent)) {
+        after = {rearrange(PackDirection::pack, by, sent, row_bytes, placed.send_buffer, placed.send, "pack." + label,
+                           std::move(after))};
+    }
+    step.after = std::move(after);
+    last = static_cast<StepId>(plan_.steps.size());
+    plan_.steps.push_back(std::move(step));
+    return moved(received) ? rearrange(PackDirection::unpack, by, received, row_bytes, placed.recv_buffer, placed.recv,
+                                       "unpack." + label, {last})
+                           : last;
+}
+
+StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes,
+                              BufferId packed, std::span<Block const> blocks, std::string const& label,
+                              std::vector<StepId> after) {
+    bool const packs = direction == PackDirection::pack;
+    Layout layout{packs ? Guard::none : Guard::around_all};
+    Bytes const tensor = layout.place(order.tensor_rows * row_bytes);
+    Rearrangement rows{direction, by, row_bytes, packed, packed, {}, {}};
+    (packs ? rows.from : rows.to) = buffer(label + ".rows", layout.size(), packs ? Role::sent : Role::delivered);
+    std::vector<std::uint64_t> ends;  // of each block, in rows that travel
+    for (Block const& block : blocks) {
+        ends.push_back((ends.empty() ? 0 : ends.back()) + block.bytes / row_bytes);
+    }
+    for (RowMove const& move : order.moves) {
+        auto const end = std::upper_bound(ends.begin(), ends.end(), move.packed);
+        if (end == ends.end() || move.packed + (move.rows - 1) * move.packed_step >= *end) {
+            throw Error(fmt::format("plan builder: \"{}\": rows {} to {} that travel are not of one rank", label,
+                                    move.packed, move.packed + (move.rows - 1) * move.packed_step));
+        }
+        Block const& block = blocks[static_cast<std::size_t>(end - ends.begin())];
+        Bytes const in_block = block.bytes - (*end - move.packed) * row_bytes;
+        RowRun run{move.rows, tensor + move.tensor * row_bytes, block.offset + in_block, move.tensor_step * row_bytes,
+                   move.packed_step * row_bytes};
+        if (!packs) {
+            std::swap(run.from, run.to);
+            std::swap(run.from_stride, run.to_stride);
+        }
+        rows.runs.push_back(run);
+    }
+    std::transform(order.origins.begin(), order.origins.end(), std::back_inserter(rows.origins),
+                   [row_bytes](std::uint64_t row) { return row * row_bytes; });
+    return add_step(Compute{.rearrangement = std::move(rows)}, std::move(after), label);
 }
 
 StepId PlanBuilder::gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,

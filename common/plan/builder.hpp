@@ -33,6 +33,26 @@ struct Packing {
     Element element = Element::bf16;
 };
 
+/// Rows of a tensor and the same rows as they travel. Row i of `rows` is row `tensor + i * tensor_step` of the tensor
+/// and row `packed + i * packed_step` of all that travel, those of group rank 0 first. All are of one rank.
+struct RowMove {
+    std::uint64_t rows = 1;
+    std::uint64_t tensor = 0;
+    std::uint64_t packed = 0;
+    std::uint64_t tensor_step = 1;
+    std::uint64_t packed_step = 1;
+};
+
+/// `moves` name every row that travels once; none: rows lie as they travel, and no step moves them. `origins`: which
+/// row of its owner's tensor each row is, in the order of `moves`, where owners send one row to several ranks (then on
+/// all ranks); else empty.
+struct RowOrder {
+    std::uint64_t tensor_rows = 0;
+    std::vector<std::uint64_t> rank_rows;  // to or from each group rank
+    std::vector<RowMove> moves;
+    std::vector<std::uint64_t> origins = {};
+};
+
 class PlanBuilder {
 public:
     explicit PlanBuilder(Rank me) { plan_.me = me; }
@@ -62,6 +82,10 @@ public:
     /// Of each rank one row: `numbers[p]` of group rank p.
     StepId packed_all_gather(GroupId group, std::span<std::uint64_t const> numbers, Packing packing,
                              std::string const& label, std::vector<StepId> after = {});
+    /// Steps "pack.<label>", "<label>" and "unpack.<label>", one after the other; the last one. Buffers
+    /// "pack.<label>.rows" and "unpack.<label>.rows" are the tensors. `row_bytes`: a multiple of 8.
+    StepId rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
+                               Processor by, std::string const& label, std::vector<StepId> after = {});
     StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
                   std::vector<StepId> after = {});
     StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,
@@ -98,8 +122,11 @@ private:
     [[nodiscard]] bool is(Rank root, GroupId group) const;
     [[nodiscard]] Part own_part(GroupId group, SharedBytes const& whole, Element element, std::string_view label) const;
     /// A step that converts `blocks`, whose places in the packed buffer are known.
-    StepId convert(Conversion::Direction direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
+    StepId convert(PackDirection direction, Packing packing, BufferId packed, std::vector<RowBlock> blocks,
                    std::string const& label, std::vector<StepId> after);
+    /// A step that copies between a tensor of its own and the blocks that travel in `packed`.
+    StepId rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes, BufferId packed,
+                     std::span<Block const> blocks, std::string const& label, std::vector<StepId> after);
     enum class Role : std::uint8_t { sent, delivered };
 
     BufferId buffer(std::string name, Bytes bytes, Role role);

@@ -41,6 +41,32 @@ std::string_view name_of(Reduction reduction) {
     return names.at(static_cast<std::size_t>(reduction));
 }
 
+std::string_view name_of(PackDirection direction) {
+    return direction == PackDirection::pack ? "pack" : "unpack";
+}
+
+std::string_view name_of(Processor processor) {
+    return processor == Processor::host ? "host" : "device";
+}
+
+std::uint64_t Rearrangement::rows() const {
+    return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, RowRun const& run) { return sum + run.rows; });
+}
+
+Bytes copied_bytes(Compute const& step) {
+    if (step.rearrangement) {
+        return step.rearrangement->bytes();
+    }
+    Bytes read_and_written = 0;
+    if (step.conversion) {
+        for (RowBlock const& block : step.conversion->blocks) {
+            read_and_written += step.conversion->number_bytes(block) + step.conversion->packed_bytes(block);
+        }
+    }
+    return read_and_written / 2;
+}
+
 OperationKind kind_of(Operation const& operation) {
     return static_cast<OperationKind>(operation.index());
 }

@@ -190,11 +190,13 @@ struct RowBlock {
     bool operator==(RowBlock const&) const = default;
 };
 
+enum class PackDirection : std::uint8_t { pack, unpack };
+[[nodiscard]] std::string_view name_of(PackDirection direction);
+
 /// Numbers of `element` in one buffer to rows of `format` in another, or back. What is packed is one region of a step
 /// that sends, what is unpacked one that a step delivers.
 struct Conversion {
-    enum class Direction : std::uint8_t { pack, unpack };
-    Direction direction = Direction::pack;
+    PackDirection direction = PackDirection::pack;
     BlockFormat format = {};
     Element element = Element::bf16;
     BufferId numbers = 0;
@@ -210,16 +212,52 @@ struct Conversion {
     }
 };
 
+/// Row i of `rows` rows is copied from `from + i * from_stride` to `to + i * to_stride`: offsets in two buffers.
+struct RowRun {
+    std::uint64_t rows = 0;
+    Bytes from = 0;
+    Bytes to = 0;
+    Bytes from_stride = 0;
+    Bytes to_stride = 0;
+    bool operator==(RowRun const&) const = default;
+};
+
+enum class Processor : std::uint8_t { host, device };
+[[nodiscard]] std::string_view name_of(Processor processor);
+
+/// Rows of one buffer in another order in another buffer. What is packed are the blocks of an exchange, all rows of
+/// each; so is what is unpacked. Offsets, strides and rows are multiples of 8 bytes.
+struct Rearrangement {
+    PackDirection direction = PackDirection::pack;
+    Processor by = Processor::host;
+    Bytes row_bytes = 0;
+    BufferId from = 0;
+    BufferId to = 0;
+    std::vector<RowRun> runs = {};
+    /// Of an exchange of rows that their owner sends to several ranks: where each of them, in the order of the runs,
+    /// lies in the owner's buffer. Only the payload check asks for it. Empty: every row goes to one rank.
+    std::vector<Bytes> origins = {};
+    bool operator==(Rearrangement const&) const = default;
+
+    [[nodiscard]] std::uint64_t rows() const;
+    [[nodiscard]] Bytes bytes() const { return rows() * row_bytes; }
+};
+
 /// `product`: such matrices are multiplied for that time, which takes cores and memory bandwidth from the transport.
 /// Without it the host watches the clock. In between it serves the transport, as it does while a GPU computes;
-/// `uninterrupted`: not before the time is over. `conversion`: work of its own, for as long as it takes.
+/// `uninterrupted`: not before the time is over. `conversion`, `rearrangement`: work of its own, for as long as it
+/// takes.
 struct Compute {
     Nanoseconds busy_ns = 0;
     std::optional<ProductShape> product = std::nullopt;
     bool uninterrupted = false;
     std::optional<Conversion> conversion = std::nullopt;
+    std::optional<Rearrangement> rearrangement = std::nullopt;
     bool operator==(Compute const&) const = default;
 };
+
+/// Bytes of a plain copy that reads and writes as much memory as the step; 0: it moves no data.
+[[nodiscard]] Bytes copied_bytes(Compute const& step);
 
 using Operation = std::variant<Exchange, Send, Recv, AllReduce, Reduce, ReduceScatter, AllGather, Gather, Scatter,
                                Broadcast, Barrier, Compute>;

@@ -51,7 +51,10 @@ std::string steps_table(Plan const& plan) {
         RankTraffic const traffic = traffic_of_step(plan, static_cast<StepId>(id));
         text += fmt::format("{:>6}  {:<14}  {:<24}  {:>16}  {:>16}  {:>16}  {:>8}", id, name_of(step.operation),
                             step.label, traffic.payload, traffic.out, traffic.in, traffic.messages);
-        text += fmt::format("  {}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")));
+        auto const* const compute = std::get_if<Compute>(&step.operation);
+        Bytes const copied = compute == nullptr ? 0 : copied_bytes(*compute);
+        text += fmt::format("  {}{}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")),
+                            copied == 0 ? "" : fmt::format("  (copies {} B)", copied));
     }
     return text;
 }

@@ -55,6 +55,8 @@ bool overlapping(std::vector<Block> blocks) {
     return std::adjacent_find(blocks.begin(), blocks.end(), touch) != blocks.end();
 }
 
+constexpr Bytes payload_word_bytes = 8;
+
 /// How much of its two regions a rank uses in a step of a group that has it; 0: it does not touch that region, which
 /// is then the other one.
 struct Used {
@@ -139,6 +141,9 @@ public:
                              Element::byte, "packed");
             }
         }
+        if (step.rearrangement) {
+            check_rows(*step.rearrangement);
+        }
     }
 
 private:
@@ -212,7 +217,6 @@ private:
 
     /// Messages of a window lie apart from each other or all in one place.
     bool check_window(MessageWindow const& window, Bytes bytes, std::string_view side) {
-        constexpr Bytes payload_word_bytes = 8;
         Bytes const stride = window.stride;
         Bytes const most = (std::numeric_limits<Bytes>::max() - bytes) / std::max<Bytes>(stride, 1);
         if (window.messages == 0) {
@@ -223,6 +227,35 @@ private:
             return true;
         }
         return false;
+    }
+
+    void check_rows(Rearrangement const& rows) {
+        if (rows.row_bytes == 0 || rows.row_bytes % payload_word_bytes != 0) {
+            fail(fmt::format("moves rows of {} B, no multiple of {}", rows.row_bytes, payload_word_bytes));
+            return;
+        }
+        for (RowRun const& run : rows.runs) {
+            bool const sound = check_places(rows, run.rows, run.from, run.from_stride, rows.from, "from") &&
+                               check_places(rows, run.rows, run.to, run.to_stride, rows.to, "to");
+            if (!sound) {
+                return;
+            }
+        }
+        if (!rows.origins.empty() && rows.origins.size() != rows.rows()) {
+            fail(fmt::format("names the origins of {} of its {} rows", rows.origins.size(), rows.rows()));
+        }
+    }
+
+    bool check_places(Rearrangement const& rows, std::uint64_t count, Bytes first, Bytes stride, BufferId buffer,
+                      std::string_view side) {
+        Bytes const most = (std::numeric_limits<Bytes>::max() - rows.row_bytes) / std::max<Bytes>(stride, 1);
+        if (count == 0 || (count > 1 && stride < rows.row_bytes) || stride % payload_word_bytes != 0 ||
+            first % payload_word_bytes != 0 || count - 1 > most) {
+            fail(fmt::format("{}: {} rows of {} B do not lie {} B apart from offset {} on", side, count, rows.row_bytes,
+                             stride, first));
+            return false;
+        }
+        return check_bounds(buffer, first, (count - 1) * stride + rows.row_bytes, side);
     }
 
     template <class Step>
@@ -332,10 +365,16 @@ public:
     void operator()(Compute const& step) {
         if (step.conversion) {
             Conversion const& conversion = *step.conversion;
-            bool const packs = conversion.direction == Conversion::Direction::pack;
+            bool const packs = conversion.direction == PackDirection::pack;
             for (RowBlock const& block : conversion.blocks) {
                 add(packs ? reads : writes, {conversion.numbers, block.numbers}, conversion.number_bytes(block));
                 add(packs ? writes : reads, {conversion.packed, block.packed}, conversion.packed_bytes(block));
+            }
+        }
+        if (step.rearrangement) {
+            for (RowRun const& run : step.rearrangement->runs) {
+                add_rows(reads, step.rearrangement->from, run.from, run.from_stride, run.rows, *step.rearrangement);
+                add_rows(writes, step.rearrangement->to, run.to, run.to_stride, run.rows, *step.rearrangement);
             }
         }
     }
@@ -350,6 +389,13 @@ private:
         }
     }
 
+    void add_rows(std::vector<Access>& list, BufferId buffer, Bytes first, Bytes stride, std::uint64_t count,
+                  Rearrangement const& rows) const {
+        bool const adjacent = stride == rows.row_bytes;
+        for (std::uint64_t row = 0; row < (adjacent ? 1 : count); ++row) {
+            add(list, {buffer, first + row * stride}, rows.row_bytes * (adjacent ? count : 1));
+        }
+    }
     void add_window(std::vector<Access>& list, auto const& step, Block const& block) const {
         Bytes const places = step.window.stride == 0 ? 1 : step.window.messages;
         for (Bytes place = 0; place < places; ++place) {

@@ -157,6 +157,11 @@ void fields(auto& io, Of<measure::Validation> auto& validation) {
     io("first_mismatch", validation.first_mismatch);
 }
 
+void fields(auto& io, Of<measure::PlainCopy> auto& copy) {
+    io("bytes", copy.bytes);
+    io("time_ns", copy.time_ns);
+}
+
 void fields(auto& io, Of<measure::CacheUse> auto& cache) {
     io("mode", cache.mode);
     io("slots", cache.slots);
@@ -202,6 +207,7 @@ void phase_fields(FieldWriter& io, Record const& cell) {
                 phase_io("traffic", phase.traffic);
                 phase_io.derived("bandwidth",
                                  [&] { return bandwidth_json(phase.traffic, known ? found->time.median : 0); });
+                phase_io.if_known("plain_copy", phase.plain_copy);
             });
         }
     });
@@ -211,6 +217,7 @@ void phase_fields(FieldReader& io, Record& cell) {
     for (auto const& [label, phase] : io.json().at("phases").items()) {
         cell.phases.push_back({label, {}});
         read_value(phase.at("traffic"), cell.phases.back().traffic, "traffic");
+        FieldReader(phase).if_known("plain_copy", cell.phases.back().plain_copy);
         if (phase.contains("median")) {
             cell.result.phases.push_back({label, {}});
             read_value(phase, cell.result.phases.back().time, "phases");

@@ -72,8 +72,17 @@ public:
             }
             format(
                 R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{}}})",
-                conversion.direction == Conversion::Direction::pack ? "pack" : "unpack", to_string(conversion.format),
-                name_of(conversion.element), numbers, packed);
+                name_of(conversion.direction), to_string(conversion.format), name_of(conversion.element), numbers,
+                packed);
+        }
+        if (step.rearrangement) {
+            Rearrangement const& rows = *step.rearrangement;
+            format(R"(,"rearrangement":{{"direction":"{}","by":"{}","row_bytes":{},"runs":)", name_of(rows.direction),
+                   name_of(rows.by), rows.row_bytes);
+            add_list(text_, rows.runs, [&](RowRun const& run) {
+                format("[{},{},{},{},{}]", run.rows, run.from, run.to, run.from_stride, run.to_stride);
+            });
+            format("}}");
         }
         if (step.uninterrupted) {
             format(R"(,"uninterrupted":true)");

@@ -29,6 +29,7 @@ inline constexpr char const* result_schema = "dlmb.result/1.0";
 struct PhaseTraffic {
     std::string label;
     TrafficSummary traffic;
+    std::optional<measure::PlainCopy> plain_copy = std::nullopt;  // nothing: the phase packs nothing
 };
 
 /// Of the buffers on the host.

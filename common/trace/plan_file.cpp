@@ -176,6 +176,10 @@ private:
             refuse("conversion", "packs or unpacks numbers, which plans of files cannot do yet; write the plan without "
                                  "--quantize");
         }
+        if (step_.contains("rearrangement")) {
+            refuse("rearrangement", "packs or unpacks rows, which plans of files cannot do yet; write the plan without "
+                                    "--pack");
+        }
         constexpr Bytes longest_ns = 1'000'000'000'000;  // beyond which no launch waits
         Bytes const busy_ns = number("busy_ns");
         if (busy_ns > longest_ns) {

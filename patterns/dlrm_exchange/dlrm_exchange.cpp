@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/dlrm_exchange/pooled_rows.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
 #include "patterns/transformed.hpp"
 
@@ -61,8 +62,8 @@ struct IndexCounts {
     Counts received;
 };
 
-/// Labels: lengths[.splits], indices[.weights], lookup, forward[.row], dense_top, backward[.row],
-/// dense_bottom[.tables]. README.md draws what waits for what.
+/// Labels: lengths[.splits], indices[.weights], lookup, [pack.|unpack.]forward, forward.row, dense_top,
+/// [pack.|unpack.]backward, backward.row, dense_bottom[.tables]. README.md draws what waits for what.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, ExchangeSizes const& sizes, Rank me)
@@ -98,7 +99,10 @@ public:
         Bytes const element = size_of(params_.forward_element);
         std::vector<StepId> steps;
         if (sizes_.has_shards()) {
-            steps.push_back(exchange(pooled_of_mine(element), pooled_of_others(element), "forward"));
+            steps.push_back(params_.pack == Pack::none
+                                ? exchange(pooled_of_mine(element), pooled_of_others(element), "forward")
+                                : rearranged(rows_by_table(params_, sizes_, me_), rows_by_sample(params_, sizes_, me_),
+                                             element, "forward"));
         }
         if (sizes_.row_wise_values() > 0) {
             Element const reduced = reduced_element(params_);
@@ -112,7 +116,10 @@ public:
         Bytes const element = size_of(params_.backward_element);
         std::vector<StepId> steps;
         if (sizes_.has_shards()) {
-            steps.push_back(exchange(pooled_of_others(element), pooled_of_mine(element), "backward"));
+            steps.push_back(params_.pack == Pack::none
+                                ? exchange(pooled_of_others(element), pooled_of_mine(element), "backward")
+                                : rearranged(rows_by_sample(params_, sizes_, me_), rows_by_table(params_, sizes_, me_),
+                                             element, "backward"));
         }
         if (sizes_.row_wise_values() > 0) {
             steps.push_back(builder_.all_gather(all_, sizes_.row_wise_values() * element, params_.backward_element,
@@ -157,6 +164,11 @@ private:
 
     StepId exchange(std::vector<Bytes> const& send, std::vector<Bytes> const& recv, std::string label) {
         return builder_.exchange(all_, send, recv, std::move(label), after_);
+    }
+
+    StepId rearranged(RowOrder const& sent, RowOrder const& received, Bytes element, std::string const& label) {
+        return builder_.rearranged_exchange(all_, sent, received, params_.layout.shards.front().width * element,
+                                            processor_of(params_.pack), label, after_);
     }
 
     /// Steps from here on wait for these; none: for what they waited for so far.
@@ -300,8 +312,8 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
     return transformed(parameters, std::make_unique<DlrmExchange>(read_params(parameters, world)));
 }
 
-constexpr std::string_view phases[] = {"lengths",   "indices",  "lookup",      "forward",
-                                       "dense_top", "backward", "dense_bottom"};
+constexpr std::string_view phases[] = {"lengths", "indices",   "lookup",   "pack",        "forward",
+                                       "unpack",  "dense_top", "backward", "dense_bottom"};
 
 }  // namespace
 

@@ -45,6 +45,7 @@ constexpr ParameterInfo infos[] = {
     {"cross", "low-rank cross layers before the top MLP: LAYERSxRANK; 0: none", "0"},
     {"lookup-ns", "time of the table lookup between indices and forward, ns; 0: left out", "0"},
     {"overlap", "on: top gradients are reduced beside the backward exchange; off: one step after the other", "on"},
+    pack_parameter,
     transform_parameter,
 };
 
@@ -80,6 +81,28 @@ void check_sizes(Params const& params, std::uint64_t column_width) {
     }
 }
 
+void read_row_order(Parameters const& parameters, Params& params) {
+    params.pack = read_pack(parameters);
+    if (params.pack == Pack::none) {
+        return;
+    }
+    std::vector<Shard> const& shards = params.layout.shards;
+    if (shards.empty()) {
+        throw UsageError(
+            fmt::format("--pack {}: no table is on one rank, so no pooled rows are exchanged", name_of(params.pack)));
+    }
+    auto const other = std::find_if(shards.begin(), shards.end(),
+                                    [&](Shard const& shard) { return shard.width != shards.front().width; });
+    if (other != shards.end()) {
+        throw UsageError(fmt::format("--pack {}: pooled rows have {} and {} values, where all have to be equally long",
+                                     name_of(params.pack), shards.front().width, other->width));
+    }
+    for (Element const element : {params.forward_element, params.backward_element}) {
+        require_movable_rows(params.pack, shards.front().width * size_of(element),
+                             fmt::format("{} values of {}", shards.front().width, name_of(element)));
+    }
+}
+
 }  // namespace
 
 std::span<ParameterInfo const> parameter_infos() {
@@ -111,6 +134,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
         mlp_parameters(top, "--top") + cross_parameters(parameters.find("cross")->second, input_width(top, "--top"));
     params.lookup_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "lookup-ns", 0, max_lookup_ns));
     params.overlap = read_switch(parameters, "overlap");
+    read_row_order(parameters, params);
     return params;
 }
 

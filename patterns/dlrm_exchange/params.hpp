@@ -7,6 +7,7 @@
 #include "common/plan/world.hpp"
 #include "patterns/dlrm_exchange/layout.hpp"
 #include "patterns/pattern.hpp"
+#include "patterns/readers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Params {
     std::uint64_t top_parameters = 0;  // top MLP and cross layers
     Nanoseconds lookup_ns = 0;
     bool overlap = true;
+    Pack pack = Pack::none;  // who moves pooled rows
 
     /// Samples of the ranks before `rank`: the first batch mod ranks ranks have one more.
     [[nodiscard]] std::uint64_t samples_before(std::size_t rank) const {

@@ -53,7 +53,8 @@ public:
         bool const relays =
             params.relayed() && GroupPosition(params, setup.from).local == GroupPosition(params, setup.to).local;
         std::size_t const stride = relays ? relay_stride(params) : 1;
-        if (setup.counts.size() != stride * params.layers) {
+        bool const rows_follow = params.pack != Pack::none && setup.counts.size() > stride * params.layers;
+        if (setup.counts.size() != stride * params.layers && !rows_follow) {
             throw Error(fmt::format("moe_alltoall: rank {} sent rank {} {} counts at set-up, expected {}", setup.from,
                                     setup.to, setup.counts.size(), stride * params.layers));
         }

@@ -17,6 +17,17 @@ ExpertPlacement::ExpertPlacement(ExpertRanks ranks_of, std::size_t ep) : ranks_o
     }
 }
 
+std::vector<std::size_t> ExpertPlacement::experts_of(std::size_t rank) const {
+    std::vector<std::size_t> found;
+    for (std::size_t expert = 0; expert < ranks_of_.size(); ++expert) {
+        std::vector<std::size_t> const& ranks = ranks_of_[expert];
+        if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
+            found.push_back(expert);
+        }
+    }
+    return found;
+}
+
 ExpertPlacement place_experts(Params const& params, PlacementRule const& rule, std::span<std::uint64_t const> loads) {
     if (rule.kind == PlacementRule::Kind::file) {
         return ExpertPlacement(params.placement_file, params.ep);

@@ -27,6 +27,8 @@ public:
     [[nodiscard]] std::span<std::size_t const> ranks_of(std::size_t expert) const { return ranks_of_[expert]; }
     /// Experts and replicas on a rank.
     [[nodiscard]] std::uint64_t held_by(std::size_t rank) const { return held_[rank]; }
+    /// The experts there, each once, in order.
+    [[nodiscard]] std::vector<std::size_t> experts_of(std::size_t rank) const;
     [[nodiscard]] std::size_t experts() const { return ranks_of_.size(); }
 
 private:

@@ -10,6 +10,7 @@
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
+#include "patterns/moe_alltoall/token_rows.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
@@ -42,22 +43,24 @@ std::vector<Bytes> times(std::vector<std::uint64_t> const& rows, Bytes row_bytes
     return bytes;
 }
 
-/// What one token is on its way: `bytes`, or packed.
+/// What one token is on its way: `bytes`, or packed. `moved`: it lies elsewhere than it travels (token_rows.hpp).
 struct Row {
     Bytes bytes;
-    std::optional<BlockFormat> packing;
+    std::optional<BlockFormat> packing = std::nullopt;
+    bool moved = false;
 };
 
 /// Labels: [pack.|unpack.]phase[.probs][.node|.rank][.backward][.layer]; rebalance[.layer]. Each step waits for the one
 /// before it.
 class IterationBuilder {
 public:
-    IterationBuilder(Params const& params, Rank me) : params_(params), me_(me), builder_(me) {}
+    /// `rows`: by layer, with --pack; else empty.
+    IterationBuilder(Params const& params, Rank me, std::vector<LayerRows> rows)
+        : params_(params), me_(me), rows_(std::move(rows)), builder_(me) {}
 
     /// Experts move to where the iteration needs them.
     void rebalance(std::uint32_t layer, Group const& group, MovedExperts const& moved) {
-        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes, std::nullopt},
-                 label("rebalance", "", "", layer));
+        exchange(group, moved.sent, moved.received, Row{params_.expert_bytes}, label("rebalance", "", "", layer));
     }
 
     void forward(std::uint32_t layer, std::vector<Hop> const& hops) {
@@ -66,7 +69,7 @@ public:
         }
         to_experts("dispatch", hops, dispatch_, "", layer);
         if (params_.probs) {
-            to_experts("dispatch.probs", hops, Row{probability_bytes, std::nullopt}, "", layer);
+            to_experts("dispatch.probs", hops, Row{probability_bytes}, "", layer);
         }
         from_experts("combine", hops, combine_, "", layer);
     }
@@ -75,7 +78,7 @@ public:
     void backward(std::uint32_t layer, std::vector<Hop> const& hops) {
         to_experts("combine", hops, dispatch_, "backward", layer);
         if (params_.probs) {
-            from_experts("dispatch.probs", hops, Row{probability_bytes, std::nullopt}, "backward", layer);
+            from_experts("dispatch.probs", hops, Row{probability_bytes}, "backward", layer);
         }
         from_experts("dispatch", hops, combine_, "backward", layer);
     }
@@ -96,6 +99,11 @@ private:
     /// Rows travel from the tokens' ranks to the experts' ranks.
     void to_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
                     std::uint32_t layer) {
+        if (row.moved) {
+            rearranged(hops.front().group, rows_[layer].tokens, rows_[layer].at_experts, row,
+                       label(phase, hops.front().name, pass, layer));
+            return;
+        }
         for (Hop const& hop : hops) {
             exchange(hop.group, hop.send, hop.recv, row, label(phase, hop.name, pass, layer));
         }
@@ -104,9 +112,20 @@ private:
     /// The same rows back: last hop first, what was received is sent.
     void from_experts(std::string_view phase, std::vector<Hop> const& hops, Row const& row, std::string_view pass,
                       std::uint32_t layer) {
+        if (row.moved) {
+            rearranged(hops.front().group, rows_[layer].of_experts, rows_[layer].back_at_tokens, row,
+                       label(phase, hops.front().name, pass, layer));
+            return;
+        }
         for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
             exchange(hop->group, hop->recv, hop->send, row, label(phase, hop->name, pass, layer));
         }
+    }
+
+    void rearranged(Group const& group, RowOrder const& sent, RowOrder const& received, Row const& row,
+                    std::string const& label) {
+        after_ = {builder_.rearranged_exchange(builder_.group(group), sent, received, row.bytes,
+                                               processor_of(params_.pack), label, after_)};
     }
 
     void exchange(Group const& group, std::vector<std::uint64_t> const& send, std::vector<std::uint64_t> const& recv,
@@ -133,8 +152,10 @@ private:
 
     Params const& params_;
     Rank me_;
-    Row dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing};
-    Row combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing};
+    bool moved_ = params_.pack != Pack::none;
+    Row dispatch_{dispatch_row_bytes(params_.format, params_.hidden), params_.dispatch_packing, moved_};
+    Row combine_{combine_row_bytes(params_.format, params_.hidden), params_.combine_packing, moved_};
+    std::vector<LayerRows> rows_;
     PlanBuilder builder_;
     std::vector<StepId> after_;
 };
@@ -208,7 +229,14 @@ public:
         for (std::uint32_t layer = 0; layer < params_.layers; ++layer) {
             layers.push_back(count_experts(params_, world_, routing_, source, draw, layer));
         }
-        return {counts_to_send(params_, source, layers), statistic_counts(params_, source, layers)};
+        RankSetup setup{counts_to_send(params_, source, layers), statistic_counts(params_, source, layers)};
+        for (std::uint32_t layer = 0; layer < params_.layers && params_.pack != Pack::none; ++layer) {
+            std::vector<RankRows> const rows = rows_of_tokens(params_, routing_, source, draw, layer);
+            for (std::size_t peer = 0; peer < rows.size(); ++peer) {
+                append_rows(rows[peer], setup.counts_to_send[peer]);
+            }
+        }
+        return setup;
     }
 
     [[nodiscard]] Plan build(Rank me, Draw draw, RankSetup const& own,
@@ -219,7 +247,9 @@ public:
             }
             return hops_of(params_, world_, me, layer, own.counts_to_send, received_counts);
         };
-        IterationBuilder steps(params_, me);
+        IterationBuilder steps(params_, me,
+                               params_.pack == Pack::none ? std::vector<LayerRows>{}
+                                                          : layer_rows(params_, own.counts_to_send, received_counts));
         if (params_.placement_before.kind != PlacementRule::Kind::none) {
             Group const group = consecutive_group(world_, me, static_cast<int>(params_.ep));
             std::size_t const place = static_cast<std::size_t>(me) % params_.ep;

@@ -49,6 +49,7 @@ constexpr ParameterInfo infos[] = {
     {"quantize", "format of dispatched rows: none, mxfp8, fp8:128:fp32, int4:32:fp32 ... (README of the pattern)",
      "none"},
     {"quantize-combine", "format of combined rows, as --quantize", "none"},
+    pack_parameter,
     beside_parameter,
     transform_parameter,
 };
@@ -235,6 +236,30 @@ void read_packings(Parameters const& parameters, Params& params) {
     }
 }
 
+void read_row_order(Parameters const& parameters, Params& params) {
+    params.pack = read_pack(parameters);
+    if (params.pack == Pack::none) {
+        return;
+    }
+    if (params.wire != Wire::expanded) {
+        throw UsageError(
+            fmt::format("--pack {}: --wire {} adds rows up or fills empty places, which is no copy of rows; "
+                        "use --wire expanded",
+                        name_of(params.pack), parameters.at("wire")));
+    }
+    if (params.dispatch_packing || params.combine_packing) {
+        throw UsageError(
+            fmt::format("--pack {}: rows are packed by --quantize and --quantize-combine or put in another "
+                        "order, not both; leave one out",
+                        name_of(params.pack)));
+    }
+    for (Bytes const bytes :
+         {dispatch_row_bytes(params.format, params.hidden), combine_row_bytes(params.format, params.hidden)}) {
+        require_movable_rows(params.pack, bytes,
+                             fmt::format("--hidden {} of {}", params.hidden, parameters.at("element")));
+    }
+}
+
 }  // namespace
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
@@ -257,6 +282,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.probs = read_switch(parameters, "probs");
     read_placement(parameters, world, params);
     read_packings(parameters, params);
+    read_row_order(parameters, params);
     return params;
 }
 

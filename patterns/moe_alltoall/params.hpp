@@ -9,6 +9,7 @@
 #include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
 #include "patterns/placement.hpp"
+#include "patterns/readers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,7 @@ struct Params {
     Bytes expert_bytes = 0;                                             // weights of one expert
     std::optional<BlockFormat> dispatch_packing;                        // of rows towards the experts
     std::optional<BlockFormat> combine_packing;                         // and back
+    Pack pack = Pack::none;                                             // who sorts rows by expert and back
 
     /// Of the numbers that are packed.
     [[nodiscard]] Element element() const {

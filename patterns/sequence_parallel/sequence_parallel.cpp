@@ -40,6 +40,7 @@ constexpr ParameterInfo infos[] = {
     {"element", "type of activations: bf16, fp16, fp32", "bf16"},
     {"gradient-element", "ring: type in which dk and dv are added up on their way: bf16, fp16, fp32", "fp32"},
     {"compute-ns", "ring: time of attention over one block, overlapped with the transfer of the next; 0: none", "0"},
+    pack_parameter,
     memory_limit_parameter,
     transform_parameter,
 };
@@ -65,6 +66,7 @@ struct Params {
     Element element = Element::bf16;
     Element gradient_element = Element::fp32;  // ring: of dk and dv on their way
     Nanoseconds compute_ns = 0;                // ring: attention over one block
+    Pack pack = Pack::none;                    // ulysses: who transposes
     Bytes memory_limit = 0;
 
     [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(sp); }
@@ -75,6 +77,10 @@ struct Params {
     }
     /// What one rank sends each other one so that every rank has all tokens of its heads.
     [[nodiscard]] Bytes bytes_per_peer(Tensor const& tensor) const { return local_bytes(tensor, element) / ranks(); }
+    /// Of one token's heads of one rank.
+    [[nodiscard]] Bytes row_bytes(Tensor const& tensor) const {
+        return tensor.heads / ranks() * tensor.head_dim * size_of(element);
+    }
 };
 
 void read_tensors(Parameters const& parameters, Params& params) {
@@ -110,6 +116,17 @@ void check_layout(Params const& params) {
     }
 }
 
+void check_pack(Params const& params) {
+    if (params.pack != Pack::none && params.kind == Kind::ring) {
+        throw UsageError(fmt::format("--pack {}: --kind ring sends its blocks as they lie", name_of(params.pack)));
+    }
+    for (auto const& [option, tensor] : {std::pair("--heads", params.queries), std::pair("--kv-heads", params.keys)}) {
+        require_movable_rows(
+            params.pack, params.row_bytes(tensor),
+            fmt::format("{} {} over {} ranks, --head-dim {}", option, tensor.heads, params.sp, tensor.head_dim));
+    }
+}
+
 int read_sp(Parameters const& parameters, WorldShape const& world) {
     int const sp = read_int(parameters, "sp", 0, std::numeric_limits<int>::max());
     if (sp != 0 && world.ranks % sp != 0) {
@@ -129,13 +146,15 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.gradient_element = read_element(parameters, "gradient-element", training_elements);
     params.compute_ns = static_cast<Nanoseconds>(read_unsigned(parameters, "compute-ns", 0, max_compute_ns));
     params.memory_limit = read_memory_limit(parameters);
+    params.pack = read_pack(parameters);
     check_layout(params);
+    check_pack(params);
     return params;
 }
 
 using Steps = std::vector<StepId>;
 
-/// Labels: Ulysses phase.tensor[.layer], tensor one of q, k, v, out; ring phase.kv|dkv|compute[.layer].
+/// Labels: Ulysses [pack.|unpack.]phase.tensor[.layer], tensor one of q, k, v, out; ring phase.kv|dkv|compute[.layer].
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, WorldShape const& world, Rank me)
@@ -184,11 +203,44 @@ private:
     static constexpr int channel_of_gradients = 1;
 
     void exchange(std::string_view phase, std::string_view name, int layer) {
-        bool const of_keys = name == "k" || name == "v";
-        Bytes const per_peer = params_.bytes_per_peer(of_keys ? params_.keys : params_.queries);
+        Tensor const& tensor = name == "k" || name == "v" ? params_.keys : params_.queries;
+        Bytes const per_peer = params_.bytes_per_peer(tensor);
+        if (params_.pack != Pack::none) {
+            bool const to_heads = (phase == "forward") != (name == "out");
+            builder_.share_buffers(!budget_.take(4 * per_peer * params_.ranks()));
+            after_ = {builder_.rearranged_exchange(group_, to_heads ? rows_of_tokens(tensor) : rows_of_heads(tensor),
+                                                   to_heads ? rows_of_heads(tensor) : rows_of_tokens(tensor),
+                                                   params_.row_bytes(tensor), processor_of(params_.pack),
+                                                   label(fmt::format("{}.{}", phase, name), layer), after_)};
+            return;
+        }
         std::vector<Bytes> const bytes(params_.ranks(), per_peer);
         builder_.share_buffers(!budget_.take(2 * per_peer * params_.ranks()));
         after_ = {builder_.exchange(group_, bytes, bytes, label(fmt::format("{}.{}", phase, name), layer), after_)};
+    }
+
+    /// A share of the sequence: rows by batch, token, rank of the heads; they travel by rank.
+    [[nodiscard]] RowOrder rows_of_tokens(Tensor const& tensor) const {
+        std::uint64_t const tokens = tensor.batch * (tensor.sequence / params_.ranks());
+        RowOrder order{tokens * params_.ranks(), std::vector<std::uint64_t>(params_.ranks(), tokens), {}, {}};
+        for (std::uint64_t rank = 0; rank < params_.ranks(); ++rank) {
+            order.moves.push_back({tokens, rank, rank * tokens, params_.ranks(), 1});
+        }
+        return order;
+    }
+
+    /// A share of the heads: rows by batch, then token of the whole sequence. Of one sequence they lie as they travel.
+    [[nodiscard]] RowOrder rows_of_heads(Tensor const& tensor) const {
+        std::uint64_t const share = tensor.sequence / params_.ranks();
+        std::uint64_t const tokens = tensor.batch * share;
+        RowOrder order{tokens * params_.ranks(), std::vector<std::uint64_t>(params_.ranks(), tokens), {}, {}};
+        for (std::uint64_t rank = 0; rank < params_.ranks() && tensor.batch > 1; ++rank) {
+            for (std::uint64_t sequence = 0; sequence < tensor.batch; ++sequence) {
+                order.moves.push_back(
+                    {share, sequence * tensor.sequence + rank * share, rank * tokens + sequence * share, 1, 1});
+            }
+        }
+        return order;
     }
 
     /// Attention over the block that is here, while the next one arrives; afterwards both are ready.
@@ -263,7 +315,7 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
                            std::vector<Statistic>{{"sp", static_cast<double>(params.sp)}}));
 }
 
-constexpr std::string_view phases[] = {"forward", "backward"};
+constexpr std::string_view phases[] = {"pack", "forward", "unpack", "backward"};
 constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
 }  // namespace

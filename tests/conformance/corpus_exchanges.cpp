@@ -67,6 +67,64 @@ CorpusEntry packed_rows(int ranks, BlockFormat const& format, Element element) {
     return entry;
 }
 
+/// Each rank sends its five rows to the ranks after it, the third row to all; who gets them has them in reverse order,
+/// and sends them back in two strides. No row is a multiple of 16 bytes.
+CorpusEntry moved_rows(int ranks) {
+    constexpr Bytes row_bytes = 24;
+    constexpr std::uint64_t own_rows = 5;
+    auto const rows_between = [ranks](Rank from, Rank to) {
+        std::vector<std::uint64_t> rows;
+        for (std::uint64_t row = 0; row < own_rows; ++row) {
+            if (row == 2 || (from + static_cast<Rank>(row)) % ranks == to) {
+                rows.push_back(row);
+            }
+        }
+        return rows;
+    };
+    CorpusEntry entry{"rows moved to and from where they travel", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        RowOrder sent{.tensor_rows = own_rows, .rank_rows = {}, .moves = {}};
+        RowOrder received{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
+        RowOrder back{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
+        std::uint64_t packed = 0;
+        std::vector<std::uint64_t> arriving;
+        for (Rank peer = 0; peer < ranks; ++peer) {
+            std::vector<std::uint64_t> const to_peer = rows_between(me, peer);
+            std::vector<std::uint64_t> const from_peer = rows_between(peer, me);
+            for (std::uint64_t const row : to_peer) {
+                sent.moves.push_back({.tensor = row, .packed = packed++});
+                sent.origins.push_back(row);
+            }
+            sent.rank_rows.push_back(to_peer.size());
+            received.rank_rows.push_back(from_peer.size());
+            arriving.insert(arriving.end(), from_peer.begin(), from_peer.end());
+        }
+        received.tensor_rows = arriving.size();
+        received.origins = arriving;
+        for (std::uint64_t row = 0; row < arriving.size(); ++row) {
+            received.moves.push_back({.tensor = arriving.size() - 1 - row, .packed = row});
+        }
+        RowOrder const going_back{received.tensor_rows, received.rank_rows, received.moves};
+        back.tensor_rows = packed;
+        back.rank_rows = sent.rank_rows;
+        std::uint64_t first = 0;
+        for (std::uint64_t const rows : sent.rank_rows) {
+            for (std::uint64_t const odd : {0U, 1U}) {
+                if (odd < rows) {
+                    back.moves.push_back({(rows + 1 - odd) / 2, first + odd * ((rows + 1) / 2), first + odd, 1, 2});
+                }
+            }
+            first += rows;
+        }
+        PlanBuilder builder(me);
+        GroupId const all = builder.group(world_group(ranks));
+        StepId const there = builder.rearranged_exchange(all, sent, received, row_bytes, Processor::host, "dispatch");
+        builder.rearranged_exchange(all, going_back, back, row_bytes, Processor::host, "combine", {there});
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
 /// One step, two that wait for it and may run together, one that waits for both.
 CorpusEntry diamond(int ranks) {
     CorpusEntry entry{"diamond of exchanges", {}};
@@ -131,6 +189,7 @@ void add_exchanges(int ranks, std::vector<CorpusEntry>& entries) {
     entries.push_back(dispatch_and_combine(ranks));
     entries.push_back(packed_rows(ranks, {Code::int4, 32, ScaleType::fp32}, Element::bf16));
     entries.push_back(packed_rows(ranks, {Code::fp8_e5m2, 128, ScaleType::e8m0}, Element::fp32));
+    entries.push_back(moved_rows(ranks));
     entries.push_back(diamond(ranks));
     if (ranks >= 4) {
         entries.push_back(two_groups(ranks));

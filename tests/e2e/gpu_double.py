@@ -55,6 +55,12 @@ class GpuDouble(unittest.TestCase):
         found = self.expect_all_passed(but=("barrier", "reduce_scatter"))
         self.assertEqual({cell["pattern"] for cell in found}, set(PROGRAMS))
 
+    def test_rows_are_moved_by_a_kernel_in_device_memory(self):
+        self.expect_ok(2, "moe_alltoall", "--backend", "nccl", "--memory", "cuda", "--pack", "cuda")
+        (cell,) = self.expect_all_passed()
+        self.assertIn("pack_of_copy", cell["statistics"])
+        self.assertGreater(cell["phases"]["unpack"]["plain_copy"]["bytes"], 0)
+
     def test_every_method_of_nccl_in_both_kinds_of_device_memory(self):
         for ranks in RANKS:
             self.expect_ok(ranks, "collective", "--backend", "nccl", "--memory", "cuda,nccl", traffic=METHODS)

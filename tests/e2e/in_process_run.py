@@ -108,6 +108,34 @@ class InProcessRun(unittest.TestCase):
             self.assertEqual(len({cell["cell_id"] for cell in cells(self.results, "ok")}), 4)
             self.results.unlink()
 
+    def test_rows_that_are_moved_are_checked_and_timed_beside_plain_copies(self):
+        for ranks in (1, 2, 7):
+            self.measure("--pack", "none,host", ranks=ranks)
+        self.measure("--pack", "host,cuda", ranks=2, tokens="0")
+        self.assertEqual(validate(self.results).returncode, 0, validate(self.results).stdout)
+        packed = [cell for cell in cells(self.results, "ok") if cell["parameters"]["pack"] == "host"]
+        self.assertEqual({cell["validation"]["verdict"] for cell in packed}, {"passed"})
+        self.assertEqual(list(packed[0]["phases"]), ["count_exchange", "pack", "dispatch", "unpack", "combine"])
+        for cell in packed[:3]:
+            self.assertLessEqual({"time_pack_us", "time_wire_us", "time_unpack_us", "pack_of_copy", "unpack_of_copy"},
+                                 set(cell["statistics"]))
+            self.assertGreater(cell["phases"]["pack"]["plain_copy"]["bytes"], 0)
+        self.assertNotIn("plain_copy", packed[0]["phases"]["dispatch"])
+        (skipped,) = cells(self.results, "skipped")
+        self.assertEqual(skipped["reason"], '"pack.dispatch" is done by the GPU (--pack cuda), and steps in host memory are the '
+                                            "host's; use --memory cuda or --pack host")
+
+    def test_pooled_rows_and_transposes_are_moved_on_any_number_of_ranks(self):
+        for name, options in (("dlrm_exchange", ["--preset", "dlrm-small"]),
+                              ("sequence_parallel", ["--batch", "1,2", "--sequence", "84", "--heads", "14", "--head-dim", "8"])):
+            for ranks in ("1", "2", "7"):
+                done = run([str(BIN / f"dlmb_{name}"), *options, "--pack", "host", "--backend", "in_process", "--ranks", ranks, "-i", "2",
+                            "-x", "1", "--cache", "warm", "--results", str(self.results)])
+                self.assertEqual(done.returncode, 0, done.stderr)
+        found = cells(self.results)
+        self.assertEqual({(cell["status"], cell["validation"]["verdict"]) for cell in found}, {("ok", "passed")})
+        self.assertEqual({"pack_of_copy" in cell["statistics"] for cell in found}, {True})
+
     def test_fewer_rows_than_peers_is_normal(self):
         done = self.measure(tokens="1", experts="64", top_k="1", ranks=8)
         self.assertEqual(done.returncode, 0, done.stdout)

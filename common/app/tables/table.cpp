@@ -5,6 +5,7 @@
 #include "common/app/interference.hpp"
 #include "common/app/launch_calibration.hpp"
 #include "common/app/overlap.hpp"
+#include "common/app/packing_times.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/tables/osu_columns.hpp"
 #include "common/base/units.hpp"
@@ -186,8 +187,8 @@ public:
             return;
         }
         add_line(cell, title, "all", cell.result.time, cell.traffic);
-        lines_.back().comment =
-            overlap_line(cell) + interference_line(cell) + throttled_line(cell) + bit_patterns_line(cell);
+        lines_.back().comment = overlap_line(cell) + interference_line(cell) + packing_line(cell) +
+                                throttled_line(cell) + bit_patterns_line(cell);
         for (measure::PhaseResult const& timed : cell.result.phases) {
             for (record::PhaseTraffic const& moved : cell.phases) {
                 if (moved.label == timed.label && cell.result.phases.size() > 1) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What a Compute step queues: a thread that spins, or matrix products by cuBLAS, which is loaded when the first is
-// asked for: programs start without it.
+// What a Compute step queues: a thread that spins, rows that are packed or moved, or matrix products by cuBLAS, which
+// is loaded when the first is asked for: programs start without it.
 #pragma once
 
 #include "common/backend_kit/backend.hpp"
@@ -55,12 +55,35 @@ public:
     void queue(cudaStream_t stream) const;
 
 private:
-    Conversion::Direction direction_;
+    PackDirection direction_;
     BlockFormat format_;
     Element element_;
     std::uint64_t blocks_ = 0;
     std::uint32_t tables_ = 0;
     Allocation table_;  // of DeviceRows
+};
+
+/// Rows that lie `from_stride` and `to_stride` apart, as addresses on the device.
+struct DeviceRun {
+    unsigned char const* from;
+    unsigned char* to;
+    std::uint64_t from_stride;
+    std::uint64_t to_stride;
+    std::uint64_t first_row;  // of all rows of the rearrangement, in order
+};
+
+/// One kernel: a warp per row.
+class DeviceRearrangement {
+public:
+    /// Throws Error where there is no memory for the table of runs.
+    DeviceRearrangement(Rearrangement const& rows, Buffers const& buffers);
+    void queue(cudaStream_t stream) const;
+
+private:
+    Bytes row_bytes_;
+    std::uint64_t rows_ = 0;
+    std::uint32_t tables_ = 0;
+    Allocation table_;  // of DeviceRun
 };
 
 }  // namespace dlmb

@@ -183,7 +183,7 @@ struct Job {
     unsigned tables;
     std::uint64_t blocks;
     BlockFormat format;
-    Conversion::Direction direction;
+    PackDirection direction;
 };
 
 template <class Code, class Number>
@@ -193,7 +193,7 @@ __device__ void convert(Job const& job) {
     std::uint64_t index = std::uint64_t{blockIdx.x} * (blockDim.x / warp) + threadIdx.x / warp;
     for (; index < job.blocks; index += warps) {
         BlockPlace const place = place_of<Number>(index, job.rows, job.tables, job.format);
-        if (job.direction == Conversion::Direction::pack) {
+        if (job.direction == PackDirection::pack) {
             pack_block<Code, Number>(place, job.format.scale, lane);
         } else {
             unpack_block<Code, Number>(place, job.format.scale, lane);
@@ -217,7 +217,7 @@ __device__ void convert(Job const& job, Element element) {
 
 extern "C" __global__ void __launch_bounds__(threads_per_block)
     dlmb_convert(DeviceRows const* rows, unsigned tables, std::uint64_t blocks, BlockFormat format, Element element,
-                 Conversion::Direction direction) {
+                 PackDirection direction) {
     Job const job{rows, tables, blocks, format, direction};
     switch (format.code) {
     case Code::int4:

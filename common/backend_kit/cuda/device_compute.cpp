@@ -66,6 +66,8 @@ std::shared_ptr<MeasuredProduct> product_of(ProductShape const& shape) {
 DeviceCompute::DeviceCompute(Compute const& step, Buffers const& buffers) {
     if (step.conversion) {
         conversion_ = std::make_shared<DeviceConversion>(*step.conversion, buffers);
+    } else if (step.rearrangement) {
+        rearrangement_ = std::make_shared<DeviceRearrangement>(*step.rearrangement, buffers);
     } else if (step.product) {
         auto const measured = product_of(*step.product);
         product_ = {measured, &measured->product};
@@ -79,6 +81,10 @@ void DeviceCompute::start(DeviceQueue const& queue) const {
     cudaStream_t const stream = stream_of(queue.native());
     if (conversion_ != nullptr) {
         conversion_->queue(stream);
+        return;
+    }
+    if (rearrangement_ != nullptr) {
+        rearrangement_->queue(stream);
         return;
     }
     if (product_ == nullptr) {

@@ -213,6 +213,11 @@ private:
         add_window(TaskKind::recv, step.from, step.window.messages, step.group, step.channel);
     }
     void add_alone(Compute const& step) {
+        if (Bytes const copied = copied_bytes(step); copied > 0) {
+            step_end_.push_back(builder_.add({.amount = copied, .kind = TaskKind::copy, .cpu = message_cpu}));
+            wait_for_earlier_steps(step_end_.back());
+            return;
+        }
         step_end_.push_back(
             builder_.add({.amount = static_cast<std::uint64_t>(step.busy_ns) * picoseconds_per_nanosecond,
                           .kind = TaskKind::calc,

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace dlmb::fake_gpu {
@@ -102,7 +103,7 @@ Work convert(void* const* arguments) {
     auto const blocks = argument<std::uint64_t>(arguments, 2);
     auto const format = argument<BlockFormat>(arguments, 3);
     auto const element = argument<Element>(arguments, 4);
-    auto const direction = argument<Conversion::Direction>(arguments, 5);
+    auto const direction = argument<PackDirection>(arguments, 5);
     require_reachable_memory(rows, tables * sizeof(DeviceRows), "dlmb_convert, rows");
     return [=] {
         auto const* const table = reinterpret_cast<DeviceRows const*>(view(reinterpret_cast<std::byte const*>(rows)));
@@ -113,13 +114,32 @@ Work convert(void* const* arguments) {
             auto* packed = view(reinterpret_cast<std::byte*>(table[i].packed));
             for (std::uint64_t row = 0; row < (end - table[i].first_block) / format.blocks(count); ++row) {
                 PackedRow const place = PackedRow::at(packed, format, count);
-                if (direction == Conversion::Direction::pack) {
+                if (direction == PackDirection::pack) {
                     host_pack(place, numbers, count, element, format);
                 } else {
                     host_unpack(numbers, place, count, element, format);
                 }
                 numbers += count * size_of(element);
                 packed += format.row_bytes(count);
+            }
+        }
+    };
+}
+
+Work rearrange(void* const* arguments) {
+    auto const* const runs = argument<DeviceRun const*>(arguments, 0);
+    auto const tables = argument<unsigned>(arguments, 1);
+    auto const rows = argument<std::uint64_t>(arguments, 2);
+    auto const row_bytes = argument<std::uint64_t>(arguments, 3);
+    require_reachable_memory(runs, tables * sizeof(DeviceRun), "dlmb_rearrange, runs");
+    return [=] {
+        auto const* const table = reinterpret_cast<DeviceRun const*>(view(reinterpret_cast<std::byte const*>(runs)));
+        for (unsigned i = 0; i < tables; ++i) {
+            std::uint64_t const end = i + 1 < tables ? table[i + 1].first_row : rows;
+            for (std::uint64_t row = 0; row < end - table[i].first_row; ++row) {
+                std::memcpy(view(reinterpret_cast<std::byte*>(table[i].to) + row * table[i].to_stride),
+                            view(reinterpret_cast<std::byte const*>(table[i].from) + row * table[i].from_stride),
+                            row_bytes);
             }
         }
     };
@@ -162,6 +182,7 @@ constexpr Kernel kernels[] = {
     {"dlmb_reduction_check", reduction_check},
     {"dlmb_reduction_input", reduction_input},
     {"dlmb_convert", convert},
+    {"dlmb_rearrange", rearrange},
     {"dlmb_spin", spin},
     {"dlmb_gate", gate},
 };

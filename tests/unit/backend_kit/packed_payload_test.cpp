@@ -1,18 +1,13 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Faults of packing, of the network and of unpacking are caught and named. The test plays the network between two
-// ranks.
-#include "common/backend_kit/compute.hpp"
-#include "common/backend_kit/plan_payload.hpp"
-#include "common/memory/host_space.hpp"
-#include "common/plan/builder.hpp"
+// Faults of packing, of the network and of unpacking are caught and named: of numbers, then of rows.
+#include "tests/unit/backend_kit/two_ranks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <deque>
 
 namespace dlmb {
 namespace {
@@ -21,75 +16,27 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::uint32_t iteration = 5;
 constexpr std::uint64_t row_numbers = 1001;
-constexpr StepId pack = 0;
-constexpr StepId move = 1;
-constexpr StepId unpack = 2;
+using test::iteration;
+using test::pack;
+using test::unpack;
 
-class PackedPayload : public testing::Test {
+class PackedPayload : public test::TwoRanks {
 protected:
     PackedPayload() { run({Code::int4, 32, ScaleType::fp32}, Element::bf16); }
 
     /// Both ranks send each other three rows, and keep two.
     void run(BlockFormat const& format, Element element) {
-        ranks.clear();
-        for (Rank me = 0; me < 2; ++me) {
-            PlanBuilder builder(me);
+        run_both([&](PlanBuilder& builder, Rank me) {
             GroupId const all = builder.group({{0, 1}});
             std::vector<std::uint64_t> rows{3, 3};
             rows[static_cast<std::size_t>(me)] = 2;
             builder.packed_exchange(all, rows, rows, row_numbers, {format, element}, "dispatch");
-            Endpoint& rank = ranks.emplace_back();
-            rank.plan = std::move(builder).finish();
-            for (Buffer const& buffer : rank.plan.buffers) {
-                rank.memory.push_back(space.allocate(buffer.bytes));
-                rank.buffers.base.push_back(rank.memory.back().data());
-            }
-            rank.payload.emplace(space, rank.buffers, rank.plan);
-            rank.payload->prepare(iteration);
-        }
-        for (Rank const rank : {0, 1}) {
-            compute(rank, pack);
-        }
-        exchange();
-        for (Rank const rank : {0, 1}) {
-            compute(rank, unpack);
-        }
-    }
-    void compute(Rank rank, StepId step) {
-        HostCompute work(std::get<Compute>(at(rank).plan.steps[step].operation), at(rank).buffers);
-        work.start();
-        while (!work.test()) {
-        }
-    }
-    void exchange() {
-        for (Rank to = 0; to < 2; ++to) {
-            for (Rank from = 0; from < 2; ++from) {
-                auto const& out = std::get<Exchange>(at(from).plan.steps[move].operation);
-                auto const& in = std::get<Exchange>(at(to).plan.steps[move].operation);
-                Block const& sent = out.send[static_cast<std::size_t>(to)];
-                Block const& received = in.recv[static_cast<std::size_t>(from)];
-                std::memcpy(at(to).buffers.base[in.recv_buffer] + received.offset,
-                            at(from).buffers.base[out.send_buffer] + sent.offset, sent.bytes);
-            }
-        }
+        });
     }
     Conversion const& conversion(Rank rank, StepId step) {
         return *std::get<Compute>(at(rank).plan.steps[step].operation).conversion;
     }
-    std::vector<std::string> verify(Rank rank) { return at(rank).payload->verify(iteration); }
-
-    struct Endpoint {
-        Plan plan;
-        std::vector<Allocation> memory;
-        Buffers buffers;
-        std::optional<PlanPayload> payload;
-    };
-    Endpoint& at(Rank rank) { return ranks[static_cast<std::size_t>(rank)]; }
-
-    HostSpace space;
-    std::deque<Endpoint> ranks;  // payloads refer to them
 };
 
 TEST_F(PackedPayload, ThereIsNoFaultWhenEverythingArrivedInAnyFormat) {
@@ -112,7 +59,7 @@ TEST_F(PackedPayload, AStepThatPacksNothingIsNamed) {
     compute(0, unpack);
     EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte 0 of")));
     EXPECT_THAT(verify(1), testing::Contains(HasSubstr("what this rank sends")));
-    EXPECT_EQ(out.direction, Conversion::Direction::pack);
+    EXPECT_EQ(out.direction, PackDirection::pack);
 }
 
 TEST_F(PackedPayload, AWrongCodeAndAWrongScaleAreNamed) {
@@ -152,6 +99,75 @@ TEST_F(PackedPayload, NumbersThatWereChangedAfterPackingAreNamed) {
     Conversion const& out = conversion(0, pack);
     at(0).buffers.base[out.numbers][out.blocks[0].numbers] ^= std::byte{1};
     EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 0 \"pack.dispatch\": what this rank sends: byte 0 of")));
+}
+
+constexpr Bytes row_bytes = 40;
+
+/// Both ranks have three rows. Rank r sends rows 0 and 1 to itself and rows 1 and 2 to the other one, which has what
+/// arrives in reverse order.
+class MovedPayload : public test::TwoRanks {
+protected:
+    MovedPayload() {
+        run_both([](PlanBuilder& builder, Rank me) {
+            std::vector<std::uint64_t> const to_self{0, 1};
+            std::vector<std::uint64_t> const to_other{1, 2};
+            RowOrder sent{3, {2, 2}, {}, {}};
+            RowOrder received{4, {2, 2}, {}, {}};
+            for (std::uint64_t row = 0; row < 4; ++row) {
+                bool const self = (row < 2) == (me == 0);
+                std::uint64_t const token = (self ? to_self : to_other)[row % 2];
+                sent.moves.push_back({.tensor = token, .packed = row});
+                sent.origins.push_back(token);
+                received.moves.push_back({.tensor = 3 - row, .packed = row});
+                received.origins.push_back(token);
+            }
+            builder.rearranged_exchange(builder.group({{0, 1}}), sent, received, row_bytes, Processor::host,
+                                        "dispatch");
+        });
+    }
+    Rearrangement const& rows(Rank rank, StepId step) {
+        return *std::get<Compute>(at(rank).plan.steps[step].operation).rearrangement;
+    }
+    std::byte* from(Rank rank, StepId step, std::size_t row) {
+        return at(rank).buffers.base[rows(rank, step).from] + rows(rank, step).runs[row].from;
+    }
+    std::byte* to(Rank rank, StepId step, std::size_t row) {
+        return at(rank).buffers.base[rows(rank, step).to] + rows(rank, step).runs[row].to;
+    }
+};
+
+TEST_F(MovedPayload, ThereIsNoFaultWhenEveryRowArrived) {
+    EXPECT_THAT(verify(0), IsEmpty());
+    EXPECT_THAT(verify(1), IsEmpty());
+    EXPECT_EQ(at(0).payload->blocks_checked(), 6U) << "of two blocks of neighbouring rows, and of four rows in reverse";
+}
+
+TEST_F(MovedPayload, ARowInTheWrongPlaceIsNamed) {
+    std::memcpy(to(0, unpack, 1), from(0, unpack, 0), row_bytes);  // and not the second one
+    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0: byte 0 of 40 is")));
+}
+
+TEST_F(MovedPayload, ARowOfTheWrongTokenIsNamedAtBothEnds) {
+    std::memcpy(to(1, pack, 0), from(1, pack, 2), row_bytes);  // token 0 in place of token 1
+    exchange();
+    compute(0, unpack);
+    EXPECT_THAT(verify(1),
+                testing::Contains(HasSubstr("step 1 \"dispatch\": what this rank sends was packed wrongly")));
+    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 0 of")));
+}
+
+TEST_F(MovedPayload, AStepThatMovesNothingIsNamed) {
+    at(1).payload->prepare(iteration);
+    exchange();
+    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1: byte 0 of")));
+}
+
+TEST_F(MovedPayload, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
+    *from(0, pack, 0) ^= std::byte{1};
+    *(to(0, unpack, 0) + row_bytes) ^= std::byte{1};  // the last row of the tensor
+    EXPECT_THAT(verify(0), testing::UnorderedElementsAre(
+                               HasSubstr("step 0 \"pack.dispatch\": what this rank sends was changed: byte 0 of 120"),
+                               HasSubstr("1 byte behind the block from rank 0 was overwritten")));
 }
 
 }  // namespace

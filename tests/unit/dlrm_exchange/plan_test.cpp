@@ -198,5 +198,94 @@ TEST(DlrmPresets, TheNamesThatScriptsRelyOnExist) {
     }
 }
 
+/// Rows of one step, each where it is read or where it is written, in order of the other place.
+std::vector<Bytes> order_of(Plan const& plan, std::string const& label, bool by_source) {
+    std::vector<std::pair<Bytes, Bytes>> rows;
+    for (Step const& step : plan.steps) {
+        if (step.label == label) {
+            auto const& moved = *std::get<Compute>(step.operation).rearrangement;
+            for (RowRun const& run : moved.runs) {
+                for (std::uint64_t row = 0; row < run.rows; ++row) {
+                    Bytes const from = run.from + row * run.from_stride;
+                    Bytes const to = run.to + row * run.to_stride;
+                    rows.emplace_back(by_source ? from : to, by_source ? to : from);
+                }
+            }
+        }
+    }
+    std::sort(rows.begin(), rows.end());
+    std::vector<Bytes> order;
+    for (auto const& [key, other] : rows) {
+        order.push_back(other);
+    }
+    return order;
+}
+
+Parameters packed_rows(Parameters const& overrides) {
+    Parameters all{{"batch", "13"}, {"tables", "5"}, {"rows", "100"}, {"dim", "4"}, {"pack", "host"}};
+    for (auto const& [name, value] : overrides) {
+        all[name] = value;
+    }
+    return all;
+}
+
+TEST(DlrmPack, PlansAreSoundAndMoveEveryPooledRowOnce) {
+    for (int const ranks : {1, 2, 7}) {
+        for (Parameters const& overrides :
+             {Parameters{}, Parameters{{"batch", "3"}}, Parameters{{"tables", "1"}}, Parameters{{"tables", "30"}},
+              Parameters{{"pack", "cuda"}, {"element", "bf16"}, {"overlap", "off"}}}) {
+            auto const plans = plans_of(packed_rows(overrides), ranks);
+            EXPECT_TRUE(validate(plans).empty()) << ranks;
+            auto const plain = packed_rows(overrides);
+            std::uint64_t const tables = std::stoull(plain.at("tables"));
+            std::uint64_t const batch = std::stoull(plain.at("batch"));
+            std::uint64_t packed = 0;
+            std::uint64_t unpacked = 0;
+            for (Plan const& plan : plans) {
+                for (std::string const label : {"forward", "backward"}) {
+                    auto const read = order_of(plan, "pack." + label, false);
+                    EXPECT_EQ(std::set(read.begin(), read.end()).size(), read.size());
+                    packed += read.size();
+                    auto const written = order_of(plan, "unpack." + label, true);
+                    EXPECT_EQ(std::set(written.begin(), written.end()).size(), written.size());
+                    unpacked += written.size();
+                }
+            }
+            EXPECT_EQ(packed, 2 * tables * batch);
+            EXPECT_EQ(unpacked, packed);
+        }
+    }
+}
+
+// Two ranks of two samples each, table 0 and 2 on rank 0, table 1 on rank 1; rows of 16 bytes.
+TEST(DlrmPack, RowsGoFromTablesToSamples) {
+    auto const plans = plans_of(packed_rows({{"batch", "4"}, {"tables", "3"}}), 2);
+    // In table 0 samples 0 to 3, then those of table 2. Rank 0's samples travel first: (0, table 0), (0, table 2) ...
+    EXPECT_EQ(order_of(plans[0], "pack.forward", false), (std::vector<Bytes>{0, 64, 16, 80, 32, 96, 48, 112}));
+    // Of sample 0 tables 0 and 2 from rank 0 and table 1 from rank 1, then sample 1.
+    auto const rows = order_of(plans[0], "unpack.forward", false);
+    ASSERT_EQ(rows.size(), 6U);
+    EXPECT_EQ(rows[1] - rows[0], 16U);
+    EXPECT_EQ(rows[3] - rows[0], 32U);
+    EXPECT_EQ(rows[5] - rows[2], 16U) << "the block from rank 1";
+    EXPECT_EQ(order_of(plans[0], "unpack.backward", true).size(), 8U);
+}
+
+TEST(DlrmPack, StepsWaitAsWithoutIt) {
+    EXPECT_EQ(steps({{"pack", "host"}}),
+              (Steps{"lengths<", "indices<0", "pack.forward<1", "forward<2", "unpack.forward<3", "dense_top<4",
+                     "pack.backward<4", "backward<6", "unpack.backward<7", "dense_bottom<4"}));
+}
+
+TEST(DlrmPack, WhatCannotBeMovedIsRefused) {
+    auto const refused = [](Parameters const& overrides) {
+        return refusal([&] { (void)plans_of(packed_rows(overrides), 2); });
+    };
+    EXPECT_EQ(refused({{"sharding", "row"}}), "--pack host: no table is on one rank, so no pooled rows are exchanged");
+    EXPECT_EQ(refused({{"dim", "8+4x16"}}),
+              "--pack host: pooled rows have 8 and 16 values, where all have to be equally long");
+    EXPECT_EQ(refused({{"dim", "1"}}), "--pack host: rows of 4 B (1 values of fp32) are not a multiple of 8 B");
+}
+
 }  // namespace
 }  // namespace dlmb::dlrm_exchange

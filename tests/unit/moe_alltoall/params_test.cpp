@@ -87,6 +87,15 @@ TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
         refusal({{"wire", "node_dedup"}, {"quantize", "int4:32:fp32"}}, {16, 8}),
         "--quantize int4:32:fp32: --wire node_dedup over 2 nodes hands rows on, which this pattern does not do with "
         "packed ones; use --wire rank_dedup");
+    EXPECT_EQ(refusal({{"pack", "gpu"}}, {2, 2}), "--pack 'gpu': expected none, host, cuda");
+    EXPECT_EQ(refusal({{"pack", "host"}, {"hidden", "3"}}, {2, 2}),
+              "--pack host: rows of 6 B (--hidden 3 of bf16) are not a multiple of 8 B");
+    EXPECT_EQ(refusal({{"pack", "cuda"}, {"wire", "rank_dedup"}}, {2, 2}),
+              "--pack cuda: --wire rank_dedup adds rows up or fills empty places, which is no copy of rows; use --wire "
+              "expanded");
+    EXPECT_EQ(refusal({{"pack", "host"}, {"quantize", "mxfp8"}}, {2, 2}),
+              "--pack host: rows are packed by --quantize and --quantize-combine or put in another order, not both; "
+              "leave one out");
     EXPECT_TRUE(read({{"quantize", "none"}}, {8, 8}).dispatch_packing == std::nullopt);
 }
 

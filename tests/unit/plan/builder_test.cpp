@@ -178,5 +178,48 @@ TEST(PlanBuilder, AStepThatSendsBeforeItsRowsArePackedIsFound) {
     EXPECT_FALSE(validate_rank(plan).empty()) << "numbers beyond the end of their buffer";
 }
 
+// Rows of 16 bytes: two to rank 0, none to rank 1, three to rank 2, in blocks of their own.
+TEST(PlanBuilder, RowsAreMovedToTheBlocksThatTravelAndFromThose) {
+    PlanBuilder builder(0);
+    GroupId const all = builder.group(test::world_group(3));
+    RowOrder const sent{5, {2, 0, 3}, {{2, 3, 0, 1, 1}, {2, 0, 2, 2, 2}, {1, 1, 3, 1, 1}}, {3, 4, 0, 2, 1}};
+    RowOrder const received{2, {1, 1, 0}, {{1, 1, 0, 1, 1}, {1, 0, 1, 1, 1}}, {7, 9}};
+    builder.rearranged_exchange(all, sent, received, 16, Processor::device, "dispatch");
+    Plan plan = std::move(builder).finish();
+    auto const& pack = *std::get<Compute>(plan.steps.at(0).operation).rearrangement;
+    EXPECT_EQ(pack.by, Processor::device);
+    EXPECT_EQ(plan.buffers.at(pack.from).bytes, 128U);
+    EXPECT_EQ(pack.runs, (std::vector<RowRun>{{2, 48, 0, 16, 16}, {2, 0, 64, 32, 32}, {1, 16, 80, 16, 16}}));
+    EXPECT_EQ(pack.origins, (std::vector<Bytes>{48, 64, 0, 32, 16}));
+    EXPECT_EQ(copied_bytes(std::get<Compute>(plan.steps.at(0).operation)), 5 * 16U);
+    auto const& unpack = *std::get<Compute>(plan.steps.at(2).operation).rearrangement;
+    EXPECT_EQ(unpack.runs, (std::vector<RowRun>{{1, 64, 80, 16, 16}, {1, 192, 64, 16, 16}}));
+    EXPECT_EQ(plan.steps.at(1).after, std::vector<StepId>{0});
+    EXPECT_EQ(plan.steps.at(2).after, std::vector<StepId>{1});
+}
+
+TEST(PlanBuilder, WhatMovesRowsWronglyIsFound) {
+    RowOrder const sent{2, {1, 1}, {{1, 1, 0, 1, 1}, {1, 0, 1, 1, 1}}, {}};
+    auto const problem_after = [&](auto const& change) {
+        PlanBuilder builder(0);
+        builder.rearranged_exchange(builder.group(test::world_group(2)), sent, sent, 8, Processor::host, "dispatch");
+        Plan plan = std::move(builder).finish();
+        EXPECT_TRUE(validate_rank(plan).empty());
+        change(plan, *std::get<Compute>(plan.steps[0].operation).rearrangement);
+        return !validate_rank(plan).empty();
+    };
+    EXPECT_TRUE(problem_after([](Plan& plan, Rearrangement&) { plan.steps[1].after.clear(); }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.runs[0].to = rows.runs[1].to; }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.runs[0].from = 1000; }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.runs[0].from = 4; }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.runs[0].rows = std::uint64_t{1} << 62; }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.row_bytes = 4; }));
+    EXPECT_TRUE(problem_after([](Plan&, Rearrangement& rows) { rows.origins = {0}; }));
+    RowOrder const two_ranks_in_one{2, {1, 1}, {{2, 0, 0, 1, 1}}, {}};
+    PlanBuilder builder(0);
+    GroupId const all = builder.group(test::world_group(2));
+    EXPECT_THROW(builder.rearranged_exchange(all, two_ranks_in_one, sent, 8, Processor::host, "dispatch"), Error);
+}
+
 }  // namespace
 }  // namespace dlmb

@@ -93,7 +93,7 @@ TEST(PlanDocument, StepsKeepTheirIdsLabelsAndOrder) {
 TEST(PlanDocument, WhatIsPackedIsNamedWithItsBytes) {
     Plan plan;
     plan.buffers = {{"numbers", 1000}, {"packed", 1000}};
-    Conversion const conversion{Conversion::Direction::unpack, {Code::int4, 32, ScaleType::e8m0}, Element::bf16, 0, 1,
+    Conversion const conversion{PackDirection::unpack,         {Code::int4, 32, ScaleType::e8m0}, Element::bf16, 0, 1,
                                 {{2, 33, 0, 0}, {1, 33, 0, 0}}};
     plan.steps = {{Compute{.conversion = conversion}, {}, "unpack.dispatch"}};
     Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
@@ -102,6 +102,20 @@ TEST(PlanDocument, WhatIsPackedIsNamedWithItsBytes) {
                                                                                {"element", "bf16"},
                                                                                {"number_bytes", 3 * 66},
                                                                                {"packed_bytes", 3 * (17 + 2)}}));
+}
+
+TEST(PlanDocument, RowsThatAreMovedAreNamedWithTheirPlaces) {
+    Plan plan;
+    plan.buffers = {{"rows", 1000}, {"send", 1000}};
+    Rearrangement const rows{
+        PackDirection::pack, Processor::device, 24, 0, 1, {{2, 0, 64, 48, 24}, {1, 24, 112, 24, 24}}};
+    plan.steps = {{Compute{.rearrangement = rows}, {}, "pack.dispatch"}};
+    Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
+    EXPECT_EQ(read.at("plans").at(0).at("steps").at(0).at("rearrangement"),
+              (Json{{"direction", "pack"},
+                    {"by", "device"},
+                    {"row_bytes", 24},
+                    {"runs", {{2, 0, 64, 48, 24}, {1, 24, 112, 24, 24}}}}));
 }
 
 TEST(PlanDocument, NoPlansGiveAnEmptyList) {

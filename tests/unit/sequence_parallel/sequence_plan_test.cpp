@@ -110,5 +110,49 @@ TEST(SequencePlan, HoldsTogetherOverLayersGroupsAndSmallMemory) {
     }
 }
 
+std::vector<RowRun> moved_rows(Plan const& plan, std::string_view label) {
+    for (Step const& step : plan.steps) {
+        if (step.label == label) {
+            return std::get<Compute>(step.operation).rearrangement->runs;
+        }
+    }
+    return {};
+}
+
+// Two sequences of 4 tokens, 2 ranks, 4 heads of 4 bf16: rows of two heads, 16 bytes.
+TEST(SequencePack, UlyssesTransposesBetweenTokensAndHeads) {
+    Parameters const parameters{{"batch", "2"}, {"sequence", "4"}, {"heads", "4"}, {"head-dim", "4"}, {"pack", "host"}};
+    Plan const plan = plan_of("", parameters, {2, 2});
+    EXPECT_TRUE(validate(build_all(*make_pattern("", parameters, {2, 2}), {2, 2}, {})).empty());
+    EXPECT_EQ(labels(plan).size(), 8U * 3);
+    // Heads of rank 0 are every second row; each block is 4 rows of 16 bytes.
+    EXPECT_EQ(moved_rows(plan, "pack.forward.q"), (std::vector<RowRun>{{4, 0, 0, 32, 16}, {4, 16, 64, 32, 16}}));
+    // From rank 0 tokens 0 and 1 of either sequence, from rank 1 tokens 2 and 3; behind a guard of 64 bytes.
+    EXPECT_EQ(
+        moved_rows(plan, "unpack.forward.q"),
+        (std::vector<RowRun>{{2, 64, 64, 16, 16}, {2, 96, 128, 16, 16}, {2, 128, 96, 16, 16}, {2, 160, 160, 16, 16}}));
+    EXPECT_EQ(moved_rows(plan, "pack.forward.out").size(), 4U);
+    EXPECT_EQ(moved_rows(plan, "unpack.backward.v").size(), 2U);
+}
+
+TEST(SequencePack, OfOneSequenceNothingMovesOnTheSideOfTheHeads) {
+    for (int const ranks : {1, 7}) {
+        Parameters const parameters{{"heads", "14"}, {"sequence", "70"}, {"head-dim", "4"}, {"pack", "cuda"}};
+        WorldShape const world{ranks, ranks};
+        EXPECT_TRUE(validate(build_all(*make_pattern("", parameters, world), world, {})).empty());
+        Labels const found = labels(plan_of("", parameters, world));
+        EXPECT_EQ(Labels(found.begin(), found.begin() + 2), (Labels{"pack.forward.q", "forward.q"}));
+        EXPECT_EQ(std::count(found.begin(), found.end(), "unpack.forward.q"), 0);
+        EXPECT_EQ(std::count(found.begin(), found.end(), "unpack.forward.out"), 1);
+    }
+}
+
+TEST(SequencePack, WhatCannotBeMovedIsRefused) {
+    EXPECT_EQ(refusal({{"kind", "ring"}, {"pack", "host"}}, {2, 2}),
+              "--pack host: --kind ring sends its blocks as they lie");
+    EXPECT_EQ(refusal({{"heads", "2"}, {"head-dim", "2"}, {"pack", "host"}}, {2, 2}),
+              "--pack host: rows of 4 B (--heads 2 over 2 ranks, --head-dim 2) are not a multiple of 8 B");
+}
+
 }  // namespace
 }  // namespace dlmb::sequence_parallel

@@ -199,6 +199,19 @@ TEST(ClosedForms, SizesHaveTheirOwnParameters) {
     EXPECT_EQ(simulated(2, above, "chain", {}, machine).time, message + 100 * byte);
 }
 
+// Half of what the step reads and writes.
+TEST(ClosedForms, WhatIsPackedTakesTheTimeOfACopy) {
+    Machine machine = machine_with();
+    machine.copy_per_byte = 2 * nanosecond * 1000;
+    Rearrangement const rows{PackDirection::pack, Processor::host, 64, 0, 1, {{100, 0, 0, 64, 64}}, {}};
+    Conversion const numbers{PackDirection::pack, {Code::fp8, 128, ScaleType::fp32}, Element::bf16, 0, 1,
+                             {{1, 96, 0, 0}}};
+    auto const time_of = [&](Compute const& step) { return simulate(lower(all_do(2, step), {{}, {}}), machine).time; };
+    EXPECT_EQ(time_of({.rearrangement = rows}), 6400 * 2 * nanosecond);
+    // 192 B of numbers, 96 of codes and 4 of a scale: 292 / 2
+    EXPECT_EQ(time_of({.conversion = numbers}), 146 * 2 * nanosecond);
+}
+
 TEST(ClosedForms, TheSamePlanTwiceGivesTheSameTimes) {
     Simulation const first = simulated(24, exchange(24, 300), "bruck");
     Simulation const second = simulated(24, exchange(24, 300), "bruck");

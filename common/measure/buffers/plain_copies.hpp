@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What steps that pack and unpack are compared with: plain copies of as many bytes between the same buffers, on the
+// same ranks at the same time, in the same turn of slots.
+#pragma once
+
+#include "common/measure/buffers/buffer_pool.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlmb::measure {
+
+/// In place of the steps of one phase: largest over ranks, of each rank the mean over draws.
+struct PlainCopy {
+    Bytes bytes = 0;     // copied_bytes() of the steps
+    double time_ns = 0;  // median of copying as many
+};
+
+/// Collective. By label, as `labels`, which is the same on all ranks; nothing for a phase that packs nothing anywhere.
+/// Some tens of milliseconds, or one pass over the draws. Overwrites what lies in `slots`. `flush`: swept before each
+/// turn; nullptr: nothing is.
+[[nodiscard]] std::vector<std::optional<PlainCopy>>
+time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots, std::span<Plan const> plans,
+                  std::span<std::string const> labels, CacheFlush* flush);
+
+}  // namespace dlmb::measure
