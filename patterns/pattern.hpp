@@ -26,7 +26,7 @@
 namespace dlmb {
 
 struct ModelShape;   // patterns/model_file.hpp
-struct Parallelism;  // there, too
+struct Parallelism;  // patterns/model_parameters.hpp
 
 /// Counts that `from` sends to `to` (world ranks) at set-up: usually the rows or bytes that will follow.
 struct SetupCounts {
@@ -130,6 +130,12 @@ struct Preset {
     Parameters values;   // only those it sets
 };
 
+/// What follows from a model and from the ranks that divide it.
+struct ModelDerived {
+    Parameters values;
+    Parameters missing;  // needed parameters that the model does not tell: by name, the line that says so
+};
+
 /// A kind of traffic, as data: what a program, the conformance tests and the plan printer need to know.
 struct PatternType {
     std::string_view name;     // "moe_alltoall"
@@ -140,9 +146,9 @@ struct PatternType {
     std::string_view presets_json;  // content of presets.json
     /// Throws UsageError naming the parameter, its value and what would be right.
     std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
-    /// The parameters that follow from a model and from the ranks that divide it (--model FILE). Throws UsageError that
-    /// names what the model does not tell. nullptr: none of them does.
-    Parameters (*of_model)(ModelShape const&, Parallelism const&) = nullptr;
+    /// The parameters that follow from --model FILE and --parallel. Throws UsageError that names what of the model this
+    /// pattern does not know. nullptr: none follows.
+    ModelDerived (*of_model)(ModelShape const&, Parallelism const&) = nullptr;
     /// Parameters that set the compute steps beside which messages travel. Of two cells that differ in nothing else,
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.

@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/dlrm_exchange/of_model.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
 #include "patterns/transformed.hpp"
 
@@ -309,7 +310,8 @@ PatternType const& type() {
     static PatternType const dlrm_exchange{
         "dlrm_exchange",   "embedding exchange of recommendation models, with its dense allreduces",
         parameter_infos(), phases,
-        presets_json,      make};
+        presets_json,      make,
+        of_model};
     return dlrm_exchange;
 }
 

@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
@@ -366,7 +366,7 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",  
 namespace {
 
 /// The vocabulary as it is padded for the ranks that divide it.
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model);
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
@@ -375,7 +375,7 @@ Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("pp", parallel.pp)
         .text("norm", model.rms_norm ? "rmsnorm" : "layernorm")
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

@@ -42,6 +42,16 @@ TEST(Sweep, WhatFollowsFromAModelIsBelowWhatIsGivenAndTheTitleNamesTheModel) {
     EXPECT_EQ(points[0].preset_values.at("experts"), "64") << "so that the cell's id names it";
 }
 
+TEST(Sweep, ASizeThatFollowsFromAModelIsThePointAndNotASweep) {
+    Options options;
+    options.model = "llama";
+    options.of_model = {{"operation", "allreduce"}, {"message-size", "6144:6144"}};
+    std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].title, "llama 6 K");
+    EXPECT_EQ(points[0].parameters.at("message-size"), "6144");
+}
+
 TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {
     Options options;
     options.presets = {"deepseek-v3"};
