@@ -146,7 +146,9 @@ void add_traffic(CLI::App& app, PatternType const& type, Options& options, Texts
     if (type.of_model != nullptr) {
         auto const& own = type.parameters;
         if (std::none_of(own.begin(), own.end(), [](ParameterInfo const& each) { return each.name == "model"; })) {
-            group.add("--model", texts.model, "config.json of a model (Hugging Face), which parameters follow from");
+            group.add(
+                "--model", texts.model,
+                "config.json of a model (Hugging Face; of DLRM its arguments as JSON), which parameters follow from");
         }
         group.add("--parallel", texts.parallel, "ranks that divide the model, for example tp=8,pp=4,ep=8,cp=2,dp=4");
     }

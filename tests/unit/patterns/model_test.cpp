@@ -181,7 +181,9 @@ TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
     EXPECT_EQ(4 * (of_rank("pp=4") - head - 4096), of_rank("") - 2 * head - 4096) << "the last of four stages";
     ModelShape const gpt = read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50304})");
     EXPECT_EQ(gradients_of(gpt, {}), 162'322'944U) << "gpt-125m";
-    EXPECT_EQ(2 * gradients_of(gpt, parse_parallelism("tp=2", "--parallel")), 162'322'944U + 12 * 6 * 768 + 2 * 768);
+    EXPECT_EQ(2 * gradients_of(gpt, parse_parallelism("tp=2", "--parallel")),
+              162'322'944U + 12 * 6 * 768 + 2 * 768 + (50432 - 50304) * 2 * 768)
+        << "vocabulary padded to 256";
     EXPECT_THROW((void)of_rank("pp=5"), UsageError);
     EXPECT_THROW((void)of_rank("tp=16"), UsageError) << "8 key-value heads";
     EXPECT_THROW((void)of("dp_gradients", model, "pp=4"), UsageError) << "how many ranks have a stage?";
