@@ -77,12 +77,13 @@ public:
 };
 
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
-/// `statistics`: what the parameters that leave a choice (--tp 0) became.
+/// `statistics`: what the parameters that leave a choice (--tp 0) became. `remarks`: see Pattern::remarks().
 class FixedPattern : public Pattern {
 public:
     FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of,
-                 std::vector<Statistic> statistics = {})
-        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)) {}
+                 std::vector<Statistic> statistics = {}, std::vector<std::string> remarks = {})
+        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)),
+          remarks_(std::move(remarks)) {}
 
     [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
@@ -93,11 +94,13 @@ public:
         return statistics_;
     }
     [[nodiscard]] std::vector<OperationUse> operations() const final { return operations_; }
+    [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
 private:
     std::vector<OperationUse> operations_;
     std::function<Plan(Rank)> plan_of_;
     std::vector<Statistic> statistics_;
+    std::vector<std::string> remarks_;
 };
 
 /// All ranks' plans, one after the other; the pattern must stay. Of all ranks at once it keeps only the counts that

@@ -276,6 +276,18 @@ public:
 
     [[nodiscard]] bool draws_differ() const override { return drawn(); }
 
+    [[nodiscard]] std::vector<std::string> remarks() const override {
+        std::size_t without = 0;
+        for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
+            without += sizes_.shards_on(rank) == 0 ? 1U : 0U;
+        }
+        if (without == 0 || !sizes_.has_shards()) {
+            return {};
+        }
+        return {fmt::format("{} of {} ranks have no table and send no pooled rows; --sharding column or row cuts tables",
+                            without, params_.ranks)};
+    }
+
 private:
     /// Bags of random size: ranks exchange their counts at set-up.
     [[nodiscard]] bool drawn() const { return params_.bags == Bags::uniform; }

@@ -350,12 +350,21 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return uses;
 }
 
+std::vector<std::string> remarks_of(Params const& params) {
+    if (params.hidden % static_cast<std::uint64_t>(params.tp) == 0) {
+        return {};
+    }
+    return {fmt::format("--hidden {} does not divide over {} tensor-parallel ranks: frameworks refuse such weights",
+                        params.hidden, params.tp)};
+}
+
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
     return transformed(parameters, std::make_unique<FixedPattern>(
                                        operations_of(params),
                                        [params, world](Rank me) { return iteration_plan(params, world, me); },
-                                       std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}));
+                                       std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}},
+                                       remarks_of(params)));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
