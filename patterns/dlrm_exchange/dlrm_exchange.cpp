@@ -284,8 +284,9 @@ public:
         if (without == 0 || !sizes_.has_shards()) {
             return {};
         }
-        return {fmt::format("{} of {} ranks have no table and send no pooled rows; --sharding column or row cuts tables",
-                            without, params_.ranks)};
+        return {
+            fmt::format("{} of {} ranks have no table and send no pooled rows; --sharding column or row cuts tables",
+                        without, params_.ranks)};
     }
 
 private:

@@ -360,11 +360,10 @@ std::vector<std::string> remarks_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(parameters, std::make_unique<FixedPattern>(
-                                       operations_of(params),
-                                       [params, world](Rank me) { return iteration_plan(params, world, me); },
-                                       std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}},
-                                       remarks_of(params)));
+    return transformed(
+        parameters, std::make_unique<FixedPattern>(
+                        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
+                        std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}, remarks_of(params)));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
