@@ -54,7 +54,7 @@ class MpiRun(unittest.TestCase):
 
     @unittest.skipUnless(HAVE_UCX, "this build has no ucx backend")
     def test_an_exchange_beside_an_allreduce_on_another_backend_says_what_each_takes_alone(self):
-        """field.md 1.1: the overlap scenario of MCR-DL."""
+        """The overlap scenario of MCR-DL."""
         done = run(mpirun(2, MOE, *SMALL, "--backend", "mpi,ucx", "--beside", "allreduce:256K", "--beside-backend", "ucx",
                           "--results", str(self.results)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// field.md 1.12: coarse against fine distribution of 26 tables whose bags follow Zipf(1.05), over 8 ranks; after
+// Coarse against fine distribution of 26 tables whose bags follow Zipf(1.05), over 8 ranks; after
 // "static coarse and fine distribution" of HONPAS (arXiv 2009.03559). Fine is no less even and has no fewer messages;
 // lpt is within 4/3 of the optimum; totals stay; everything follows from sizes, ranks and seed.
 #include "common/plan/traffic.hpp"
@@ -68,7 +68,7 @@ TEST(DlrmPlacement, FineIsMoreEvenAndHasNoFewerMessagesThanCoarse) {
     EXPECT_GT(outcome({}).max_mean_indices, 1.5);
 }
 
-// The two placements of the same slices (8 of each table): fine gives every rank one slice of each, so that 1.12's
+// The two placements of the same slices (8 of each table): fine gives every rank one slice of each, so that HONPAS's
 // comparison holds for every seed; what travels in all is the same.
 TEST(DlrmPlacement, FineOfSlicesIsMoreEvenThanCoarseForEverySeed) {
     auto const placed = [](std::string const& placement) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// field.md 1.1: two libraries at the same time on one thread per rank (MCR-DL, arXiv 2303.08374). Ranks enter late and
+// Two libraries at the same time on one thread per rank (MCR-DL, arXiv 2303.08374). Ranks enter late and
 // in other rounds, and every byte arrives.
 #include "common/backend_kit/backend_pair.hpp"
 #include "common/base/clock.hpp"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Extra work in bubbles: what field.md 1.5 (PipeFisher) accepts, against a simulation of the plans that knows nothing
-// of schedules, and the rules of the order.
+// Extra work in bubbles: what PipeFisher (arXiv 2211.14133) claims, against a simulation of the plans that knows
+// nothing of schedules, and the rules of the order.
 #include "common/base/error.hpp"
 #include "patterns/pipeline_p2p/fill.hpp"
 #include "tests/unit/pipeline_p2p/fixture.hpp"

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Layouts of layers on a mesh: what field.md 1.4 (AutoDDL) accepts, traffic.md 8.5 (the table of OneFlow).
+// Layouts of layers on a mesh: what AutoDDL (arXiv 2301.06813) says of them, and the table of OneFlow.
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/plan/traffic.hpp"
@@ -32,7 +32,7 @@ double volume_between(Mesh const& mesh, Layout const& from, Layout const& to, do
     return volume_of(moves_between(mesh, from, to, bytes));
 }
 
-// traffic.md 8.5: M = 67,108,864, n = 8, summed over ranks.
+// OneFlow, sbp_infer_util.cpp: M = 67,108,864, n = 8, summed over ranks.
 TEST(Sbp, TransitionsOnOneAxisHaveThePublishedVolumes) {
     constexpr double m = 67108864;
     EXPECT_EQ(volume_between({8}, {sbp_s0}, {sbp_s0}, m), 0);
@@ -71,7 +71,7 @@ Bytes planned_volume(Move const& move) {
     return volume;
 }
 
-// field.md 1.4, acceptance 1.
+// AutoDDL, 1.
 TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
     for (auto const& [from, to] : {std::pair{sbp_s0, sbp_s1}, {sbp_s0, sbp_b}, {sbp_p, sbp_s0}, {sbp_p, sbp_b}}) {
         auto const moves = moves_between({4}, {from}, {to}, 4096);
@@ -81,7 +81,7 @@ TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
     }
 }
 
-// traffic.md 8.5: one axis differs; times the size of the common axis where that does not split.
+// OneFlow, sbp_infer_util.cpp: one axis differs; times the size of the common axis where that does not split.
 TEST(Sbp, TheOtherAxisRepeatsTheMoveOrDividesTheTensor) {
     constexpr double m = 1024;
     EXPECT_EQ(volume_between({2, 4}, {sbp_b, sbp_s0}, {sbp_b, sbp_b}, m), 2 * 3 * m);
@@ -92,7 +92,7 @@ TEST(Sbp, TheOtherAxisRepeatsTheMoveOrDividesTheTensor) {
     EXPECT_EQ(volume_between({2, 4}, {sbp_s0, sbp_b}, {sbp_s0, sbp_s0}, m), 0) << "the part of the part is there";
 }
 
-// field.md 1.4, the negative test: OneFlow's table has 0 where blocks change places.
+// OneFlow's table has 0 where blocks change places.
 TEST(Sbp, SplittingAnEarlierAxisMovesBlocks) {
     constexpr double m = 1e9;  // so that bandwidth decides
     for (int const extent : {2, 4}) {
@@ -104,7 +104,7 @@ TEST(Sbp, SplittingAnEarlierAxisMovesBlocks) {
     EXPECT_EQ(volume_between({2, 2}, {sbp_b, sbp_s1}, {sbp_s0, sbp_s1}, m), 0) << "another dimension is not cut anew";
 }
 
-// field.md 1.4, acceptance 4; on several axes the way through S is never dearer than the direct one.
+// AutoDDL, 4; on several axes the way through S is never dearer than the direct one.
 TEST(Sbp, PartialToBroadcastCostsWhatTheTwoHalvesCost) {
     for (int const ranks : {2, 4, 7, 64}) {
         for (double const bytes : {8.0, 65536.0, 1e8}) {
@@ -142,7 +142,7 @@ std::vector<std::string> divisions_of(LayoutChoice const& choice) {
 
 using Divisions = std::vector<std::string>;
 
-// field.md 1.4, acceptance 3.
+// AutoDDL, 3.
 TEST(Layouts, LargeWeightsAreSplitByColumnThenByRowWithOneAllReduce) {
     LayoutChoice const choice = search_layouts(mlp({8192, 32768, 8192}, 64, {4}), ring_price);
     EXPECT_EQ(divisions_of(choice), (Divisions{"column", "row"}));
@@ -179,7 +179,7 @@ TEST(Layouts, AMeshMixesBothWhereNeitherIsLarge) {
     EXPECT_NEAR(us, choice.us, 1e-6 * us);
 }
 
-// field.md 1.4, acceptance 2.
+// AutoDDL, 2.
 TEST(Layouts, DescentFindsWhatExhaustionFinds) {
     std::mt19937 random(1);
     auto const power = [&](int least, int most) {
