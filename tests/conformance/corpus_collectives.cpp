@@ -91,7 +91,7 @@ CorpusEntry collectives_of_two_groups(int ranks) {
     for (Rank me = 0; me < ranks; ++me) {
         PlanBuilder builder(me);
         Group const mine = parity_group(me, ranks);
-        auto const size = static_cast<Bytes>(mine.members.size());
+        Bytes const size = mine.members.size();
         GroupId const group = builder.group(mine);
         std::vector<StepId> after;
         for (Reduction const reduction : all_reductions) {

@@ -71,7 +71,6 @@ Bytes planned_volume(Move const& move) {
     return volume;
 }
 
-// AutoDDL, 1.
 TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
     for (auto const& [from, to] : {std::pair{sbp_s0, sbp_s1}, {sbp_s0, sbp_b}, {sbp_p, sbp_s0}, {sbp_p, sbp_b}}) {
         auto const moves = moves_between({4}, {from}, {to}, 4096);
@@ -104,7 +103,7 @@ TEST(Sbp, SplittingAnEarlierAxisMovesBlocks) {
     EXPECT_EQ(volume_between({2, 2}, {sbp_b, sbp_s1}, {sbp_s0, sbp_s1}, m), 0) << "another dimension is not cut anew";
 }
 
-// AutoDDL, 4; on several axes the way through S is never dearer than the direct one.
+// On several axes the way through S is never dearer than the direct one.
 TEST(Sbp, PartialToBroadcastCostsWhatTheTwoHalvesCost) {
     for (int const ranks : {2, 4, 7, 64}) {
         for (double const bytes : {8.0, 65536.0, 1e8}) {
@@ -142,7 +141,6 @@ std::vector<std::string> divisions_of(LayoutChoice const& choice) {
 
 using Divisions = std::vector<std::string>;
 
-// AutoDDL, 3.
 TEST(Layouts, LargeWeightsAreSplitByColumnThenByRowWithOneAllReduce) {
     LayoutChoice const choice = search_layouts(mlp({8192, 32768, 8192}, 64, {4}), ring_price);
     EXPECT_EQ(divisions_of(choice), (Divisions{"column", "row"}));
@@ -179,7 +177,6 @@ TEST(Layouts, AMeshMixesBothWhereNeitherIsLarge) {
     EXPECT_NEAR(us, choice.us, 1e-6 * us);
 }
 
-// AutoDDL, 2.
 TEST(Layouts, DescentFindsWhatExhaustionFinds) {
     std::mt19937 random(1);
     auto const power = [&](int least, int most) {
