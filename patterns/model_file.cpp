@@ -49,6 +49,33 @@ public:
         }
         return value->get<std::uint64_t>();
     }
+    /// An array of sizes, or a text of them joined by commas, as an option takes them; empty: not there.
+    [[nodiscard]] std::vector<std::uint64_t> sizes(char const* name) const {
+        ModelJson const* const value = first({name});
+        std::vector<std::uint64_t> numbers;
+        if (value == nullptr) {
+            return numbers;
+        }
+        auto const take = [&](std::optional<std::uint64_t> number) {
+            if (!number || *number == 0 || *number > largest) {
+                throw UsageError(fmt::format("{}: '{}' is {}, which is no list of whole numbers from 1 to 2^32",
+                                             source_, name, shortened(value->dump())));
+            }
+            numbers.push_back(*number);
+        };
+        if (value->is_string()) {
+            for (std::string_view const word : split(value->get_ref<std::string const&>(), ",")) {
+                take(parse_whole<std::uint64_t>(word));
+            }
+        } else if (value->is_array()) {
+            for (ModelJson const& number : *value) {
+                take(number.is_number_unsigned() ? std::optional(number.get<std::uint64_t>()) : std::nullopt);
+            }
+        } else {
+            take(std::nullopt);
+        }
+        return numbers;
+    }
     [[nodiscard]] bool has(Names names) const { return first(names) != nullptr; }
     [[nodiscard]] bool is_true(Names names) const {
         ModelJson const* const value = first(names);
@@ -109,6 +136,42 @@ void read_experts(ModelReader const& model, ModelShape& shape) {
     shape.group_of_two_best = model.text({"topk_method"}) == "noaux_tc";
 }
 
+/// Each as torchrec's EmbeddingBagConfig, or all of them as two arguments of dlrm_main.py.
+std::vector<EmbeddingTable> read_tables(ModelJson const& json, std::string const& source) {
+    std::vector<EmbeddingTable> tables;
+    ModelReader const model(json, source);
+    for (std::uint64_t const rows : model.sizes("num_embeddings_per_feature")) {
+        tables.push_back({rows, model.size({"embedding_dim"})});
+    }
+    auto const list = json.find("tables");
+    if (tables.empty() && list != json.end() && list->is_array()) {
+        for (ModelJson const& table : *list) {
+            ModelReader const each(table, source);
+            tables.push_back({each.size({"num_embeddings"}), each.size({"embedding_dim"})});
+        }
+    }
+    if (std::any_of(tables.begin(), tables.end(),
+                    [](EmbeddingTable const& table) { return table.rows == 0 || table.dim == 0; })) {
+        throw UsageError(fmt::format("{}: a table has no num_embeddings or no embedding_dim", source));
+    }
+    return tables;
+}
+
+void read_recommendation(ModelJson const& json, std::string const& source, RecommendationModel& recommendation) {
+    ModelReader const model(json, source);
+    recommendation.tables = read_tables(json, source);
+    recommendation.indices_per_bag = model.sizes("multi_hot_sizes");
+    recommendation.dense_layers = model.sizes("dense_arch_layer_sizes");
+    recommendation.over_layers = model.sizes("over_arch_layer_sizes");
+    std::string const interaction = model.text({"interaction_type"});
+    if (interaction == "dcn") {
+        recommendation.cross_layers = model.size({"dcn_num_layers"});
+        recommendation.cross_rank = model.size({"dcn_low_rank_dim"});
+    } else if (!interaction.empty() && interaction != "original") {
+        throw UsageError(fmt::format("{}: interaction_type '{}': DLMB knows original and dcn", source, interaction));
+    }
+}
+
 ModelShape shape_from(ModelJson const& json, std::string const& source, std::string const& name) {
     ModelReader const model(json, source);
     ModelShape shape;
@@ -129,10 +192,11 @@ ModelShape shape_from(ModelJson const& json, std::string const& source, std::str
     shape.tied_embeddings = model.is_true({"tie_word_embeddings"});
     shape.element = weights_in(model);
     read_experts(model, shape);
-    if (shape.hidden == 0) {
+    read_recommendation(json, source, shape.recommendation);
+    if (shape.hidden == 0 && shape.recommendation.tables.empty()) {
         throw UsageError(
-            fmt::format("{}: tells no hidden size (hidden_size, n_embd, d_model or dim); give the config.json of a "
-                        "transformer, or Llama's params.json",
+            fmt::format("{}: tells no hidden size (hidden_size, n_embd, d_model or dim) and no embedding tables; give "
+                        "the config.json of a transformer, Llama's params.json, or the arguments of torchrec's DLRM",
                         source));
     }
     return shape;
@@ -149,7 +213,7 @@ ModelShape read_model(std::filesystem::path const& path) {
         throw UsageError(fmt::format("{}: is no JSON: {}", source, one_line(error.what())));
     }
     if (!json.is_object()) {
-        throw UsageError(fmt::format("{}: is no JSON object; give the config.json of a transformer", source));
+        throw UsageError(fmt::format("{}: is no JSON object; give the config.json of a model", source));
     }
     ModelReader const whole(json, source);
     std::string const type = whole.text({"model_type"});
@@ -189,64 +253,6 @@ ModelShape joined(ModelShape first, ModelShape const& second) {
     }
     first.element = first.element ? first.element : second.element;
     return first;
-}
-
-Parallelism parse_parallelism(std::string_view text, std::string_view option) {
-    Parallelism parallel;
-    std::pair<std::string_view, std::uint64_t*> const known[] = {
-        {"tp", &parallel.tp}, {"pp", &parallel.pp}, {"ep", &parallel.ep}, {"cp", &parallel.cp}, {"dp", &parallel.dp}};
-    while (!text.empty()) {
-        std::string_view const word = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), word.size() + 1));
-        std::size_t const equals = word.find('=');
-        auto const* const found = std::find_if(std::begin(known), std::end(known),
-                                               [&](auto const& each) { return each.first == word.substr(0, equals); });
-        auto const ranks =
-            equals == std::string_view::npos ? std::nullopt : parse_whole<std::uint64_t>(word.substr(equals + 1));
-        if (found == std::end(known) || !ranks || *ranks == 0 || *ranks > largest) {
-            throw UsageError(fmt::format("{} '{}': expected tp, pp, ep, cp or dp with a number of ranks, for example "
-                                         "tp=8,pp=4",
-                                         option, word));
-        }
-        if (*found->second != 0) {
-            throw UsageError(fmt::format("{}: '{}' is there twice", option, found->first));
-        }
-        *found->second = *ranks;
-    }
-    return parallel;
-}
-
-std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp) {
-    std::uint64_t const unit = 128 * std::max<std::uint64_t>(tp, 1);
-    return (vocabulary + unit - 1) / unit * unit;
-}
-
-ModelParameters& ModelParameters::needed(std::string_view parameter, std::uint64_t value, std::string_view what) {
-    if (value == 0) {
-        throw UsageError(fmt::format("{}: does not tell {}, which --{} follows from; give --{} as well", model_.source,
-                                     what, parameter, parameter));
-    }
-    return optional(parameter, value);
-}
-
-ModelParameters& ModelParameters::optional(std::string_view parameter, std::uint64_t value) {
-    if (value != 0) {
-        values_.insert_or_assign(std::string(parameter), fmt::format("{}", value));
-    }
-    return *this;
-}
-
-ModelParameters& ModelParameters::text(std::string_view parameter, std::string_view value) {
-    values_.insert_or_assign(std::string(parameter), std::string(value));
-    return *this;
-}
-
-ModelParameters& ModelParameters::element() {
-    auto const& known = training_elements;
-    if (model_.element && std::find(known.begin(), known.end(), *model_.element) != known.end()) {
-        text("element", name_of(*model_.element));
-    }
-    return *this;
 }
 
 }  // namespace dlmb

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The shape of a transformer as its own configuration tells it, and how ranks divide it: what the parameters of
-// patterns follow from. Read are `config.json` of Hugging Face's transformers and `params.json` of Meta's Llama
-// releases.
+// The sizes of a model as its own configuration tells them. Read are, of transformers, `config.json` (Hugging Face) and
+// `params.json` (Meta's Llama releases), and of recommendation models the arguments of torchrec's DLRM.
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -13,9 +12,25 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace dlmb {
+
+struct EmbeddingTable {
+    std::uint64_t rows = 0;
+    std::uint64_t dim = 0;  // values per row
+};
+
+/// A model of embedding tables and dense layers, as torchrec's DLRM is told it (facebookresearch/dlrm,
+/// torchrec_dlrm/dlrm_main.py).
+struct RecommendationModel {
+    std::vector<EmbeddingTable> tables;
+    std::vector<std::uint64_t> indices_per_bag;  // by table; empty: not told
+    std::vector<std::uint64_t> dense_layers;     // widths of the MLP before the interaction, its input left out
+    std::vector<std::uint64_t> over_layers;      // and of the one behind it
+    std::uint64_t cross_layers = 0;              // of interaction dcn; 0: dot products
+    std::uint64_t cross_rank = 0;
+};
 
 /// Numbers of the model; 0: the file does not tell it.
 struct ModelShape {
@@ -36,20 +51,12 @@ struct ModelShape {
     bool group_of_two_best = false;  // a group of experts competes with its two best
     bool rms_norm = false;
     bool tied_embeddings = false;
-    std::optional<Element> element;  // of its weights
+    std::optional<Element> element;      // of its weights
+    RecommendationModel recommendation;  // without tables in a transformer
 };
 
-/// Ranks that divide a model; 0: not given.
-struct Parallelism {
-    std::uint64_t tp = 0;  // tensor
-    std::uint64_t pp = 0;  // pipeline
-    std::uint64_t ep = 0;  // expert
-    std::uint64_t cp = 0;  // context, or sequence
-    std::uint64_t dp = 0;  // data
-};
-
-/// Throws UsageError that names the file and what it lacks: it is no JSON object, holds no size of a transformer, or
-/// one that is no whole number from 1 to 2^32.
+/// Throws UsageError that names the file and what it lacks: it is no JSON object, holds neither the size of
+/// a transformer nor embedding tables, or a size that is no whole number up to 2^32.
 [[nodiscard]] ModelShape read_model(std::filesystem::path const& path);
 
 /// The same from the values of a preset: those of its parameters that are sizes of a model.
@@ -57,31 +64,5 @@ struct Parallelism {
 
 /// `first`, and of `second` what `first` does not tell.
 [[nodiscard]] ModelShape joined(ModelShape first, ModelShape const& second);
-
-/// "tp=8,pp=4". Throws UsageError that names `option`.
-[[nodiscard]] Parallelism parse_parallelism(std::string_view text, std::string_view option);
-
-/// The vocabulary as Megatron-LM pads it for `tp` ranks: the next multiple of 128 tp (vocab_utils.py;
-/// --make-vocab-size-divisible-by is 128 there).
-[[nodiscard]] std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp);
-
-/// Adds up the parameters that a pattern takes from a model. Sizes that are 0 are left out, `needed` ones are refused.
-class ModelParameters {
-public:
-    explicit ModelParameters(ModelShape const& model) : model_(model) {}
-
-    /// Throws UsageError that names the model and `what` it does not tell.
-    ModelParameters& needed(std::string_view parameter, std::uint64_t value, std::string_view what);
-    ModelParameters& optional(std::string_view parameter, std::uint64_t value);
-    ModelParameters& text(std::string_view parameter, std::string_view value);
-    /// Left out where models are not trained in it.
-    ModelParameters& element();
-
-    [[nodiscard]] Parameters values() const { return values_; }
-
-private:
-    ModelShape const& model_;
-    Parameters values_;
-};
 
 }  // namespace dlmb

@@ -36,6 +36,7 @@ public:
         fills("hidden / tp", model_.hidden, tp);
         fills("mlp / tp", model_.mlp, tp);
         check_messages();
+        check_tables();
         return std::move(findings_);
     }
 
@@ -108,6 +109,20 @@ private:
             report(ShapeFault::slow, fmt::format("a token's row has {} B, no multiple of {}: messages begin off the "
                                                  "units that networks and copies move",
                                                  row, message_unit));
+        }
+    }
+
+    /// Pooled rows travel in fp32.
+    void check_tables() {
+        std::vector<EmbeddingTable> const& tables = model_.recommendation.tables;
+        Bytes const unit = message_unit / size_of(Element::fp32);
+        auto const odd = std::count_if(tables.begin(), tables.end(),
+                                       [&](EmbeddingTable const& table) { return table.dim % unit != 0; });
+        if (odd > 0) {
+            report(ShapeFault::slow,
+                   fmt::format("{} of {} embedding tables have rows that are no multiple of {} values: "
+                               "pooled rows are off the {} B that networks and copies move",
+                               odd, tables.size(), unit, message_unit));
         }
     }
 

@@ -4,7 +4,7 @@
 // Whether the sizes of a model fit the ranks that divide it and the units of the hardware.
 #pragma once
 
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 
 #include <string>
 #include <vector>

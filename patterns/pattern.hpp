@@ -26,7 +26,7 @@
 namespace dlmb {
 
 struct ModelShape;   // patterns/model_file.hpp
-struct Parallelism;  // there, too
+struct Parallelism;  // patterns/model_parameters.hpp
 
 /// Counts that `from` sends to `to` (world ranks) at set-up: usually the rows or bytes that will follow.
 struct SetupCounts {
@@ -77,12 +77,13 @@ public:
 };
 
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
-/// `statistics`: what the parameters that leave a choice (--tp 0) became.
+/// `statistics`: what the parameters that leave a choice (--tp 0) became. `remarks`: see Pattern::remarks().
 class FixedPattern : public Pattern {
 public:
     FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of,
-                 std::vector<Statistic> statistics = {})
-        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)) {}
+                 std::vector<Statistic> statistics = {}, std::vector<std::string> remarks = {})
+        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)),
+          remarks_(std::move(remarks)) {}
 
     [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
     [[nodiscard]] Plan build(Rank me, Draw /*draw*/, RankSetup const& /*own*/,
@@ -93,11 +94,13 @@ public:
         return statistics_;
     }
     [[nodiscard]] std::vector<OperationUse> operations() const final { return operations_; }
+    [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
 private:
     std::vector<OperationUse> operations_;
     std::function<Plan(Rank)> plan_of_;
     std::vector<Statistic> statistics_;
+    std::vector<std::string> remarks_;
 };
 
 /// All ranks' plans, one after the other; the pattern must stay. Of all ranks at once it keeps only the counts that
@@ -130,6 +133,12 @@ struct Preset {
     Parameters values;   // only those it sets
 };
 
+/// What follows from a model and from the ranks that divide it.
+struct ModelDerived {
+    Parameters values;
+    Parameters missing;  // needed parameters that the model does not tell: by name, the line that says so
+};
+
 /// A kind of traffic, as data: what a program, the conformance tests and the plan printer need to know.
 struct PatternType {
     std::string_view name;     // "moe_alltoall"
@@ -140,9 +149,9 @@ struct PatternType {
     std::string_view presets_json;  // content of presets.json
     /// Throws UsageError naming the parameter, its value and what would be right.
     std::unique_ptr<Pattern> (*make)(Parameters const&, WorldShape const&);
-    /// The parameters that follow from a model and from the ranks that divide it (--model FILE). Throws UsageError that
-    /// names what the model does not tell. nullptr: none of them does.
-    Parameters (*of_model)(ModelShape const&, Parallelism const&) = nullptr;
+    /// The parameters that follow from --model FILE and --parallel. Throws UsageError that names what of the model this
+    /// pattern does not know. nullptr: none follows.
+    ModelDerived (*of_model)(ModelShape const&, Parallelism const&) = nullptr;
     /// Parameters that set the compute steps beside which messages travel. Of two cells that differ in nothing else,
     /// the one without compute steps tells how much of its communication the other one hides. Empty: overlap is not
     /// measured.

@@ -196,7 +196,7 @@ std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& opt
     std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
-        std::vector<Axis> const axes = axes_of(type, options, defaults);
+        std::vector<Axis> const axes = axes_of(type, options, resolve(type, preset, options.of_model));
         for (Parameters chosen : combinations(axes)) {
             chosen.insert(options.of_model.begin(), options.of_model.end());
             bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));

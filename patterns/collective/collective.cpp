@@ -7,6 +7,7 @@
 #include "common/sizes/inequality.hpp"
 #include "patterns/collective/byte_matrix.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/trained_model.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
@@ -348,6 +349,16 @@ bool has_sizes(Parameters const& parameters) {
     return parameters.find("operation")->second != info_of(Kind::barrier).name;
 }
 
+/// The allreduce of data parallelism without buckets: all gradients of a rank.
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
+    Bytes const bytes = gradients_of(model, parallel) * size_of(model.element.value_or(Element::fp32));
+    ModelParameters parameters(model);
+    parameters.text("operation", info_of(Kind::allreduce).name)
+        .text("message-size", fmt::format("{0}:{0}", bytes))
+        .element();
+    return parameters.derived();
+}
+
 }  // namespace
 
 Params read_params(Parameters const& parameters, WorldShape const& world) {
@@ -374,6 +385,7 @@ PatternType const& type() {
         .phases = kind_names,
         .presets_json = presets_json,
         .make = make,
+        .of_model = of_model,
         .compute_parameters = compute_parameters,
         .computes_beside = compute_parameters[0],
         .set_by_communication = set_by_communication,

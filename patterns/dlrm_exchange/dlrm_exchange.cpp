@@ -5,6 +5,7 @@
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
+#include "patterns/dlrm_exchange/of_model.hpp"
 #include "patterns/dlrm_exchange/pooled_rows.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
 #include "patterns/transformed.hpp"
@@ -287,6 +288,19 @@ public:
 
     [[nodiscard]] bool draws_differ() const override { return drawn(); }
 
+    [[nodiscard]] std::vector<std::string> remarks() const override {
+        std::size_t without = 0;
+        for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
+            without += sizes_.shards_on(rank) == 0 ? 1U : 0U;
+        }
+        if (without == 0 || !sizes_.has_shards()) {
+            return {};
+        }
+        return {
+            fmt::format("{} of {} ranks have no table and send no pooled rows; --sharding column or row cuts tables",
+                        without, params_.ranks)};
+    }
+
 private:
     /// Bags of random size: ranks exchange their counts at set-up.
     [[nodiscard]] bool drawn() const { return params_.bags == Bags::uniform; }
@@ -321,7 +335,8 @@ PatternType const& type() {
     static PatternType const dlrm_exchange{
         "dlrm_exchange",   "embedding exchange of recommendation models, with its dense allreduces",
         parameter_infos(), phases,
-        presets_json,      make};
+        presets_json,      make,
+        of_model};
     return dlrm_exchange;
 }
 

@@ -5,8 +5,8 @@
 #include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
 #include "patterns/dp_gradients/buckets.hpp"
-#include "patterns/dp_gradients/models.hpp"
 #include "patterns/readers.hpp"
+#include "patterns/trained_model.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
@@ -29,17 +29,16 @@ constexpr std::uint64_t deepspeed_bucket_elements = 500'000'000;  // its documen
 
 constexpr ParameterInfo infos[] = {
     {"model",
-     "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, "
-     "llama3-70b; flat: one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M:key-values=K][:vocabulary=V]; "
-     "or the "
-     "config.json of a model",
+     "whose parameters: resnet-50, gpt-19m ... gpt-175b, llama-7b, llama-13b, llama-70b, llama3-8b, llama3-70b; flat: "
+     "one tensor of --parameters; transformer:layers=L:hidden=H[:mlp=M:key-values=K][:vocabulary=V][:tp=T][:pp=P]; or "
+     "the config.json of a model",
      "gpt-125m"},
     {"parameters", "elements of the model 'flat'", "1000000"},
     {"scheme", "ddp, megatron, zero1, zero2, zero3, fsdp", "ddp"},
     {"form", "gradients of megatron, zero1, zero2: allreduce, reduce_scatter", "allreduce"},
     {"dp", "data-parallel ranks; 0: all", "0"},
-    {"stride",
-     "ranks from one member of a group to the next (the tensor-parallel size; the model is not divided by it)", "1"},
+    {"stride", "ranks from one member of a group to the next (the tensor-parallel size; it does not divide --model)",
+     "1"},
     {"element", "type of parameters: bf16, fp16, fp32", "bf16"},
     {"gradient-element", "type of gradients on their way: same, bf16, fp16, fp32", "same"},
     {"bucket-bytes", "ddp: a bucket is closed at this size", "25M"},
@@ -67,7 +66,7 @@ enum class Form { allreduce, reduce_scatter };
 struct Params {
     Scheme scheme = Scheme::ddp;
     Form form = Form::allreduce;  // not read by zero3 and fsdp, which always scatter
-    Model model;
+    TrainedModel model;
     int dp = 1;      // ranks of a group
     int stride = 1;  // between them
     Element element = Element::bf16;
@@ -88,7 +87,7 @@ struct Params {
     [[nodiscard]] std::uint64_t ranks() const { return static_cast<std::uint64_t>(dp); }
 };
 
-Model read_model(Parameters const& parameters) {
+TrainedModel read_model(Parameters const& parameters) {
     if (auto const transformer = transformer_of(parameters.find("model")->second)) {
         return *transformer;
     }
@@ -96,7 +95,7 @@ Model read_model(Parameters const& parameters) {
     names.emplace_back("flat");
     std::string_view const name = names[read_choice(parameters, "model", names)];
     std::uint64_t const elements = read_unsigned(parameters, "parameters", 1, max_elements);
-    return name == "flat" ? Model{{{elements, 1}}, 0, 0} : model_named(name);
+    return name == "flat" ? TrainedModel{{{elements, 1}}, 0, 0} : model_named(name);
 }
 
 void read_group(Parameters const& parameters, WorldShape const& world, Params& params) {
@@ -395,24 +394,19 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 
 constexpr std::string_view phases[] = {"buffers", "pack", "parameters", "unpack", "gradients", "overflow"};
 
-}  // namespace
-
-namespace {
-
 /// The model is told to --model in words, so that a result says what was measured.
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
-    if (model.experts > 0) {
-        throw UsageError(
-            fmt::format("{}: has experts, whose gradients are reduced in groups of their own; this pattern has "
-                        "dense models",
-                        model.source));
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
+    if (parallel.pp > 1 && parallel.dp == 0) {
+        throw UsageError(fmt::format("--parallel pp={}: give dp, too; the gradients of a stage are reduced by the dp "
+                                     "ranks that have it",
+                                     parallel.pp));
     }
     ModelParameters parameters(model);
-    parameters.text("model", transformer_text(model))
+    parameters.text("model", transformer_text(model, parallel))
         .optional("stride", parallel.tp)
         .optional("dp", parallel.dp)
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/beside.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/moe_alltoall/dispatch_hops.hpp"
 #include "patterns/moe_alltoall/params.hpp"
 #include "patterns/moe_alltoall/routing.hpp"
@@ -310,7 +310,7 @@ constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack",  "
 
 namespace {
 
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model);
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("experts", model.experts, "its number of experts")
@@ -321,7 +321,7 @@ Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("group-limit", model.group_limit)
         .text("group-score", model.group_of_two_best ? "best_two" : "best")
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

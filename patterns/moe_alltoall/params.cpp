@@ -148,8 +148,9 @@ void read_placement(Parameters const& parameters, WorldShape const& world, Param
     }
     std::size_t const replicas = params.experts + params.redundant_experts;
     if (replicated && replicas % params.ep != 0) {
-        throw UsageError(fmt::format("--redundant-experts {}: {} experts and replicas do not divide over --ep {}",
-                                     params.redundant_experts, replicas, params.ep));
+        throw UsageError(fmt::format("--redundant-experts {}: with --experts {} that is {}, which does not divide over "
+                                     "--ep {}",
+                                     params.redundant_experts, params.experts, replicas, params.ep));
     }
     params.eplb_nodes = nodes_of_group(world, params.ep);
     if (params.placement.kind == Kind::file && params.placement_before.kind == Kind::file) {

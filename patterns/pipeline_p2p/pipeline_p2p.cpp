@@ -18,7 +18,7 @@
 #include "patterns/pipeline_p2p/pipeline_p2p.hpp"
 
 #include "common/plan/builder.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/pipeline_p2p/fill.hpp"
 #include "patterns/pipeline_p2p/makespan.hpp"
 #include "patterns/pipeline_p2p/messages.hpp"
@@ -443,7 +443,7 @@ constexpr std::string_view compute_parameters[] = {"compute"};
 namespace {
 
 /// Stages share an embedding only where the model's input and output do.
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model);
     parameters.needed("hidden", model.hidden, "its hidden size")
         .optional("vocabulary", model.tied_embeddings ? padded_vocabulary(model.vocabulary, parallel.tp) : 0)
@@ -451,7 +451,7 @@ Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("tp", parallel.tp)
         .optional("cp", parallel.cp)
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

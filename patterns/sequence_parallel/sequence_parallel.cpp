@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
@@ -322,7 +322,7 @@ constexpr std::string_view compute_parameters[] = {"compute-ns"};
 
 namespace {
 
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model);
     parameters.needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
@@ -330,7 +330,7 @@ Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
         .needed("layers", model.layers, "its number of layers")
         .optional("sp", parallel.cp)
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

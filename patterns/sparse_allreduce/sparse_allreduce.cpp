@@ -6,6 +6,7 @@
 #include "common/plan/builder.hpp"
 #include "patterns/sparse_allreduce/iteration.hpp"
 #include "patterns/sparse_allreduce/params.hpp"
+#include "patterns/trained_model.hpp"
 #include "patterns/transformed.hpp"
 
 #include <fmt/core.h>
@@ -380,13 +381,24 @@ std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& wo
 
 constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "split", "reduce", "gather"};
 
+/// What a rank has of the model, all of it in one allreduce.
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
+    ModelParameters parameters(model);
+    parameters.optional("elements", gradients_of(model, parallel));
+    return parameters.derived();
+}
+
 }  // namespace
 
 PatternType const& type() {
     static PatternType const sparse_allreduce{
-        "sparse_allreduce", "allreduce of the largest gradients: Ok-Topk and what it is compared with",
-        parameter_infos(),  phases,
-        presets_json,       make};
+        "sparse_allreduce",
+        "allreduce of the largest gradients: Ok-Topk and what it is compared with",
+        parameter_infos(),
+        phases,
+        presets_json,
+        make,
+        of_model};
     return sparse_allreduce;
 }
 

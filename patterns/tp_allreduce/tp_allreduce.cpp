@@ -4,7 +4,7 @@
 
 #include "common/base/error.hpp"
 #include "patterns/collective_queue.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/readers.hpp"
 #include "patterns/transformed.hpp"
 
@@ -350,12 +350,20 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return uses;
 }
 
+std::vector<std::string> remarks_of(Params const& params) {
+    if (params.hidden % static_cast<std::uint64_t>(params.tp) == 0) {
+        return {};
+    }
+    return {fmt::format("--hidden {} does not divide over {} tensor-parallel ranks: frameworks refuse such weights",
+                        params.hidden, params.tp)};
+}
+
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(parameters, std::make_unique<FixedPattern>(
-                                       operations_of(params),
-                                       [params, world](Rank me) { return iteration_plan(params, world, me); },
-                                       std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}));
+    return transformed(
+        parameters, std::make_unique<FixedPattern>(
+                        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
+                        std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}, remarks_of(params)));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
@@ -366,7 +374,7 @@ constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",  
 namespace {
 
 /// The vocabulary as it is padded for the ranks that divide it.
-Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
+ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     ModelParameters parameters(model);
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
@@ -375,7 +383,7 @@ Parameters of_model(ModelShape const& model, Parallelism const& parallel) {
         .optional("pp", parallel.pp)
         .text("norm", model.rms_norm ? "rmsnorm" : "layernorm")
         .element();
-    return parameters.values();
+    return parameters.derived();
 }
 
 }  // namespace

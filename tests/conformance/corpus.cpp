@@ -84,4 +84,15 @@ Group world_group(int ranks) {
     return group;
 }
 
+Group parity_group(Rank me, int ranks) {
+    Group group;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        Rank const member = me % 2 == 0 ? rank : ranks - 1 - rank;
+        if (member % 2 == me % 2) {
+            group.members.push_back(member);
+        }
+    }
+    return group;
+}
+
 }  // namespace dlmb::conformance

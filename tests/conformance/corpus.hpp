@@ -50,5 +50,8 @@ inline constexpr Bytes one_mib = Bytes{1} << 20;
 
 /// All ranks of the world, in order.
 [[nodiscard]] Group world_group(int ranks);
+/// The ranks that are even, or odd, as `me` is; the odd ones in reverse order, so that group ranks are not world ranks
+/// and not those modulo the size of the group.
+[[nodiscard]] Group parity_group(Rank me, int ranks);
 
 }  // namespace dlmb::conformance

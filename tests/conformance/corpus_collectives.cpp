@@ -84,6 +84,27 @@ void add_rooted_and_ragged(int ranks, Bytes count, bool in_place, std::vector<Ra
         });
 }
 
+/// Roots and parts of groups whose ranks are in another order; every reduction, which public code takes for a sum
+/// (MCR-DL 47c97a8, arXiv 2303.08374).
+CorpusEntry collectives_of_two_groups(int ranks) {
+    CorpusEntry entry{"collectives of two groups", {}};
+    for (Rank me = 0; me < ranks; ++me) {
+        PlanBuilder builder(me);
+        Group const mine = parity_group(me, ranks);
+        Bytes const size = mine.members.size();
+        GroupId const group = builder.group(mine);
+        std::vector<StepId> after;
+        for (Reduction const reduction : all_reductions) {
+            after = {builder.all_reduce(group, 1001 * 4, Element::int32, reduction,
+                                        fmt::format("allreduce.{}", name_of(reduction)), after)};
+        }
+        after = {builder.reduce_scatter(group, 400 * size, Element::fp32, Reduction::max, "reduce_scatter", after)};
+        builder.broadcast(group, static_cast<Rank>(size) - 1, 1001, Element::byte, "broadcast", after);
+        entry.plans.push_back(std::move(builder).finish());
+    }
+    return entry;
+}
+
 }  // namespace
 
 void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
@@ -120,6 +141,9 @@ void add_collectives(int ranks, std::vector<CorpusEntry>& entries) {
         StepId const moved = builder.all_gather(all, 64 * static_cast<Bytes>(ranks), Element::byte, "gather", {first});
         builder.barrier(all, "barrier.second", {moved});
     }));
+    if (ranks >= 4) {
+        entries.push_back(collectives_of_two_groups(ranks));
+    }
     entries.push_back(alike("every collective, some of them together", ranks, [&](PlanBuilder& builder, GroupId all) {
         Bytes const bytes = 4096 * static_cast<Bytes>(ranks);
         StepId const gathered = builder.all_gather(all, bytes, Element::fp32, "gather");

@@ -54,7 +54,7 @@ class MpiRun(unittest.TestCase):
 
     @unittest.skipUnless(HAVE_UCX, "this build has no ucx backend")
     def test_an_exchange_beside_an_allreduce_on_another_backend_says_what_each_takes_alone(self):
-        """The overlap scenario of MCR-DL (arXiv:2303.08374)."""
+        """The overlap scenario of MCR-DL."""
         done = run(mpirun(2, MOE, *SMALL, "--backend", "mpi,ucx", "--beside", "allreduce:256K", "--beside-backend", "ucx",
                           "--results", str(self.results)))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

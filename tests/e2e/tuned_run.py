@@ -76,7 +76,7 @@ class TunedRun(unittest.TestCase):
 
     @unittest.skipUnless(HAVE_UCX, "with one backend there is no path")
     def test_the_path_changes_backends_only_where_that_costs_less_than_it_gains(self):
-        """What is 50 us faster elsewhere is worth a change that costs nothing, and none that costs 1 ms."""
+        """Data Movement Is All You Need: what is 50 us faster elsewhere is worth a change that costs nothing, and none that costs 1 ms."""
         faster = {"sizes": [8, 1 << 26], "samples": 3200, "launches": 8, "confirmed": 8, "gain": 0.333, "ci": [0.3, 0.36],
                   "median_ns": {"choice": 100_000.0, "runner_up": 150_000.0, "default": 150_000.0}}
         self.table["rules"] = [{**rule("sum", "allreduce", "buffer", 8, 1 << 26, "ucx"), "evidence": faster}]

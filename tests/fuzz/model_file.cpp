@@ -13,7 +13,8 @@ void model_file(std::string_view input) {
     file.hold(input);
     (void)accepts([&] {
         ModelShape const model = read_model(file.path());
-        require(model.hidden > 0 && model.hidden <= std::uint64_t{1} << 32, "a size that is none");
+        require(model.hidden > 0 || !model.recommendation.tables.empty(), "no model");
+        require(model.hidden <= std::uint64_t{1} << 32, "a size that is none");
         for (Parallelism const& parallel : {Parallelism{}, Parallelism{8, 4, 8, 2, 2}}) {
             require(!app::lint_text(app::lint_json(model, parallel)).empty(), "nothing was said");
         }

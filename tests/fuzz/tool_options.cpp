@@ -7,7 +7,7 @@
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/tune/run_tune.hpp"
 #include "common/base/units.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

@@ -68,7 +68,7 @@ TEST(DlrmPlacement, FineIsMoreEvenAndHasNoFewerMessagesThanCoarse) {
     EXPECT_GT(outcome({}).max_mean_indices, 1.5);
 }
 
-// The two placements of the same slices (8 of each table): fine gives every rank one slice of each, so that 1.12's
+// The two placements of the same slices (8 of each table): fine gives every rank one slice of each, so that HONPAS's
 // comparison holds for every seed; what travels in all is the same.
 TEST(DlrmPlacement, FineOfSlicesIsMoreEvenThanCoarseForEverySeed) {
     auto const placed = [](std::string const& placement) {

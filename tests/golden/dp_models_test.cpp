@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Published parameter counts of published models.
-#include "patterns/dp_gradients/models.hpp"
+#include "patterns/trained_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 // torchvision resnet50: 25,557,032 parameters in 161 tensors; 53 batch norms with 26,560 channels, two statistics each.
 TEST(DpModels, ResNet50) {
-    Model const model = model_named("resnet-50");
+    TrainedModel const model = model_named("resnet-50");
     EXPECT_EQ(model.elements(), 25'557'032U);
     EXPECT_EQ(model.tensors.size(), 161U);
     EXPECT_EQ(model.running_statistics, 53'120U);

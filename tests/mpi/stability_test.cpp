@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Every promise of a method that its sums have the same bits, held against the arrivals of 200
-// iterations and against a second compilation.
+// Flare (arXiv 2106.15565): every promise of a method that its sums have the same bits, held against the arrivals of
+// 200 iterations and against a second compilation.
 #include "common/backend_kit/registry.hpp"
 #include "common/bootstrap/mpi/mpi_bootstrap.hpp"
 #include "common/measure/validation/bit_patterns.hpp"

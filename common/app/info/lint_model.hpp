@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/app/info/info.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 
 #include <span>
 #include <string>

@@ -9,7 +9,7 @@
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
 #include "patterns/beside.hpp"
-#include "patterns/model_file.hpp"
+#include "patterns/model_parameters.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -146,7 +146,9 @@ void add_traffic(CLI::App& app, PatternType const& type, Options& options, Texts
     if (type.of_model != nullptr) {
         auto const& own = type.parameters;
         if (std::none_of(own.begin(), own.end(), [](ParameterInfo const& each) { return each.name == "model"; })) {
-            group.add("--model", texts.model, "config.json of a model (Hugging Face), which parameters follow from");
+            group.add(
+                "--model", texts.model,
+                "config.json of a model (Hugging Face; of DLRM its arguments as JSON), which parameters follow from");
         }
         group.add("--parallel", texts.parallel, "ranks that divide the model, for example tp=8,pp=4,ep=8,cp=2,dp=4");
     }
@@ -391,11 +393,16 @@ void take_model(PatternType const& type, Texts texts, Options& options) {
         throw UsageError("--model: gives what --preset gives, too; use one of them");
     }
     ModelShape const model = read_model(texts.model);
-    options.of_model = type.of_model(model, parse_parallelism(texts.parallel, "--parallel"));
-    options.model = model.name;
+    ModelDerived derived = type.of_model(model, parse_parallelism(texts.parallel, "--parallel"));
     for (auto const& [name, values] : options.parameters) {
-        options.of_model.erase(name);
+        derived.values.erase(name);
+        derived.missing.erase(name);
     }
+    if (!derived.missing.empty()) {
+        throw UsageError(derived.missing.begin()->second);
+    }
+    options.of_model = std::move(derived.values);
+    options.model = model.name;
 }
 
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {

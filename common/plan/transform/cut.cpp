@@ -78,16 +78,38 @@ std::optional<Operation> part_of(Plan const& plan, Operation const& operation, P
         operation);
 }
 
-/// The parts of a step that hold anything; the step itself where it stays whole.
-std::vector<Operation> parts_of(Plan const& plan, Operation const& operation, std::uint64_t parts, bool overlaps) {
-    bool const whole = stays_whole(operation) || (std::holds_alternative<Compute>(operation) && !overlaps);
-    std::vector<Operation> found;
-    for (std::uint64_t index = 0; index < parts && !whole; ++index) {
-        if (std::optional<Operation> part = part_of(plan, operation, {index, parts})) {
-            found.push_back(*std::move(part));
+/// The part of packed rows; nothing where no number is left in an allgather. Its numbers are cut between blocks, so
+/// that no code and no scale is added.
+std::optional<PackedRows> part_of(Operation const& operation, PackedRows rows, Part const& part) {
+    bool const gathers = std::holds_alternative<AllGather>(operation);
+    for (std::vector<std::uint64_t>* const counts : {&rows.sent, &rows.received}) {
+        for (std::uint64_t& count : *counts) {
+            count = part.of(count, gathers ? rows.packing.format.block : 1);
         }
     }
-    return found.empty() ? std::vector<Operation>{operation} : found;
+    bool const empty = std::all_of(rows.sent.begin(), rows.sent.end(), [](std::uint64_t count) { return count == 0; });
+    return gathers && empty ? std::nullopt : std::optional(std::move(rows));
+}
+
+/// The parts of a draft that hold anything; the draft itself where it stays whole.
+std::vector<Draft> parts_of(Plan const& plan, Draft const& draft, std::uint64_t parts, bool overlaps) {
+    bool const whole = stays_whole(draft.operation) || (std::holds_alternative<Compute>(draft.operation) && !overlaps);
+    std::vector<Draft> found;
+    for (std::uint64_t index = 0; index < parts && !whole; ++index) {
+        Part const part{index, parts};
+        Draft piece = draft;
+        if (draft.rows) {
+            piece.rows = part_of(draft.operation, *draft.rows, part);
+        } else if (std::optional<Operation> operation = part_of(plan, draft.operation, part)) {
+            piece.operation = *std::move(operation);
+        } else {
+            continue;
+        }
+        if (!draft.rows || piece.rows) {
+            found.push_back(std::move(piece));
+        }
+    }
+    return found.empty() ? std::vector<Draft>{draft} : found;
 }
 
 /// Of the steps that an earlier one became those that part `index` of `count` waits for.
@@ -134,15 +156,15 @@ private:
 
     /// The first parts of all, then the second ones: what is posted in one call stays together.
     void cut_together(std::size_t begin, std::size_t end) {
-        std::vector<std::vector<Operation>> parts;
+        std::vector<std::vector<Draft>> parts;
         std::size_t most = 0;
         for (std::size_t step = begin; step < end; ++step) {
-            parts.push_back(parts_of(plan_, drafts_[step].operation, parts_, overlaps_));
+            parts.push_back(parts_of(plan_, drafts_[step], parts_, overlaps_));
             most = std::max(most, parts.back().size());
         }
         for (std::size_t index = 0; index < most; ++index) {
             for (std::size_t step = begin; step < end; ++step) {
-                std::vector<Operation>& own = parts[step - begin];
+                std::vector<Draft>& own = parts[step - begin];
                 if (index < own.size()) {
                     add(step, std::move(own[index]), index, own.size());
                 }
@@ -150,14 +172,16 @@ private:
         }
     }
 
-    void add(std::size_t step, Operation operation, std::size_t index, std::size_t count) {
-        Draft const& draft = drafts_[step];
-        Draft piece{std::move(operation), {}, draft.label, draft.microbatch, draft.in_place, draft.shared};
-        for (StepId const earlier : draft.after) {
+    void add(std::size_t step, Draft piece, std::size_t index, std::size_t count) {
+        piece.after.clear();
+        for (StepId const earlier : drafts_[step].after) {
             add_dependencies(became_[earlier], index, count, overlaps_, piece.after);
         }
         if (std::holds_alternative<Compute>(piece.operation) && index > 0) {
             piece.after.push_back(became_[step].back());  // one processor computes
+        }
+        if (piece.rows && index > 0) {
+            piece.packs_after = became_[step].back();
         }
         int* const batch = batch_of(piece.operation);
         if (batch != nullptr && *batch >= 0 && overlaps_) {

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <type_traits>
@@ -16,8 +17,26 @@
 namespace dlmb {
 namespace {
 
+/// Of allgathers that are packed alike. A row goes on where the one before ended, so that has to be whole blocks: then
+/// codes and scales are as many as before.
+bool alike(std::optional<PackedRows> const& one, std::optional<PackedRows> const& other) {
+    if (!one || !other) {
+        return !one && !other;
+    }
+    BlockFormat const& format = one->packing.format;
+    auto const whole_blocks = [&](PackedRows const& rows) {
+        return std::all_of(rows.sent.begin(), rows.sent.end(),
+                           [&](std::uint64_t numbers) { return numbers % format.block == 0; });
+    };
+    return format == other->packing.format && one->packing.element == other->packing.element && whole_blocks(*one) &&
+           whole_blocks(*other);
+}
+
 /// Whether two steps can be one: the same operation but for its bytes.
 bool alike(Draft const& one, Draft const& other, bool exchanges) {
+    if (!alike(one.rows, other.rows)) {
+        return false;
+    }
     if (one.operation.index() != other.operation.index() || phase_of(one.label) != phase_of(other.label) ||
         one.microbatch != other.microbatch || one.in_place != other.in_place || one.shared != other.shared) {
         return false;
@@ -27,7 +46,7 @@ bool alike(Draft const& one, Draft const& other, bool exchanges) {
             using Kind = std::remove_cvref_t<decltype(a)>;
             auto const& b = std::get<Kind>(other.operation);
             if constexpr (std::is_same_v<Kind, Exchange>) {
-                return exchanges && a.group == b.group;
+                return exchanges && a.group == b.group && !one.rows;
             } else if constexpr (has_bytes<Kind>) {
                 bool same = a.group == b.group && a.element == b.element;
                 if constexpr (requires { a.reduction; }) {
@@ -60,6 +79,10 @@ void add_blocks(std::vector<Block>& blocks, std::span<Block const> more) {
     }
 }
 
+void add_counts(std::vector<std::uint64_t>& counts, std::span<std::uint64_t const> more) {
+    std::transform(counts.begin(), counts.end(), more.begin(), counts.begin(), std::plus<>{});
+}
+
 void join(Operation& into, Operation const& more) {
     std::visit(
         [&](auto& a) {
@@ -71,9 +94,7 @@ void join(Operation& into, Operation const& more) {
             } else if constexpr (has_bytes<Kind>) {
                 a.bytes += b.bytes;
                 if constexpr (has_shares<Kind>) {
-                    for (std::size_t rank = 0; rank < a.shares.size(); ++rank) {
-                        a.shares[rank] += b.shares[rank];
-                    }
+                    add_counts(a.shares, b.shares);
                 }
             }
         },
@@ -156,6 +177,9 @@ Plan joined(Plan const& plan, std::optional<Bytes> limit) {
         for (StepId const member : members) {
             if (member != members.front()) {
                 join(draft.operation, drafts[member].operation);
+                if (draft.rows) {
+                    add_counts(draft.rows->sent, drafts[member].rows->sent);
+                }
             }
             for (StepId const earlier : drafts[member].after) {
                 after.insert(place_of[earlier]);

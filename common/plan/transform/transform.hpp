@@ -24,11 +24,12 @@ namespace dlmb {
 
 /// Joins consecutive steps of one phase, group, kind, element, reduction and root. That a step of a phase waits for the
 /// one before it counts as the order of a queue; a bucket ends where another step waits for one of its steps, or where
-/// it has `bytes`. Not exchanges, whose bytes differ from rank to rank.
+/// it has `bytes`. Not exchanges, whose bytes differ from rank to rank, and packed rows only where they are allgathers
+/// of whole blocks. Steps that pack, move and unpack stay together here and below.
 [[nodiscard]] Plan bucket(Plan const& plan, Bytes bytes);
 [[nodiscard]] Plan fuse(Plan const& plan);
-/// Windows of messages and barriers stay whole. Parts are whole elements; of fewer elements than parts, some are left
-/// out. `parts` from 2.
+/// Windows of messages and barriers stay whole. Parts are whole elements, or whole rows or blocks of what is packed; of
+/// fewer than parts, some are left out. `parts` from 2.
 [[nodiscard]] Plan split(Plan const& plan, std::uint64_t parts);
 [[nodiscard]] Plan overlap(Plan const& plan, std::uint64_t parts);
 /// Operations keep their order, and so do computations. Throws UsageError where the plan has no computation.

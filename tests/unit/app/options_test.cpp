@@ -47,6 +47,15 @@ TEST(Options, AModelFileGivesWhatFollowsFromItAndWhatIsGivenWins) {
     EXPECT_THROW((void)parse({"--model", file + ".none"}), UsageError);
 }
 
+TEST(Options, WhatAModelFileDoesNotTellCanBeGiven) {
+    record::TemporaryFolder const folder;
+    std::string const file = (folder / "config.json").string();
+    record::write_file(file, R"({"hidden_size": 128, "num_experts": 8, "num_experts_per_tok": 2})");
+    EXPECT_EQ(parse_refusal({"--model", file}),
+              file + ": does not tell its layers with experts, which --layers follows from; give --layers as well");
+    EXPECT_EQ(parse({"--model", file, "--layers", "3"}).of_model.at("experts"), "8");
+}
+
 TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
     Options const options = parse({});
     EXPECT_TRUE(options.backends.empty());

@@ -42,6 +42,26 @@ TEST(Sweep, WhatFollowsFromAModelIsBelowWhatIsGivenAndTheTitleNamesTheModel) {
     EXPECT_EQ(points[0].preset_values.at("experts"), "64") << "so that the cell's id names it";
 }
 
+// Co-Designing Model Architectures with Hardware (arXiv 2401.14489) varies shapes: h, h + 1, h rounded up to 64.
+TEST(Sweep, OfShapesHoldsSizesThatAreNoPowersOfTwo) {
+    Options options;
+    options.parameters = {{"hidden", {"4096", "4097", "4160"}}};
+    std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), options);
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_EQ(points[1].parameters.at("hidden"), "4097");
+    EXPECT_EQ(points[2].parameters.at("hidden"), "4160");
+}
+
+TEST(Sweep, ASizeThatFollowsFromAModelIsThePointAndNotASweep) {
+    Options options;
+    options.model = "llama";
+    options.of_model = {{"operation", "allreduce"}, {"message-size", "6144:6144"}};
+    std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0].title, "llama 6 K");
+    EXPECT_EQ(points[0].parameters.at("message-size"), "6144");
+}
+
 TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {
     Options options;
     options.presets = {"deepseek-v3"};

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// As in Magicube (arXiv:2209.06979) packed formats move ceil(n * bits / 8) bytes and their scales, odd n included, and
-// no number is further off than half a step of its scale.
+// Magicube (arXiv 2209.06979): packed formats move ceil(n * bits / 8) bytes and their scales, odd n included, and no
+// number is further off than half a step of its scale.
 #include "common/backend_kit/block_codec.hpp"
 #include "common/backend_kit/block_codec/kernels.hpp"
 #include "common/backend_kit/element_codec.hpp"
@@ -126,7 +126,7 @@ std::uint32_t code_at(std::vector<std::byte> const& row, BlockFormat const& form
 
 constexpr std::uint64_t counts[] = {1, 2, 31, 32, 33, 127, 128, 129, 255, 1023, 1024, 1025};
 
-// ceil(n * bits / 8) and a scale per started block, odd n included.
+// Magicube: ceil(n * bits / 8) and a scale per started block, odd n included.
 TEST(BlockFormat, ARowHasItsCodesAndAScalePerStartedBlock) {
     for (std::uint64_t n = 1; n < 300; ++n) {
         for (BlockFormat const& format : every_format()) {
@@ -213,7 +213,7 @@ TEST(BlockCodec, NoNumberIsFurtherOffThanTheBound) {
                     ASSERT_LE(error, error_bound(row.values[i], scale, element, format.code))
                         << to_string(format) << " of " << count << ", number " << i << ": " << row.values[i];
                     if (element == Element::fp32 && format.code_bytes(2) == 1 && format.code == Code::int4) {
-                        ASSERT_LE(error, scale / 2 * (1 + 0x1p-18));
+                        ASSERT_LE(error, scale / 2 * (1 + 0x1p-18));  // the bound of Magicube
                     }
                 }
             }

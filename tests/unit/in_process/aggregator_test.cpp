@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Flare (arXiv:2106.15565): with fp32 values (1e8, 1, -1e8, ...) a switch that adds in a fixed tree gives one bit
+// Flare (arXiv 2106.15565): with fp32 values (1e8, 1, -1e8, ...) a switch that adds in a fixed tree gives one bit
 // pattern over 200 jittered executions, one that adds in the order of arrival at least two; each host sends and
 // receives Z.
 #include "common/backends/in_process/aggregator.hpp"

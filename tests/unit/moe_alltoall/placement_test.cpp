@@ -134,7 +134,7 @@ std::string refusal_of(Parameters const& overrides) {
 TEST(MoePlacement, RefusalsSayWhatToDo) {
     EXPECT_EQ(refusal_of({{"redundant-experts", "8"}}), "--redundant-experts 8: only --placement eplb has replicas");
     EXPECT_EQ(refusal_of({{"redundant-experts", "3"}, {"placement", "eplb"}}),
-              "--redundant-experts 3: 35 experts and replicas do not divide over --ep 8");
+              "--redundant-experts 3: with --experts 32 that is 35, which does not divide over --ep 8");
     EXPECT_EQ(refusal_of({{"redundant-experts", "8"}, {"placement", "eplb"}, {"wire", "padded"}}),
               "--redundant-experts 8: --wire padded knows no replicas");
     EXPECT_EQ(refusal_of({{"rebalance", "block"}}),

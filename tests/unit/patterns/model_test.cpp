@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "patterns/dp_gradients/models.hpp"
 #include "patterns/model_file.hpp"
 #include "patterns/model_lint.hpp"
 #include "patterns/registry.hpp"
+#include "patterns/trained_model.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
@@ -29,13 +29,19 @@ std::string refused(std::string const& text) {
     return "accepted";
 }
 
-Parameters of(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
+ModelDerived derived(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
     for (PatternType const* const type : pattern_types()) {
         if (type->name == pattern) {
             return type->of_model(model, parse_parallelism(parallel, "--parallel"));
         }
     }
     throw Error("no such pattern");
+}
+
+Parameters of(std::string_view pattern, ModelShape const& model, std::string_view parallel = "") {
+    ModelDerived const result = derived(pattern, model, parallel);
+    EXPECT_EQ(result.missing, Parameters{});
+    return result.values;
 }
 
 bool has(std::vector<ShapeFinding> const& findings, ShapeFault fault, std::string_view words) {
@@ -104,29 +110,92 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
     EXPECT_EQ(of("sequence_parallel", dense, "cp=2").at("kv-heads"), "8");
     EXPECT_EQ(of("dp_gradients", dense).at("model"),
               "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256");
-    EXPECT_THROW((void)of("moe_alltoall", dense), UsageError) << "it has no experts";
+    EXPECT_EQ(derived("moe_alltoall", dense).missing.count("experts"), 1U) << "it has none";
     Parameters const moe = of("moe_alltoall", read_text(mixture), "ep=8");
     EXPECT_EQ(moe.at("layers"), "58");
     EXPECT_EQ(moe.at("expert-groups"), "8");
     EXPECT_EQ(moe.at("group-score"), "best_two");
     EXPECT_THROW((void)of("dp_gradients", read_text(mixture)), UsageError);
+    EXPECT_EQ(of("sparse_allreduce", dense), (Parameters{{"elements", "8030261248"}}));
+    EXPECT_EQ(
+        of("collective", dense),
+        (Parameters{{"operation", "allreduce"}, {"message-size", "16060522496:16060522496"}, {"element", "bf16"}}));
+    EXPECT_THROW((void)of("dlrm_exchange", dense), UsageError) << "it has no tables";
+    for (PatternType const* const type : pattern_types()) {
+        EXPECT_NE(type->of_model, nullptr) << type->name;
+    }
+}
+
+std::string const recommendation = R"({"num_embeddings_per_feature": "40000000,39060,39060", "embedding_dim": 128,
+    "dense_arch_layer_sizes": "512,256,128", "over_arch_layer_sizes": [1024, 1], "multi_hot_sizes": "3,2,1")";
+
+// The widths of the MLPs' inputs are those of torchrec/models/dlrm.py: 128 + 3 * 4 / 2, and 4 * 128.
+TEST(ModelFile, GivesTheTablesAndLayersOfRecommendationModels) {
+    EXPECT_EQ(of("dlrm_exchange", read_text(recommendation + "}")), (Parameters{{"tables", "3"},
+                                                                                {"rows", "40000000+2x39060"},
+                                                                                {"dim", "3x128"},
+                                                                                {"pooling", "3+2+1"},
+                                                                                {"bottom", "13-512-256-128"},
+                                                                                {"top", "134-1024-1"}}));
+    Parameters const crossed =
+        of("dlrm_exchange",
+           read_text(recommendation + R"(, "interaction_type": "dcn", "dcn_num_layers": 3, "dcn_low_rank_dim": 512})"));
+    EXPECT_EQ(crossed.at("top"), "512-1024-1");
+    EXPECT_EQ(crossed.at("cross"), "3x512");
+    ModelDerived const tables_only =
+        derived("dlrm_exchange", read_text(R"({"tables": [{"num_embeddings": 10, "embedding_dim": 4, "name": "a"},
+                                                  {"num_embeddings": 20, "embedding_dim": 8, "name": "b"}]})"));
+    EXPECT_EQ(tables_only.values, (Parameters{{"tables", "2"}, {"rows", "10+20"}, {"dim", "4+8"}}));
+    EXPECT_EQ(tables_only.missing.size(), 2U) << "its layers";
+    EXPECT_NE(refused(R"({"tables": [{"num_embeddings": 10}]})").find("no embedding_dim"), std::string::npos);
+    EXPECT_NE(refused(R"({"tables": [7]})").find("no num_embeddings"), std::string::npos);
+    EXPECT_NE(refused(R"({"num_embeddings_per_feature": "10,x", "embedding_dim": 4})").find("no list"),
+              std::string::npos);
+    EXPECT_THROW((void)of("dlrm_exchange", read_text(recommendation + "}"), "tp=2"), UsageError);
+    EXPECT_EQ(derived("tp_allreduce", read_text(recommendation + "}")).missing.count("hidden"), 1U);
 }
 
 TEST(ModelFile, MakesTheGradientsOfTheModelThatHasAName) {
-    auto const read = dp_gradients::transformer_of(dp_gradients::transformer_text(read_text(llama)));
+    auto const read = transformer_of(transformer_text(read_text(llama), {}));
     ASSERT_TRUE(read);
-    dp_gradients::Model const named = dp_gradients::model_named("llama3-8b");
+    TrainedModel const named = model_named("llama3-8b");
     EXPECT_EQ(read->elements(), named.elements());
     EXPECT_EQ(read->tensors.size(), named.tensors.size());
     EXPECT_EQ(named.elements(), 8'030'261'248U) << "as published";
     for (char const* wrong :
          {"transformer:", "transformer:layers=2", "transformer:layers=2:hidden=x", "transformer:a=1"}) {
-        EXPECT_THROW((void)dp_gradients::transformer_of(wrong), UsageError) << wrong;
+        EXPECT_THROW((void)transformer_of(wrong), UsageError) << wrong;
     }
-    EXPECT_FALSE(dp_gradients::transformer_of("gpt-125m"));
+    EXPECT_FALSE(transformer_of("gpt-125m"));
 }
 
-// arXiv:2401.14489: hidden 4096 on tp 8 is clean, 4097 is not.
+// What the ranks hold together is the model, and norms (and biases of row-parallel layers) once per rank of tp.
+TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
+    ModelShape const model = read_text(llama);
+    auto const of_rank = [&](char const* parallel) {
+        return gradients_of(model, parse_parallelism(parallel, "--parallel"));
+    };
+    std::uint64_t const norms = (2 * 32 + 1) * 4096;
+    EXPECT_EQ(8 * of_rank("tp=8"), of_rank("") + 7 * norms + (129024 - 128256) * 2 * 4096) << "and padded words";
+    std::uint64_t const head = std::uint64_t{128256} * 4096;
+    EXPECT_EQ(4 * (of_rank("pp=4") - head - 4096), of_rank("") - 2 * head - 4096) << "the last of four stages";
+    ModelShape const gpt = read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50304})");
+    EXPECT_EQ(gradients_of(gpt, {}), 162'322'944U) << "gpt-125m";
+    EXPECT_EQ(2 * gradients_of(gpt, parse_parallelism("tp=2", "--parallel")),
+              162'322'944U + 12 * 6 * 768 + 2 * 768 + (50432 - 50304) * 2 * 768)
+        << "vocabulary padded to 256";
+    EXPECT_THROW((void)of_rank("pp=5"), UsageError);
+    EXPECT_THROW((void)of_rank("tp=16"), UsageError) << "8 key-value heads";
+    EXPECT_THROW((void)of("dp_gradients", model, "pp=4"), UsageError) << "how many ranks have a stage?";
+    EXPECT_EQ(of("dp_gradients", model, "tp=2,pp=4,dp=2"),
+              (Parameters{
+                  {"model", "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tp=2:pp=4"},
+                  {"stride", "2"},
+                  {"dp", "2"},
+                  {"element", "bf16"}}));
+}
+
+// Co-Designing Model Architectures with Hardware (arXiv 2401.14489): hidden 4096 on tp 8 is clean, 4097 is not.
 TEST(ModelLint, FindsWhatTheRanksDoNotDivideAndNothingElse) {
     Parallelism const tp8 = parse_parallelism("tp=8", "--parallel");
     EXPECT_TRUE(lint(read_text(R"({"hidden_size": 4096})"), tp8).empty());
@@ -141,6 +210,8 @@ TEST(ModelLint, FindsWhatTheRanksDoNotDivideAndNothingElse) {
     EXPECT_TRUE(has(shared, ShapeFault::slow, "key-value heads 8 on tp 16"));
     EXPECT_TRUE(
         has(lint(read_text(R"({"hidden_size": 80, "num_attention_heads": 2})"), {}), ShapeFault::slow, "40 values"));
+    ModelShape const tables = read_text(R"({"num_embeddings_per_feature": [9, 9], "embedding_dim": 24})");
+    EXPECT_TRUE(has(lint(tables, {}), ShapeFault::slow, "2 of 2 embedding tables"));
 }
 
 // Megatron-LM, vocab_utils.py.

@@ -1,9 +1,12 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Transformations of a plan change how many messages there are and when, never how many bytes travel from
-// whom to whom. Every transformation on the plans of every pattern of the build.
+// DaCeML (arXiv 2110.10802): transformations of a plan change how many messages there are and when, never how many
+// bytes travel from whom to whom, and the graph of a plan has all its bytes on its edges. Every transformation on the
+// plans of every pattern of the build.
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
+#include "common/plan/plan_text.hpp"
 #include "common/plan/traffic.hpp"
 #include "common/plan/transform/transform.hpp"
 #include "common/plan/validate.hpp"
@@ -15,6 +18,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace dlmb {
@@ -29,7 +33,19 @@ PatternType const& pattern_named(std::string_view name) {
 std::vector<Parameters> variants(std::string_view pattern) {
     if (pattern == "moe_alltoall") {
         return {{{"tokens", "16"}, {"layers", "2"}, {"direction", "both"}, {"probs", "on"}},
-                {{"tokens", "16"}, {"wire", "padded"}}};
+                {{"tokens", "16"}, {"wire", "padded"}},
+                {{"tokens", "16"}, {"hidden", "33"}, {"layers", "2"}, {"quantize", "int4:32:fp32"}},
+                {{"tokens", "16"}, {"wire", "rank_dedup"}, {"quantize", "mxfp8"}, {"quantize-combine", "mxfp8"}}};
+    }
+    if (pattern == "tp_allreduce") {
+        return {{}, {{"layers", "2"}, {"sequence-parallel", "on"}, {"quantize", "mxfp8"}}};
+    }
+    if (pattern == "dp_gradients") {
+        Parameters const packed{{"scheme", "fsdp"}, {"model", "flat"}, {"quantize", "int8:128:fp32"}};
+        Parameters odd = packed;
+        odd["parameters"] = "1001";  // rows that end within a block
+        return {
+            {}, packed, odd, {{"scheme", "zero3"}, {"model", "gpt-19m"}, {"quantize", "mxfp4"}, {"in-flight", "4"}}};
     }
     if (pattern == "sparse_allreduce") {
         return {{{"density", "0.0001"}}, {{"density", "0.0001"}, {"algorithm", "recursive_sparse"}}};
@@ -65,10 +81,19 @@ struct Carried {
     std::map<std::tuple<std::vector<Rank>, OperationKind, Rank>, Bytes> collectives;
     std::size_t steps = 0;
     Nanoseconds computed_ns = 0;
+    Bytes converted = 0;  // by steps that pack and unpack: numbers and rows
 };
 
+Bytes converted_by(Conversion const& conversion) {
+    Bytes sum = 0;
+    for (RowBlock const& block : conversion.blocks) {
+        sum += conversion.number_bytes(block) + conversion.packed_bytes(block);
+    }
+    return sum;
+}
+
 Carried carried_by(std::vector<Plan> const& plans) {
-    Carried carried{{plans.size(), std::vector<Bytes>(plans.size())}, {}, 0, 0};
+    Carried carried{{plans.size(), std::vector<Bytes>(plans.size())}, {}, 0, 0, 0};
     for (Plan const& plan : plans) {
         add_sent_bytes(plan, "", carried.pairs[static_cast<std::size_t>(plan.me)]);
         carried.steps += plan.steps.size();
@@ -84,6 +109,7 @@ Carried carried_by(std::vector<Plan> const& plans) {
                             operation.bytes;
                     } else if constexpr (requires { operation.busy_ns; }) {
                         carried.computed_ns += operation.busy_ns;
+                        carried.converted += operation.conversion ? converted_by(*operation.conversion) : 0;
                     }
                 },
                 step.operation);
@@ -95,6 +121,40 @@ Carried carried_by(std::vector<Plan> const& plans) {
 bool inapplicable(std::string_view refusal) {
     return refusal.find("these plans have no") != std::string_view::npos ||
            refusal.find("a barrier has no parts") != std::string_view::npos;
+}
+
+/// The labels of a graph's edges, added up.
+Bytes bytes_on_edges(std::vector<Plan> const& plans) {
+    Bytes sum = 0;
+    write_dot(plans, [&](std::string_view text) {
+        for (std::string_view const line : split(text, "\n")) {
+            constexpr std::string_view label = "[label=\"";
+            std::size_t const begin = line.find(label);
+            if (line.find(" -> ") != std::string_view::npos && begin != std::string_view::npos) {
+                std::string_view const number = line.substr(begin + label.size());
+                sum += parse_whole<Bytes>(number.substr(0, number.find('"'))).value();
+            }
+        }
+    });
+    return sum;
+}
+
+TEST(Dot, HasTheBytesOfEveryPatternOnItsEdges) {
+    for (PatternType const* type : pattern_types()) {
+        for (Parameters const& parameters : variants(type->name)) {
+            WorldShape const world{4, 4};
+            std::vector<Plan> const plans = build_all(*make_pattern(*type, "", parameters, world), world, {});
+            Carried const carried = carried_by(plans);
+            Bytes bytes = 0;
+            for (std::vector<Bytes> const& row : carried.pairs) {
+                bytes = std::accumulate(row.begin(), row.end(), bytes);
+            }
+            for (auto const& [key, each] : carried.collectives) {
+                bytes += each;
+            }
+            EXPECT_EQ(bytes_on_edges(plans), bytes) << type->name;
+        }
+    }
 }
 
 class EveryTransform : public testing::TestWithParam<char const*> {};
@@ -127,6 +187,7 @@ TEST_P(EveryTransform, MovesTheSameBytesBetweenTheSameRanksInEveryPattern) {
                 EXPECT_EQ(now.pairs, old.pairs) << where;
                 EXPECT_EQ(now.collectives, old.collectives) << where;
                 EXPECT_EQ(now.computed_ns, old.computed_ns) << where;
+                EXPECT_EQ(now.converted, old.converted) << where;
             }
         }
     }
@@ -158,6 +219,30 @@ TEST(Transforms, ChangeTheNumberOfOperationsAsTheySay) {
     EXPECT_EQ(plans_of_type("collective", with({{"operation", "allreduce"}, {"message-size", "8"}}, "split:8"), 2)[0]
                   .steps.size(),
               2U);  // two fp32
+}
+
+// A part is packed, moved and unpacked; the second part is packed when the first one is, before that has moved.
+TEST(Transforms, PackedRowsAreCutWithTheStepsThatPackAndUnpackThem) {
+    Plan const plan =
+        plans_of_type("moe_alltoall", {{"tokens", "64"}, {"quantize", "mxfp8"}, {"transform", "overlap:2"}}, 2)[0];
+    EXPECT_EQ(labels(plan),
+              (std::vector<std::string>{"count_exchange.part0", "count_exchange.part1", "pack.dispatch.part0",
+                                        "dispatch.part0", "unpack.dispatch.part0", "pack.dispatch.part1",
+                                        "dispatch.part1", "unpack.dispatch.part1", "combine.part0", "combine.part1"}));
+    EXPECT_EQ(plan.steps[5].after, (std::vector<StepId>{1, 2}));
+    EXPECT_EQ(plan.steps[8].after, (std::vector<StepId>{4}));
+}
+
+// A row of an allgather has a scale per block, so that rows which end within one would have fewer when joined.
+TEST(Transforms, PackedAllgathersJoinWhereTheirRowsAreWholeBlocks) {
+    auto const gathers = [](char const* transform, char const* format) {
+        Parameters const parameters{
+            {"scheme", "fsdp"}, {"model", "gpt-19m"}, {"quantize", format}, {"transform", transform}};
+        Plan const plan = plans_of_type("dp_gradients", parameters, 2)[0];
+        return std::count_if(plan.steps.begin(), plan.steps.end(),
+                             [](Step const& step) { return kind_of(step.operation) == OperationKind::all_gather; });
+    };
+    EXPECT_LT(gathers("fuse", "mxfp8"), gathers("none", "mxfp8"));
 }
 
 /// combine waits for dispatch: all parts of it, or only its own.
@@ -202,8 +287,6 @@ TEST(Transforms, WordsThatAreNoneAreRefused) {
     EXPECT_EQ(refused("collective", "split:2", {{"operation", "barrier"}, {"message-size", "0"}}),
               "--transform split:2: a barrier has no parts");
     EXPECT_THROW((void)plans_of_type("moe_alltoall", {{"transform", "reorder"}}, 2), UsageError);
-    // Rows that are packed lie in buffers of their plan; laid out anew, the conversions would be lost in silence.
-    EXPECT_THROW((void)plans_of_type("moe_alltoall", {{"quantize", "mxfp8"}, {"transform", "split:2"}}, 2), UsageError);
 }
 
 /// Steps 0 compute, 1 send that waits for it, 2 compute, 3 send that waits for nothing.

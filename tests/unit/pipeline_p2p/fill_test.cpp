@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Extra work in bubbles: what PipeFisher (arXiv:2211.14133) puts there, against a simulation of the plans that knows
+// Extra work in bubbles: what PipeFisher (arXiv 2211.14133) claims, against a simulation of the plans that knows
 // nothing of schedules, and the rules of the order.
 #include "common/base/error.hpp"
 #include "patterns/pipeline_p2p/fill.hpp"

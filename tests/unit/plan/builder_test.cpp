@@ -123,7 +123,7 @@ TEST(PlanBuilder, EveryStepOfEveryRankIsSound) {
     }
 }
 
-// int4 moves ceil(n / 2) bytes and its scales, odd n included.
+// Magicube (arXiv 2209.06979): int4 moves ceil(n / 2) bytes and its scales, odd n included.
 TEST(PlanBuilder, PackedRowsMoveTheirCodesAndScalesOnly) {
     constexpr std::uint64_t row_numbers = 201;
     constexpr Bytes row_bytes = 101 + 7 * 4;

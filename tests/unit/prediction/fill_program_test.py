@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict fill as a person or a script runs it.
+"""dlmb_predict fill as a person or a script runs it (PipeFisher, arXiv 2211.14133).
 
 usage: fill_program_test.py DLMB_PREDICT
 """

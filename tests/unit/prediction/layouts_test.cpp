@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Layouts of layers on a mesh: those of AutoDDL (arXiv:2301.06813), priced by OneFlow's table of collectives.
+// Layouts of layers on a mesh: what AutoDDL (arXiv 2301.06813) says of them, and the table of OneFlow.
 #include "common/base/error.hpp"
 #include "common/plan/builder.hpp"
 #include "common/plan/traffic.hpp"
@@ -32,7 +32,7 @@ double volume_between(Mesh const& mesh, Layout const& from, Layout const& to, do
     return volume_of(moves_between(mesh, from, to, bytes));
 }
 
-// OneFlow's table for M = 67,108,864, n = 8, summed over ranks.
+// OneFlow, sbp_infer_util.cpp: M = 67,108,864, n = 8, summed over ranks.
 TEST(Sbp, TransitionsOnOneAxisHaveThePublishedVolumes) {
     constexpr double m = 67108864;
     EXPECT_EQ(volume_between({8}, {sbp_s0}, {sbp_s0}, m), 0);
@@ -80,7 +80,7 @@ TEST(Sbp, TransitionsMoveOnFourRanksWhatPlansOfTheirCollectivesMove) {
     }
 }
 
-// OneFlow's table where one axis differs; times the size of the common axis where that does not split.
+// OneFlow, sbp_infer_util.cpp: one axis differs; times the size of the common axis where that does not split.
 TEST(Sbp, TheOtherAxisRepeatsTheMoveOrDividesTheTensor) {
     constexpr double m = 1024;
     EXPECT_EQ(volume_between({2, 4}, {sbp_b, sbp_s0}, {sbp_b, sbp_b}, m), 2 * 3 * m);

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""dlmb_predict search as a person or a script runs it.
+"""dlmb_predict search as a person or a script runs it (AutoDDL, arXiv 2301.06813).
 
 usage: search_program_test.py DLMB_PREDICT
 """

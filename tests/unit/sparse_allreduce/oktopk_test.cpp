@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Ok-Topk (arXiv:2201.07598) chooses and moves, against sums and choices worked out on dense vectors, and against
-// the bound of its paper.
+// Ok-Topk (arXiv 2201.07598): what it chooses and moves, against sums and choices worked out on dense vectors, and
+// against the bound of its paper.
 #include "tests/unit/sparse_allreduce/sparse_fixture.hpp"
 
 #include <gtest/gtest.h>

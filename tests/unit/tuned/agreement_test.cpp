@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// An order of backends that depends on the rank is detected, not hung.
+// MCR-DL (arXiv 2303.08374): an order of backends that depends on the rank is detected, not hung.
 #include "tests/unit/tuned/tuned_world.hpp"
 
 #include <gmock/gmock.h>

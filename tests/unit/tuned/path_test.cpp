@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The shortest path (arXiv:2007.00072) against every path there is, for 3 backends and 8 steps, and its two limits.
+// Data Movement Is All You Need (arXiv 2007.00072): the shortest path against every path there is, for 3 backends and 8
+// steps, and its two limits.
 #include "common/backends/tuned/path.hpp"
 
 #include <gtest/gtest.h>

@@ -260,8 +260,8 @@ TEST(BuildTable, BackendsCompeteByTheirDefaults) {
     EXPECT_EQ(select->status, RuleStatus::chosen);
 }
 
-// As in MCR-DL (arXiv:2303.08374): one crossover within a step of the sweep, and the mixture beats the best single
-// backend. 2000
+// MCR-DL (arXiv 2303.08374): one crossover within a step of the sweep, and the mixture beats the best single backend.
+// 2000
 // + b/4 and 14288 + b/16 meet at 64 KiB.
 TEST(BuildTable, OfTwoBackendsEachHasItsSideOfTheCrossoverAndBothTogetherBeatEach) {
     auto const ucx_ns = [](Bytes bytes) { return 2'000 + 0.25 * static_cast<double>(bytes); };

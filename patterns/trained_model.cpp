@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "patterns/dp_gradients/models.hpp"
+#include "patterns/trained_model.hpp"
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <iterator>
 
-namespace dlmb::dp_gradients {
+namespace dlmb {
 namespace {
 
 constexpr std::string_view transformer_prefix = "transformer:";
@@ -25,7 +25,9 @@ struct NamedModel {
     std::uint64_t key_values = 0;  // key-value heads times head dimension
     std::uint64_t mlp = 0;         // width of gate and up
     std::uint64_t vocabulary = gpt_vocabulary;
-    bool tied = false;  // the head is the embedding
+    bool tied = false;     // the head is the embedding
+    std::uint64_t tp = 1;  // ranks that share each layer
+    std::uint32_t pp = 1;  // stages that share the layers
 };
 
 constexpr NamedModel models[] = {
@@ -47,51 +49,61 @@ constexpr NamedModel models[] = {
     {"llama3-70b", 80, 8192, 1024, 28672, 128256},
 };
 
-void add(Model& model, std::uint32_t unit, std::initializer_list<std::uint64_t> tensors) {
+void add(TrainedModel& model, std::uint32_t unit, std::initializer_list<std::uint64_t> tensors) {
     for (std::uint64_t const elements : tensors) {
         model.tensors.push_back({elements, unit});
     }
 }
 
-/// Embedding, the tensors of each layer, final norm and untied head.
+/// Embedding, the tensors of each layer, final norm and untied head; of the last of several stages no embedding but
+/// the head, also where both are tied. Column-parallel layers have 1/tp of weights and biases, row-parallel ones 1/tp
+/// of the weights (Megatron-LM, tensor_parallel/layers.py).
 ///
 /// GPT-NeoX: layer norms and linear layers with bias, rotary positions (EleutherAI/gpt-neox,
 /// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
 /// elements.
 ///
 /// LLaMA, Llama 2 and Llama 3: RMS norms, no biases, gated mlp (arXiv 2302.13971, 2307.09288, 2407.21783).
-Model transformer(NamedModel const& shape) {
+TrainedModel transformer(NamedModel const& shape) {
     std::uint64_t const h = shape.hidden;
+    std::uint64_t const own = h / shape.tp;  // of the outputs of a layer as wide as its input
+    std::uint64_t const key_values = shape.key_values / shape.tp;
+    std::uint64_t const mlp = shape.mlp / shape.tp;
+    std::uint64_t const words =
+        shape.tp == 1 ? shape.vocabulary : padded_vocabulary(shape.vocabulary, shape.tp) / shape.tp;
     bool const gpt = shape.mlp == 0;
-    Model model;
-    add(model, 0, {shape.vocabulary * h});
-    for (std::uint32_t layer = 1; layer <= shape.layers; ++layer) {
+    TrainedModel model;
+    if (shape.pp == 1) {
+        add(model, 0, {words * h});
+    }
+    for (std::uint32_t layer = 1; layer <= shape.layers / shape.pp; ++layer) {
         if (gpt) {
             add(model, layer,
-                {h, h,              // input norm: weight, bias
-                 3 * h * h, 3 * h,  // query, key and value
-                 h * h, h,          // attention output
-                 h, h,              // norm before the mlp
-                 4 * h * h, 4 * h, 4 * h * h, h});
+                {h, h,                  // input norm: weight, bias
+                 3 * h * own, 3 * own,  // query, key and value
+                 h * own, h,            // attention output
+                 h, h,                  // norm before the mlp
+                 4 * h * own, 4 * own, 4 * h * own, h});
         } else {
             add(model, layer,
-                {h,                                                         // input norm
-                 h * h, h * shape.key_values, h * shape.key_values, h * h,  // query, key, value, output
-                 h, h * shape.mlp, h * shape.mlp, h * shape.mlp});          // norm, gate, up, down
+                {h,                                                 // input norm
+                 h * own, h * key_values, h * key_values, h * own,  // query, key, value, output
+                 h, h * mlp, h * mlp, h * mlp});                    // norm, gate, up, down
         }
     }
     add(model, 0, {h});
     if (gpt) {
         add(model, 0, {h});
     }
-    if (!shape.tied) {
-        add(model, 0, {shape.vocabulary * h});
+    if (!shape.tied || shape.pp > 1) {
+        add(model, 0, {words * h});
     }
     return model;
 }
 
 /// Without bias; a batch norm follows.
-void add_convolution(Model& model, std::uint32_t unit, std::uint64_t in, std::uint64_t out, std::uint64_t kernel) {
+void add_convolution(TrainedModel& model, std::uint32_t unit, std::uint64_t in, std::uint64_t out,
+                     std::uint64_t kernel) {
     add(model, unit, {in * out * kernel * kernel, out, out});  // and the norm's weight and bias
     model.running_statistics += 2 * out;
     ++model.norm_counters;
@@ -99,12 +111,12 @@ void add_convolution(Model& model, std::uint32_t unit, std::uint64_t in, std::ui
 
 /// ResNet-50 (arXiv 1512.03385, table 1) as torchvision registers it (torchvision/models/resnet.py). A unit is a
 /// bottleneck block.
-Model resnet_50() {
+TrainedModel resnet_50() {
     struct Stage {
         int blocks;
         std::uint64_t width;  // channels between the 1 x 1 convolutions; four times as many leave a block
     };
-    Model model;
+    TrainedModel model;
     add_convolution(model, 0, 3, 64, 7);
     std::uint64_t channels = 64;
     std::uint32_t unit = 0;
@@ -125,6 +137,24 @@ Model resnet_50() {
     return model;
 }
 
+/// Throws UsageError for sizes that tp and pp do not divide.
+void require_division(std::string_view text, NamedModel const& shape) {
+    struct Division {
+        std::string_view name;
+        std::uint64_t size;
+        std::string_view over;
+        std::uint64_t ranks;
+    };
+    for (Division const& each :
+         {Division{"layers", shape.layers, "pp", shape.pp}, Division{"hidden", shape.hidden, "tp", shape.tp},
+          Division{"mlp", shape.mlp, "tp", shape.tp}, Division{"key-values", shape.key_values, "tp", shape.tp}}) {
+        if (each.size % each.ranks != 0) {
+            throw UsageError(fmt::format("--model '{}': {} {} does not divide by {} {}", text, each.name, each.size,
+                                         each.over, each.ranks));
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string_view> model_names() {
@@ -135,16 +165,16 @@ std::vector<std::string_view> model_names() {
     return names;
 }
 
-Model model_named(std::string_view name) {
+TrainedModel model_named(std::string_view name) {
     for (NamedModel const& model : models) {
         if (model.name == name) {
             return model.layers == 0 ? resnet_50() : transformer(model);
         }
     }
-    throw Error(fmt::format("dp_gradients: no model '{}'", name));
+    throw Error(fmt::format("no model '{}'", name));
 }
 
-std::optional<Model> transformer_of(std::string_view text) {
+std::optional<TrainedModel> transformer_of(std::string_view text) {
     if (!text.starts_with(transformer_prefix)) {
         return std::nullopt;
     }
@@ -152,6 +182,7 @@ std::optional<Model> transformer_of(std::string_view text) {
     constexpr std::uint64_t most_width = std::uint64_t{1} << 24U;
     std::uint64_t layers = 0;
     std::uint64_t tied = 0;
+    std::uint64_t pp = 1;
     NamedModel shape{transformer_prefix};
     struct Size {
         std::string_view name;
@@ -163,7 +194,9 @@ std::optional<Model> transformer_of(std::string_view text) {
                           {"mlp", &shape.mlp, most_width},
                           {"key-values", &shape.key_values, most_width},
                           {"vocabulary", &shape.vocabulary, most_width},
-                          {"tied", &tied, 1}};
+                          {"tied", &tied, 1},
+                          {"tp", &shape.tp, most_width},
+                          {"pp", &pp, most_layers}};
     for (std::string_view rest = text.substr(transformer_prefix.size()); !rest.empty();) {
         std::string_view const word = rest.substr(0, rest.find(':'));
         rest.remove_prefix(std::min(rest.size(), word.size() + 1));
@@ -172,39 +205,56 @@ std::optional<Model> transformer_of(std::string_view text) {
         });
         auto const value = parse_whole<std::uint64_t>(word.substr(std::min(word.size(), word.find('=') + 1)));
         if (size == std::end(sizes) || !value || *value > size->most) {
-            throw UsageError(
-                fmt::format("--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary and tied "
-                            "with a whole number, as in transformer:layers=32:hidden=4096",
-                            text, word));
+            throw UsageError(fmt::format(
+                "--model '{}': '{}' is none of layers, hidden, mlp, key-values, vocabulary, tied, tp and pp "
+                "with a whole number, as in transformer:layers=32:hidden=4096",
+                text, word));
         }
         *size->value = *value;
     }
-    if (layers == 0 || shape.hidden == 0 || shape.vocabulary == 0) {
-        throw UsageError(fmt::format("--model '{}': layers, hidden and vocabulary have to be above 0", text));
+    if (layers == 0 || shape.hidden == 0 || shape.vocabulary == 0 || shape.tp == 0 || pp == 0) {
+        throw UsageError(fmt::format("--model '{}': layers, hidden, vocabulary, tp and pp have to be above 0", text));
     }
     shape.layers = static_cast<std::uint32_t>(layers);
+    shape.pp = static_cast<std::uint32_t>(pp);
     shape.tied = tied == 1;
     shape.key_values = shape.key_values == 0 ? shape.hidden : shape.key_values;
+    require_division(text, shape);
     return transformer(shape);
 }
 
-std::string transformer_text(ModelShape const& model) {
+std::string transformer_text(ModelShape const& model, Parallelism const& parallel) {
+    if (model.experts > 0) {
+        throw UsageError(
+            fmt::format("{}: has experts, whose gradients are reduced in groups of their own; this pattern "
+                        "has dense models",
+                        model.source));
+    }
     if (model.hidden == 0 || model.layers == 0 || model.vocabulary == 0) {
         throw UsageError(fmt::format(
             "{}: does not tell hidden size, layers and vocabulary, which the gradients follow from", model.source));
     }
     bool const gated = model.rms_norm && model.mlp > 0;
     if (!gated && model.mlp > 0 && model.mlp != 4 * model.hidden) {
-        throw UsageError(
-            fmt::format("{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's; say what its "
-                        "tensors are by --model flat --parameters N",
-                        model.source, model.mlp));
+        throw UsageError(fmt::format(
+            "{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's, so its gradients are not known",
+            model.source, model.mlp));
+    }
+    if (parallel.tp > 1 && model.kv_heads % parallel.tp != 0) {
+        throw UsageError(fmt::format("{}: key-value heads {} do not divide by tp {}, so that ranks would hold copies",
+                                     model.source, model.kv_heads, parallel.tp));
     }
     std::string text = fmt::format("{}layers={}:hidden={}", transformer_prefix, model.layers, model.hidden);
     if (gated) {
         text += fmt::format(":mlp={}:key-values={}", model.mlp, model.kv_heads * model.head_dim);
     }
-    return text + fmt::format(":vocabulary={}{}", model.vocabulary, model.tied_embeddings ? ":tied=1" : "");
+    text += fmt::format(":vocabulary={}{}", model.vocabulary, model.tied_embeddings ? ":tied=1" : "");
+    text += parallel.tp > 1 ? fmt::format(":tp={}", parallel.tp) : "";
+    return text + (parallel.pp > 1 ? fmt::format(":pp={}", parallel.pp) : "");
 }
 
-}  // namespace dlmb::dp_gradients
+std::uint64_t gradients_of(ModelShape const& model, Parallelism const& parallel) {
+    return transformer_of(transformer_text(model, parallel)).value().elements();
+}
+
+}  // namespace dlmb
