@@ -63,12 +63,15 @@ struct Adder {
     }
     StepId operator()(Barrier const& op) const { return builder.barrier(group(op), label, after); }
     StepId operator()(Compute const& op) const {
-        if (op.conversion || op.rearrangement) {
-            throw UsageError(fmt::format("step \"{}\" packs or unpacks {} ({}), which a plan that is transformed or "
-                                         "read from a file cannot do yet; leave {} out",
-                                         label, op.conversion ? "numbers" : "rows",
-                                         op.conversion ? "--quantize" : "--pack",
-                                         op.conversion ? "--quantize" : "--pack"));
+        if (op.conversion) {
+            throw UsageError(fmt::format("step \"{}\" packs or unpacks numbers (--quantize), which a plan that is read "
+                                         "from a file cannot do yet; leave --quantize out",
+                                         label));
+        }
+        if (op.rearrangement) {
+            throw UsageError(fmt::format("step \"{}\" packs or unpacks rows (--pack), which a plan that is transformed "
+                                         "or read from a file cannot do yet; leave --pack out",
+                                         label));
         }
         return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);
     }

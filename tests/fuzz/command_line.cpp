@@ -46,7 +46,8 @@ void check_range(std::string_view text) {
 
 void command_line(std::string_view input) {
     std::vector<std::string> arguments;
-    for (std::string_view const argument : split(input, "\n")) {
+    for (std::string_view const line : split(input, "\n")) {
+        std::string_view const argument = line.substr(0, line.find('\0'));  // where an argument of main() ends
         arguments.emplace_back(argument);
         check_range(argument);
     }
