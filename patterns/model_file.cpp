@@ -167,6 +167,9 @@ void read_recommendation(ModelJson const& json, std::string const& source, Recom
     if (interaction == "dcn") {
         recommendation.cross_layers = model.size({"dcn_num_layers"});
         recommendation.cross_rank = model.size({"dcn_low_rank_dim"});
+        if (recommendation.cross_layers == 0 || recommendation.cross_rank == 0) {
+            throw UsageError(fmt::format("{}: interaction_type dcn needs dcn_num_layers and dcn_low_rank_dim", source));
+        }
     } else if (!interaction.empty() && interaction != "original") {
         throw UsageError(fmt::format("{}: interaction_type '{}': DLMB knows original and dcn", source, interaction));
     }

@@ -240,6 +240,12 @@ std::string transformer_text(ModelShape const& model, Parallelism const& paralle
             "{}: an mlp of {} values that is not gated is neither GPT's nor LLaMA's, so its gradients are not known",
             model.source, model.mlp));
     }
+    if (gated && model.heads * model.head_dim != model.hidden) {
+        throw UsageError(
+            fmt::format("{}: {} heads of {} values are not the {} of hidden, and gradients of such a model "
+                        "are not known",
+                        model.source, model.heads, model.head_dim, model.hidden));
+    }
     if (parallel.tp > 1 && model.kv_heads % parallel.tp != 0) {
         throw UsageError(fmt::format("{}: key-value heads {} do not divide by tp {}, so that ranks would hold copies",
                                      model.source, model.kv_heads, parallel.tp));

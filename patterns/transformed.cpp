@@ -42,8 +42,16 @@ std::unique_ptr<Pattern> transformed(Parameters const& parameters, std::unique_p
     if (text == parameters.end()) {
         throw Error("parameter 'transform' was not resolved");
     }
+    auto const pack = parameters.find("pack");
+    bool const moves_rows = pack != parameters.end() && pack->second != "none";
     std::vector<Transform> transforms = parse_transforms(text->second);
     for (Transform const& transform : transforms) {
+        if (moves_rows && transform.kind != Transform::Kind::reorder) {
+            throw UsageError(
+                fmt::format("--transform {}: steps that move rows (--pack {}) can only be reordered; leave "
+                            "one of the two out",
+                            transform.text, pack->second));
+        }
         std::string const reason = why_not_applicable(transform, pattern->operations());
         if (!reason.empty()) {
             throw UsageError(fmt::format("--transform {}: {}", transform.text, reason));

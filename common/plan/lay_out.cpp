@@ -69,8 +69,8 @@ struct Adder {
                                          label));
         }
         if (op.rearrangement) {
-            throw UsageError(fmt::format("step \"{}\" packs or unpacks rows (--pack), which a plan that is transformed "
-                                         "or read from a file cannot do yet; leave --pack out",
+            throw UsageError(fmt::format("step \"{}\" packs or unpacks rows (--pack), which a plan that is read from "
+                                         "a file cannot do yet; leave --pack out",
                                          label));
         }
         return builder.compute(op.busy_ns, label, after, op.product, op.uninterrupted);

@@ -79,8 +79,10 @@ void Runtime::start(std::string const& table) {
     steps_ = std::make_unique<TunedSteps>(chooser_.get(), ucx_version_, more_ranks_than_cores());
     if (chooser_ && !steps_->why_no_algorithms().empty()) {
         note_ = fmt::format("dlmb: {}: no algorithm can be chosen: {}", table, steps_->why_no_algorithms());
-    } else if (!steps_->why_no_ucx().empty()) {
-        note_ = fmt::format("dlmb: {}: nothing runs over UCX: {}", table, steps_->why_no_ucx());
+    }
+    if (!steps_->why_no_ucx().empty()) {
+        note_ += fmt::format("{}dlmb: {}: nothing runs over UCX: {}", note_.empty() ? "" : "\n", table,
+                             steps_->why_no_ucx());
     }
 }
 

@@ -74,6 +74,11 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
     if (told.dense_layers.empty()) {
         parameters.needed("bottom", 0, "dense_arch_layer_sizes");
     } else {
+        if (told.dense_layers.back() != dims.front()) {
+            throw UsageError(fmt::format("{}: dense_arch_layer_sizes ends with {}, and embedding_dim is {}; DLRM lets "
+                                         "both interact",
+                                         model.source, told.dense_layers.back(), dims.front()));
+        }
         parameters.text("bottom", mlp_of(dense_inputs, told.dense_layers));
     }
     if (told.over_layers.empty()) {

@@ -15,7 +15,6 @@
 namespace dlmb::sparse_allreduce {
 namespace {
 
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 32;
 constexpr std::uint64_t max_picks = std::uint64_t{1} << 30;  // of all ranks: every rank holds them at set-up
 constexpr int max_ranks = 1 << 17;                           // sums of values stay exact (gradients.hpp)
 constexpr std::uint64_t max_interval = 1'000'000;

@@ -13,6 +13,8 @@
 
 namespace dlmb::sparse_allreduce {
 
+inline constexpr std::uint64_t max_elements = std::uint64_t{1} << 32;  // of one rank
+
 enum class Algorithm { dense, topk_allgather, gtopk, recursive_sparse, oktopk };
 
 /// Where the largest gradients lie: `picks` of them among the first `indices` of all indices, as fractions.

@@ -383,8 +383,15 @@ constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "spl
 
 /// What a rank has of the model, all of it in one allreduce.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
+    std::uint64_t const gradients = gradients_of(model, parallel);
+    if (gradients > max_elements) {
+        throw UsageError(
+            fmt::format("{}: a rank has {} gradients, and at most {} are exchanged here; divide the model by "
+                        "--parallel",
+                        model.source, gradients, max_elements));
+    }
     ModelParameters parameters(model);
-    parameters.optional("elements", gradients_of(model, parallel));
+    parameters.optional("elements", gradients);
     return parameters.derived();
 }
 

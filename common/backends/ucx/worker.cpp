@@ -134,8 +134,8 @@ void Worker::wait(ucs_status_ptr_t request, std::string_view call) {
     ucs_status_t status = UCS_INPROGRESS;
     while ((status = ucp_request_check_status(request)) == UCS_INPROGRESS) {
         if (!progress_or_yield()) {
-            bootstrap_
-                .progress();  // the peer that this waits for may wait for what the bootstrap's library has of this rank
+            // The peer that this waits for may wait for what the bootstrap's library has of this rank.
+            bootstrap_.progress();
         }
     }
     ucp_request_free(request);

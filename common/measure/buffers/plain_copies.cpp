@@ -8,15 +8,13 @@
 #include "common/memory/device_queue.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
-#include <numeric>
 
 namespace dlmb::measure {
 namespace {
 
-constexpr double copying_ns = 30e6;
+constexpr Nanoseconds budget_ns = 30'000'000;
 constexpr std::uint64_t most_turns = 256;
 
 /// Of one step: as many bytes as it moves, over and over through both buffers where these are smaller.
@@ -108,50 +106,56 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
         return copies;
     }
     Copier const copier(slots.front().kind);
-    std::vector<std::vector<std::vector<double>>> times(  // [draw][label]
-        plans.size(), std::vector<std::vector<double>>(labels.size()));
     auto const take_turn = [&](std::uint64_t turn) {
         if (flush != nullptr) {
             flush->sweep();
         }
         bootstrap.barrier();
-        std::vector<double> sums(labels.size());
+        std::vector<std::int64_t> sums_ns(labels.size());
         for (CopyJob const& job : jobs[turn % plans.size()]) {
-            sums[job.label] += static_cast<double>(copier.time(job, slots[turn % slots.size()]));
+            sums_ns[job.label] += copier.time(job, slots[turn % slots.size()]);
         }
-        return sums;
+        return sums_ns;
     };
     // The first turns find caches and translations that filling the buffers left.
-    double longest = 0;
-    double spent = 0;
-    for (std::uint64_t turn = 0; turn < slots.size() && spent < copying_ns; ++turn) {
-        std::vector<double> const sums = take_turn(turn);
-        longest = std::max(1.0, max_over_ranks(bootstrap, std::accumulate(sums.begin(), sums.end(), 0.0)));
-        spent += longest;
+    Nanoseconds longest_ns = 1;
+    Nanoseconds spent_ns = 0;
+    for (std::uint64_t turn = 0; turn < slots.size() && spent_ns < budget_ns; ++turn) {
+        Nanoseconds const begin = now_ns();
+        (void)take_turn(turn);
+        longest_ns = std::max(longest_ns, reduce_over_ranks(bootstrap, now_ns() - begin, Fold::max));
+        spent_ns += longest_ns;
     }
-    std::uint64_t const draws_once = plans.size();
+    std::uint64_t const draws = plans.size();
     std::uint64_t const turns =
-        std::clamp(static_cast<std::uint64_t>(copying_ns / longest), draws_once, std::max(draws_once, most_turns));
+        std::clamp(static_cast<std::uint64_t>(budget_ns / longest_ns), draws, std::max(draws, most_turns));
+    std::vector<std::int64_t> times_ns;  // [turn][label]
     for (std::uint64_t turn = 0; turn < turns; ++turn) {
-        std::vector<double> const sums = take_turn(turn);
-        for (std::size_t label = 0; label < labels.size(); ++label) {
-            times[turn % plans.size()][label].push_back(sums[label]);
+        std::vector<std::int64_t> const sums_ns = take_turn(turn);
+        times_ns.insert(times_ns.end(), sums_ns.begin(), sums_ns.end());
+    }
+    bootstrap.all_reduce(times_ns, Fold::max);               // of each turn, as of each iteration of a phase
+    std::vector<std::int64_t> bytes(draws * labels.size());  // [draw][label]
+    for (std::uint64_t draw = 0; draw < draws; ++draw) {
+        for (CopyJob const& job : jobs[draw]) {
+            bytes[draw * labels.size() + job.label] += static_cast<std::int64_t>(job.bytes);
         }
     }
-    auto const draws = static_cast<double>(plans.size());
+    bootstrap.all_reduce(bytes, Fold::max);
     for (std::size_t label = 0; label < labels.size(); ++label) {
-        double bytes = 0;
-        double time_ns = 0;
-        for (std::size_t draw = 0; draw < plans.size(); ++draw) {
-            for (CopyJob const& job : jobs[draw]) {
-                bytes += job.label == label ? static_cast<double>(job.bytes) / draws : 0;
+        std::vector<Nanoseconds> of_label;
+        for (std::uint64_t turn = 0; turn < turns; ++turn) {
+            if (bytes[turn % draws * labels.size() + label] > 0) {
+                of_label.push_back(times_ns[turn * labels.size() + label]);
             }
-            time_ns += median(times[draw][label]) / draws;
         }
-        PlainCopy const copy{static_cast<Bytes>(reduce_over_ranks(bootstrap, std::llround(bytes), Fold::max)),
-                             max_over_ranks(bootstrap, time_ns)};
-        if (copy.bytes > 0) {
-            copies[label] = copy;
+        std::int64_t total = 0;
+        for (std::uint64_t draw = 0; draw < draws; ++draw) {
+            total += bytes[draw * labels.size() + label];
+        }
+        if (total > 0) {
+            copies[label] =
+                PlainCopy{static_cast<Bytes>(total) / draws, median(std::span<Nanoseconds const>(of_label))};
         }
     }
     return copies;

@@ -14,10 +14,10 @@
 
 namespace dlmb::measure {
 
-/// In place of the steps of one phase: largest over ranks, of each rank the mean over draws.
+/// In place of the steps of one phase, with the statistics of a phase: of each turn the slowest rank, then the median.
 struct PlainCopy {
-    Bytes bytes = 0;     // copied_bytes() of the steps
-    double time_ns = 0;  // median of copying as many
+    Bytes bytes = 0;     // copied_bytes() of the steps: mean over draws of the largest over ranks
+    double time_ns = 0;  // of copying as many
 };
 
 /// Collective. By label, as `labels`, which is the same on all ranks; nothing for a phase that packs nothing anywhere.

@@ -118,6 +118,7 @@ TEST(FaultsWhileTimed, ThatStrikeOnceAreCaughtAsOftenAsIterationsAreChecked) {
         return caught;
     };
     EXPECT_EQ(caught_of_all(1, 1, nothing_delivered), 1U);
+    EXPECT_EQ(caught_of_all(4, 2, nothing_delivered), 2U);
     EXPECT_EQ(caught_of_all(4, 2, flip), 2U);
 }
 
@@ -274,7 +275,7 @@ std::vector<std::uint64_t> places(std::vector<CheckedIteration> const& checked) 
     return positions;
 }
 
-TEST(ChooseLooks, TakesLastIterationsInTheirSlots) {
+TEST(ChooseChecked, TakesLastIterationsInTheirSlots) {
     using Positions = std::vector<std::uint64_t>;
     EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 16}, 1, 4, 1)), Positions{0});        // iteration 12
     EXPECT_EQ(places(choose_checked(highest, {.first = 0, .count = 16}, 1, 4, 1)), Positions{3});  // iteration 15
@@ -286,7 +287,7 @@ TEST(ChooseLooks, TakesLastIterationsInTheirSlots) {
     EXPECT_TRUE(choose_checked(0, {.first = 0, .count = 16}, 8, 4, 1)[0].age.other_plans);
 }
 
-TEST(ChooseLooks, LeavesHalfOfTheSlotsToBeUsedBeforeAndTakesNoMoreThanTheOtherHalf) {
+TEST(ChooseChecked, LeavesHalfOfTheSlotsToBeUsedBeforeAndTakesNoMoreThanTheOtherHalf) {
     using Positions = std::vector<std::uint64_t>;
     EXPECT_EQ(places(choose_checked(0, {.first = 0, .count = 8}, 1, 8, 100)), (Positions{4, 5, 6, 7}));
     EXPECT_EQ(places(choose_checked(highest, {.first = 0, .count = 8}, 1, 8, 3)), (Positions{7, 4, 5}));

@@ -116,7 +116,8 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
     EXPECT_EQ(moe.at("expert-groups"), "8");
     EXPECT_EQ(moe.at("group-score"), "best_two");
     EXPECT_THROW((void)of("dp_gradients", read_text(mixture)), UsageError);
-    EXPECT_EQ(of("sparse_allreduce", dense), (Parameters{{"elements", "8030261248"}}));
+    EXPECT_EQ(of("sparse_allreduce", dense, "tp=8"), (Parameters{{"elements", "1004802048"}}));
+    EXPECT_THROW((void)of("sparse_allreduce", dense), UsageError) << "more than 2^32 gradients";
     EXPECT_EQ(
         of("collective", dense),
         (Parameters{{"operation", "allreduce"}, {"message-size", "16060522496:16060522496"}, {"element", "bf16"}}));
