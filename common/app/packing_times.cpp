@@ -32,17 +32,18 @@ void add_packing_times(record::Record& cell) {
 }
 
 std::string packing_line(record::Record const& cell) {
-    auto const found = [&](char const* name) {
-        auto const statistic = cell.statistics.find(name);
-        return statistic == cell.statistics.end() ? 0 : statistic->second;
-    };
-    if (cell.statistics.count("time_wire_us") == 0) {
+    auto const wire_us = cell.statistics.find("time_wire_us");
+    if (wire_us == cell.statistics.end()) {
         return "";
     }
-    return fmt::format("# time_pack {:.3f} us ({:.2f} of copy bandwidth), time_wire {:.3f} us, time_unpack {:.3f} us "
-                       "({:.2f})\n",
-                       found("time_pack_us"), found("pack_of_copy"), found("time_wire_us"), found("time_unpack_us"),
-                       found("unpack_of_copy"));
+    auto const phase = [&](char const* name) -> std::string {
+        auto const us = cell.statistics.find(fmt::format("time_{}_us", name));
+        return us == cell.statistics.end()
+                   ? ""
+                   : fmt::format(", time_{} {:.3f} us ({:.2f} of copy bandwidth)", name, us->second,
+                                 cell.statistics.at(fmt::format("{}_of_copy", name)));
+    };
+    return fmt::format("# time_wire {:.3f} us{}{}\n", wire_us->second, phase("pack"), phase("unpack"));
 }
 
 }  // namespace dlmb::app

@@ -17,8 +17,8 @@ namespace dlmb::app {
 ///                                    reaches of the bandwidth of a copy between the same buffers
 void add_packing_times(record::Record& cell);
 
-/// "# time_pack 88.1 us (0.71 of copy bandwidth), time_wire 69.4 us, time_unpack 65.3 us (0.80)"; empty without such
-/// figures.
+/// "# time_wire 69.4 us, time_pack 88.1 us (0.71 of copy bandwidth), time_unpack 65.3 us (0.80 of copy bandwidth)", of
+/// the phases that have such figures; empty without.
 [[nodiscard]] std::string packing_line(record::Record const& cell);
 
 }  // namespace dlmb::app

@@ -32,9 +32,14 @@ TEST(PackingTimes, AreThoseOfThePhasesAndTheirShareOfACopy) {
     EXPECT_DOUBLE_EQ(cell.statistics.at("time_unpack_us"), 50);
     EXPECT_DOUBLE_EQ(cell.statistics.at("pack_of_copy"), 0.75);
     EXPECT_DOUBLE_EQ(cell.statistics.at("unpack_of_copy"), 0.8);
-    EXPECT_EQ(packing_line(cell),
-              "# time_pack 20.000 us (0.75 of copy bandwidth), time_wire 70.000 us, time_unpack 50.000 "
-              "us (0.80)\n");
+    EXPECT_EQ(packing_line(cell), "# time_wire 70.000 us, time_pack 20.000 us (0.75 of copy bandwidth), time_unpack "
+                                  "50.000 us (0.80 of copy bandwidth)\n");
+}
+
+TEST(PackingTimes, AreOfThePhaseThatHasThem) {
+    record::Record cell = cell_with(measure::PlainCopy{1 << 20, 15e3}, std::nullopt);
+    add_packing_times(cell);
+    EXPECT_EQ(packing_line(cell), "# time_wire 70.000 us, time_pack 20.000 us (0.75 of copy bandwidth)\n");
 }
 
 TEST(PackingTimes, AreNotSaidOfTrafficThatIsNotPacked) {
