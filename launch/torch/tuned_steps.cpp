@@ -55,16 +55,8 @@ TunedSteps::TunedSteps(tuning::TableChooser const* chooser, std::string const& u
     if (chooser_ != nullptr) {
         std::vector<std::string> const backends = chooser_->backends();
         if (std::find(backends.begin(), backends.end(), "ucx") != backends.end()) {
-            start_ucx(ucx_version);
+            ucx_ = make_ucx_steps(chooser_->methods_of("ucx"), ucx_version, why_no_ucx_);
         }
-    }
-}
-
-void TunedSteps::start_ucx(std::string const& version) {
-    ucx_ = make_ucx_steps(chooser_->methods_of("ucx"), why_no_ucx_);
-    if (ucx_ && !version.empty() && version != ucx_->version()) {
-        why_no_ucx_ = fmt::format("it was measured with UCX {}, and this is {}", version, ucx_->version());
-        ucx_.reset();
     }
 }
 

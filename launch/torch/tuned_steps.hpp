@@ -58,7 +58,6 @@ public:
     [[nodiscard]] std::vector<Used> report() const;
 
 private:
-    void start_ucx(std::string const& version);
     /// What decides how an operation is done, and is equal on all of its ranks.
     using Key = std::tuple<OperationKind, Bytes, std::vector<Rank>, std::optional<Element>, std::optional<Reduction>,
                            std::optional<bool>, bool>;

@@ -16,13 +16,14 @@ namespace dlmb::torch {
 class UcxSteps {
 public:
     virtual ~UcxSteps() = default;
-    [[nodiscard]] virtual std::string version() const = 0;
     [[nodiscard]] virtual std::string refusal(Plan const& plan, MethodChoice const& method) const = 0;
     virtual void run(Plan const& plan, Buffers const& buffers, MethodChoice const& method) = 0;
 };
 
-/// Collective over MPI_COMM_WORLD. `methods`: those that run() may be asked for. nullptr, with the reason in `why_not`:
-/// there is no UCX here. Throws UsageError for an unknown method.
-[[nodiscard]] std::unique_ptr<UcxSteps> make_ucx_steps(std::span<MethodChoice const> methods, std::string& why_not);
+/// Collective over MPI_COMM_WORLD. `methods`: those that run() may be asked for, chosen for UCX `version` (empty: for
+/// any). nullptr, with the reason in `why_not`: there is no UCX here, or another one. Throws UsageError for an unknown
+/// method.
+[[nodiscard]] std::unique_ptr<UcxSteps> make_ucx_steps(std::span<MethodChoice const> methods,
+                                                       std::string const& version, std::string& why_not);
 
 }  // namespace dlmb::torch

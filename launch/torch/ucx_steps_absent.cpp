@@ -4,7 +4,8 @@
 
 namespace dlmb::torch {
 
-std::unique_ptr<UcxSteps> make_ucx_steps(std::span<MethodChoice const> /*methods*/, std::string& why_not) {
+std::unique_ptr<UcxSteps> make_ucx_steps(std::span<MethodChoice const> /*methods*/, std::string const& /*version*/,
+                                         std::string& why_not) {
     why_not = "UCX is not in this build; configure with -DDLMB_WITH_UCX=ON";
     return nullptr;
 }

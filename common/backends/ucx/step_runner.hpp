@@ -22,9 +22,6 @@ public:
     /// Throws UsageError for an unknown method or knob, Error where UCX fails.
     StepRunner(BackendContext const& context, std::span<MethodChoice const> methods);
 
-    /// Of the UCX library: "1.13.1".
-    [[nodiscard]] std::string version() const { return workers_.standard().provenance().at("ucx_version"); }
-
     /// Why `choice` cannot do the one step of `plan`; empty: it can. The same on all ranks of the step's group, if they
     /// ask about the same method and step. Exchanges: all blocks of all ranks are equal.
     [[nodiscard]] std::string refusal(Plan const& plan, MethodChoice const& choice) const;

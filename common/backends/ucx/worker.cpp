@@ -53,14 +53,6 @@ std::vector<Blob> gather_addresses(ucp_worker_h worker, Bootstrap& bootstrap) {
     return bootstrap.all_gather(mine);
 }
 
-std::string run_time_version() {
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned release = 0;
-    ucp_get_version(&major, &minor, &release);
-    return fmt::format("{}.{}.{}", major, minor, release);
-}
-
 std::string transports_of(std::span<ucp_ep_h const> endpoints) {
     std::string info;
     for (ucp_ep_h const endpoint : endpoints) {
@@ -72,6 +64,14 @@ std::string transports_of(std::span<ucp_ep_h const> endpoints) {
 }
 
 }  // namespace
+
+std::string run_time_version() {
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned release = 0;
+    ucp_get_version(&major, &minor, &release);
+    return fmt::format("{}.{}.{}", major, minor, release);
+}
 
 Worker::Worker(BackendContext const& context, ConfigHandle config, bool remote_memory)
     : bootstrap_(context.bootstrap), idle_(should_yield(context.yield, bootstrap_)),

@@ -18,6 +18,9 @@
 
 namespace dlmb::ucx {
 
+/// Of the UCX library that runs: "1.13.1".
+[[nodiscard]] std::string run_time_version();
+
 class Worker {
 public:
     /// Collective: ranks learn each other's worker addresses.
