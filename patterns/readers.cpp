@@ -99,12 +99,23 @@ std::optional<BlockFormat> read_packing(Parameters const& parameters, std::strin
 }
 
 Pack read_pack(Parameters const& parameters) {
-    return read_enum<Pack>(parameters, "pack", {"none", "host", "cuda"});
+    return read_enum<Pack>(parameters, "pack", {"none", "host", "cuda", "fused"});
 }
 
 std::string_view name_of(Pack pack) {
-    constexpr std::array<std::string_view, 3> names{"none", "host", "cuda"};
+    constexpr std::array<std::string_view, 4> names{"none", "host", "cuda", "fused"};
     return names.at(static_cast<std::size_t>(pack));
+}
+
+StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowOrder const& sent,
+                            RowOrder const& received, Bytes row_bytes, std::string const& label,
+                            std::vector<StepId> after) {
+    if (pack == Pack::fused) {
+        return builder.scattered_exchange(group, sent, received, row_bytes, label, std::move(after));
+    }
+    return builder.rearranged_exchange(group, sent, received, row_bytes,
+                                       pack == Pack::cuda ? Processor::device : Processor::host, label,
+                                       std::move(after));
 }
 
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because) {

@@ -5,7 +5,7 @@
 // what would be right.
 #pragma once
 
-#include "common/plan/plan.hpp"
+#include "common/plan/builder.hpp"
 #include "common/sizes/skew.hpp"
 #include "patterns/pattern.hpp"
 
@@ -52,19 +52,21 @@ inline constexpr std::array training_elements{Element::bf16, Element::fp16, Elem
 [[nodiscard]] std::optional<BlockFormat> read_packing(Parameters const& parameters, std::string_view name);
 
 /// The parameter of patterns whose rows lie in another order than they travel: who moves them.
-enum class Pack { none, host, cuda };
-inline constexpr ParameterInfo pack_parameter{
-    "pack",
-    "who moves rows to and from where they travel, as steps of their own: none, host, cuda (README of the pattern)",
-    "none"};
+enum class Pack { none, host, cuda, fused };
+inline constexpr ParameterInfo pack_parameter{"pack",
+                                              "who moves rows to and from where they travel: none; host, cuda: steps "
+                                              "of their own; fused: the exchange (README of "
+                                              "the pattern)",
+                                              "none"};
 [[nodiscard]] Pack read_pack(Parameters const& parameters);
 /// Throws UsageError unless rows of `row_bytes` can be moved and checked. `because`: what makes them so long: "--hidden
 /// 3 of bf16".
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because);
 [[nodiscard]] std::string_view name_of(Pack pack);
-[[nodiscard]] inline Processor processor_of(Pack pack) {
-    return pack == Pack::cuda ? Processor::device : Processor::host;
-}
+/// An exchange of rows whose moves `pack` does: not none.
+StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowOrder const& sent,
+                            RowOrder const& received, Bytes row_bytes, std::string const& label,
+                            std::vector<StepId> after);
 
 /// The whole file of an option whose value is file:PATH.
 [[nodiscard]] std::string read_option_file(std::string_view option, std::string const& path);

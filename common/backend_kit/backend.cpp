@@ -112,8 +112,13 @@ void throw_unknown_knob(std::string_view backend, MethodInfo const& method, Meth
 }
 
 MethodInfo const* default_method(std::span<MethodInfo const> methods, OperationUse const& use) {
-    auto const found =
-        std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) { return serves(method, use); });
+    auto const first = [&](bool scattered) {
+        return std::find_if(methods.begin(), methods.end(), [&](MethodInfo const& method) {
+            return serves(method, use) && (method.scattered || !scattered);
+        });
+    };
+    auto found = first(use.scattered);
+    found = found == methods.end() ? first(false) : found;  // its compile() says why not
     return found == methods.end() ? nullptr : &*found;
 }
 

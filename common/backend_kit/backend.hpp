@@ -67,6 +67,7 @@ struct MethodInfo {
     std::string_view knobs = "";  // "max_outstanding=N"
     bool uniform_only = false;    // takes exchanges of equal, packed blocks only
     BitwiseStability stable{};
+    bool scattered = false;  // takes exchanges whose rows lie apart
 };
 
 /// What `method` promises of all reductions among `kinds`: "runs arrival", with " rank_count"; "not stated" where one

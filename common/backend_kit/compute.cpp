@@ -152,6 +152,14 @@ std::string why_no_rearrangement(Plan const& plan, MemoryKind kind) {
     return "";
 }
 
+std::string why_no_scattered_rows(Plan const& plan) {
+    bool const any = std::any_of(plan.steps.begin(), plan.steps.end(), [](Step const& step) {
+        auto const* const exchange = std::get_if<Exchange>(&step.operation);
+        return exchange != nullptr && exchange->scattered;
+    });
+    return any ? "--pack fused: only over mpi (method alltoallw) and in_process, in host memory" : "";
+}
+
 std::string why_no_products(Plan const& plan) {
     for (Step const& step : plan.steps) {
         auto const* const compute = std::get_if<Compute>(&step.operation);

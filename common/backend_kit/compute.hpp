@@ -125,6 +125,9 @@ private:
 /// Why a step that moves rows cannot do so in memory of this kind, by the processor that it names; empty: all can.
 [[nodiscard]] std::string why_no_rearrangement(Plan const& plan, MemoryKind kind);
 
+/// Why a backend or method that sends blocks only cannot do a plan; empty: no exchange has rows that lie apart.
+[[nodiscard]] std::string why_no_scattered_rows(Plan const& plan);
+
 /// Why the device cannot do the products of a plan's Compute steps; empty: it can. For compile(), where that is a
 /// reason to decline and not yet a fault.
 [[nodiscard]] std::string why_no_products(Plan const& plan);

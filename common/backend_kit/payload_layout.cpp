@@ -21,6 +21,28 @@ bool earlier(Piece const& a, Piece const& b) {
     return std::tie(a.buffer, a.offset) < std::tie(b.buffer, b.offset);
 }
 
+/// The same stream, at the same place of it.
+bool joins(Piece const& before, Piece const& piece) {
+    return before.buffer == piece.buffer && before.step == piece.step && before.source == piece.source &&
+           before.destination == piece.destination && piece.offset <= before.offset + before.bytes &&
+           piece.first_byte - before.first_byte == piece.offset - before.offset;
+}
+
+/// Rows that lie and travel one behind the other are one piece; a row that is sent twice is one.
+std::vector<Piece> joined_pieces(std::vector<Piece> pieces) {
+    std::sort(pieces.begin(), pieces.end(), earlier);
+    std::vector<Piece> joined;
+    for (Piece const& piece : pieces) {
+        if (!joined.empty() && joins(joined.back(), piece)) {
+            Bytes const end = piece.offset + piece.bytes;
+            joined.back().bytes = std::max(joined.back().bytes, end - joined.back().offset);
+        } else {
+            joined.push_back(piece);
+        }
+    }
+    return joined;
+}
+
 /// Takes the pieces that travel in a buffer apart into those of single rows.
 class BlocksOfRows {
 public:
@@ -53,31 +75,14 @@ public:
 
     void keep(Piece const& piece) { kept_.push_back(piece); }
 
-    /// Rows that lie and travel one behind the other are one piece; a row that was packed twice is one.
     [[nodiscard]] std::vector<Piece> take() && {
         if (left_ != 0) {
             fail("not every row that travels is moved once");
         }
-        std::sort(kept_.begin(), kept_.end(), earlier);
-        std::vector<Piece> merged;
-        for (Piece const& piece : kept_) {
-            if (!merged.empty() && joins(merged.back(), piece)) {
-                Bytes const end = piece.offset + piece.bytes;
-                merged.back().bytes = std::max(merged.back().bytes, end - merged.back().offset);
-            } else {
-                merged.push_back(piece);
-            }
-        }
-        return merged;
+        return joined_pieces(std::move(kept_));
     }
 
 private:
-    /// The same stream, at the same place of it.
-    static bool joins(Piece const& before, Piece const& piece) {
-        return before.buffer == piece.buffer && before.step == piece.step && before.source == piece.source &&
-               before.destination == piece.destination && piece.offset <= before.offset + before.bytes &&
-               piece.first_byte - before.first_byte == piece.offset - before.offset;
-    }
     [[noreturn]] void fail(std::string const& text) const {
         throw Error(fmt::format("rank {} step {} \"{}\": {}", plan_.me, step_, plan_.steps[step_].label, text));
     }
@@ -114,6 +119,10 @@ public:
 
 private:
     void add(Exchange const& exchange) {
+        if (exchange.scattered) {
+            add_scattered(exchange);
+            return;
+        }
         for (Block const& block : exchange.send) {
             send({exchange.send_buffer, block.offset}, block.bytes, plan_.me, world(exchange.group, block.peer));
         }
@@ -263,6 +272,37 @@ private:
         }
         std::vector<Piece> const found = std::move(blocks).take();
         pieces.insert(pieces.end(), found.begin(), found.end());
+    }
+    /// A piece for each row, in the tensors. Its stream is that of its block; of rows that go to several ranks, as in
+    /// add_rows().
+    void add_scattered(Exchange const& exchange) {
+        ScatteredRows const& rows = *exchange.scattered;
+        guarded_.insert(exchange.recv_buffer);
+        auto const add_side = [&](ScatteredSide const& side, std::vector<Block> const& blocks, BufferId buffer,
+                                  auto const& ends_with, std::vector<Piece>& pieces) {
+            std::vector<Bytes> const places = side.places();
+            std::vector<Piece> found;
+            std::size_t row = 0;
+            for (Block const& block : blocks) {
+                auto const [source, destination] = ends_with(world(exchange.group, block.peer));
+                for (Bytes first = 0; first < block.bytes; first += rows.row_bytes, ++row) {
+                    Piece piece{buffer, places.at(row), rows.row_bytes, step_, source, destination, 0, first};
+                    if (!side.origins.empty()) {
+                        piece.destination = every_rank;
+                        piece.first_byte = side.origins.at(row);
+                    }
+                    keep(found, piece);
+                }
+            }
+            std::vector<Piece> const joined = joined_pieces(std::move(found));
+            pieces.insert(pieces.end(), joined.begin(), joined.end());
+        };
+        add_side(
+            rows.sent, exchange.send, exchange.send_buffer, [this](Rank peer) { return std::pair(plan_.me, peer); },
+            layout_.sent);
+        add_side(
+            rows.received, exchange.recv, exchange.recv_buffer, [this](Rank peer) { return std::pair(peer, plan_.me); },
+            layout_.delivered);
     }
     void send(Region region, Bytes bytes, Rank source, Rank destination) {
         keep(layout_.sent, {region.buffer, region.offset, bytes, step_, source, destination, 0});

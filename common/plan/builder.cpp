@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace dlmb {
@@ -57,6 +58,78 @@ std::vector<Block> blocks(std::span<Bytes const> bytes, Layout& layout) {
         }
     }
     return placed;
+}
+
+/// One behind the other, as their rows travel.
+std::vector<Block> travelling_blocks(RowOrder const& order, Bytes row_bytes) {
+    std::vector<Block> placed;
+    Bytes offset = 0;
+    for (std::size_t peer = 0; peer < order.rank_rows.size(); ++peer) {
+        Bytes const bytes = order.rank_rows[peer] * row_bytes;
+        if (bytes != 0) {
+            placed.push_back({static_cast<Rank>(peer), offset, bytes});
+        }
+        offset += bytes;
+    }
+    return placed;
+}
+
+/// Of each row that travels, which row of the tensor it is, and which one of its owner's.
+struct TravellingRows {
+    std::vector<std::uint64_t> tensor;
+    std::vector<std::uint64_t> origins;  // empty: as in the order
+};
+
+/// Throws Error unless the moves name every row that travels once.
+TravellingRows rows_as_they_travel(RowOrder const& order, std::string_view label) {
+    constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t const count = std::accumulate(order.rank_rows.begin(), order.rank_rows.end(), std::uint64_t{0});
+    TravellingRows rows{std::vector<std::uint64_t>(count, none),
+                        std::vector<std::uint64_t>(order.origins.empty() ? 0 : count)};
+    if (order.moves.empty()) {
+        std::iota(rows.tensor.begin(), rows.tensor.end(), std::uint64_t{0});
+    }
+    std::uint64_t moved = 0;
+    for (RowMove const& move : order.moves) {
+        for (std::uint64_t row = 0; row < move.rows; ++row, ++moved) {
+            std::uint64_t const packed = move.packed + row * move.packed_step;
+            if (packed >= count || rows.tensor[packed] != none) {
+                throw Error(fmt::format("plan builder: \"{}\": row {} does not travel, or twice", label, packed));
+            }
+            rows.tensor[packed] = move.tensor + row * move.tensor_step;
+            if (!order.origins.empty()) {
+                rows.origins[packed] = order.origins.at(moved);
+            }
+        }
+    }
+    if (!order.moves.empty() && moved != count) {
+        throw Error(fmt::format("plan builder: \"{}\": {} of {} rows that travel are moved", label, moved, count));
+    }
+    return rows;
+}
+
+/// Places the tensor of `order` in `layout`. Rows of a block that follow each other at one distance are one run.
+ScatteredSide scattered_side(RowOrder const& order, Bytes row_bytes, Layout& layout, std::string_view label) {
+    TravellingRows const rows = rows_as_they_travel(order, label);
+    Bytes const tensor = layout.place(std::max<std::uint64_t>(order.tensor_rows, rows.tensor.size()) * row_bytes);
+    ScatteredSide side;
+    std::size_t row = 0;
+    for (std::uint64_t const rank_rows : order.rank_rows) {
+        for (std::size_t const end = row + rank_rows; row < end;) {
+            RowPlaces run{1, tensor + rows.tensor[row] * row_bytes, row_bytes};
+            if (row + 1 < end && rows.tensor[row + 1] > rows.tensor[row]) {
+                run.stride = (rows.tensor[row + 1] - rows.tensor[row]) * row_bytes;
+            }
+            for (++row; row < end && tensor + rows.tensor[row] * row_bytes == run.first + run.rows * run.stride;
+                 ++row) {
+                ++run.rows;
+            }
+            side.runs.push_back(run);
+        }
+    }
+    std::transform(rows.origins.begin(), rows.origins.end(), std::back_inserter(side.origins),
+                   [row_bytes](std::uint64_t origin) { return origin * row_bytes; });
+    return side;
 }
 
 /// Throws Error unless each of `ranks` ranks has whole elements.
@@ -245,6 +318,27 @@ StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder co
     std::transform(order.origins.begin(), order.origins.end(), std::back_inserter(rows.origins),
                    [row_bytes](std::uint64_t row) { return row * row_bytes; });
     return add_step(Compute{.rearrangement = std::move(rows)}, std::move(after), label);
+}
+
+StepId PlanBuilder::scattered_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
+                                       std::string label, std::vector<StepId> after) {
+    auto const ranks = static_cast<std::size_t>(group_size(group));
+    if (sent.rank_rows.size() != ranks || received.rank_rows.size() != ranks) {
+        throw Error(fmt::format("plan builder: exchange \"{}\" has rows of {} and {} ranks for a group of {} ranks",
+                                label, sent.rank_rows.size(), received.rank_rows.size(), ranks));
+    }
+    Layout send_layout{Guard::none};
+    Layout recv_layout{Guard::around_all};
+    Exchange exchange{.group = group,
+                      .send_buffer = 0,
+                      .recv_buffer = 0,
+                      .send = travelling_blocks(sent, row_bytes),
+                      .recv = travelling_blocks(received, row_bytes)};
+    exchange.scattered = ScatteredRows{row_bytes, scattered_side(sent, row_bytes, send_layout, label),
+                                       scattered_side(received, row_bytes, recv_layout, label)};
+    exchange.send_buffer = buffer(label + ".send", send_layout.size(), Role::sent);
+    exchange.recv_buffer = buffer(label + ".recv", recv_layout.size(), Role::delivered);
+    return add_step(std::move(exchange), std::move(after), std::move(label));
 }
 
 StepId PlanBuilder::gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,

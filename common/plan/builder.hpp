@@ -86,6 +86,10 @@ public:
     /// "pack.<label>.rows" and "unpack.<label>.rows" are the tensors. `row_bytes`: a multiple of 8.
     StepId rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
                                Processor by, std::string const& label, std::vector<StepId> after = {});
+    /// One step that does what the three of rearranged_exchange() do. Buffers "<label>.send" and "<label>.recv" are the
+    /// tensors.
+    StepId scattered_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
+                              std::string label, std::vector<StepId> after = {});
     StepId gather(GroupId group, Rank root, SharedBytes gathered, Element element, std::string label,
                   std::vector<StepId> after = {});
     StepId scatter(GroupId group, Rank root, SharedBytes scattered, Element element, std::string label,

@@ -49,6 +49,22 @@ std::string_view name_of(Processor processor) {
     return processor == Processor::host ? "host" : "device";
 }
 
+std::uint64_t ScatteredSide::rows() const {
+    return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, RowPlaces const& run) { return sum + run.rows; });
+}
+
+std::vector<Bytes> ScatteredSide::places() const {
+    std::vector<Bytes> all;
+    all.reserve(rows());
+    for (RowPlaces const& run : runs) {
+        for (std::uint64_t row = 0; row < run.rows; ++row) {
+            all.push_back(run.first + row * run.stride);
+        }
+    }
+    return all;
+}
+
 std::uint64_t Rearrangement::rows() const {
     return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                            [](std::uint64_t sum, RowRun const& run) { return sum + run.rows; });

@@ -59,14 +59,45 @@ struct Block {
     bool operator==(Block const&) const = default;
 };
 
+/// Row i of `rows` rows is at `first + i * stride` of a buffer.
+struct RowPlaces {
+    std::uint64_t rows = 0;
+    Bytes first = 0;
+    Bytes stride = 0;
+    bool operator==(RowPlaces const&) const = default;
+};
+
+/// Where the rows of one side of an exchange are, in the order in which they travel. No run has rows of two blocks.
+/// Rows that are sent may be named several times. Strides and places are multiples of 8 bytes.
+struct ScatteredSide {
+    std::vector<RowPlaces> runs = {};
+    /// As those of a Rearrangement.
+    std::vector<Bytes> origins = {};
+    bool operator==(ScatteredSide const&) const = default;
+
+    [[nodiscard]] std::uint64_t rows() const;
+    /// The place of each row.
+    [[nodiscard]] std::vector<Bytes> places() const;
+};
+
+/// Rows that are sent from where they lie in one tensor to where they belong in another one.
+struct ScatteredRows {
+    Bytes row_bytes = 0;
+    ScatteredSide sent = {};
+    ScatteredSide received = {};
+    bool operator==(ScatteredRows const&) const = default;
+};
+
 /// Ragged all-to-all. Blocks are ordered by peer, at most one per peer, the self block included; zero blocks are
-/// left out on both sides. An exchange with no block at all is legal and is issued.
+/// left out on both sides. An exchange with no block at all is legal and is issued. `scattered`: the rows of each block
+/// lie apart, and the offset of a block counts the bytes that travel in the blocks before it.
 struct Exchange {
     GroupId group = 0;
     BufferId send_buffer = 0;
     BufferId recv_buffer = 0;
     std::vector<Block> send;
     std::vector<Block> recv;
+    std::optional<ScatteredRows> scattered = std::nullopt;
     bool operator==(Exchange const&) const = default;
 };
 
@@ -285,10 +316,11 @@ enum class OperationKind : std::uint8_t {
 [[nodiscard]] std::string_view name_of(Operation const& operation);
 
 /// What a kind of traffic asks of a backend. `uniform`: every exchange has equal, packed blocks, every other operation
-/// equal parts; no step names shares.
+/// equal parts; no step names shares. `scattered`: exchanges name the places of their rows.
 struct OperationUse {
     OperationKind kind = OperationKind::exchange;
     bool uniform = false;
+    bool scattered = false;
     bool operator==(OperationUse const&) const = default;
 };
 

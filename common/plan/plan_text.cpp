@@ -53,8 +53,12 @@ std::string steps_table(Plan const& plan) {
                             step.label, traffic.payload, traffic.out, traffic.in, traffic.messages);
         auto const* const compute = std::get_if<Compute>(&step.operation);
         Bytes const copied = compute == nullptr ? 0 : copied_bytes(*compute);
-        text += fmt::format("  {}{}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")),
-                            copied == 0 ? "" : fmt::format("  (copies {} B)", copied));
+        auto const* const exchange = std::get_if<Exchange>(&step.operation);
+        bool const apart = exchange != nullptr && exchange->scattered;
+        text +=
+            fmt::format("  {}{}{}\n", step.after.empty() ? "-" : fmt::format("{}", fmt::join(step.after, ",")),
+                        copied == 0 ? "" : fmt::format("  (copies {} B)", copied),
+                        apart ? fmt::format("  (rows of {} B where they lie)", exchange->scattered->row_bytes) : "");
     }
     return text;
 }

@@ -146,6 +146,7 @@ public:
             }
             if (std::holds_alternative<Exchange>(step(match.front()).operation)) {
                 match_blocks(match);
+                match_rows(match);
             }
             matches.push_back(std::move(match));
         }
@@ -244,6 +245,22 @@ private:
             }
         }
         return all;
+    }
+
+    /// Rows that lie apart do so on both sides, and are equally long.
+    void match_rows(MatchedSteps const& match) {
+        auto const row_bytes = [&](std::size_t rank) {
+            auto const& rows = std::get<Exchange>(step(match[rank]).operation).scattered;
+            return rows ? rows->row_bytes : 0;
+        };
+        for (std::size_t rank = 1; rank < match.size(); ++rank) {
+            if (row_bytes(rank) != row_bytes(0)) {
+                report(problems_, plan(match[rank]), match[rank].step,
+                       fmt::format("has rows of {} B that lie apart, that of rank {} has such of {} B (0: none)",
+                                   row_bytes(rank), match[0].rank, row_bytes(0)));
+                return;
+            }
+        }
     }
 
     /// Senders in group order meet receive lists that are ordered by sender: one pass over all blocks.

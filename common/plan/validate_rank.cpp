@@ -98,8 +98,16 @@ public:
 
     void operator()(Exchange const& exchange) {
         if (Bytes const ranks = group_size(exchange.group); ranks > 0) {
-            check_blocks(exchange.send, exchange.send_buffer, ranks, "send");
-            check_blocks(exchange.recv, exchange.recv_buffer, ranks, "recv");
+            bool const apart = exchange.scattered.has_value();
+            check_blocks(exchange.send, exchange.send_buffer, ranks, "send", apart);
+            check_blocks(exchange.recv, exchange.recv_buffer, ranks, "recv", apart);
+        }
+        if (exchange.scattered) {
+            Bytes const row_bytes = exchange.scattered->row_bytes;
+            if (check_row_bytes(row_bytes)) {
+                check_side(exchange.scattered->sent, row_bytes, exchange.send, exchange.send_buffer, "send");
+                check_side(exchange.scattered->received, row_bytes, exchange.recv, exchange.recv_buffer, "recv");
+            }
         }
     }
     void operator()(Send const& step) { check_messages(step, step.to, "send"); }
@@ -180,7 +188,9 @@ private:
         return inside;
     }
 
-    void check_blocks(std::vector<Block> const& blocks, BufferId buffer, Bytes ranks, std::string_view side) {
+    /// `apart`: their rows are, so that only check_side() knows places in the buffer.
+    void check_blocks(std::vector<Block> const& blocks, BufferId buffer, Bytes ranks, std::string_view side,
+                      bool apart) {
         bool sound = check_bounds(buffer, 0, 0, side);
         Rank previous = -1;
         for (Block const& block : blocks) {
@@ -195,7 +205,7 @@ private:
             if (block.bytes == 0) {
                 fail(fmt::format("{}: lists a block of 0 B for peer {}", side, block.peer));
             }
-            sound = check_bounds(buffer, block.offset, block.bytes, side);
+            sound = apart || check_bounds(buffer, block.offset, block.bytes, side);
             previous = block.peer;
         }
         if (sound && overlapping(blocks)) {
@@ -230,32 +240,70 @@ private:
     }
 
     void check_rows(Rearrangement const& rows) {
-        if (rows.row_bytes == 0 || rows.row_bytes % payload_word_bytes != 0) {
-            fail(fmt::format("moves rows of {} B, no multiple of {}", rows.row_bytes, payload_word_bytes));
+        if (!check_row_bytes(rows.row_bytes)) {
             return;
         }
         for (RowRun const& run : rows.runs) {
-            bool const sound = check_places(rows, run.rows, run.from, run.from_stride, rows.from, "from") &&
-                               check_places(rows, run.rows, run.to, run.to_stride, rows.to, "to");
+            bool const sound = check_places({run.rows, run.from, run.from_stride}, rows.row_bytes, rows.from, "from") &&
+                               check_places({run.rows, run.to, run.to_stride}, rows.row_bytes, rows.to, "to");
             if (!sound) {
                 return;
             }
         }
-        if (!rows.origins.empty() && rows.origins.size() != rows.rows()) {
-            fail(fmt::format("names the origins of {} of its {} rows", rows.origins.size(), rows.rows()));
+        check_origins(rows.origins, rows.rows());
+    }
+
+    /// Runs have all rows of the blocks, and none has rows of two.
+    void check_side(ScatteredSide const& side, Bytes row_bytes, std::vector<Block> const& blocks, BufferId buffer,
+                    std::string_view name) {
+        auto run = side.runs.begin();
+        for (Block const& block : blocks) {
+            Bytes left = block.bytes;
+            for (; left > 0 && run != side.runs.end(); ++run) {
+                if (!check_places(*run, row_bytes, buffer, name)) {
+                    return;
+                }
+                if (run->rows > left / row_bytes) {
+                    break;
+                }
+                left -= run->rows * row_bytes;
+            }
+            if (left > 0) {
+                fail(fmt::format("{}: runs of rows of {} B do not fill the {} B of peer {}", name, row_bytes,
+                                 block.bytes, block.peer));
+                return;
+            }
+        }
+        if (run != side.runs.end()) {
+            fail(fmt::format("{}: names places of more rows than travel", name));
+            return;
+        }
+        check_origins(side.origins, side.rows());
+    }
+
+    bool check_row_bytes(Bytes row_bytes) {
+        bool const sound = row_bytes != 0 && row_bytes % payload_word_bytes == 0;
+        if (!sound) {
+            fail(fmt::format("moves rows of {} B, no multiple of {}", row_bytes, payload_word_bytes));
+        }
+        return sound;
+    }
+
+    void check_origins(std::vector<Bytes> const& origins, std::uint64_t rows) {
+        if (!origins.empty() && origins.size() != rows) {
+            fail(fmt::format("names the origins of {} of its {} rows", origins.size(), rows));
         }
     }
 
-    bool check_places(Rearrangement const& rows, std::uint64_t count, Bytes first, Bytes stride, BufferId buffer,
-                      std::string_view side) {
-        Bytes const most = (std::numeric_limits<Bytes>::max() - rows.row_bytes) / std::max<Bytes>(stride, 1);
-        if (count == 0 || (count > 1 && stride < rows.row_bytes) || stride % payload_word_bytes != 0 ||
-            first % payload_word_bytes != 0 || count - 1 > most) {
-            fail(fmt::format("{}: {} rows of {} B do not lie {} B apart from offset {} on", side, count, rows.row_bytes,
-                             stride, first));
+    bool check_places(RowPlaces const& run, Bytes row_bytes, BufferId buffer, std::string_view side) {
+        Bytes const most = (std::numeric_limits<Bytes>::max() - row_bytes) / std::max<Bytes>(run.stride, 1);
+        if (run.rows == 0 || (run.rows > 1 && run.stride < row_bytes) || run.stride % payload_word_bytes != 0 ||
+            run.first % payload_word_bytes != 0 || run.rows - 1 > most) {
+            fail(fmt::format("{}: {} rows of {} B do not lie {} B apart from offset {} on", side, run.rows, row_bytes,
+                             run.stride, run.first));
             return false;
         }
-        return check_bounds(buffer, first, (count - 1) * stride + rows.row_bytes, side);
+        return check_bounds(buffer, run.first, (run.rows - 1) * run.stride + row_bytes, side);
     }
 
     template <class Step>
@@ -342,6 +390,15 @@ public:
     }
 
     void operator()(Exchange const& exchange) {
+        if (exchange.scattered) {
+            for (RowPlaces const& run : exchange.scattered->sent.runs) {
+                add_rows(reads, exchange.send_buffer, run, exchange.scattered->row_bytes);
+            }
+            for (RowPlaces const& run : exchange.scattered->received.runs) {
+                add_rows(writes, exchange.recv_buffer, run, exchange.scattered->row_bytes);
+            }
+            return;
+        }
         for (Block const& block : exchange.send) {
             add(reads, {exchange.send_buffer, block.offset}, block.bytes);
         }
@@ -372,9 +429,10 @@ public:
             }
         }
         if (step.rearrangement) {
-            for (RowRun const& run : step.rearrangement->runs) {
-                add_rows(reads, step.rearrangement->from, run.from, run.from_stride, run.rows, *step.rearrangement);
-                add_rows(writes, step.rearrangement->to, run.to, run.to_stride, run.rows, *step.rearrangement);
+            Rearrangement const& rows = *step.rearrangement;
+            for (RowRun const& run : rows.runs) {
+                add_rows(reads, rows.from, {run.rows, run.from, run.from_stride}, rows.row_bytes);
+                add_rows(writes, rows.to, {run.rows, run.to, run.to_stride}, rows.row_bytes);
             }
         }
     }
@@ -389,11 +447,10 @@ private:
         }
     }
 
-    void add_rows(std::vector<Access>& list, BufferId buffer, Bytes first, Bytes stride, std::uint64_t count,
-                  Rearrangement const& rows) const {
-        bool const adjacent = stride == rows.row_bytes;
-        for (std::uint64_t row = 0; row < (adjacent ? 1 : count); ++row) {
-            add(list, {buffer, first + row * stride}, rows.row_bytes * (adjacent ? count : 1));
+    void add_rows(std::vector<Access>& list, BufferId buffer, RowPlaces const& run, Bytes row_bytes) const {
+        bool const adjacent = run.stride == row_bytes;
+        for (std::uint64_t row = 0; row < (adjacent ? 1 : run.rows); ++row) {
+            add(list, {buffer, run.first + row * run.stride}, row_bytes * (adjacent ? run.rows : 1));
         }
     }
     void add_window(std::vector<Access>& list, auto const& step, Block const& block) const {

@@ -43,6 +43,13 @@ public:
         group(step.group);
         blocks("send", step.group, step.send);
         blocks("recv", step.group, step.recv);
+        if (step.scattered) {
+            format(R"(,"scattered":{{"row_bytes":{},"sent":)", step.scattered->row_bytes);
+            places(step.scattered->sent);
+            format(R"(,"received":)");
+            places(step.scattered->received);
+            format("}}");
+        }
     }
     void operator()(Send const& step) const {
         group(step.group);
@@ -90,6 +97,10 @@ public:
     }
 
 private:
+    void places(ScatteredSide const& side) const {
+        add_list(text_, side.runs,
+                 [&](RowPlaces const& run) { format("[{},{},{}]", run.rows, run.first, run.stride); });
+    }
     template <class... Arguments>
     void format(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) const {
         fmt::format_to(std::back_inserter(text_), pattern, std::forward<Arguments>(arguments)...);

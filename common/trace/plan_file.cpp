@@ -133,6 +133,11 @@ private:
         group_ = group();
         switch (kind) {
         case OperationKind::exchange:
+            if (step_.contains("scattered")) {
+                refuse("scattered",
+                       "sends rows from where they lie, which plans of files cannot do yet; write the plan "
+                       "without --pack");
+            }
             return Exchange{group_, 0, 0, blocks("send"), blocks("recv")};
         case OperationKind::send: {
             auto const [block, window] = messages("send");

@@ -168,8 +168,8 @@ private:
     }
 
     StepId rearranged(RowOrder const& sent, RowOrder const& received, Bytes element, std::string const& label) {
-        return builder_.rearranged_exchange(all_, sent, received, params_.layout.shards.front().width * element,
-                                            processor_of(params_.pack), label, after_);
+        return add_exchange_of_rows(builder_, params_.pack, all_, sent, received,
+                                    params_.layout.shards.front().width * element, label, after_);
     }
 
     /// Steps from here on wait for these; none: for what they waited for so far.
@@ -273,8 +273,9 @@ public:
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
         std::vector<OperationUse> uses;
+        uses.reserve(4);  // or gcc 12 warns of an overflow that is none
         if (sizes_.exchanges_indices()) {
-            uses.push_back({OperationKind::exchange, false});
+            uses.push_back({OperationKind::exchange, false, params_.pack == Pack::fused});
         }
         if (sizes_.row_wise_values() > 0) {
             uses.push_back({OperationKind::reduce_scatter, true});

@@ -124,8 +124,8 @@ private:
 
     void rearranged(Group const& group, RowOrder const& sent, RowOrder const& received, Row const& row,
                     std::string const& label) {
-        after_ = {builder_.rearranged_exchange(builder_.group(group), sent, received, row.bytes,
-                                               processor_of(params_.pack), label, after_)};
+        after_ = {add_exchange_of_rows(builder_, params_.pack, builder_.group(group), sent, received, row.bytes, label,
+                                       after_)};
     }
 
     void exchange(Group const& group, std::vector<std::uint64_t> const& send, std::vector<std::uint64_t> const& recv,
@@ -273,7 +273,7 @@ public:
     }
 
     [[nodiscard]] std::vector<OperationUse> operations() const override {
-        return {{OperationKind::exchange, false}, {OperationKind::all_gather, true}};
+        return {{OperationKind::exchange, false, params_.pack == Pack::fused}, {OperationKind::all_gather, true}};
     }
 
     [[nodiscard]] bool draws_differ() const override { return true; }

@@ -208,10 +208,10 @@ private:
         if (params_.pack != Pack::none) {
             bool const to_heads = (phase == "forward") != (name == "out");
             builder_.share_buffers(!budget_.take(4 * per_peer * params_.ranks()));
-            after_ = {builder_.rearranged_exchange(group_, to_heads ? rows_of_tokens(tensor) : rows_of_heads(tensor),
-                                                   to_heads ? rows_of_heads(tensor) : rows_of_tokens(tensor),
-                                                   params_.row_bytes(tensor), processor_of(params_.pack),
-                                                   label(fmt::format("{}.{}", phase, name), layer), after_)};
+            after_ = {add_exchange_of_rows(
+                builder_, params_.pack, group_, to_heads ? rows_of_tokens(tensor) : rows_of_heads(tensor),
+                to_heads ? rows_of_heads(tensor) : rows_of_tokens(tensor), params_.row_bytes(tensor),
+                label(fmt::format("{}.{}", phase, name), layer), after_)};
             return;
         }
         std::vector<Bytes> const bytes(params_.ranks(), per_peer);
@@ -303,6 +303,9 @@ std::vector<OperationUse> operations_of(Params const& params) {
         return {{OperationKind::send}, {OperationKind::recv}};
     }
     // Equal blocks that are whole multiples of the alignment lie packed: a backend may use its uniform all-to-all.
+    if (params.pack == Pack::fused) {
+        return {{OperationKind::exchange, false, true}};
+    }
     return {{OperationKind::exchange, params.bytes_per_peer(params.queries) % guard_bytes == 0 &&
                                           params.bytes_per_peer(params.keys) % guard_bytes == 0}};
 }

@@ -125,16 +125,28 @@ class InProcessRun(unittest.TestCase):
         self.assertEqual(skipped["reason"], '"pack.dispatch" is done by the GPU (--pack cuda), and steps in host memory are the '
                                             "host's; use --memory cuda or --pack host")
 
+    def test_an_exchange_that_moves_rows_has_no_phase_of_its_own_for_it(self):
+        for ranks in (1, 2, 7):
+            self.measure("--pack", "host,fused", ranks=ranks)
+        self.measure("--pack", "fused", ranks=7, tokens="0")
+        self.measure("--pack", "fused", "--skew", "zipf:8", ranks=7, experts="7", top_k="1")  # nearly all to one expert
+        found = cells(self.results)
+        self.assertEqual({(cell["status"], cell["validation"]["verdict"]) for cell in found}, {("ok", "passed")})
+        host, fused = found[4:6]
+        self.assertEqual(list(fused["phases"]), ["count_exchange", "dispatch", "combine"])
+        self.assertNotIn("time_pack_us", fused["statistics"])
+        self.assertEqual(fused["traffic"], host["traffic"])
+
     def test_pooled_rows_and_transposes_are_moved_on_any_number_of_ranks(self):
         for name, options in (("dlrm_exchange", ["--preset", "dlrm-small"]),
                               ("sequence_parallel", ["--batch", "1,2", "--sequence", "84", "--heads", "14", "--head-dim", "8"])):
             for ranks in ("1", "2", "7"):
-                done = run([str(BIN / f"dlmb_{name}"), *options, "--pack", "host", "--backend", "in_process", "--ranks", ranks, "-i", "2",
+                done = run([str(BIN / f"dlmb_{name}"), *options, "--pack", "host,fused", "--backend", "in_process", "--ranks", ranks, "-i", "2",
                             "-x", "1", "--cache", "warm", "--results", str(self.results)])
                 self.assertEqual(done.returncode, 0, done.stderr)
         found = cells(self.results)
         self.assertEqual({(cell["status"], cell["validation"]["verdict"]) for cell in found}, {("ok", "passed")})
-        self.assertEqual({"pack_of_copy" in cell["statistics"] for cell in found}, {True})
+        self.assertEqual({"pack_of_copy" in cell["statistics"] for cell in found if cell["parameters"]["pack"] == "host"}, {True})
 
     def test_fewer_rows_than_peers_is_normal(self):
         done = self.measure(tokens="1", experts="64", top_k="1", ranks=8)

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, validate
+from programs import COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
 
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 
@@ -28,6 +28,21 @@ class MpiRun(unittest.TestCase):
         for method in ("alltoallv", "isend_irecv", "pairwise", "neighbor", "persistent"):
             self.assertIn(("mpi", method), methods)
         self.assertEqual(validate(self.results).returncode, 0)
+
+    def test_rows_are_moved_by_a_datatype_of_mpi_and_by_nothing_else(self):
+        to_one_expert = [*small(experts="7", top_k="1"), "--skew", "zipf:8"]
+        for ranks, traffic in ((1, SMALL), (2, SMALL), (7, small(tokens="0")), (7, to_one_expert)):
+            done = run(mpirun(ranks, MOE, *traffic, "--pack", "fused", "--probs", "on", "--backend", BACKENDS, "--method",
+                              "default,alltoallv", "--results", str(self.results)))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = cells(self.results, "ok")
+        self.assertEqual({(cell["backend"], cell["method"], cell["validation"]["verdict"]) for cell in found},
+                         {("mpi", "alltoallw", "passed")})
+        self.assertEqual(len(found), 4)
+        declined = cells(self.results, "skipped")
+        self.assertEqual({cell["backend"] for cell in declined}, set(BACKENDS.split(",")))
+        self.assertEqual({cell["reason"] for cell in declined},
+                         {"--pack fused: only over mpi (method alltoallw) and in_process, in host memory"})
 
     def test_every_backend_moves_the_same_bytes(self):
         done = run(mpirun(4, MOE, *SMALL, "--backend", BACKENDS, "--results", str(self.results)))

@@ -26,6 +26,19 @@ void copy_block(std::byte* to, std::byte const* from, Bytes bytes) {
     }
 }
 
+/// Row by row where rows lie apart.
+void copy_arrival(Arrival const& arrival) {
+    std::byte const* const data = arrival.slot->data();
+    if (arrival.places.empty()) {
+        copy_block(arrival.destination, data, arrival.slot->bytes());
+        return;
+    }
+    std::vector<Bytes> const& from = arrival.slot->places();
+    for (std::size_t row = 0; row < from.size(); ++row) {
+        std::memcpy(arrival.destination + arrival.places[row], data + from[row], arrival.row_bytes);
+    }
+}
+
 bool is_done(Work const& work) {
     return (!work.port || work.port->received) && work.read == work.arrivals.size() &&
            work.handed_back == work.outgoing.size();
@@ -127,7 +140,7 @@ private:
     void copy_arrivals(Work& work) {
         for (Arrival& arrival : work.arrivals) {
             if (arrival.iteration != iteration_ && arrival.slot->open(iteration_)) {
-                copy_block(arrival.destination, arrival.slot->data(), arrival.slot->bytes());
+                copy_arrival(arrival);
                 arrival.slot->hand_back(iteration_);
                 arrival.iteration = iteration_;
                 ++work.read;
@@ -166,7 +179,8 @@ constexpr std::array<MethodInfo, 3> method_table{
     {{.name = "copy",
       .description = "each thread copies from the sender's buffer (memcpy), and adds in the order of the ranks",
       .operations = every_operation,
-      .stable = {.over_arrival = reductions}},
+      .stable = {.over_arrival = reductions},
+      .scattered = true},
      {.name = "switch_single",
       .description = "an emulated switch adds what arrives to one buffer, in the order of arrival",
       .operations = all_reduce},

@@ -29,6 +29,10 @@ public:
 
 private:
     void add(Exchange const& exchange) {
+        if (exchange.scattered) {
+            add_rows(exchange);
+            return;
+        }
         for (Block const& block : exchange.send) {
             post(world(exchange.group, block.peer), place({exchange.send_buffer, block.offset}, block.bytes),
                  block.bytes);
@@ -36,6 +40,37 @@ private:
         for (Block const& block : exchange.recv) {
             expect(world(exchange.group, block.peer), place({exchange.recv_buffer, block.offset}, block.bytes),
                    block.bytes);
+        }
+    }
+    void add_rows(Exchange const& exchange) {
+        ScatteredRows const& rows = *exchange.scattered;
+        text_ += fmt::format(" in rows of {} B", rows.row_bytes);
+        for_each_block_of_rows(exchange, exchange.send, exchange.send_buffer, rows.sent,
+                               [&](Rank peer, Bytes bytes, std::vector<Bytes> places) {
+                                   post(peer, buffers_.base.at(exchange.send_buffer), bytes);
+                                   work_.outgoing.back()->hold_rows(std::move(places));
+                               });
+        for_each_block_of_rows(exchange, exchange.recv, exchange.recv_buffer, rows.received,
+                               [&](Rank peer, Bytes bytes, std::vector<Bytes> places) {
+                                   expect(peer, buffers_.base.at(exchange.recv_buffer), bytes);
+                                   work_.arrivals.back().places = std::move(places);
+                                   work_.arrivals.back().row_bytes = rows.row_bytes;
+                               });
+    }
+    /// Calls use(world rank, bytes, places of its rows) for each block.
+    template <class Use>
+    void for_each_block_of_rows(Exchange const& exchange, std::vector<Block> const& blocks, BufferId buffer,
+                                ScatteredSide const& side, Use const& use) const {
+        Bytes const row_bytes = exchange.scattered->row_bytes;
+        std::vector<Bytes> const places = side.places();
+        for (Bytes const offset : places) {
+            (void)place({buffer, offset}, row_bytes);
+        }
+        auto next = places.begin();
+        for (Block const& block : blocks) {
+            auto const end = next + static_cast<std::ptrdiff_t>(block.bytes / row_bytes);
+            use(world(exchange.group, block.peer), block.bytes, std::vector<Bytes>(next, end));
+            next = end;
         }
     }
     void add(Send const& send) {

@@ -33,6 +33,8 @@ public:
         data_ = data;
         bytes_ = bytes;
     }
+    /// Instead: rows that lie apart, from `data` on.
+    void hold_rows(std::vector<Bytes> places) { places_ = std::move(places); }
 
     void post(std::uint64_t iteration) noexcept { state_.store(at(iteration, posted), std::memory_order_release); }
     [[nodiscard]] bool handed_back(std::uint64_t iteration) const noexcept {
@@ -48,6 +50,7 @@ public:
     void hand_back(std::uint64_t iteration) noexcept { state_.store(at(iteration, read), std::memory_order_release); }
     [[nodiscard]] std::byte const* data() const { return data_; }
     [[nodiscard]] Bytes bytes() const { return bytes_; }
+    [[nodiscard]] std::vector<Bytes> const& places() const { return places_; }
 
     /// The sender's memory is about to go, perhaps because its rank failed: no reader may open the slot any more, and
     /// one that is reading finishes first.
@@ -66,6 +69,7 @@ private:
     std::atomic<std::uint64_t> state_{0};
     std::byte const* data_ = nullptr;
     Bytes bytes_ = 0;
+    std::vector<Bytes> places_;  // of rows; empty: one block
 };
 
 /// World ranks, the step they share, and of a window which message.
@@ -111,7 +115,9 @@ private:
 struct Arrival {
     std::shared_ptr<Slot> slot;
     std::byte* destination = nullptr;
-    std::uint64_t iteration = 0;  // the last one that was read
+    std::uint64_t iteration = 0;     // the last one that was read
+    std::vector<Bytes> places = {};  // of rows, behind `destination`; empty: one block
+    Bytes row_bytes = 0;
 };
 
 /// Arrivals are reduced in the order of the members, so that every rank gets the same bits.

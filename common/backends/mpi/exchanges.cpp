@@ -6,6 +6,7 @@
 #include "common/backends/mpi/collectives.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace dlmb::mpi {
 namespace {
@@ -123,6 +124,19 @@ public:
         return type;
     }
 
+    /// Rows of `row_bytes` at `places`, which are that of the datatype.
+    [[nodiscard]] MPI_Datatype of(std::span<Bytes const> places, Bytes row_bytes) {
+        std::vector<MPI_Aint> offsets(places.size());
+        std::transform(places.begin(), places.end(), offsets.begin(),
+                       [](Bytes place) { return static_cast<MPI_Aint>(place); });
+        MPI_Datatype& type = made_.emplace_back(MPI_DATATYPE_NULL);
+        check(MPI_Type_create_hindexed_block(static_cast<int>(offsets.size()), static_cast<int>(row_bytes),
+                                             offsets.data(), MPI_BYTE, &type),
+              "MPI_Type_create_hindexed_block");
+        check(MPI_Type_commit(&type), "MPI_Type_commit");
+        return type;
+    }
+
 private:
     std::vector<MPI_Datatype> made_;
 };
@@ -137,6 +151,19 @@ struct TypedSide : Side<int, int> {
             counts[peer] = 1;
             offsets[peer] = 0;
             types[peer] = derived.of(blocks[i], context.limits.chunk_bytes);
+        }
+    }
+    /// The rows of a peer are one element of a derived datatype that holds their places.
+    TypedSide(std::vector<Block> const& blocks, std::byte* buffer, std::size_t ranks, ScatteredSide const& side,
+              Bytes row_bytes)
+        : Side{buffer, std::vector<int>(ranks), std::vector<int>(ranks)}, types(ranks, MPI_BYTE) {
+        std::vector<Bytes> const places = side.places();
+        std::span<Bytes const> left = places;
+        for (Block const& block : blocks) {
+            auto const peer = static_cast<std::size_t>(block.peer);
+            counts[peer] = 1;
+            types[peer] = derived.of(left.first(block.bytes / row_bytes), row_bytes);
+            left = left.subspan(block.bytes / row_bytes);
         }
     }
 
@@ -198,9 +225,31 @@ PreparedCall compile_alltoallv(Operation const& operation, CompileContext const&
                                           : isend_irecv().compile(operation, context);
 }
 
+std::string alltoallw_refusal(Operation const& operation, Plan const& /*plan*/, ChosenMethod const& /*method*/,
+                              Limits const& limits) {
+    auto const& exchange = std::get<Exchange>(operation);
+    if (!exchange.scattered) {
+        return "";
+    }
+    Bytes const row_bytes = exchange.scattered->row_bytes;
+    auto const fits = [&](Block const& block) { return block.bytes / row_bytes <= limits.call_bytes; };
+    bool const all_fit = row_bytes <= limits.call_bytes &&
+                         std::all_of(exchange.send.begin(), exchange.send.end(), fits) &&
+                         std::all_of(exchange.recv.begin(), exchange.recv.end(), fits);
+    return all_fit ? "" : "a datatype has at most 2^31 - 1 rows of as many bytes";
+}
+
 PreparedCall compile_alltoallw(Operation const& operation, CompileContext const& context) {
     auto const& exchange = std::get<Exchange>(operation);
     std::size_t const ranks = context.group(exchange.group).members.size();
+    if (exchange.scattered) {
+        ScatteredRows const& rows = *exchange.scattered;
+        return prepare_collective(
+            Alltoallw{{exchange.send, context.send_base(exchange), ranks, rows.sent, rows.row_bytes},
+                      {exchange.recv, context.recv_base(exchange), ranks, rows.received, rows.row_bytes},
+                      context.comm(exchange.group)},
+            context.concurrent);
+    }
     return prepare_collective(Alltoallw{{exchange.send, context.send_base(exchange), ranks, context},
                                         {exchange.recv, context.recv_base(exchange), ranks, context},
                                         context.comm(exchange.group)},
@@ -258,8 +307,12 @@ Method alltoallv() {
 }
 
 Method alltoallw() {
-    return {.info = {"alltoallw", "one MPI_Alltoallw per exchange", {OperationKind::exchange}},
-            .compile = compile_alltoallw};
+    return {.info = {.name = "alltoallw",
+                     .description = "one MPI_Alltoallw per exchange",
+                     .operations = {OperationKind::exchange},
+                     .scattered = true},
+            .compile = compile_alltoallw,
+            .refusal = alltoallw_refusal};
 }
 
 // Each of its calls has a communicator, so a staged exchange is not cut into several.

@@ -173,6 +173,10 @@ private:
             !reason.empty()) {
             return reason;
         }
+        bool const takes_rows = method.row->info.scattered && !on_device(buffers.kind);
+        if (std::string reason = takes_rows ? "" : why_no_scattered_rows(plan); !reason.empty()) {
+            return reason;
+        }
         if (std::string const reason = on_device(buffers.kind) ? why_no_products(plan) : ""; !reason.empty()) {
             return fmt::format("mpi: {}", reason);
         }

@@ -61,6 +61,9 @@ private:
 };
 
 std::string refusal_of(Plan const& plan, MemoryKind kind) {
+    if (std::string reason = why_no_scattered_rows(plan); !reason.empty()) {
+        return reason;
+    }
     for (Step const& step : plan.steps) {
         if (std::string reason = why_not(step.operation, kind); !reason.empty()) {
             return fmt::format("ucc: {} \"{}\": {}", name_of(step.operation), step.label, reason);

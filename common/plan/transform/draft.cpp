@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/transform/draft.hpp"
 
+#include "common/base/error.hpp"
 #include "common/plan/lay_out.hpp"
+
+#include <fmt/core.h>
 
 #include <utility>
 
@@ -13,6 +16,14 @@ Draft draft_of(Plan const& plan, Step const& step) {
     Draft draft{step.operation, step.after, step.label, step.microbatch};
     std::visit(
         [&](auto const& operation) {
+            if constexpr (requires { operation.scattered; }) {
+                if (operation.scattered) {
+                    throw UsageError(
+                        fmt::format("step \"{}\" moves rows (--pack fused), which a plan that is transformed "
+                                    "cannot do yet; leave --pack out",
+                                    step.label));
+                }
+            }
             if constexpr (requires { operation.recv_buffer; }) {
                 draft.shared = plan.buffers.at(operation.recv_buffer).shared;
             } else if constexpr (requires { operation.buffer; }) {

@@ -103,26 +103,35 @@ TEST_F(PackedPayload, NumbersThatWereChangedAfterPackingAreNamed) {
 
 constexpr Bytes row_bytes = 40;
 
+struct Orders {
+    RowOrder sent{3, {2, 2}, {}, {}};
+    RowOrder received{4, {2, 2}, {}, {}};
+};
+
 /// Both ranks have three rows. Rank r sends rows 0 and 1 to itself and rows 1 and 2 to the other one, which has what
 /// arrives in reverse order.
+Orders orders_of(Rank me) {
+    std::vector<std::uint64_t> const to_self{0, 1};
+    std::vector<std::uint64_t> const to_other{1, 2};
+    Orders orders;
+    for (std::uint64_t row = 0; row < 4; ++row) {
+        bool const self = (row < 2) == (me == 0);
+        std::uint64_t const token = (self ? to_self : to_other)[row % 2];
+        orders.sent.moves.push_back({.tensor = token, .packed = row});
+        orders.sent.origins.push_back(token);
+        orders.received.moves.push_back({.tensor = 3 - row, .packed = row});
+        orders.received.origins.push_back(token);
+    }
+    return orders;
+}
+
 class MovedPayload : public test::TwoRanks {
 protected:
     MovedPayload() {
         run_both([](PlanBuilder& builder, Rank me) {
-            std::vector<std::uint64_t> const to_self{0, 1};
-            std::vector<std::uint64_t> const to_other{1, 2};
-            RowOrder sent{3, {2, 2}, {}, {}};
-            RowOrder received{4, {2, 2}, {}, {}};
-            for (std::uint64_t row = 0; row < 4; ++row) {
-                bool const self = (row < 2) == (me == 0);
-                std::uint64_t const token = (self ? to_self : to_other)[row % 2];
-                sent.moves.push_back({.tensor = token, .packed = row});
-                sent.origins.push_back(token);
-                received.moves.push_back({.tensor = 3 - row, .packed = row});
-                received.origins.push_back(token);
-            }
-            builder.rearranged_exchange(builder.group({{0, 1}}), sent, received, row_bytes, Processor::host,
-                                        "dispatch");
+            Orders const orders = orders_of(me);
+            builder.rearranged_exchange(builder.group({{0, 1}}), orders.sent, orders.received, row_bytes,
+                                        Processor::host, "dispatch");
         });
     }
     Rearrangement const& rows(Rank rank, StepId step) {
@@ -168,6 +177,50 @@ TEST_F(MovedPayload, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
     EXPECT_THAT(verify(0), testing::UnorderedElementsAre(
                                HasSubstr("step 0 \"pack.dispatch\": what this rank sends was changed: byte 0 of 120"),
                                HasSubstr("1 byte behind the block from rank 0 was overwritten")));
+}
+
+/// The same rows in one step; the test moves them.
+class ScatteredPayload : public test::TwoRanks {
+protected:
+    ScatteredPayload() {
+        prepare_both([](PlanBuilder& builder, Rank me) {
+            Orders const orders = orders_of(me);
+            builder.scattered_exchange(builder.group({{0, 1}}), orders.sent, orders.received, row_bytes, "dispatch");
+        });
+        for (Rank to = 0; to < 2; ++to) {
+            for (std::size_t row = 0; row < 4; ++row) {
+                Rank const from = row < 2 ? 0 : 1;  // each block has two rows
+                std::memcpy(received(to, row), sent(from, 2 * static_cast<std::size_t>(to) + row % 2), row_bytes);
+            }
+        }
+    }
+    Exchange const& step(Rank rank) { return std::get<Exchange>(at(rank).plan.steps[0].operation); }
+    std::byte* sent(Rank rank, std::size_t row) {
+        return at(rank).buffers.base[step(rank).send_buffer] + step(rank).scattered->sent.places()[row];
+    }
+    std::byte* received(Rank rank, std::size_t row) {
+        return at(rank).buffers.base[step(rank).recv_buffer] + step(rank).scattered->received.places()[row];
+    }
+};
+
+TEST_F(ScatteredPayload, ThereIsNoFaultWhenEveryRowIsWhereItBelongs) {
+    EXPECT_THAT(verify(0), IsEmpty());
+    EXPECT_THAT(verify(1), IsEmpty());
+    EXPECT_EQ(at(0).payload->blocks_checked(), 4U) << "rows in reverse order do not join";
+}
+
+TEST_F(ScatteredPayload, ARowOfTheSamePeerInTheWrongPlaceIsNamed) {
+    std::memcpy(received(0, 3), received(0, 2), row_bytes);
+    EXPECT_THAT(verify(0), ElementsAre(HasSubstr("step 0 \"dispatch\": block from rank 1: byte 0 of 40 is")));
+}
+
+TEST_F(ScatteredPayload, ARowThatIsMissingARowThatWasChangedAndBytesBehindThemAreNamed) {
+    std::memset(received(1, 1), 0, row_bytes);
+    *sent(1, 0) ^= std::byte{1};
+    *(received(1, 0) + row_bytes) ^= std::byte{1};  // the last row of the tensor
+    EXPECT_THAT(verify(1), testing::UnorderedElementsAre(HasSubstr("block from rank 0: byte 0 of 40 is"),
+                                                         HasSubstr("what this rank sends was changed"),
+                                                         HasSubstr("1 byte behind the block")));
 }
 
 }  // namespace

@@ -26,6 +26,16 @@ class TwoRanks : public testing::Test {
 protected:
     /// `build` adds the three steps of a rank; one iteration of them is run.
     void run_both(std::function<void(PlanBuilder&, Rank)> const& build) {
+        prepare_both(build);
+        for (Rank const rank : {0, 1}) {
+            compute(rank, pack);
+        }
+        exchange();
+        for (Rank const rank : {0, 1}) {
+            compute(rank, unpack);
+        }
+    }
+    void prepare_both(std::function<void(PlanBuilder&, Rank)> const& build) {
         ranks.clear();
         for (Rank me = 0; me < 2; ++me) {
             PlanBuilder builder(me);
@@ -38,13 +48,6 @@ protected:
             }
             rank.payload.emplace(space, rank.buffers, rank.plan);
             rank.payload->prepare(iteration);
-        }
-        for (Rank const rank : {0, 1}) {
-            compute(rank, pack);
-        }
-        exchange();
-        for (Rank const rank : {0, 1}) {
-            compute(rank, unpack);
         }
     }
     void compute(Rank rank, StepId step) {

@@ -87,7 +87,7 @@ TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
         refusal({{"wire", "node_dedup"}, {"quantize", "int4:32:fp32"}}, {16, 8}),
         "--quantize int4:32:fp32: --wire node_dedup over 2 nodes hands rows on, which this pattern does not do with "
         "packed ones; use --wire rank_dedup");
-    EXPECT_EQ(refusal({{"pack", "gpu"}}, {2, 2}), "--pack 'gpu': expected none, host, cuda");
+    EXPECT_EQ(refusal({{"pack", "gpu"}}, {2, 2}), "--pack 'gpu': expected none, host, cuda, fused");
     EXPECT_EQ(refusal({{"pack", "host"}, {"hidden", "3"}}, {2, 2}),
               "--pack host: rows of 6 B (--hidden 3 of bf16) are not a multiple of 8 B");
     EXPECT_EQ(refusal({{"pack", "cuda"}, {"wire", "rank_dedup"}}, {2, 2}),

@@ -7,6 +7,7 @@
 #include "common/plan/validate.hpp"
 #include "tests/unit/moe_alltoall/moe_fixture.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -159,6 +160,52 @@ TEST(MoeTokenRows, WhatTravelsIsWhatTravelsWithoutPacking) {
         EXPECT_EQ(sent(plans_of_layer(each), "dispatch"), sent(plans_of_layer(each, "none"), "dispatch"));
         EXPECT_EQ(sent(plans_of_layer(each), "combine"), sent(plans_of_layer(each, "none"), "combine"));
     }
+}
+
+/// Of each row that a rank sends, or gets, from where in its tensor it comes, or to where it goes; in the order of the
+/// blocks.
+std::vector<Bytes> tensor_places(Plan const& plan, std::string_view label, std::string_view packing) {
+    Exchange const& exchange = exchange_of(plan, label);
+    if (exchange.scattered) {
+        return (packing == "pack" ? exchange.scattered->sent : exchange.scattered->received).places();
+    }
+    Rearrangement const& rows = rows_of(plan, fmt::format("{}.{}", packing, label));
+    std::map<Bytes, Bytes> by_place;
+    for (RowRun const& run : rows.runs) {
+        for (std::uint64_t row = 0; row < run.rows; ++row) {
+            Bytes const from = run.from + row * run.from_stride;
+            Bytes const to = run.to + row * run.to_stride;
+            by_place[packing == "pack" ? to : from] = packing == "pack" ? from : to;
+        }
+    }
+    std::vector<Bytes> found;
+    for (auto const& [travels, tensor] : by_place) {
+        found.push_back(tensor);
+    }
+    return found;
+}
+
+TEST(MoeTokenRows, OneFusedStepMovesTheSameRowsToTheSamePlaces) {
+    for (Layer const& each : layers()) {
+        auto const moved = plans_of_layer(each);
+        auto const fused = plans_of_layer(each, "fused");
+        EXPECT_TRUE(validate(fused).empty());
+        EXPECT_EQ(sent(fused, "dispatch"), sent(moved, "dispatch"));
+        for (std::size_t rank = 0; rank < moved.size(); ++rank) {
+            EXPECT_TRUE(steps_with(fused[rank], "pack.dispatch").empty());
+            for (char const* label : {"dispatch", "combine"}) {
+                for (char const* packing : {"pack", "unpack"}) {
+                    EXPECT_EQ(tensor_places(fused[rank], label, packing), tensor_places(moved[rank], label, packing))
+                        << label << " " << packing << " of rank " << rank;
+                }
+            }
+        }
+    }
+}
+
+TEST(MoeTokenRows, AFusedStepIsNotTransformed) {
+    EXPECT_THROW((void)plans_of_layer({2, {{"transform", "split:2"}}}, "fused"), UsageError);
+    EXPECT_THROW((void)plans_of_layer({2, {{"transform", "fuse"}}}, "fused"), UsageError);
 }
 
 TEST(MoeTokenRows, BackwardAndLayersHaveOrdersOfTheirOwn) {

@@ -221,5 +221,73 @@ TEST(PlanBuilder, WhatMovesRowsWronglyIsFound) {
     EXPECT_THROW(builder.rearranged_exchange(all, two_ranks_in_one, sent, 8, Processor::host, "dispatch"), Error);
 }
 
+// The rows of RowsAreMovedToTheBlocksThatTravelAndFromThose, in the order in which they travel.
+TEST(PlanBuilder, RowsThatLieApartAreOneExchange) {
+    PlanBuilder builder(0);
+    RowOrder const sent{5, {2, 0, 3}, {{2, 3, 0, 1, 1}, {2, 0, 2, 2, 2}, {1, 1, 3, 1, 1}}, {3, 4, 0, 2, 1}};
+    RowOrder const received{2, {1, 1, 0}, {{1, 1, 0, 1, 1}, {1, 0, 1, 1, 1}}, {7, 9}};
+    builder.scattered_exchange(builder.group(test::world_group(3)), sent, received, 16, "dispatch");
+    Plan const plan = std::move(builder).finish();
+    ASSERT_EQ(plan.steps.size(), 1U);
+    EXPECT_TRUE(validate_rank(plan).empty());
+    auto const& exchange = std::get<Exchange>(plan.steps[0].operation);
+    EXPECT_EQ(exchange.send, (std::vector<Block>{{0, 0, 32}, {2, 32, 48}}));
+    EXPECT_EQ(exchange.scattered->sent.places(), (std::vector<Bytes>{48, 64, 0, 16, 32}));
+    EXPECT_EQ(exchange.scattered->sent.runs, (std::vector<RowPlaces>{{2, 48, 16}, {3, 0, 16}}));
+    EXPECT_EQ(exchange.scattered->sent.origins, (std::vector<Bytes>{48, 64, 0, 16, 32}));
+    EXPECT_EQ(exchange.scattered->received.places(), (std::vector<Bytes>{80, 64}));
+    EXPECT_EQ(exchange.scattered->received.origins, (std::vector<Bytes>{112, 144}));
+    EXPECT_EQ(plan.buffers[exchange.recv_buffer].bytes, 192U);
+}
+
+TEST(PlanBuilder, RowsWithoutMovesLieAsTheyTravel) {
+    PlanBuilder builder(0);
+    RowOrder const order{4, {1, 3}, {}, {}};
+    builder.scattered_exchange(builder.group(test::world_group(2)), order, order, 8, "dispatch");
+    Plan const plan = std::move(builder).finish();
+    EXPECT_TRUE(validate_rank(plan).empty());
+    EXPECT_EQ(std::get<Exchange>(plan.steps[0].operation).scattered->sent.places(), (std::vector<Bytes>{0, 8, 16, 24}));
+}
+
+TEST(PlanBuilder, WrongPlacesOfRowsThatLieApartAreFound) {
+    RowOrder const order{4, {2, 2}, {{2, 3, 0, 1, 1}, {1, 2, 2, 1, 1}, {1, 0, 3, 1, 1}}, {}};
+    auto const problem_after = [&](auto const& change) {
+        PlanBuilder builder(0);
+        builder.scattered_exchange(builder.group(test::world_group(2)), RowOrder{5, {2, 2}, order.moves, {}},
+                                   RowOrder{5, {2, 2}, order.moves, {}}, 8, "dispatch");
+        Plan plan = std::move(builder).finish();
+        EXPECT_TRUE(validate_rank(plan).empty());
+        change(*std::get<Exchange>(plan.steps[0].operation).scattered);
+        return !validate_rank(plan).empty();
+    };
+    EXPECT_FALSE(problem_after([](ScatteredRows& rows) { rows.sent.runs[1].first = rows.sent.runs[0].first; }))
+        << "a row may be sent twice";
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.received.runs[1].first = rows.received.runs[0].first; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.sent.runs[1].first = 1000; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.sent.runs[1].first = 4; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.sent.runs[0].rows = 1; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.sent.runs[0].rows = 3; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.received.runs.pop_back(); }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.received.runs.push_back({1, 64, 8}); }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.row_bytes = 4; }));
+    EXPECT_TRUE(problem_after([](ScatteredRows& rows) { rows.sent.origins = {0}; }));
+    PlanBuilder builder(0);
+    GroupId const all = builder.group(test::world_group(2));
+    RowOrder const twice{2, {1, 1}, {{1, 0, 0, 1, 1}, {1, 1, 0, 1, 1}}, {}};
+    EXPECT_THROW(builder.scattered_exchange(all, twice, order, 8, "dispatch"), Error);
+}
+
+TEST(PlanBuilder, BothSidesOfAnExchangeOfRowsAgreeOnTheirLength) {
+    std::vector<Plan> plans;
+    for (Rank me = 0; me < 2; ++me) {
+        PlanBuilder builder(me);
+        std::uint64_t const rows = me == 0 ? 2 : 1;
+        RowOrder const order{2 * rows, {rows, rows}, {}, {}};
+        builder.scattered_exchange(builder.group(test::world_group(2)), order, order, me == 0 ? 8 : 16, "dispatch");
+        plans.push_back(std::move(builder).finish());
+    }
+    EXPECT_FALSE(validate(plans).empty());
+}
+
 }  // namespace
 }  // namespace dlmb

@@ -118,6 +118,17 @@ TEST(PlanDocument, RowsThatAreMovedAreNamedWithTheirPlaces) {
                     {"runs", {{2, 0, 64, 48, 24}, {1, 24, 112, 24, 24}}}}));
 }
 
+TEST(PlanDocument, RowsThatLieApartAreNamedWithTheirPlaces) {
+    Exchange exchange{0, 0, 1, {{0, 0, 48}}, {{0, 0, 48}}};
+    exchange.scattered = ScatteredRows{24, {{{2, 0, 48}}, {}}, {{{1, 88, 24}, {1, 64, 24}}, {}}};
+    Plan const plan{0, {{{0}}}, {{"send", 100}, {"recv", 200}}, {{exchange, {}, "dispatch"}}};
+    Json const read = Json::parse(plan_document(sample_plan_header(), std::span<Plan const>(&plan, 1)));
+    EXPECT_EQ(read.at("plans").at(0).at("steps").at(0).at("scattered"),
+              (Json{{"row_bytes", 24},
+                    {"sent", Json::array({{2, 0, 48}})},
+                    {"received", Json::array({{1, 88, 24}, {1, 64, 24}})}}));
+}
+
 TEST(PlanDocument, NoPlansGiveAnEmptyList) {
     EXPECT_EQ(Json::parse(plan_document(sample_plan_header(), std::vector<Plan>{})).at("plans"), Json::array());
 }
