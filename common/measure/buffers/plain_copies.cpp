@@ -14,7 +14,7 @@
 namespace dlmb::measure {
 namespace {
 
-constexpr Nanoseconds budget_ns = 30'000'000;
+constexpr Nanoseconds copying_ns = 30'000'000;
 constexpr std::uint64_t most_turns = 256;
 
 /// Of one step: as many bytes as it moves, over and over through both buffers where these are smaller.
@@ -120,7 +120,7 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
     // The first turns find caches and translations that filling the buffers left.
     Nanoseconds longest_ns = 1;
     Nanoseconds spent_ns = 0;
-    for (std::uint64_t turn = 0; turn < slots.size() && spent_ns < budget_ns; ++turn) {
+    for (std::uint64_t turn = 0; turn < slots.size() && spent_ns < copying_ns; ++turn) {
         Nanoseconds const begin = now_ns();
         (void)take_turn(turn);
         longest_ns = std::max(longest_ns, reduce_over_ranks(bootstrap, now_ns() - begin, Fold::max));
@@ -128,7 +128,7 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
     }
     std::uint64_t const draws = plans.size();
     std::uint64_t const turns =
-        std::clamp(static_cast<std::uint64_t>(budget_ns / longest_ns), draws, std::max(draws, most_turns));
+        std::clamp(static_cast<std::uint64_t>(copying_ns / longest_ns), draws, std::max(draws, most_turns));
     std::vector<std::int64_t> times_ns;  // [turn][label]
     for (std::uint64_t turn = 0; turn < turns; ++turn) {
         std::vector<std::int64_t> const sums_ns = take_turn(turn);
