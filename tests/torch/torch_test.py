@@ -18,6 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent
 PYTHON, PACKAGE, MPIEXEC = sys.argv[1:4]
+HAVE_UCX = os.environ["DLMB_HAVE_UCX"] == "ON"
+needs_ucx = unittest.skipUnless(HAVE_UCX, "UCX is not in this build")
 EXAMPLE = ROOT / "results-schema" / "examples" / "tuning-table.json"
 
 
@@ -75,6 +77,7 @@ class Launches(unittest.TestCase):
     def test_every_operation_gives_it_by_the_algorithm_of_a_table(self) -> None:
         self.assertEqual(self.launch_well(4, "operations.py", self.table(), "algorithm:allreduce=ring").stdout, "ok\n")
 
+    @needs_ucx
     def test_every_operation_gives_it_over_ucx(self) -> None:
         for ranks, baseline in ((3, "ucx"), (4, "mpi")):  # all of them, or some among those of MPI
             with self.subTest(ranks=ranks, baseline=baseline):
@@ -82,7 +85,7 @@ class Launches(unittest.TestCase):
 
     def test_ddp_and_fsdp_train_to_the_losses_of_gloo(self) -> None:
         over_ucx = self.table_over_ucx("knomial:radix=2:rndv_thresh=1", "mpi")
-        for ranks, table in ((2, []), (4, [self.table()]), (4, [over_ucx])):
+        for ranks, table in ((2, []), (4, [self.table()]), *([(4, [over_ucx])] if HAVE_UCX else [])):
             with self.subTest(ranks=ranks, table=table):
                 said = self.launch_well(ranks, "training.py", *table).stdout
                 self.assertRegex(said, r"ddp ok\nfsdp (ok\nfsdp2|skipped).*\n")
@@ -103,16 +106,24 @@ class Launches(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "default||\n"), done.stderr)
         self.assertEqual(done.stderr.count("it was measured with Another MPI 9.9"), 1, done.stderr)
 
+    @needs_ucx
     def test_a_table_of_another_ucx_runs_over_mpi(self) -> None:
         done = self.launch(2, "", self.table_over_ucx("ring", "mpi", "0.9.9"), code=self.SMALL)
         self.assertEqual((done.returncode, done.stdout.partition("|")[0]), (0, "default"), done.stdout + done.stderr)
         self.assertEqual(done.stderr.count("nothing runs over UCX: it was measured with UCX 0.9.9, and this is "), 1, done.stderr)
+
+    @unittest.skipIf(HAVE_UCX, "UCX is in this build")
+    def test_a_table_over_ucx_runs_over_mpi_in_a_build_without_it(self) -> None:
+        done = self.launch(2, "", self.table_over_ucx("ring", "mpi"), code=self.SMALL)
+        self.assertEqual((done.returncode, done.stdout.partition("|")[0]), (0, "default"), done.stdout + done.stderr)
+        self.assertEqual(done.stderr.count("nothing runs over UCX: UCX is not in this build"), 1, done.stderr)
 
     def test_a_choice_that_cannot_be_had_is_reported_and_the_default_runs(self) -> None:
         done = self.launch(2, "", self.table({"backend": "mpi", "method": "persistent", "params": {}}), code=self.SMALL)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"^default\|r002\|mpi: persistent: ")
 
+    @needs_ucx
     def test_what_ucx_cannot_do_here_runs_over_mpi_and_the_report_says_why(self) -> None:
         done = self.launch(2, "", self.table_over_ucx("bruck_allgather", "mpi"), code=self.SMALL)
         self.assertEqual(done.returncode, 0, done.stderr)
