@@ -137,9 +137,13 @@ Decision after_confirmation(Comparison const& comparison, MethodTimes const& win
     if (fresh == nullptr || fresh_default == nullptr) {
         return {Outcome::unconfirmed, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
     }
+    double const again = measure::ratio_of(fresh->ratios).estimate;
     if (measure::probability_by_chance(fresh->ratios) > confirm_level ||
-        measure::ratio_of(fresh->ratios).estimate > 1 - margin(*fresh, *fresh_default, policy)) {
-        return {Outcome::tie, winner.choice, evidence_of(comparison, winner, standard, order, 0)};
+        again > 1 - margin(*fresh, *fresh_default, policy)) {
+        // faster by enough in launches too noisy to confirm it is no tie: more of them have to say
+        bool const promising = again <= 1 - least_gain(*fresh_default, policy);
+        return {promising ? Outcome::unconfirmed : Outcome::tie, winner.choice,
+                evidence_of(comparison, winner, standard, order, 0)};
     }
     Evidence evidence =
         evidence_of(comparison, *fresh, *fresh_default, ranked(comparison.confirm), fresh->medians_ns.size());

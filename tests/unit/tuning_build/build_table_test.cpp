@@ -160,6 +160,22 @@ TEST(BuildTable, WithoutFreshLaunchesAWinnerWaits) {
     EXPECT_EQ(accepted.rules[0].evidence->confirmed, 0U);
 }
 
+TEST(BuildTable, FreshLaunchesThatAreTooNoisyLeaveAWinnerUnconfirmed) {
+    Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.8 * constant(bytes); }}};
+    auto const search = observe_truth(planted, {{4096}});
+    auto fresh = observe_truth(planted, {{4096}, 6, 0.02, 2});
+    auto const standing = [&] {
+        return build_rules(search, fresh, test_policy(), false).series[0].points[0].decision.outcome;
+    };
+    EXPECT_EQ(standing(), Outcome::chosen);
+    for (Observation& one : fresh) {
+        one.aa_ratio = 1.4;  // twice the error of 6 launches together: 2 * 0.4 / sqrt(6) = 0.33
+    }
+    EXPECT_EQ(standing(), Outcome::unconfirmed);
+    Built const built = build_rules(search, fresh, test_policy(), false);
+    EXPECT_EQ(winners_again(built, Outcome::unconfirmed).size(), 1U) << "more fresh launches are asked for";
+}
+
 TEST(BuildTable, TooFewLaunchesChooseNothing) {
     Truth const planted{{"blocking", constant}, {"ring", [](Bytes bytes) { return 0.5 * constant(bytes); }}};
     auto const few = observe_truth(planted, {powers_of_two(1024, 65536), 7, 0.02, 1});
