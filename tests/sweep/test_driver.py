@@ -141,6 +141,18 @@ class Driver(unittest.TestCase):
         self.assertEqual(self.run_sweep().returncode, 0)
         self.assert_complete()
 
+    def test_a_folder_in_use_is_refused_and_its_launch_goes_on(self):
+        with subprocess.Popen(self.command(), env=self.environment("hang"), stdout=subprocess.PIPE, text=True) as child:
+            child.stdout.readline()
+            self.wait_for_state("running")
+            second = self.run_sweep()
+            self.assertEqual((second.returncode, second.stdout), (69, ""))
+            self.assertIn(f"{self.output}: another command measures into this folder", second.stderr)
+            self.assertEqual(second.stderr.count("\n"), 1)
+            self.wait_for_state("running")
+            child.send_signal(signal.SIGTERM)
+            self.assertIn("goes on from here", child.stdout.read())
+
     def wait_for_state(self, word):
         end = time.monotonic() + 120
         while time.monotonic() < end:

@@ -27,6 +27,7 @@ from dlmb_launch.autotune.tuner import Tuner
 from dlmb_launch.sweep import faults, launchers
 from dlmb_launch.sweep.driver import duration
 from dlmb_launch.sweep.process import Interrupts, Process
+from dlmb_launch.sweep.state import Folder
 from dlmb_results import program
 from dlmb_results.arguments import Parser
 from dlmb_results.output import write_output
@@ -48,7 +49,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         prog="dlmb_autotune",
         description="Measures which algorithms are faster than the library's own choice here, and writes files by which programs use them.",
         epilog="exit codes: 0 files that act, or nothing is faster; 1 files that do not act as the table says, or launches that fail; "
-        "64 bad usage, 69 no launcher or program, 70 a fault of the program, 74 cannot write; 77 nothing can be tuned here, or not all of the "
+        "64 bad usage, 69 no launcher or program or a folder in use, 70 a fault of the program, 74 cannot write; 77 nothing can be tuned here, or not all of the "
         "files could be seen to act; 128+N stopped by signal N: the same command goes on",
     )
     parser.add_argument("--ranks", type=int, required=True, metavar="N", help="ranks of the programs that are to run faster")
@@ -163,8 +164,9 @@ def _run(arguments: list[str] | None) -> int:
     if options.dry_run:
         print("\n".join(describe(asked, info, launcher)))
         return OK
-    request.require_same(asked)
-    return _tune(asked, cautions, launcher)
+    with Folder(asked.campaign).held():
+        request.require_same(asked)
+        return _tune(asked, cautions, launcher)
 
 
 def _tune(asked: Request, cautions: list[str], launcher: launchers.Launcher) -> int:

@@ -28,7 +28,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         faults.UsageError,
         prog="dlmb_sweep",
         description="Runs the launches of a sweep file, interleaved, and goes on where an earlier run stopped.",
-        epilog="exit codes: 0 all launches done, 1 some failed, 64 bad usage, 69 no launcher, 70 a fault of the program, 74 cannot write, "
+        epilog="exit codes: 0 all launches done, 1 some failed, 64 bad usage, 69 no launcher or a folder in use, 70 a fault of the program, 74 cannot write, "
         "128+N stopped by signal N",
     )
     parser.add_argument("sweep", type=Path, help="TOML file that says what to measure (docs/sweeping.md)")

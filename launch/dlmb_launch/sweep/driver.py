@@ -78,6 +78,10 @@ class Driver:
         ordered = launches(self.sweep)
         for launch in ordered:
             launchers.require_room(self.machine, launch.world, self._launcher(launch.side))
+        with self.folder.held():
+            return self._run(ordered)
+
+    def _run(self, ordered: list[Launch]) -> int:
         if self.folder.open(self.sweep):
             print(f"going on with {self.folder.root}")
         left = [launch for launch in ordered if not self.folder.finished(launch)]

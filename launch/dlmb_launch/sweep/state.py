@@ -12,13 +12,17 @@ Files are replaced whole, so that a kill at any moment leaves the old one or the
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dlmb_launch.sweep.faults import OutputError, UsageError
+from dlmb_launch.sweep.faults import OutputError, UnavailableError, UsageError
 from dlmb_launch.sweep.sweep_file import Launch, Sweep
 from dlmb_results.fields import load_json
 from dlmb_results.output import write_output
@@ -31,6 +35,27 @@ NOTHING = "nothing"  # nothing of it can run here (exit code 77): not tried agai
 class Folder:
     def __init__(self, root: Path):
         self.root = root
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """For one command only: another one would take its launches for those of a killed one, and end them. The system gives the folder
+        back when the command ends, by a kill, too. Where the file system knows no locks nothing is held.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise OutputError(f"{self.root}: {error.strerror}") from None
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UnavailableError(f"{self.root}: another command measures into this folder; wait for its end, or name another folder") from None
+            except OSError:
+                pass  # no locks there
+            yield
+        finally:
+            os.close(folder)
 
     def results(self, launch: Launch) -> Path:
         return self.root / f"{launch.name}.jsonl"
