@@ -21,6 +21,7 @@ from dlmb_launch.autotune.planning import (
     grouped,
     launches_to_decide,
     racing,
+    value_near,
 )
 from dlmb_launch.autotune.points import Point
 from dlmb_launch.sweep.faults import UsageError
@@ -92,6 +93,14 @@ class Racing(unittest.TestCase):
         values = {key("allreduce", 16): 0.5, key("allreduce", 8): 0.1}
         self.assertEqual(list(fitting(wanted, values, 8, self.COST, 8 * 1.25)), [key("allreduce", 16)])
         self.assertEqual(fitting(wanted, values, 8, self.COST, 1e6), wanted)
+
+    def test_a_point_between_two_is_worth_what_the_better_one_is(self) -> None:
+        values = {key("allreduce", 256): 0.0, key("allreduce", 512): 0.4, key("allreduce", 1024): 0.6, key("allgather", 400): 0.9}
+        self.assertEqual(value_near(key("allreduce", 362), values), 0.4)
+        self.assertEqual(value_near(key("allreduce", 1024), values), 0.6)
+        self.assertEqual(value_near(key("broadcast", 362), values), 0.0)
+        wanted = {key("allreduce", size): ("default", "a") for size in (128, 362)}
+        self.assertEqual(list(fitting(wanted, values, 8, self.COST, 8 * 1.25)), [key("allreduce", 362)])
 
 
 class Costs(unittest.TestCase):

@@ -163,8 +163,19 @@ def value_of(standing: Standing, weight: float) -> float:
 def fitting(wanted: Wanted, values: dict[Key, float], launches: int, cost: Cost, seconds_left: float) -> Wanted:
     """The part of `wanted` that so many launches measure in the time that is left, what gains most first."""
     taken: Wanted = {}
-    for key in sorted(wanted, key=lambda key: (-values.get(key, 0.0), key)):
+    for key in sorted(wanted, key=lambda key: (-value_near(key, values), key)):
         more = {**taken, key: wanted[key]}
         if launches * sum(cost.of(work) for work in grouped(more, cost)) <= seconds_left:
             taken = more
     return taken
+
+
+def value_near(key: Key, values: dict[Key, float]) -> float:
+    """Of a point; of one between two that were measured the larger value of both: it says where a choice ends, and is worth what the choice is."""
+    if key in values:
+        return values[key]
+    backend, point = key
+    alike = {other.size: value for (name, other), value in values.items() if (name, other.operation) == (backend, point.operation)}
+    below = [size for size in alike if size < point.size]
+    above = [size for size in alike if size > point.size]
+    return max((alike[size] for size in [*sorted(below)[-1:], *sorted(above)[:1]]), default=0.0)

@@ -29,7 +29,7 @@ _SURVEY_SIZE = 64 << 10
 _UNKNOWN_GAIN = 1.0  # what may be possible where nothing has been measured: the most
 _OVERHEAD_S = 0.1  # of a cell, until launches say it
 _MOST_TRIES = 2  # further launches of a point whose launches bring no time
-_MOST_STEPS = {"confirm": 1, "repeat": 2, "refine": 1}  # of a point
+_MOST_STEPS = {"confirm": 2, "repeat": 2, "refine": 1}  # of a point
 _SLOWEST = 6.0  # times what a launch was expected to take, until it is ended
 _SHORTEST_TIMEOUT_S = 60
 
@@ -200,22 +200,26 @@ class Tuner:
         measured = self.measured()
         values = {key: self._value(key, standing, measured) for key, standing in self.standings(measured).items()}
         cost = self.cost(self._last_limit())
-        for kind in NEXT:
-            file = sweeps / f"{kind}.toml"
-            if not file.is_file():
-                continue
-            tried = Counter(key for step in self.campaign.steps() if step.kind == kind for key in wanted_of(step.sweep))
-            asked = {key: methods for key, methods in wanted_of(sweep_file.read(file)).items() if tried[key] < _MOST_STEPS[kind]}
+        asked = {kind: self._left_of(kind, sweeps / f"{kind}.toml") for kind in NEXT}
+        most = {kind: max((planning.value_near(key, values) for key in keys), default=0.0) for kind, keys in asked.items()}
+        for kind in sorted(NEXT, key=lambda kind: (kind != steps.CONFIRM, -most[kind])):
             counts = (planning.CONFIRM_LAUNCHES, planning.FEWEST_CONFIRM_LAUNCHES) if kind == steps.CONFIRM else (planning.SEARCH_LAUNCHES,)
             # What is found has to be confirmed, too, in as many launches of two methods.
             later = 0 if kind == steps.CONFIRM else planning.CONFIRM_LAUNCHES
             for launches in counts:
-                wanted = planning.fitting(asked, values, launches + later, cost, self._time_left())
-                if len(wanted) == len(asked):
+                wanted = planning.fitting(asked[kind], values, launches + later, cost, self._time_left())
+                if len(wanted) == len(asked[kind]):
                     break
             if wanted:
                 return self._add(kind, wanted, launches, cost)
         return None
+
+    def _left_of(self, kind: str, file: Path) -> Wanted:
+        """What a sweep file of the table asks for, as far as it was not tried often enough."""
+        if not file.is_file():
+            return {}
+        tried = Counter(key for step in self.campaign.steps() if step.kind == kind for key in wanted_of(step.sweep))
+        return {key: methods for key, methods in wanted_of(sweep_file.read(file)).items() if tried[key] < _MOST_STEPS[kind]}
 
     def _value(self, key: Key, standing: Standing, measured: dict[Key, Measured]) -> float:
         weight = self.request.weights[key]
