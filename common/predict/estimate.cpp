@@ -36,7 +36,8 @@ constexpr std::array<Prior, parameter_count> priors{{{1, 1},
                                                      {1 / 6000.0, 1},
                                                      {1 / 4000.0, 1},
                                                      {5, 1.5},
-                                                     {2, 1.5}}};
+                                                     {2, 1.5},
+                                                     {1 / 15000.0, 1}}};
 constexpr double fixed_deviation = 1.5;
 constexpr double noise = 0.12;         // of the logarithm of a time, beyond which a measurement counts less and less
 constexpr double job_deviation = 0.3;  // of the logarithms of its two factors, before there are data

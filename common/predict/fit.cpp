@@ -11,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -18,7 +19,8 @@
 namespace dlmb::predict {
 namespace {
 
-constexpr std::array eager_limits{4096.0, 8192.0, 16384.0, 65536.0};
+// Some libraries count the header of a message, too (btl_vader_eager_limit of Open MPI is 4 KiB).
+constexpr std::array eager_limits{4096.0, 4032.0, 8192.0, 16384.0, 65536.0};
 // glibc maps buffers from 128 KiB on and keeps twice the largest one that it ever mapped, up to 32 MiB
 // (M_MMAP_THRESHOLD and M_TRIM_THRESHOLD of mallopt(3)): then it gives pairs back after each call. Some libraries make
 // it keep all.
@@ -27,6 +29,11 @@ struct FreshLimits {
     double pair_bytes;  // Limits::fresh_pair_bytes
 };
 constexpr std::array<FreshLimits, 3> fresh_limits{{{1 << 25, 1 << 17}, {1 << 25, 1 << 25}, {1 << 28, 1 << 28}}};
+// A call whose buffers are used again in turn with others finds all of them in the cache, or none. How much a rank may
+// have depends on its share of the cache and on what else runs, such as the sets of buffers of a benchmark.
+constexpr std::array cached_limits{262144.0, 1048576.0, 4194304.0, 16777216.0, 67108864.0};
+constexpr double least_gain = 0.98;  // of the error, of all sizes: a limit that helps less may be chance
+constexpr std::size_t most_parts = 4;
 constexpr std::size_t fewest_points = 10;
 constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
@@ -93,11 +100,11 @@ std::vector<Measurement> possible_ones(std::vector<Measurement> const& measureme
     return kept;
 }
 
-/// Measurements on the node counts that are left out, of algorithms that the others have as well.
+/// Measurements that are left out: on some node counts, of algorithms that the others have as well, or of algorithms.
 struct Split {
     std::vector<Measurement> fitted;
     std::vector<Measurement> left_out;
-    int most_fitted = 0;  // nodes
+    int most_fitted = 0;  // nodes; 0: not these were left out, but algorithms
 };
 
 /// Leaves out from_nodes to to_nodes; more nodes are fitted, or are in neither part.
@@ -151,6 +158,33 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
     return splits;
 }
 
+/// Algorithms are left out, each alone or dealt to a few parts, where all was measured inside a node: its model is
+/// asked for other algorithms. That of several nodes is asked for more nodes, of which these splits tell nothing.
+std::vector<Split> splits_by_algorithm(std::vector<Measurement> const& measurements) {
+    auto const beyond = [](Measurement const& measurement) { return measurement.topology.nodes() > 1; };
+    if (std::any_of(measurements.begin(), measurements.end(), beyond)) {
+        return {};
+    }
+    std::map<ImplementationKey, std::size_t> part_of;
+    for (Measurement const& measurement : measurements) {
+        part_of[{measurement.collective, measurement.algorithm}] = 0;
+    }
+    std::size_t const parts = std::min(part_of.size(), most_parts);
+    std::size_t number = 0;
+    for (auto& [implementation, part] : part_of) {
+        part = number++ % parts;
+    }
+    std::vector<Split> splits(parts);
+    for (Measurement const& measurement : measurements) {
+        std::size_t const own = part_of.at({measurement.collective, measurement.algorithm});
+        for (std::size_t part = 0; part < parts; ++part) {
+            (part == own ? splits[part].left_out : splits[part].fitted).push_back(measurement);
+        }
+    }
+    std::erase_if(splits, [](Split const& split) { return split.fitted.size() < fewest_points; });
+    return splits;
+}
+
 struct Choice {
     Limits limits;
     bool corrected = true;
@@ -167,14 +201,20 @@ double error_on_left_out(std::vector<Split> const& splits, Choice const& choice,
     return sum;
 }
 
-/// The choice whose errors on node counts that were left out are the smallest. The limits have to prove themselves
-/// without the correction, which can hide wrong ones.
-Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
+bool has_messages_inside_nodes(std::vector<Split> const& splits) {
+    auto const inside = [](Measurement const& measurement) { return measurement.topology.ranks_per_node > 1; };
+    return std::any_of(splits.begin(), splits.end(), [&](Split const& split) {
+        return std::any_of(split.fitted.begin(), split.fitted.end(), inside);
+    });
+}
+
+/// The other limits for this one, without the correction, which can hide wrong ones.
+Choice with_best_limits(std::vector<Split> const& splits, double cached_bytes, LoadCache& cache) {
     Choice best;
     double best_error = std::numeric_limits<double>::infinity();
     for (double const eager_bytes : eager_limits) {
         for (FreshLimits const& fresh : fresh_limits) {
-            Choice const choice{{eager_bytes, fresh.one_bytes, fresh.pair_bytes}, false};
+            Choice const choice{{eager_bytes, fresh.one_bytes, fresh.pair_bytes, cached_bytes}, false};
             double const error = error_on_left_out(splits, choice, cache);
             if (error < best_error) {
                 best = choice;
@@ -182,9 +222,37 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
             }
         }
     }
-    best.corrected = true;
-    best.corrected = error_on_left_out(splits, best, cache) < best_error;
     return best;
+}
+
+/// The limits whose errors on what was left out are the smallest.
+Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
+    if (splits.empty()) {
+        return {};
+    }
+    Choice best = with_best_limits(splits, no_limit, cache);
+    if (has_messages_inside_nodes(splits)) {
+        Choice choice = best;
+        double best_error = least_gain * error_on_left_out(splits, best, cache);
+        for (double const cached_bytes : cached_limits) {
+            choice.limits.cached_bytes = cached_bytes;
+            double const error = error_on_left_out(splits, choice, cache);
+            if (error < best_error) {
+                best = choice;
+                best_error = error;
+            }
+        }
+        if (best.limits.cached_bytes < no_limit) {
+            best = with_best_limits(splits, best.limits.cached_bytes, cache);
+        }
+    }
+    Choice corrected = best;
+    corrected.corrected = true;
+    // An algorithm that was left out has no residuals that it could be corrected by.
+    bool const by_nodes = splits.front().most_fitted > 0;
+    bool const better =
+        !by_nodes || error_on_left_out(splits, corrected, cache) < error_on_left_out(splits, best, cache);
+    return better ? corrected : best;
 }
 
 /// 90 % of what is left of the residuals of a fit, jobs' own factors included, where near ones correct each other.
@@ -268,7 +336,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     }
     measurements = possible_ones(measurements, cache);
     Splits const splits = splits_of(measurements);
-    Choice const choice = splits.each.empty() ? Choice{} : choose(splits.each, cache);
+    Choice const choice = choose(splits.each.empty() ? splits_by_algorithm(measurements) : splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);

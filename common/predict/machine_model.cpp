@@ -70,7 +70,9 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     double const processors = measurement.processors > 0 ? measurement.processors : topology.ranks_per_node;
     double const waiting = std::max(0.0, topology.ranks_per_node / processors - 1);  // ranks of a processor but one
     amount(Parameter::turn) = waiting;
+    double inside = 0;  // share that a rank receives inside its node
     for (RoundLoad const& load : cache.of(topology, measurement.collective, algorithm)) {
+        inside += load.times * load.inside;
         double const largest = load.largest * part;
         bool const eager = largest <= limits.eager_bytes;
         double const work =
@@ -84,7 +86,8 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
         amount(Parameter::inside) += load.times * std::max(load.inside, load.inside_node / processors) * part;
         amount(Parameter::reduce) += work * load.reduced * part;
         amount(Parameter::copy) += work * load.copied * part;
-        amount(Parameter::handover) += load.times * waiting;
+        // Beyond the eager limit the sender waits for its turn once more, for the receiver's answer.
+        amount(Parameter::handover) += load.times * waiting * (eager ? 1 : 2);
         if (topology.kind == TopologyKind::torus) {
             // A process receives by one port, or by as many as it names. Rings over several ports share no link.
             double const node = std::max(load.node * measurement.bytes / std::max(links, 1),
@@ -99,6 +102,11 @@ Terms terms_of(Measurement const& measurement, NamedAlgorithm named, Limits limi
     bool const pair = temporary > 1 && measurement.bytes >= limits.fresh_pair_bytes;
     if (pair || std::min(temporary, 1.0) * measurement.bytes >= limits.fresh_bytes) {
         amount(Parameter::fresh) = temporary * measurement.bytes;
+    }
+    // Of what a call reads and writes, messages over a network leave the processors nothing to fetch.
+    double const touched = std::min(touched_share(measurement.collective, topology.ranks()), 2 * inside);
+    if (buffer_share(measurement.collective, topology.ranks()) * measurement.bytes >= limits.cached_bytes) {
+        amount(Parameter::memory) = touched * std::max(1.0, topology.ranks_per_node / processors) * measurement.bytes;
     }
     if (named.set_up != SetUp::none) {
         double const partners = named.set_up == SetUp::port ? 1
@@ -129,9 +137,10 @@ Cost cost_of(Terms const& terms, Parameters const& parameters, ImplementationFac
     cost.latency =
         std::exp(factors.latency) * (part(Parameter::latency) + part(Parameter::rendezvous) + part(Parameter::hop) +
                                      part(Parameter::message) + part(Parameter::eager) + part(Parameter::handover));
-    cost.bandwidth = std::exp(factors.bandwidth) *
-                     (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) +
-                      part(Parameter::reduce) + part(Parameter::copy) + part(Parameter::fresh));
+    cost.bandwidth =
+        std::exp(factors.bandwidth) *
+        (contended_of(terms, parameters) + part(Parameter::far) + part(Parameter::inside) + part(Parameter::reduce) +
+         part(Parameter::copy) + part(Parameter::fresh) + part(Parameter::memory));
     return cost;
 }
 

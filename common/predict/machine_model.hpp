@@ -6,6 +6,7 @@
 //     T = fixed + a * sum over rounds of (L + R [message > eager] + h * hops + o * (messages - 1))
 //               + b * sum over rounds of (G * contended bytes + F * far bytes + N * bytes inside the node
 //                                         + gamma * bytes reduced + c * bytes copied)
+//               + b * (fresh bytes + bytes of buffers that are in no cache)
 //
 // the terms of LogGP (Alexandrov et al. 1995) with two factors of the implementation: a, b are 1 for an algorithm that
 // was not measured. Contended bytes of a torus: max(largest message, busiest node / ports, kappa * busiest link).
@@ -50,13 +51,14 @@ enum class Parameter : std::uint8_t {
     eager,       // us per byte of messages up to the eager limit, which are copied out of and into other buffers
     fresh,       // us per byte of temporary memory that the system has to map anew for each call
     turn,        // us per call for each further rank of a processor
-    handover,    // us per round for each further rank of a processor
+    handover,    // us per round for each further rank of a processor, twice beyond the eager limit
+    memory,      // us per byte that a call reads or writes in buffers that do not stay in a cache
 };
-inline constexpr std::size_t parameter_count = 15;
+inline constexpr std::size_t parameter_count = 16;
 inline constexpr std::array<std::string_view, parameter_count> parameter_names{
-    "call_us",      "latency_us",    "rendezvous_us", "hop_us",         "message_us",
-    "byte_us",      "link_ratio",    "far_byte_us",   "inside_byte_us", "reduce_byte_us",
-    "copy_byte_us", "eager_byte_us", "fresh_byte_us", "turn_us",        "handover_us"};
+    "call_us",       "latency_us",  "rendezvous_us",  "hop_us",         "message_us",   "byte_us",
+    "link_ratio",    "far_byte_us", "inside_byte_us", "reduce_byte_us", "copy_byte_us", "eager_byte_us",
+    "fresh_byte_us", "turn_us",     "handover_us",    "memory_byte_us"};
 using Parameters = std::array<double, parameter_count>;
 
 /// What one implementation of an algorithm has of its own.
@@ -82,11 +84,15 @@ struct Residual {
     double log_ratio = 0;  // of measured over modelled time
 };
 
+/// No buffers are so large.
+inline constexpr double no_limit = 1e18;
+
 /// Where costs change by steps.
 struct Limits {
     double eager_bytes = 8192;            // longer messages wait for their receiver
     double fresh_bytes = 32 << 20;        // larger temporary memory is mapped anew for each call
     double fresh_pair_bytes = 128 << 10;  // so is a pair of such temporary buffers
+    double cached_bytes = no_limit;       // buffers of a rank of this size and more do not stay in a cache
 };
 
 struct HeldOutError {

@@ -231,6 +231,27 @@ double temporary_share(Collective collective, Algorithm algorithm) {
     return 0;
 }
 
+double touched_share(Collective collective, int ranks) {
+    switch (collective) {
+    case Collective::allgather:
+    case Collective::reduce_scatter:
+    case Collective::gather:
+    case Collective::scatter:
+        return 1 + 1.0 / ranks;
+    case Collective::allreduce:
+    case Collective::alltoall:
+    case Collective::bcast:
+    case Collective::reduce:
+    case Collective::sendrecv:
+        return 2;
+    }
+    return 2;
+}
+
+double buffer_share(Collective collective, int ranks) {
+    return collective == Collective::bcast ? 1 : touched_share(collective, ranks);
+}
+
 std::vector<Round> schedule_of(Collective collective, Algorithm algorithm, int ranks) {
     if (ranks < 1) {
         throw UsageError(fmt::format("a collective needs at least 1 rank, not {}", ranks));

@@ -33,7 +33,7 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
                                 fs(processor_byte + us(Parameter::eager) / 2)};
         LogGopsParameters rendezvous = eager;
         rendezvous.overhead_per_byte = fs(processor_byte);
-        rendezvous.latency += ps(us(Parameter::rendezvous));
+        rendezvous.latency += ps(us(Parameter::rendezvous) + handover);
         return std::vector<SizeSegment>{{static_cast<Bytes>(model.limits.eager_bytes), eager},
                                         {.parameters = rendezvous}};
     };
@@ -48,6 +48,8 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
     machine.eager_limit = static_cast<Bytes>(model.limits.eager_bytes);
     machine.reduce_per_byte = fs(us(Parameter::reduce));
     machine.copy_per_byte = fs(us(Parameter::copy));
+    machine.cached_bytes = static_cast<Bytes>(model.limits.cached_bytes);
+    machine.memory_per_byte = fs(us(Parameter::memory));
     machine.call = ps(us(Parameter::call) + waiting * us(Parameter::turn));
     return machine;
 }

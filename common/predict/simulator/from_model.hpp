@@ -9,6 +9,7 @@
 //     g                    message_us
 //     G                    byte_us between nodes, inside_byte_us inside
 //     gamma, copy, call    reduce_byte_us, copy_byte_us, call_us
+//     memory               memory_byte_us, where the buffers of a plan have cached_bytes
 //
 // Left out: hops beyond the first (hop_us), bytes by distance (far_byte_us), shared links (link_ratio), and the factors
 // of implementations.

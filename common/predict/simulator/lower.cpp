@@ -64,6 +64,8 @@ public:
     void add(Plan const& plan) {
         plan_ = &plan;
         builder_.begin_rank();
+        builder_.set_buffers(std::accumulate(plan.buffers.begin(), plan.buffers.end(), Bytes{0},
+                                             [](Bytes sum, Buffer const& buffer) { return sum + buffer.bytes; }));
         step_end_.clear();
         groups_.clear();
         for (Group const& group : plan.groups) {

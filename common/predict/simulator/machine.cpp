@@ -52,6 +52,19 @@ Machine uniform_machine(LogGopsParameters const& parameters) {
     return machine;
 }
 
+Machine with_buffers(Machine machine, Bytes buffer_bytes) {
+    if (buffer_bytes >= machine.cached_bytes) {
+        FemtosecondsPerByte const more = 2 * machine.memory_per_byte;
+        machine.copy_per_byte += more;
+        for (std::size_t level = 0; level <= static_cast<std::size_t>(Level::node); ++level) {
+            for (SizeSegment& segment : machine.levels[level]) {
+                segment.parameters.overhead_per_byte += more;
+            }
+        }
+    }
+    return machine;
+}
+
 void check(Machine const& machine) {
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
         if (machine.levels[level].empty()) {
@@ -68,6 +81,7 @@ void check(Machine const& machine) {
     }
     check_range("time to reduce a byte (fs)", machine.reduce_per_byte, slowest_byte);
     check_range("time to copy a byte (fs)", machine.copy_per_byte, slowest_byte);
+    check_range("time of a byte in memory (fs)", machine.memory_per_byte, slowest_byte);
     check_range("time of a call (ps)", machine.call, longest_parameter);
     check_range("processors of a node", machine.processors_per_node, longest_parameter);
     int inner = 1;

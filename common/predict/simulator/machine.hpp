@@ -56,6 +56,8 @@ struct Machine {
     Bytes eager_limit = std::numeric_limits<Bytes>::max();  // S: a larger send ends when its receive does
     FemtosecondsPerByte reduce_per_byte = 0;                // gamma, per byte of the result
     FemtosecondsPerByte copy_per_byte = 0;
+    Bytes cached_bytes = std::numeric_limits<Bytes>::max();  // buffers of a rank of this size are in no cache
+    FemtosecondsPerByte memory_per_byte = 0;                 // more for each byte read or written in such buffers
     Picoseconds call = 0;  // of the processor, when a collective or an exchange begins and when a Recv has its message
 
     [[nodiscard]] Level level_of(Rank from, Rank to) const;
@@ -64,6 +66,10 @@ struct Machine {
 
 /// The same parameters for all distances and sizes.
 [[nodiscard]] Machine uniform_machine(LogGopsParameters const& parameters);
+
+/// What the machine is to ranks with so many bytes of buffers: without a cache, copies and messages inside a node read
+/// each byte from memory and write it there. What ranks of another node get is the NIC's work.
+[[nodiscard]] Machine with_buffers(Machine machine, Bytes buffer_bytes);
 
 /// Throws UsageError where a parameter is negative, a level has no segment or domains do not nest.
 void check(Machine const& machine);

@@ -462,19 +462,20 @@ void check_durations(Program const& program, Machine const& machine) {
 
 Simulation simulate(Program program, Machine const& machine, Network* network) {
     check(machine);
-    check_durations(program, machine);
+    Machine const used = with_buffers(machine, program.buffer_bytes);
+    check_durations(program, used);
     if (network != nullptr && program.ranks() < program.world) {
         throw Error("simulation: ranks that stand for others cannot share the links of a network");
     }
     Simulation simulation;
     simulation.program = std::move(program);
-    Simulator simulator(simulation.program, machine, network);
+    Simulator simulator(simulation.program, used, network);
     simulator.run();
     simulation.events = simulator.events();
     for (Rank rank = 0; rank < simulation.program.world; ++rank) {
         simulation.busy.push_back(simulator.busy(static_cast<std::size_t>(simulation.program.representative_of(rank))));
     }
-    analyse(simulation, machine);
+    analyse(simulation, used);
     return simulation;
 }
 

@@ -23,6 +23,7 @@ MachineModel sample() {
     model.residuals[ring] = {{256, 8, 0.05}};
     model.replicates = {model.best, model.best};
     model.corrected = true;
+    model.limits.cached_bytes = 1 << 20;
     model.points = 12;
     model.fewest_nodes = 8;
     model.most_nodes = 64;
@@ -57,6 +58,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["parameters"]["byte_us"]["value"] = -1; },
         [](Json& model) { model["parameters"]["byte_us"]["value"] = 0; },
         [](Json& model) { model["parameters"].erase("link_ratio"); },
+        [](Json& model) { model["cached_bytes"] = nullptr; },
         [](Json& model) { model["range"]["most_nodes"] = 7; },
         [](Json& model) { model["range"]["fewest_nodes"] = 1.5; },
         [](Json& model) { model["algorithms"].push_back(model["algorithms"][0]); },
