@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
+from programs import BIN, COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
 
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 
