@@ -67,6 +67,7 @@ public:
     }
     [[nodiscard]] bool draws_differ() const override { return pattern_->draws_differ(); }
     [[nodiscard]] std::uint32_t most_draws() const override { return pattern_->most_draws(); }
+    [[nodiscard]] Parameters resolved() const override { return pattern_->resolved(); }
     [[nodiscard]] std::vector<std::string> remarks() const override { return pattern_->remarks(); }
     [[nodiscard]] OsuProgram osu_program() const override { return pattern_->osu_program(); }
 
@@ -119,8 +120,9 @@ std::unique_ptr<Pattern> with_beside(Parameters const& parameters, WorldShape co
     }
     Bytes const bytes = read_size(parameters.find(beside_parameter.name)->second);
     if (beside == Beside::alone) {
-        return std::make_unique<FixedPattern>(std::vector<OperationUse>{{OperationKind::all_reduce, true}},
-                                              [world, bytes](Rank me) { return allreduce_plan(world, me, bytes); });
+        return std::make_unique<FixedPattern>(
+            std::vector<OperationUse>{{OperationKind::all_reduce, true}},
+            [world, bytes](Rank me) { return allreduce_plan(world, me, bytes); }, pattern->resolved());
     }
     return std::make_unique<BesidePattern>(std::move(pattern), world, bytes);
 }

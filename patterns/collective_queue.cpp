@@ -33,6 +33,33 @@ void CollectiveQueue::all_gather(std::string label, std::uint64_t count, Element
     recent_.push_back(builder_.all_gather(group_, bytes, element, std::move(label), after()));
 }
 
+void CollectiveQueue::all_gather_columns(std::string const& label, std::uint64_t rows, std::uint64_t columns,
+                                         Element element, Pack pack) {
+    if (pack == Pack::none) {
+        all_gather(label, rows * columns, element);
+        return;
+    }
+    Bytes const row_bytes = columns / ranks_ * size_of(element);
+    Bytes const gathered_bytes = rows * row_bytes * ranks_;
+    bool const fused = pack == Pack::fused;
+    // What is sent, what arrives, and the tensor; fused, the builder lays out a row for each that is sent.
+    builder_.share_buffers(!budget_.take(2 * gathered_bytes + (fused ? 0 : gathered_bytes / ranks_)));
+    RowOrder sent{rows, std::vector<std::uint64_t>(ranks_, rows), {}, {}};
+    RowOrder gathered{rows * ranks_, sent.rank_rows, {}, {}};
+    for (std::uint64_t rank = 0; rank < ranks_; ++rank) {
+        sent.moves.push_back({.rows = rows, .tensor = 0, .packed = rank * rows});
+        gathered.moves.push_back({.rows = rows, .tensor = rank, .packed = rank * rows, .tensor_step = ranks_});
+        for (std::uint64_t row = 0; row < rows && fused; ++row) {
+            sent.origins.push_back(row);  // every rank gets it
+        }
+    }
+    gathered.origins = sent.origins;
+    recent_.push_back(fused ? builder_.scattered_exchange(group_, sent, gathered, row_bytes, label, after())
+                            : builder_.rearranged_all_gather(group_, gathered, row_bytes, element,
+                                                             pack == Pack::cuda ? Processor::device : Processor::host,
+                                                             label, after()));
+}
+
 void CollectiveQueue::reduce_scatter(std::string label, std::uint64_t count, Element element) {
     Bytes const bytes = count * size_of(element);
     take(bytes / ranks_, bytes);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/plan/builder.hpp"
+#include "patterns/readers.hpp"
 
 #include <optional>
 #include <string>
@@ -29,6 +30,11 @@ public:
     /// all.
     void all_gather(std::string label, std::uint64_t count, Element element,
                     std::optional<BlockFormat> packing = std::nullopt);
+    /// Of a tensor [rows, columns] each rank has equally many columns, which travel as [rows, columns / ranks]; `pack`
+    /// moves what arrives to where it belongs: none of them leaves it as it came, and `fused` is an exchange in place
+    /// of the all-gather.
+    void all_gather_columns(std::string const& label, std::uint64_t rows, std::uint64_t columns, Element element,
+                            Pack pack);
     void reduce_scatter(std::string label, std::uint64_t count, Element element);
     /// From the first rank of the group.
     void broadcast(std::string label, std::uint64_t count, Element element);

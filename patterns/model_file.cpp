@@ -65,7 +65,7 @@ public:
         };
         if (value->is_string()) {
             for (std::string_view const word : split(value->get_ref<std::string const&>(), ",")) {
-                take(parse_whole<std::uint64_t>(word));
+                take(parse_whole<std::uint64_t>(without_blanks_around(word)));  // as Python's int() reads it
             }
         } else if (value->is_array()) {
             for (ModelJson const& number : *value) {

@@ -6,7 +6,9 @@
 
 #include "patterns/model_file.hpp"
 
+#include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -21,17 +23,32 @@ struct Parallelism {
     std::uint64_t dp = 0;  // data
 };
 
+struct ParallelPart {
+    std::string_view name;
+    std::uint64_t Parallelism::*ranks;
+};
+inline constexpr std::array parallel_parts{ParallelPart{"tp", &Parallelism::tp}, ParallelPart{"pp", &Parallelism::pp},
+                                           ParallelPart{"ep", &Parallelism::ep}, ParallelPart{"cp", &Parallelism::cp},
+                                           ParallelPart{"dp", &Parallelism::dp}};
+
 /// "tp=8,pp=4". Throws UsageError that names `option`.
 [[nodiscard]] Parallelism parse_parallelism(std::string_view text, std::string_view option);
 
-/// The vocabulary as Megatron-LM pads it for `tp` ranks: the next multiple of 128 tp (vocab_utils.py;
-/// --make-vocab-size-divisible-by is 128 there).
+/// The vocabulary as Megatron-LM pads it for `tp` ranks, also for one: the next multiple of 128 tp
+/// (calculate_padded_vocab_size() in vocab_utils.py; --make-vocab-size-divisible-by is 128 there).
 [[nodiscard]] std::uint64_t padded_vocabulary(std::uint64_t vocabulary, std::uint64_t tp);
+
+/// What follows from a model for one combination of given parameters. A given element, and given ranks of a part of
+/// --parallel, take the place of what the model and --parallel say, and what is given does not follow. Throws
+/// UsageError for a needed parameter that is neither told nor given.
+[[nodiscard]] ModelDerived derive(PatternType const& type, ModelShape model, Parallelism parallel,
+                                  Parameters const& given);
 
 /// Adds up the parameters that a pattern takes from a model. Sizes that are 0 are left out, or missing where needed.
 class ModelParameters {
 public:
-    explicit ModelParameters(ModelShape const& model) : model_(model) {}
+    /// `used`: the parts of --parallel that the parameters follow from.
+    ModelParameters(ModelShape const& model, Parallelism const& parallel, std::initializer_list<std::string_view> used);
 
     /// `what`: the words for it where the model does not tell it.
     ModelParameters& needed(std::string_view parameter, std::uint64_t value, std::string_view what);

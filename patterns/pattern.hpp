@@ -48,6 +48,11 @@ struct Statistic {
     double value = 0;
 };
 
+using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
+
+/// Values by parameter name. What a pattern is made of has every parameter of its type.
+using Parameters = std::map<std::string, ParameterValue, std::less<>>;
+
 /// The statistic of traffic whose messages are counted: in one iteration over all ranks, answers left out. Such cells
 /// get message_rate_per_s.
 inline constexpr char const* window_messages = "window_messages";
@@ -69,6 +74,9 @@ public:
     [[nodiscard]] virtual bool draws_differ() const { return false; }
     /// How many draws there are at most.
     [[nodiscard]] virtual std::uint32_t most_draws() const { return std::numeric_limits<std::uint32_t>::max(); }
+    /// Parameters that may leave a choice to the pattern (--tp 0), with what they are in this world. Given these values
+    /// the pattern is the same.
+    [[nodiscard]] virtual Parameters resolved() const { return {}; }
     /// What a user should know of these parameters in this world: parts that are not equal, for example. One line each.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
     /// How the program of OSU Micro-Benchmarks for this traffic measures it; of traffic that they do not have, as a
@@ -77,12 +85,12 @@ public:
 };
 
 /// A pattern whose plans follow from the parameters alone: ranks exchange nothing at set-up, and all draws are equal.
-/// `statistics`: what the parameters that leave a choice (--tp 0) became. `remarks`: see Pattern::remarks().
+/// `resolved`, `remarks`: as those of Pattern.
 class FixedPattern : public Pattern {
 public:
-    FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of,
-                 std::vector<Statistic> statistics = {}, std::vector<std::string> remarks = {})
-        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), statistics_(std::move(statistics)),
+    FixedPattern(std::vector<OperationUse> operations, std::function<Plan(Rank)> plan_of, Parameters resolved = {},
+                 std::vector<std::string> remarks = {})
+        : operations_(std::move(operations)), plan_of_(std::move(plan_of)), resolved_(std::move(resolved)),
           remarks_(std::move(remarks)) {}
 
     [[nodiscard]] RankSetup setup_of(Rank /*source*/, Draw /*draw*/) const final { return {}; }
@@ -91,15 +99,16 @@ public:
         return plan_of_(me);
     }
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
-        return statistics_;
+        return {};
     }
     [[nodiscard]] std::vector<OperationUse> operations() const final { return operations_; }
+    [[nodiscard]] Parameters resolved() const final { return resolved_; }
     [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
 private:
     std::vector<OperationUse> operations_;
     std::function<Plan(Rank)> plan_of_;
-    std::vector<Statistic> statistics_;
+    Parameters resolved_;
     std::vector<std::string> remarks_;
 };
 
@@ -109,8 +118,6 @@ private:
 
 /// The same at once. O(ranks^2) memory where groups or exchanges span the world: for tests and small worlds.
 [[nodiscard]] std::vector<Plan> build_all(Pattern const& pattern, WorldShape const& world, Draw draw);
-
-using ParameterValue = std::string;  // as written on the command line or in a preset; the pattern reads it strictly
 
 /// sizes: the command line and the default may say [MIN:]MAX, a sweep over MIN, 2 MIN, 4 MIN ... up to MAX. sequence: a
 /// value may have commas; several values are given by several options.
@@ -124,9 +131,6 @@ struct ParameterInfo {
     ParameterKind kind = ParameterKind::plain;
 };
 
-/// Values by parameter name; every parameter of the pattern is present.
-using Parameters = std::map<std::string, ParameterValue, std::less<>>;
-
 struct Preset {
     std::string name;
     std::string source;  // where the numbers come from
@@ -136,7 +140,8 @@ struct Preset {
 /// What follows from a model and from the ranks that divide it.
 struct ModelDerived {
     Parameters values;
-    Parameters missing;  // needed parameters that the model does not tell: by name, the line that says so
+    Parameters missing;               // needed parameters that the model does not tell: by name, the line that says so
+    std::vector<std::string> unused;  // parts of --parallel that divide nothing here: "ep=8"
 };
 
 /// A kind of traffic, as data: what a program, the conformance tests and the plan printer need to know.

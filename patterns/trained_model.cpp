@@ -57,7 +57,8 @@ void add(TrainedModel& model, std::uint32_t unit, std::initializer_list<std::uin
 
 /// Embedding, the tensors of each layer, final norm and untied head; of the last of several stages no embedding but
 /// the head, also where both are tied. Column-parallel layers have 1/tp of weights and biases, row-parallel ones 1/tp
-/// of the weights (Megatron-LM, tensor_parallel/layers.py).
+/// of the weights (Megatron-LM, tensor_parallel/layers.py). The vocabulary is padded as there, also where no ranks
+/// divide it.
 ///
 /// GPT-NeoX: layer norms and linear layers with bias, rotary positions (EleutherAI/gpt-neox,
 /// megatron/model/transformer.py and configs/): layers * (12 hidden^2 + 13 hidden) + 2 hidden + 2 vocabulary * hidden
@@ -69,8 +70,7 @@ TrainedModel transformer(NamedModel const& shape) {
     std::uint64_t const own = h / shape.tp;  // of the outputs of a layer as wide as its input
     std::uint64_t const key_values = shape.key_values / shape.tp;
     std::uint64_t const mlp = shape.mlp / shape.tp;
-    std::uint64_t const words =
-        shape.tp == 1 ? shape.vocabulary : padded_vocabulary(shape.vocabulary, shape.tp) / shape.tp;
+    std::uint64_t const words = padded_vocabulary(shape.vocabulary, shape.tp) / shape.tp;
     bool const gpt = shape.mlp == 0;
     TrainedModel model;
     if (shape.pp == 1) {

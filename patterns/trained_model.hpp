@@ -39,8 +39,9 @@ struct TrainedModel {
 [[nodiscard]] TrainedModel model_named(std::string_view name);
 
 /// "transformer:layers=32:hidden=4096:mlp=14336:key-values=1024:vocabulary=128256:tied=1:tp=8:pp=4": gated as LLaMA, or
-/// as GPT without `mlp`. With `tp` and `pp` what one rank has of it: of the last stage, which is the largest one, its
-/// share of each matrix as Megatron-LM cuts them (norms and biases of row-parallel layers whole, vocabulary padded).
+/// as GPT without `mlp`; the vocabulary is padded (padded_vocabulary()). With `tp` and `pp` what one rank has of it: of
+/// the last stage, which is the largest one, its share of each matrix as Megatron-LM cuts them (norms and biases of
+/// row-parallel layers whole).
 /// Nothing: `text` does not begin so. Throws UsageError that names --model.
 [[nodiscard]] std::optional<TrainedModel> transformer_of(std::string_view text);
 

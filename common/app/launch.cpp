@@ -73,11 +73,8 @@ std::vector<SweepPoint> checked_sweep(Bootstrap& bootstrap, PatternType const& t
     std::vector<SweepPoint> points;
     std::string problem;
     try {
-        points = expand_sweep(type, options, world.ranks, &left_out);
-        for (SweepPoint const& point : points) {
-            (void)make_pattern(type, point, world);
-            watchdog.touch();
-        }
+        points = resolved_in(type, expand_sweep(type, options, world.ranks, &left_out), world,
+                             [&watchdog] { watchdog.touch(); });
         if (options.also_in_place) {
             points = with_points_in_place(type, points, world);
         }

@@ -106,8 +106,8 @@ PlannedPoint planned_point(PatternType const& type, Options const& options, std:
             fmt::format("{}: takes one point, the options name {}; give one preset and one value each (of sizes N:N)",
                         who, points.size()));
     }
-    SweepPoint const& point = points.front();
     WorldShape const world = world_of(options);
+    SweepPoint const point = resolved_in(type, points, world).front();
     Draw const draw{options.seed, 0};
     std::unique_ptr<Pattern> pattern = make_pattern(type, point, world);
     PlanSource plans = checked(fmt::format("{} {}", type.name, point.title), plans_of(*pattern, world, draw));
@@ -133,6 +133,9 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
         return;
     }
     sink(fmt::format("{}\n", point.title));
+    for (auto const& [name, value] : pattern->resolved()) {
+        sink(fmt::format("  --{:<22} {}\n", name, value));
+    }
     for (auto const& [name, value] : statistics) {
         sink(fmt::format("  {:<24} {:.4g}\n", name, value));
     }

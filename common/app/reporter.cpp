@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <unistd.h>
 
 namespace dlmb::app {
@@ -183,13 +184,6 @@ Reporter::Reporter(Options const& options, PatternType const& type, record::Laun
         warn(warning);
     }
     say(table_->header(launch_, type.name));
-    if (!options.model.empty()) {
-        std::string derived;
-        for (auto const& [name, value] : options.of_model) {
-            derived += fmt::format(" --{} {}", name, value);
-        }
-        say(fmt::format("# --model {}:{}\n", options.model, derived));
-    }
 }
 
 void Reporter::warn(std::string_view warning) {
@@ -199,8 +193,12 @@ void Reporter::warn(std::string_view warning) {
 }
 
 void Reporter::expect_points(std::span<SweepPoint const> points) {
+    std::set<std::string> told;
     for (SweepPoint const& point : points) {
         table_->expect(point);
+        if (!point.derived.empty() && told.insert(point.derived).second) {
+            comment(point.derived);
+        }
     }
 }
 

@@ -75,9 +75,9 @@ struct Axis {
 
 constexpr std::size_t most_points = 20'000;  // hours of a second each, and some 100 MB
 
-/// All combinations of one value per axis, the last axis fastest. Throws UsageError where there are too many.
-std::vector<Parameters> combinations(std::vector<Axis> const& axes) {
-    std::size_t count = 1;
+/// All combinations of one value per axis, the last axis fastest. Throws UsageError where `count` times as many are too
+/// many.
+std::vector<Parameters> combinations(std::vector<Axis> const& axes, std::size_t count) {
     for (Axis const& axis : axes) {
         if (axis.values.size() > most_points / count) {
             throw UsageError(fmt::format("--{}: more than {} points in all; give fewer values, or several launches",
@@ -113,28 +113,59 @@ std::vector<std::string> all_sizes(std::vector<std::string> const& ranges, std::
     return sizes;
 }
 
-/// The given parameters, then every parameter of sizes: also where only its default or the preset says it.
-std::vector<Axis> axes_of(PatternType const& type, Options const& options, Parameters const& defaults) {
+bool is_of_sizes(PatternType const& type, std::string_view name) {
+    return std::any_of(type.parameters.begin(), type.parameters.end(), [&](ParameterInfo const& info) {
+        return info.name == name && info.kind == ParameterKind::sizes;
+    });
+}
+
+/// The given parameters but those of sizes.
+std::vector<Axis> given_axes(PatternType const& type, Options const& options) {
     std::vector<Axis> axes;
-    std::vector<Axis> sizes;
     for (auto const& [name, values] : options.parameters) {
-        axes.push_back({name, values});
-    }
-    for (ParameterInfo const& info : type.parameters) {
-        if (info.kind != ParameterKind::sizes) {
-            continue;
-        }
-        auto const given =
-            std::find_if(axes.begin(), axes.end(), [&](Axis const& axis) { return axis.name == info.name; });
-        std::vector<std::string> const ranges =
-            given == axes.end() ? std::vector<std::string>{defaults.find(info.name)->second} : given->values;
-        sizes.push_back({std::string(info.name), all_sizes(ranges, info.name), true});
-        if (given != axes.end()) {
-            axes.erase(given);
+        if (!is_of_sizes(type, name)) {
+            axes.push_back({name, values});
         }
     }
-    std::move(sizes.begin(), sizes.end(), std::back_inserter(axes));
     return axes;
+}
+
+/// Every parameter of sizes: also where only its default, the preset or the model says it.
+std::vector<Axis> axes_of_sizes(PatternType const& type, Options const& options, Parameters const& defaults) {
+    std::vector<Axis> axes;
+    for (ParameterInfo const& info : type.parameters) {
+        if (info.kind == ParameterKind::sizes) {
+            auto const given = options.parameters.find(info.name);
+            std::vector<std::string> const ranges =
+                given == options.parameters.end() ? std::vector{defaults.find(info.name)->second} : given->second;
+            axes.push_back({std::string(info.name), all_sizes(ranges, info.name), true});
+        }
+    }
+    return axes;
+}
+
+/// What follows from --model beside `given`; nothing without a model.
+ModelDerived derived_from_model(PatternType const& type, Options const& options, Parameters given) {
+    if (!options.model) {
+        return {};
+    }
+    for (auto const& [name, values] : options.parameters) {
+        given.emplace(name, values.front());  // sizes, which no other parameter follows from
+    }
+    return derive(type, *options.model, options.parallel, given);
+}
+
+std::string text_of(Options const& options, ModelDerived const& derived) {
+    if (!options.model) {
+        return "";
+    }
+    std::string text = fmt::format("--model {}:", options.model->name);
+    for (auto const& [name, value] : derived.values) {
+        text += fmt::format(" --{} {}", name, value);
+    }
+    return derived.unused.empty()
+               ? text
+               : fmt::format("{}; of --parallel this program does not use {}", text, fmt::join(derived.unused, ", "));
 }
 
 void set_sizes(std::vector<Axis> const& axes, std::string const& value, Parameters& chosen) {
@@ -187,44 +218,79 @@ bool fit_to_suite(Suite suite, PatternType const& type, Parameters const& resolv
     return true;
 }
 
+/// Gives `chosen` no size where the traffic has none, and under --cli those of the suite; false: it measures none
+/// there, which is counted in `left_out`.
+bool fit_sizes(PatternType const& type, Options const& options, std::string const& preset, int ranks,
+               std::vector<Axis> const& axes, Parameters& chosen, std::map<std::string, std::size_t>* left_out) {
+    Parameters const resolved = resolve(type, preset, chosen);
+    if (type.has_sizes != nullptr && !type.has_sizes(resolved)) {
+        set_sizes(axes, "0", chosen);
+        return true;
+    }
+    if (!options.suite || fit_to_suite(*options.suite, type, resolved, ranks, chosen)) {
+        return true;
+    }
+    if (left_out != nullptr) {
+        ++(*left_out)[fmt::format("sizes that --element {} does not divide", resolved.find("element")->second)];
+    }
+    return false;
+}
+
+/// Of points that are equal but for their titles, the first.
+std::vector<SweepPoint> without_repeats(std::vector<SweepPoint> points) {
+    std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
+    std::vector<SweepPoint> kept;
+    for (SweepPoint& point : points) {
+        if (known.emplace(point.preset, point.parameters, point.memory).second) {
+            kept.push_back(std::move(point));
+        }
+    }
+    return kept;
+}
+
 }  // namespace
 
 std::vector<SweepPoint> expand_sweep(PatternType const& type, Options const& options, int ranks,
                                      std::map<std::string, std::size_t>* left_out) {
     std::vector<std::string> const presets = options.presets.empty() ? std::vector<std::string>{""} : options.presets;
     std::vector<SweepPoint> points;
-    std::set<std::tuple<std::string, Parameters, MemoryKind>> known;
+    std::vector<Axis> const axes_given = given_axes(type, options);
+    std::vector<Parameters> const all_given = combinations(axes_given, 1);
     for (std::string const& preset : presets) {
         Parameters const defaults = resolve(type, preset, {});
-        std::vector<Axis> const axes = axes_of(type, options, resolve(type, preset, options.of_model));
-        for (Parameters chosen : combinations(axes)) {
-            chosen.insert(options.of_model.begin(), options.of_model.end());
-            bool const has_sizes = type.has_sizes == nullptr || type.has_sizes(resolve(type, preset, chosen));
-            if (!has_sizes) {
-                set_sizes(axes, "0", chosen);
-            }
-            if (has_sizes && options.suite) {
-                Parameters const resolved = resolve(type, preset, chosen);
-                bool const measured = fit_to_suite(*options.suite, type, resolved, ranks, chosen);
-                if (!measured && left_out != nullptr) {
-                    ++(*left_out)[fmt::format("sizes that --element {} does not divide",
-                                              resolved.find("element")->second)];
-                }
-                if (!measured) {
+        for (Parameters const& given : all_given) {
+            ModelDerived const of_model = derived_from_model(type, options, given);
+            Parameters base = given;
+            base.insert(of_model.values.begin(), of_model.values.end());
+            std::vector<Axis> axes = axes_of_sizes(type, options, resolve(type, preset, base));
+            std::vector<Parameters> const all_sizes_of_point = combinations(axes, all_given.size());
+            axes.insert(axes.begin(), axes_given.begin(), axes_given.end());
+            for (Parameters chosen : all_sizes_of_point) {
+                chosen.insert(base.begin(), base.end());
+                if (!fit_sizes(type, options, preset, ranks, axes, chosen, left_out)) {
                     continue;
                 }
-            }
-            for (MemoryKind const memory : options.memory) {
-                // A list may name a value twice, and several sizes may be rounded down to one.
-                SweepPoint point{preset, resolve(type, preset, chosen), defaults,
-                                 title(options.model.empty() ? preset : options.model, axes, chosen), memory};
-                if (known.emplace(point.preset, point.parameters, memory).second) {
-                    points.push_back(std::move(point));
+                for (MemoryKind const memory : options.memory) {
+                    points.push_back({preset, resolve(type, preset, chosen), defaults,
+                                      title(options.model ? options.model->name : preset, axes, chosen), memory, false,
+                                      text_of(options, of_model)});
                 }
             }
         }
     }
-    return points;
+    // A list may name a value twice, and several sizes may be rounded down to one.
+    return without_repeats(std::move(points));
+}
+
+std::vector<SweepPoint> resolved_in(PatternType const& type, std::vector<SweepPoint> points, WorldShape const& world,
+                                    std::function<void()> const& each) {
+    for (SweepPoint& point : points) {
+        for (auto const& [name, value] : make_pattern(type, point, world)->resolved()) {
+            point.parameters[name] = value;
+        }
+        each();
+    }
+    return without_repeats(std::move(points));
 }
 
 std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,

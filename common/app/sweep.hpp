@@ -9,6 +9,7 @@
 #include "common/base/units.hpp"
 #include "patterns/pattern.hpp"
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -34,6 +35,7 @@ struct SweepPoint {
     std::string title;         // "deepseek-v3 tokens=128", "operation=allreduce 64 K": preset, swept values, size
     MemoryKind memory = MemoryKind::host;
     bool with_next = false;  // its cells take turns with those of the next point
+    std::string derived{};   // what follows from --model, and what of --parallel does not count; empty: no model
 };
 
 /// By the parameters' names, the last one fastest; ranges of sizes (ParameterKind::sizes) are expanded and run faster
@@ -45,6 +47,12 @@ struct SweepPoint {
 /// type.make(), whose UsageError says of a value in its text that the preset gave it.
 [[nodiscard]] std::unique_ptr<Pattern> make_pattern(PatternType const& type, SweepPoint const& point,
                                                     WorldShape const& world);
+
+/// The points with what their parameters are in this world (Pattern::resolved()); of points that become equal the
+/// first. Throws UsageError as make_pattern(). `each` is called after each point.
+[[nodiscard]] std::vector<SweepPoint> resolved_in(
+    PatternType const& type, std::vector<SweepPoint> points, WorldShape const& world,
+    std::function<void()> const& each = [] {});
 
 /// Behind each point the same one in place, where its operation has that form.
 [[nodiscard]] std::vector<SweepPoint> with_points_in_place(PatternType const& type, std::span<SweepPoint const> points,

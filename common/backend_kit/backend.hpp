@@ -214,6 +214,10 @@ public:
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     /// Why it does not, and what helps; empty where there is no more to say.
     [[nodiscard]] virtual std::string why_no(MemoryKind /*kind*/) const { return {}; }
+    /// What does the Compute steps of plans in such memory.
+    [[nodiscard]] virtual Processor computes_in(MemoryKind kind) const {
+        return on_device(kind) ? Processor::device : Processor::host;
+    }
     [[nodiscard]] virtual Provenance provenance() const = 0;
 
     /// Collective. Unsupported is decided alike on all ranks. Throws UsageError for an unknown method or knob.

@@ -132,22 +132,20 @@ void HostCompute::multiply() {
     }
 }
 
-std::string why_no_rearrangement(Plan const& plan, MemoryKind kind) {
+std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind) {
+    Processor const computes = backend.computes_in(kind);
     for (Step const& step : plan.steps) {
         auto const* const compute = std::get_if<Compute>(&step.operation);
-        if (compute == nullptr || !compute->rearrangement) {
+        if (compute == nullptr || !compute->rearrangement || compute->rearrangement->by == computes) {
             continue;
         }
-        bool const by_host = compute->rearrangement->by == Processor::host;
-        if (by_host == on_device(kind)) {
-            return by_host
-                       ? fmt::format("\"{}\" is done by the host (--pack host), which does not reach {} memory; use "
-                                     "--pack cuda",
-                                     step.label, name_of(kind))
-                       : fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
-                                     "host's; use --memory cuda or --pack host",
-                                     step.label, name_of(kind));
-        }
+        return computes == Processor::host
+                   ? fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
+                                 "host's; use --memory cuda or --pack host",
+                                 step.label, name_of(kind))
+                   : fmt::format("\"{}\" is done by the host (--pack host), and steps of {} in {} memory are the "
+                                 "GPU's; use --pack cuda",
+                                 step.label, backend.name(), name_of(kind));
     }
     return "";
 }

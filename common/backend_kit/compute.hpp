@@ -122,8 +122,9 @@ private:
     return static_cast<std::uint64_t>(std::max(1LL, std::llround(static_cast<double>(wanted_ns) / product_ns)));
 }
 
-/// Why a step that moves rows cannot do so in memory of this kind, by the processor that it names; empty: all can.
-[[nodiscard]] std::string why_no_rearrangement(Plan const& plan, MemoryKind kind);
+/// Why a backend cannot move the rows of a plan in memory of this kind; empty: the processor that the steps name does
+/// its Compute steps there.
+[[nodiscard]] std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind);
 
 /// Why a backend or method that sends blocks only cannot do a plan; empty: no exchange has rows that lie apart.
 [[nodiscard]] std::string why_no_scattered_rows(Plan const& plan);

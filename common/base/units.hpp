@@ -54,6 +54,13 @@ requires std::is_arithmetic_v<Number>
     return parts;
 }
 
+/// "10" of " 10 ": blanks and tabs are left out at both ends.
+[[nodiscard]] inline std::string_view without_blanks_around(std::string_view text) {
+    constexpr std::string_view blanks = " \t";
+    std::size_t const begin = std::min(text.find_first_not_of(blanks), text.size());
+    return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
 /// Reads "4096", "64K", "1M" or "2G" (powers of 1024). Anything else, "1MB" included, throws UsageError
 /// whose text starts with `what` (the option's name) and says what to write instead.
 [[nodiscard]] Bytes parse_bytes(std::string_view text, std::string_view what);

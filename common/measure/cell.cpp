@@ -45,7 +45,8 @@ std::uint64_t PreparedPoint::positions() const {
 
 std::string Cell::compile(Bootstrap& bootstrap) {
     Nanoseconds const start = now_ns();
-    std::string why_not = first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), point->memory()));
+    std::string why_not =
+        first_refusal(bootstrap, why_no_rearrangement(point->plans().front(), *backend, point->memory()));
     for (std::uint64_t position = 0; position < point->positions() && why_not.empty(); ++position) {
         auto compiled = backend->compile(point->plan_at(position), point->slot_at(position), method);
         if (position < point->plans().size()) {

@@ -287,6 +287,24 @@ StepId PlanBuilder::rearranged_exchange(GroupId group, RowOrder const& sent, Row
                            : last;
 }
 
+StepId PlanBuilder::rearranged_all_gather(GroupId group, RowOrder const& gathered, Bytes row_bytes, Element element,
+                                          Processor by, std::string const& label, std::vector<StepId> after) {
+    std::vector<Block> parts;
+    Bytes bytes = 0;
+    for (std::uint64_t const rows : gathered.rank_rows) {
+        parts.push_back({static_cast<Rank>(parts.size()), bytes, rows * row_bytes});
+        bytes += rows * row_bytes;
+    }
+    bool const in_place = std::exchange(in_place_, false);
+    StepId const last = all_gather(group, bytes, element, label, std::move(after));
+    in_place_ = in_place;
+    Region const placed = std::get<AllGather>(plan_.steps[last].operation).recv;
+    for (Block& part : parts) {
+        part.offset += placed.offset;
+    }
+    return rearrange(PackDirection::unpack, by, gathered, row_bytes, placed.buffer, parts, "unpack." + label, {last});
+}
+
 StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes,
                               BufferId packed, std::span<Block const> blocks, std::string const& label,
                               std::vector<StepId> after) {

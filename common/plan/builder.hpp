@@ -86,6 +86,10 @@ public:
     /// "pack.<label>.rows" and "unpack.<label>.rows" are the tensors. `row_bytes`: a multiple of 8.
     StepId rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
                                Processor by, std::string const& label, std::vector<StepId> after = {});
+    /// Steps "<label>" and "unpack.<label>", one after the other; the last one. Buffer "unpack.<label>.rows" is the
+    /// tensor that all ranks' rows become. Never in place. Every rank has equally many rows, of whole elements.
+    StepId rearranged_all_gather(GroupId group, RowOrder const& gathered, Bytes row_bytes, Element element,
+                                 Processor by, std::string const& label, std::vector<StepId> after = {});
     /// One step that does what the three of rearranged_exchange() do. Buffers "<label>.send" and "<label>.recv" are the
     /// tensors.
     StepId scattered_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,

@@ -257,7 +257,7 @@ enum class Processor : std::uint8_t { host, device };
 [[nodiscard]] std::string_view name_of(Processor processor);
 
 /// Rows of one buffer in another order in another buffer. What is packed are the blocks of an exchange, all rows of
-/// each; so is what is unpacked. Offsets, strides and rows are multiples of 8 bytes.
+/// each; what is unpacked are those or the parts of an all-gather. Offsets, strides and rows are multiples of 8 bytes.
 struct Rearrangement {
     PackDirection direction = PackDirection::pack;
     Processor by = Processor::host;

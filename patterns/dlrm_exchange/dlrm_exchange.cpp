@@ -289,6 +289,10 @@ public:
 
     [[nodiscard]] bool draws_differ() const override { return drawn(); }
 
+    [[nodiscard]] Parameters resolved() const override {
+        return {{"tables", fmt::format("{}", params_.tables.size())}};
+    }
+
     [[nodiscard]] std::vector<std::string> remarks() const override {
         std::size_t without = 0;
         for (std::size_t rank = 0; rank < params_.ranks; ++rank) {

@@ -113,7 +113,7 @@ std::vector<Millionths> read_numbers(std::string_view text, NumberRule const& ru
         std::find_if(rule.named.begin(), rule.named.end(), [&](NamedNumbers const& list) { return list.name == text; });
     std::vector<Millionths> numbers;
     for (std::string_view const entry : split(known == rule.named.end() ? text : known->text, "+")) {
-        add_entry(numbers, entry, rule);
+        add_entry(numbers, without_blanks_around(entry), rule);
     }
     return numbers;
 }

@@ -66,7 +66,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
         rows.push_back(table.rows);
         dims.push_back(table.dim);
     }
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {});
     parameters.optional("tables", rows.size()).text("rows", list_of(rows)).text("dim", list_of(dims));
     if (!told.indices_per_bag.empty()) {
         parameters.text("pooling", list_of(told.indices_per_bag));

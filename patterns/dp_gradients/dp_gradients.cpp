@@ -384,12 +384,20 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return params.model.norm_counters > 0 ? std::vector{all_reduce, broadcast} : std::vector{all_reduce};
 }
 
+Parameters resolved_of(Params const& params) {
+    Parameters resolved{{"dp", fmt::format("{}", params.dp)}};
+    if (params.scheme != Scheme::ddp && params.scheme != Scheme::fsdp) {
+        resolved.emplace("bucket-elements", fmt::format("{}", params.bucket_elements));
+    }
+    return resolved;
+}
+
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
     return transformed(parameters,
                        std::make_unique<FixedPattern>(
                            operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
-                           std::vector<Statistic>{{"dp", static_cast<double>(params.dp)}}));
+                           resolved_of(params)));
 }
 
 constexpr std::string_view phases[] = {"buffers", "pack", "parameters", "unpack", "gradients", "overflow"};
@@ -401,7 +409,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
                                      "ranks that have it",
                                      parallel.pp));
     }
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"tp", "pp", "dp"});
     parameters.text("model", transformer_text(model, parallel))
         .optional("stride", parallel.tp)
         .optional("dp", parallel.dp)

@@ -204,7 +204,6 @@ std::vector<Statistic> statistics_of(Params const& params, WorldShape const& wor
         {"max_mean_rank", max_over_mean(ranks)},
         {"rows_total", static_cast<double>(summed[rows])},
         {"ranks_per_token", per_token(token_ranks)},
-        {"ep", static_cast<double>(params.ep)},
         {"experts_per_rank_most", static_cast<double>(*std::max_element(held.begin(), held.end()))},
     };
     if (world.ranks_per_node > 0) {
@@ -278,6 +277,8 @@ public:
 
     [[nodiscard]] bool draws_differ() const override { return true; }
 
+    [[nodiscard]] Parameters resolved() const override { return {{"ep", fmt::format("{}", params_.ep)}}; }
+
     [[nodiscard]] std::vector<std::string> remarks() const override {
         std::size_t const fewest = params_.experts / params_.ep;
         using Kind = PlacementRule::Kind;
@@ -311,7 +312,7 @@ constexpr std::string_view phases[] = {"rebalance", "count_exchange", "pack",  "
 namespace {
 
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"ep"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("experts", model.experts, "its number of experts")
         .needed("top-k", model.top_k, "how many experts a token has")

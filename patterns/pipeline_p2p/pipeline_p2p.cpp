@@ -387,11 +387,21 @@ std::vector<OperationUse> operations_of(Params const& params) {
     return uses;
 }
 
+Parameters resolved_of(Shape const& shape) {
+    Parameters resolved{{"pp", fmt::format("{}", shape.ranks)}};
+    if (shape.schedule == Schedule::interleaved) {
+        resolved.emplace("microbatch-group", fmt::format("{}", shape.microbatch_group));
+    }
+    return resolved;
+}
+
 class PipelineP2p final : public FixedPattern {
 public:
     PipelineP2p(Params const& params, std::shared_ptr<Filling const> const& filling, WorldShape const& world)
-        : FixedPattern(operations_of(params),
-                       [params, filling, world](Rank me) { return iteration_plan(params, *filling, world, me); }),
+        : FixedPattern(
+              operations_of(params),
+              [params, filling, world](Rank me) { return iteration_plan(params, *filling, world, me); },
+              resolved_of(params.shape)),
           params_(params), filling_(filling) {}
 
     [[nodiscard]] std::vector<Statistic> statistics(std::span<std::uint64_t const> /*summed*/) const override {
@@ -404,7 +414,6 @@ public:
             {"ideal_bubble_ratio", makespan > 0 ? (makespan - compute) / makespan : 0},
             {timed ? "compute_us" : "compute_slots", compute / unit},
             {"messages", static_cast<double>(tensor_messages(params_.shape)) * params_.stage_width()},
-            {"pp", static_cast<double>(params_.shape.ranks)},
         };
         if (!params_.fill.empty()) {
             double const ranks = unit * params_.shape.ranks;
@@ -444,7 +453,7 @@ namespace {
 
 /// Stages share an embedding only where the model's input and output do.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"tp", "pp", "cp"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .optional("vocabulary", model.tied_embeddings ? padded_vocabulary(model.vocabulary, parallel.tp) : 0)
         .optional("pp", parallel.pp)

@@ -312,10 +312,11 @@ std::vector<OperationUse> operations_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(parameters,
-                       std::make_unique<FixedPattern>(
-                           operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
-                           std::vector<Statistic>{{"sp", static_cast<double>(params.sp)}}));
+    return transformed(
+        parameters,
+        std::make_unique<FixedPattern>(
+            operations_of(params), [params, world](Rank me) { return plan_of(params, world, me); },
+            Parameters{{"kv-heads", fmt::format("{}", params.keys.heads)}, {"sp", fmt::format("{}", params.sp)}}));
 }
 
 constexpr std::string_view phases[] = {"pack", "forward", "unpack", "backward"};
@@ -326,7 +327,7 @@ constexpr std::string_view compute_parameters[] = {"compute-ns"};
 namespace {
 
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"cp"});
     parameters.needed("heads", model.heads, "its attention heads")
         .optional("kv-heads", model.kv_heads)
         .needed("head-dim", model.head_dim, "the dimension of a head")

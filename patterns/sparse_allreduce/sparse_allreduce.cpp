@@ -335,7 +335,6 @@ public:
             // Each phase waits for its busiest rank.
             {"words_per_rank_max", static_cast<double>(most(counts) + most(counts + params_.ranks))},
             {"words_bound", 6 * static_cast<double>(params_.k) * (ranks - 1) / ranks},
-            {"k", static_cast<double>(params_.k)},
             {"picks_per_rank", static_cast<double>(summed[picked]) / ranks},
             {"result_elements", static_cast<double>(summed[in_result])},
             {"topk_recall", static_cast<double>(summed[recalled]) / recall_parts},
@@ -364,6 +363,8 @@ public:
                 {OperationKind::all_reduce, true}};
     }
 
+    [[nodiscard]] Parameters resolved() const override { return {{"k", fmt::format("{}", params_.k)}}; }
+
     [[nodiscard]] bool draws_differ() const override {
         return params_.algorithm == Algorithm::oktopk || params_.algorithm == Algorithm::recursive_sparse;
     }
@@ -390,7 +391,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
                         "--parallel",
                         model.source, gradients, max_elements));
     }
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.optional("elements", gradients);
     return parameters.derived();
 }

@@ -46,6 +46,7 @@ constexpr ParameterInfo infos[] = {
     {"norm", "gradients reduced with sequence-parallel on: layernorm (weight and bias), rmsnorm (weight)", "layernorm"},
     {"element", "type of activations: bf16, fp16, fp32", "bf16"},
     {"logits", "prefill, decode: allgather, argmax (allreduce of the best per row), none", "allgather"},
+    pack_parameter,
     {"drafts", "decode: drafted tokens that one step checks; K multiply the batch by K + 1", "0"},
     {"steps", "decode: tokens generated in one iteration", "1"},
     memory_limit_parameter,
@@ -74,6 +75,7 @@ struct Params {
     bool recompute = false;
     std::uint64_t tensors_per_norm = 2;
     Logits logits = Logits::allgather;
+    Pack pack = Pack::none;  // who puts gathered logits in order
     Element element = Element::bf16;
     Bytes memory_limit = 0;
 
@@ -84,6 +86,12 @@ struct Params {
     /// Rows of which logits are needed: every checked token, or the last of each sequence.
     [[nodiscard]] std::uint64_t logit_rows() const { return phase == Phase::decode ? tokens() : batch; }
     [[nodiscard]] bool scattered_edges() const { return sequence_parallel && edges == Edges::scatter; }
+    [[nodiscard]] bool gathers_logits() const { return phase != Phase::training && logits == Logits::allgather; }
+    /// Padded so that every rank holds equally many.
+    [[nodiscard]] std::uint64_t padded_words() const {
+        auto const ranks = static_cast<std::uint64_t>(tp);
+        return (vocabulary + ranks - 1) / ranks * ranks;
+    }
 };
 
 void read_sizes(Parameters const& parameters, Params& params) {
@@ -140,6 +148,20 @@ void check_scatter(Params const& params) {
     }
 }
 
+/// A row is what one rank has of the logits of one token.
+void read_row_order(Parameters const& parameters, Params& params) {
+    params.pack = read_pack(parameters);
+    if (params.pack != Pack::none && !params.gathers_logits()) {
+        throw UsageError(fmt::format("--pack {}: only gathered logits are put in another order (--phase prefill or "
+                                     "decode with --logits allgather); all else is gathered by tokens, as it lies",
+                                     name_of(params.pack)));
+    }
+    auto const tp = static_cast<std::uint64_t>(params.tp);
+    require_movable_rows(
+        params.pack, params.padded_words() / tp * size_of(params.element),
+        fmt::format("--vocabulary {} over {} ranks, in {}", params.vocabulary, tp, name_of(params.element)));
+}
+
 Params read_params(Parameters const& parameters, WorldShape const& world) {
     Params params;
     read_sizes(parameters, params);
@@ -156,6 +178,7 @@ Params read_params(Parameters const& parameters, WorldShape const& world) {
     params.element = read_element(parameters, "element", training_elements);
     params.logits = read_enum<Logits>(parameters, "logits", {"none", "allgather", "argmax"});
     params.memory_limit = read_memory_limit(parameters);
+    read_row_order(parameters, params);
     check_scatter(params);
     return params;
 }
@@ -176,8 +199,8 @@ struct Stage {
     bool is_last;
 };
 
-/// Labels: phase[.recompute][.attention|.mlp][.gather|.regather|.scatter][.layer]. Each step waits for the one before
-/// it: in a transformer every collective needs the result of the last.
+/// Labels: [pack.|unpack.]phase[.recompute][.attention|.mlp][.gather|.regather|.scatter][.layer]. Each step waits for
+/// the one before it: in a transformer every collective needs the result of the last.
 class IterationBuilder {
 public:
     IterationBuilder(Params const& params, WorldShape const& world, Rank me)
@@ -296,13 +319,11 @@ private:
         }
     }
 
-    /// Gathers logits over the vocabulary, padded so that every rank holds equally many rows; or greedy sampling
-    /// without them: one packed (value, index) int64 per row.
+    /// Gathers logits over the vocabulary; or greedy sampling without them: one packed (value, index) int64 per row.
     void sample() {
         if (params_.logits == Logits::allgather) {
-            auto const tp = static_cast<std::uint64_t>(params_.tp);
-            std::uint64_t const padded_vocabulary = (params_.vocabulary + tp - 1) / tp * tp;
-            queue_.all_gather("logits", params_.logit_rows() * padded_vocabulary, params_.element);
+            queue_.all_gather_columns("logits", params_.logit_rows(), params_.padded_words(), params_.element,
+                                      params_.pack);
         } else if (params_.logits == Logits::argmax) {
             queue_.all_reduce("logits.argmax", params_.logit_rows(), Element::int64, Reduction::max);
         }
@@ -335,13 +356,16 @@ Plan iteration_plan(Params const& params, WorldShape const& world, Rank me) {
 std::vector<OperationUse> operations_of(Params const& params) {
     bool const training = params.phase == Phase::training;
     std::vector<OperationUse> uses;
+    if (params.pack == Pack::fused) {
+        uses = {{OperationKind::exchange, false, true}};  // which few methods can do: first
+    }
     if (params.sequence_parallel) {
-        uses = {{OperationKind::all_gather, true}, {OperationKind::reduce_scatter, true}};
+        uses.insert(uses.end(), {{OperationKind::all_gather, true}, {OperationKind::reduce_scatter, true}});
     }
     if (!params.scattered_edges() || training || params.logits == Logits::argmax) {
         uses.push_back({OperationKind::all_reduce, true});
     }
-    if (!params.sequence_parallel && !training && params.logits == Logits::allgather) {
+    if (!params.sequence_parallel && params.gathers_logits() && params.pack != Pack::fused) {
         uses.push_back({OperationKind::all_gather, true});
     }
     if (training) {
@@ -360,10 +384,10 @@ std::vector<std::string> remarks_of(Params const& params) {
 
 std::unique_ptr<Pattern> make(Parameters const& parameters, WorldShape const& world) {
     Params const params = read_params(parameters, world);
-    return transformed(
-        parameters, std::make_unique<FixedPattern>(
-                        operations_of(params), [params, world](Rank me) { return iteration_plan(params, world, me); },
-                        std::vector<Statistic>{{"tp", static_cast<double>(params.tp)}}, remarks_of(params)));
+    return transformed(parameters, std::make_unique<FixedPattern>(
+                                       operations_of(params),
+                                       [params, world](Rank me) { return iteration_plan(params, world, me); },
+                                       Parameters{{"tp", fmt::format("{}", params.tp)}}, remarks_of(params)));
 }
 
 constexpr std::string_view phases[] = {"input_broadcast", "embedding", "pack",     "forward",       "unpack",
@@ -375,7 +399,7 @@ namespace {
 
 /// The vocabulary as it is padded for the ranks that divide it.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    ModelParameters parameters(model);
+    ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.needed("hidden", model.hidden, "its hidden size")
         .needed("layers", model.layers, "its number of layers")
         .optional("vocabulary", padded_vocabulary(model.vocabulary, parallel.tp))

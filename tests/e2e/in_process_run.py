@@ -137,8 +137,10 @@ class InProcessRun(unittest.TestCase):
         self.assertNotIn("time_pack_us", fused["statistics"])
         self.assertEqual(fused["traffic"], host["traffic"])
 
-    def test_pooled_rows_and_transposes_are_moved_on_any_number_of_ranks(self):
+    def test_pooled_rows_transposes_and_logits_are_moved_on_any_number_of_ranks(self):
         for name, options in (("dlrm_exchange", ["--preset", "dlrm-small"]),
+                              ("tp_allreduce", ["--phase", "prefill,decode", "--batch", "3", "--sequence", "4", "--hidden", "8", "--layers", "1",
+                                                "--vocabulary", "504", "--steps", "2"]),
                               ("sequence_parallel", ["--batch", "1,2", "--sequence", "84", "--heads", "14", "--head-dim", "8"])):
             for ranks in ("1", "2", "7"):
                 done = run([str(BIN / f"dlmb_{name}"), *options, "--pack", "host,fused", "--backend", "in_process", "--ranks", ranks, "-i", "2",
@@ -146,7 +148,7 @@ class InProcessRun(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
         found = cells(self.results)
         self.assertEqual({(cell["status"], cell["validation"]["verdict"]) for cell in found}, {("ok", "passed")})
-        self.assertEqual({"pack_of_copy" in cell["statistics"] for cell in found if cell["parameters"]["pack"] == "host"}, {True})
+        self.assertEqual({"unpack_of_copy" in cell["statistics"] for cell in found if cell["parameters"]["pack"] == "host"}, {True})
 
     def test_fewer_rows_than_peers_is_normal(self):
         done = self.measure(tokens="1", experts="64", top_k="1", ranks=8)

@@ -6,7 +6,7 @@ import pathlib
 import tempfile
 import unittest
 
-from programs import COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
+from programs import BIN, COLLECTIVE, HAVE_UCX, MOE, SMALL, cells, lines, mpirun, run, small, validate
 
 BACKENDS = "mpi,ucx" if HAVE_UCX else "mpi"
 
@@ -43,6 +43,14 @@ class MpiRun(unittest.TestCase):
         self.assertEqual({cell["backend"] for cell in declined}, set(BACKENDS.split(",")))
         self.assertEqual({cell["reason"] for cell in declined},
                          {"--pack fused: only over mpi (method alltoallw) and in_process, in host memory"})
+
+    def test_gathered_logits_are_put_in_order_by_the_host_or_by_a_datatype(self):
+        done = run(mpirun(2, str(BIN / "dlmb_tp_allreduce"), "--phase", "decode", "--batch", "3", "--hidden", "8", "--layers", "1", "--vocabulary",
+                          "504", "--pack", "host,fused", "--backend", "mpi", "-i", "2", "-x", "1", "--results", str(self.results)))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual({(cell["parameters"]["pack"], cell["status"], cell["validation"]["verdict"]) for cell in cells(self.results)},
+                         {("host", "ok", "passed"), ("fused", "ok", "passed")})
+        self.assertEqual({cell["parameters"]["tp"] for cell in cells(self.results)}, {2}, "what --tp 0 became")
 
     def test_every_backend_moves_the_same_bytes(self):
         done = run(mpirun(4, MOE, *SMALL, "--backend", BACKENDS, "--results", str(self.results)))

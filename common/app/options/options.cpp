@@ -8,8 +8,8 @@
 #include "common/app/printouts.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 #include "patterns/beside.hpp"
-#include "patterns/model_parameters.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -119,7 +119,7 @@ void add_parameter(OptionGroup& group, ParameterInfo const& parameter, Options& 
     bool const is_switch = parameter.value == "off" || parameter.value == "on";
     auto const store = [&options, name = std::string(parameter.name)](std::vector<std::string> values) {
         for (std::string& value : values) {
-            value = value.empty() ? "on" : value;
+            value = value.empty() ? "on" : std::string(without_blanks_around(value));
         }
         options.parameters[name] = std::move(values);
     };
@@ -375,8 +375,8 @@ void take_definition(CLI::App const& app, Options& options) {
     options.also_in_place = options.suite == Suite::nccl && options.parameters.count("in-place") == 0;
 }
 
-/// What follows from --model FILE and --parallel. A pattern that has models of its own takes a file as one of them.
-void take_model(PatternType const& type, Texts texts, Options& options) {
+/// What --model FILE and --parallel say. A pattern that has models of its own takes a file as one of them.
+void take_model(Texts texts, Options& options) {
     auto const own = options.parameters.find("model");
     if (own != options.parameters.end() && own->second.size() == 1 && own->second.front().ends_with(".json")) {
         texts.model = own->second.front();
@@ -392,17 +392,8 @@ void take_model(PatternType const& type, Texts texts, Options& options) {
     if (!options.presets.empty()) {
         throw UsageError("--model: gives what --preset gives, too; use one of them");
     }
-    ModelShape const model = read_model(texts.model);
-    ModelDerived derived = type.of_model(model, parse_parallelism(texts.parallel, "--parallel"));
-    for (auto const& [name, values] : options.parameters) {
-        derived.values.erase(name);
-        derived.missing.erase(name);
-    }
-    if (!derived.missing.empty()) {
-        throw UsageError(derived.missing.begin()->second);
-    }
-    options.of_model = std::move(derived.values);
-    options.model = model.name;
+    options.model = read_model(texts.model);
+    options.parallel = parse_parallelism(texts.parallel, "--parallel");
 }
 
 std::string with_nearest_option(CLI::App const& app, CLI::ParseError const& error) {
@@ -451,7 +442,7 @@ std::variant<Options, Printout> parse_options(PatternType const& type, std::vect
     options.suite = command.suite;
     take_suite_defaults(type, command, options.parameters);
     take_definition(app, options);
-    take_model(type, texts, options);
+    take_model(texts, options);
     take_beside(texts, options);
     take(texts, options);
     return options;

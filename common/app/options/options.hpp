@@ -9,6 +9,7 @@
 #include "common/backend_kit/backend.hpp"
 #include "common/measure/calibration/calibration.hpp"
 #include "common/measure/runner.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/pattern.hpp"
 
 #include <algorithm>
@@ -28,8 +29,8 @@ enum class Columns { fitting, all };  // of our own layout: those that fit on a 
 struct Options {
     std::vector<std::string> presets;   // empty: the pattern's defaults, without a preset
     ParameterLists parameters;          // given ones; more than one value: a sweep
-    std::string model;                  // of --model FILE, as the model calls itself; empty: none
-    Parameters of_model;                // what follows from it, below what is given
+    std::optional<ModelShape> model;    // of --model FILE: what follows from it is below what is given
+    Parallelism parallel;               // of --parallel: ranks that divide it
     std::optional<Suite> suite;         // whose command line it was
     std::vector<std::string> backends;  // empty: all that are usable here
     std::vector<MethodChoice> methods;  // {"default"} unless chosen

@@ -3,6 +3,7 @@
 //
 // Each step on the backend and by the method that a chooser picks for it: what a runtime that obeys a tuning table
 // does, its changes from one library to another included.
+#include "common/backend_kit/compute.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/backends/tuned/parts.hpp"
 #include "common/backends/tuned/path.hpp"
@@ -369,7 +370,12 @@ private:
         Backend& backend = *source.value();
         turn_.pass_to(backend);  // compile() may communicate
         try {
-            auto made = backend.compile(part_of(plan, part.steps), buffers, choice.method);
+            Plan const own = part_of(plan, part.steps);
+            std::string const why_not = first_refusal(bootstrap_, why_no_rearrangement(own, backend, buffers.kind));
+            if (!why_not.empty()) {
+                return Unsupported{fmt::format("{}: {}", what, why_not)};
+            }
+            auto made = backend.compile(own, buffers, choice.method);
             if (!made) {
                 return Unsupported{fmt::format("{}: {}", what, made.error().reason)};
             }

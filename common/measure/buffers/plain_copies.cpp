@@ -25,6 +25,7 @@ struct CopyJob {
     BufferId to = 0;
     Bytes from_bytes = 0;
     Bytes to_bytes = 0;
+    bool by_gpu = false;
 
     template <class Copy>
     void run(Buffers const& buffers, Copy const& copy) const {
@@ -40,7 +41,7 @@ struct CopyJob {
     }
 };
 
-std::vector<CopyJob> jobs_of(Plan const& plan, std::span<std::string const> labels) {
+std::vector<CopyJob> jobs_of(Plan const& plan, MemoryKind kind, std::span<std::string const> labels) {
     std::vector<CopyJob> jobs;
     for (Step const& step : plan.steps) {
         auto const* const compute = std::get_if<Compute>(&step.operation);
@@ -52,7 +53,10 @@ std::vector<CopyJob> jobs_of(Plan const& plan, std::span<std::string const> labe
         job.label =
             static_cast<std::size_t>(std::find(labels.begin(), labels.end(), phase_of(step.label)) - labels.begin());
         job.bytes = bytes;
+        job.by_gpu = on_device(kind);
         if (compute->rearrangement) {
+            // Both reach managed memory; the step says who copies.
+            job.by_gpu = job.by_gpu || (kind == MemoryKind::managed && compute->rearrangement->by == Processor::device);
             job.from = compute->rearrangement->from;
             job.to = compute->rearrangement->to;
         } else {
@@ -70,10 +74,11 @@ std::vector<CopyJob> jobs_of(Plan const& plan, std::span<std::string const> labe
 
 class Copier {
 public:
-    explicit Copier(MemoryKind kind) : queue_(on_device(kind) ? std::make_unique<DeviceQueue>() : nullptr) {}
+    /// `by_gpu`: it copies some of the jobs.
+    explicit Copier(bool by_gpu) : queue_(by_gpu ? std::make_unique<DeviceQueue>() : nullptr) {}
 
     Nanoseconds time(CopyJob const& job, Buffers const& buffers) const {
-        if (queue_ == nullptr) {
+        if (!job.by_gpu) {
             Nanoseconds const begin = now_ns();
             job.run(buffers, [](std::byte* to, std::byte const* from, Bytes bytes) { std::memcpy(to, from, bytes); });
             return now_ns() - begin;
@@ -88,7 +93,7 @@ public:
     }
 
 private:
-    std::unique_ptr<DeviceQueue> queue_;  // of memory that only a device addresses
+    std::unique_ptr<DeviceQueue> queue_;
 };
 
 }  // namespace
@@ -99,13 +104,15 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
     std::vector<std::optional<PlainCopy>> copies(labels.size());
     std::vector<std::vector<CopyJob>> jobs;
     for (Plan const& plan : plans) {
-        jobs.push_back(jobs_of(plan, labels));
+        jobs.push_back(jobs_of(plan, slots.front().kind, labels));
     }
     bool const here = std::any_of(jobs.begin(), jobs.end(), [](auto const& of_draw) { return !of_draw.empty(); });
     if (!any_rank(bootstrap, here)) {
         return copies;
     }
-    Copier const copier(slots.front().kind);
+    Copier const copier(std::any_of(jobs.begin(), jobs.end(), [](std::vector<CopyJob> const& of_draw) {
+        return std::any_of(of_draw.begin(), of_draw.end(), [](CopyJob const& job) { return job.by_gpu; });
+    }));
     auto const take_turn = [&](std::uint64_t turn) {
         if (flush != nullptr) {
             flush->sweep();

@@ -32,28 +32,19 @@ std::string parse_refusal(std::vector<std::string> arguments) {
     return "";
 }
 
-TEST(Options, AModelFileGivesWhatFollowsFromItAndWhatIsGivenWins) {
+TEST(Options, AModelFileIsReadAndTakesThePlaceOfAPreset) {
     record::TemporaryFolder const folder;
     std::string const file = (folder / "config.json").string();
-    record::write_file(file,
-                       R"({"hidden_size": 128, "num_hidden_layers": 2, "num_experts": 8, "num_experts_per_tok": 2})");
+    record::write_file(file, R"({"hidden_size": 128, "num_experts": 8})");
     Options const options = parse({"--model", file, "--parallel", "ep=4", "--hidden", "64"});
-    EXPECT_EQ(options.model, "config");
-    EXPECT_EQ(options.of_model.count("hidden"), 0U);
-    EXPECT_EQ(options.of_model.at("experts"), "8");
-    EXPECT_EQ(options.of_model.at("ep"), "4");
+    ASSERT_TRUE(options.model);
+    EXPECT_EQ(options.model->name, "config");
+    EXPECT_EQ(options.model->experts, 8U);
+    EXPECT_EQ(options.parallel.ep, 4U);
+    EXPECT_EQ(options.parameters.count("experts"), 0U) << "what follows is the sweep's";
     EXPECT_THROW((void)parse({"--model", file, "--preset", "deepseek-v3"}), UsageError);
     EXPECT_THROW((void)parse({"--parallel", "ep=4"}), UsageError);
     EXPECT_THROW((void)parse({"--model", file + ".none"}), UsageError);
-}
-
-TEST(Options, WhatAModelFileDoesNotTellCanBeGiven) {
-    record::TemporaryFolder const folder;
-    std::string const file = (folder / "config.json").string();
-    record::write_file(file, R"({"hidden_size": 128, "num_experts": 8, "num_experts_per_tok": 2})");
-    EXPECT_EQ(parse_refusal({"--model", file}),
-              file + ": does not tell its layers with experts, which --layers follows from; give --layers as well");
-    EXPECT_EQ(parse({"--model", file, "--layers", "3"}).of_model.at("experts"), "8");
 }
 
 TEST(Options, DefaultsMeasureTheDefaultMethodOnHostMemoryWithValidation) {
@@ -196,6 +187,7 @@ TEST(Options, EveryPatternParameterIsAnOptionAndMayBeAList) {
     Options const options = parse({"--hidden", "64,128", "--wire", "padded"});
     EXPECT_EQ(options.parameters.at("hidden"), (std::vector<std::string>{"64", "128"}));
     EXPECT_EQ(options.parameters.at("wire"), (std::vector<std::string>{"padded"}));
+    EXPECT_EQ(parse({"--hidden", "64, 128"}).parameters.at("hidden"), (std::vector<std::string>{"64", "128"}));
 }
 
 TEST(Options, AnUnknownOptionNamesTheNearestOnes) {

@@ -41,5 +41,15 @@ TEST(Reporter, CountsAsFinishedWhatResumeDoesNotRunAgain) {
     std::filesystem::remove_all(folder);
 }
 
+TEST(Reporter, SaysOnceWhatFollowsFromAModel) {
+    std::vector<SweepPoint> points(3);
+    points[0].derived = points[1].derived = "--model llama: --hidden 64";
+    points[2].derived = "--model llama: --hidden 32";
+    testing::internal::CaptureStdout();
+    Reporter(Options{}, collective::type(), record::sample_launch(), true).expect_points(points);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(),
+                testing::EndsWith("# --model llama: --hidden 64\n# --model llama: --hidden 32\n"));
+}
+
 }  // namespace
 }  // namespace dlmb::app

@@ -4,6 +4,7 @@
 #include "common/base/error.hpp"
 #include "patterns/collective/collective.hpp"
 #include "patterns/moe_alltoall/moe_alltoall.hpp"
+#include "patterns/tp_allreduce/tp_allreduce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,17 +30,100 @@ TEST(Sweep, IsEveryPresetWithEveryCombination) {
     EXPECT_EQ(points[11].preset_values.at("hidden"), "7168");
 }
 
+/// LLaMA's shape, small: 64 values, 2 layers, a vocabulary that no power of two divides.
+ModelShape small_llama() {
+    ModelShape model;
+    model.source = "config.json";
+    model.name = "llama";
+    model.hidden = 64;
+    model.layers = 2;
+    model.heads = model.kv_heads = 4;
+    model.head_dim = 16;
+    model.mlp = 128;
+    model.vocabulary = 1000;
+    model.rms_norm = true;
+    model.element = Element::bf16;
+    return model;
+}
+
 TEST(Sweep, WhatFollowsFromAModelIsBelowWhatIsGivenAndTheTitleNamesTheModel) {
     Options options;
-    options.model = "llama";
-    options.of_model = {{"hidden", "4096"}, {"experts", "8"}};
-    options.parameters = {{"hidden", {"64"}}, {"tokens", {"1", "2"}}};
-    options.of_model.erase("hidden");
+    options.model = small_llama();
+    options.model->experts = 8;
+    options.model->top_k = 2;
+    options.parameters = {{"hidden", {"32"}}, {"tokens", {"1", "2"}}};
     std::vector<SweepPoint> const points = expand_sweep(moe_alltoall::type(), options);
     ASSERT_EQ(points.size(), 2U);
-    EXPECT_EQ(points[0].title, "llama hidden=64 tokens=1");
+    EXPECT_EQ(points[0].title, "llama hidden=32 tokens=1");
+    EXPECT_EQ(points[0].parameters.at("hidden"), "32");
     EXPECT_EQ(points[0].parameters.at("experts"), "8");
     EXPECT_EQ(points[0].preset_values.at("experts"), "64") << "so that the cell's id names it";
+    EXPECT_EQ(points[1].derived, "--model llama: --element bf16 --experts 8 --group-score best --layers 2 --top-k 2");
+}
+
+TEST(Sweep, WhatTheModelDoesNotTellCanBeGiven) {
+    Options options;
+    options.model = small_llama();
+    options.model->experts = 8;
+    try {
+        (void)expand_sweep(moe_alltoall::type(), options);
+        ADD_FAILURE() << "how many experts has a token?";
+    } catch (UsageError const& error) {
+        EXPECT_STREQ(error.what(), "config.json: does not tell how many experts a token has, which --top-k follows "
+                                   "from; give --top-k as well");
+    }
+    options.parameters = {{"top-k", {"3"}}};
+    EXPECT_EQ(expand_sweep(moe_alltoall::type(), options).at(0).parameters.at("top-k"), "3");
+}
+
+// Gradients are counted by the model, and each of them has the bytes of the element that travels.
+TEST(Sweep, WhatFollowsFromAModelFollowsFromTheElementThatIsGiven) {
+    Options options;
+    options.model = small_llama();
+    options.parameters = {{"element", {"bf16", "fp32", "int8"}}};
+    std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
+    ASSERT_EQ(points.size(), 3U);
+    // Two layers of 2 norms, 4 * 64 * 64 of attention and 3 * 64 * 128 of the mlp; final norm; 1024 words, twice.
+    std::uint64_t const gradients = 2 * (2 * 64 + 4 * 64 * 64 + 3 * 64 * 128) + 64 + 2 * 1024 * 64;
+    EXPECT_EQ(points[0].parameters.at("message-size"), std::to_string(2 * gradients));
+    EXPECT_EQ(points[1].parameters.at("message-size"), std::to_string(4 * gradients));
+    EXPECT_EQ(points[2].parameters.at("message-size"), std::to_string(gradients));
+    options.parameters["message-size"] = {"8:8"};
+    EXPECT_EQ(expand_sweep(collective::type(), options).at(1).parameters.at("message-size"), "8") << "given";
+}
+
+TEST(Sweep, WhatFollowsFromAModelFollowsFromTheRanksThatAreGiven) {
+    Options options;
+    options.model = small_llama();
+    options.parallel.tp = 2;
+    options.parameters = {{"tp", {"1", "16"}}};
+    std::vector<SweepPoint> const points = expand_sweep(tp_allreduce::type(), options);
+    EXPECT_EQ(points.at(0).parameters.at("vocabulary"), "1024") << "padded to 128 tp";
+    EXPECT_EQ(points.at(1).parameters.at("vocabulary"), "2048");
+    EXPECT_EQ(points.at(1).parameters.at("tp"), "16");
+}
+
+TEST(Sweep, PartsOfParallelThatAProgramDoesNotUseAreNamed) {
+    Options options;
+    options.model = small_llama();
+    options.parallel = parse_parallelism("tp=2,ep=8,cp=4", "--parallel");
+    EXPECT_TRUE(expand_sweep(tp_allreduce::type(), options)
+                    .at(0)
+                    .derived.ends_with(" --vocabulary 1024; of --parallel this program does not use ep=8, cp=4"));
+    options.parallel = {};
+    EXPECT_EQ(expand_sweep(tp_allreduce::type(), options).at(0).derived.find("--parallel"), std::string::npos);
+}
+
+// The record holds these parameters: `ep: 0` would say nothing.
+TEST(Sweep, ParametersThatLeaveAChoiceAreResolvedInTheWorldAndEqualPointsAreOne) {
+    Options options;
+    options.parameters = {{"ep", {"0", "4", "2"}}};
+    std::vector<SweepPoint> const points =
+        resolved_in(moe_alltoall::type(), expand_sweep(moe_alltoall::type(), options), {4, 4});
+    ASSERT_EQ(points.size(), 2U);
+    EXPECT_EQ(points[0].parameters.at("ep"), "4");
+    EXPECT_EQ(points[0].title, "ep=0");
+    EXPECT_EQ(points[1].parameters.at("ep"), "2");
 }
 
 // Co-Designing Model Architectures with Hardware (arXiv 2401.14489) varies shapes: h, h + 1, h rounded up to 64.
@@ -54,12 +138,13 @@ TEST(Sweep, OfShapesHoldsSizesThatAreNoPowersOfTwo) {
 
 TEST(Sweep, ASizeThatFollowsFromAModelIsThePointAndNotASweep) {
     Options options;
-    options.model = "llama";
-    options.of_model = {{"operation", "allreduce"}, {"message-size", "6144:6144"}};
+    options.model = small_llama();
+    options.model->layers = 1;
+    options.model->vocabulary = 128;
     std::vector<SweepPoint> const points = expand_sweep(collective::type(), options);
     ASSERT_EQ(points.size(), 1U);
-    EXPECT_EQ(points[0].title, "llama 6 K");
-    EXPECT_EQ(points[0].parameters.at("message-size"), "6144");
+    EXPECT_EQ(points[0].title, "llama 115072 B");  // 2 * (128 + 16384 + 24576 + 64 + 2 * 8192)
+    EXPECT_EQ(points[0].parameters.at("message-size"), "115072");
 }
 
 TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {

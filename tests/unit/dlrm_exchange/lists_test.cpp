@@ -19,6 +19,7 @@ TEST(DlrmNumbers, AListIsJoinedByPlusAndMayRepeat) {
     EXPECT_EQ(read_numbers("7", whole_numbers), (Numbers{7 * one}));
     EXPECT_EQ(read_numbers("3+2x8+1", whole_numbers), (Numbers{3 * one, 8 * one, 8 * one, one}));
     EXPECT_EQ(read_numbers("primes", whole_numbers), (Numbers{2 * one, 3 * one, 5 * one}));
+    EXPECT_EQ(read_numbers(" 3 + 2x8", whole_numbers), (Numbers{3 * one, 8 * one, 8 * one}));
     EXPECT_EQ(read_numbers("15.811706+0.5+0", real), (Numbers{15'811'706, 500'000, 0}));
 }
 
@@ -34,8 +35,8 @@ TEST(DlrmNumbers, AFileHoldsTheSameEntries) {
 }
 
 TEST(DlrmNumbers, WhatIsNoListIsRefused) {
-    for (char const* text :
-         {"", "1+", "+1", "a", "1.5", "0", "101", "0x3", "x3", "2x", "-1", "1,2", "18446744073709551616"}) {
+    for (char const* text : {"", "1+", "+1", "a", "1.5", "0", "101", "0x3", "x3", "2x", "-1", "1,2", "1 2", "2 x8",
+                             "18446744073709551616"}) {
         EXPECT_NE(
             refusal([&] { (void)read_numbers(text, whole_numbers); }).find("expected a whole number from 1 to 100"),
             std::string::npos)

@@ -73,24 +73,50 @@ TEST(EveryPattern, EveryPresetHoldsTogetherOnFewRanksOrIsRefusedWhereExpected) {
 }
 
 // A preset or a default says 0 for "all ranks": the record has to say what that was.
-TEST(EveryPattern, RanksOfAGroupThatFollowFromTheWorldStandInTheStatistics) {
+TEST(EveryPattern, SaysWhatParametersThatLeaveAChoiceAre) {
     struct Resolved {
-        std::string_view pattern, name;
-        double ranks;
+        std::string_view pattern, name, value;
     };
     WorldShape const world{8, 8};
-    for (auto const& [pattern, name, ranks] :
-         {Resolved{"moe_alltoall", "ep", 8}, Resolved{"tp_allreduce", "tp", 8}, Resolved{"pipeline_p2p", "pp", 8},
-          Resolved{"dp_gradients", "dp", 8}, Resolved{"sequence_parallel", "sp", 8}}) {
+    for (auto const& [pattern, name, value] :
+         {Resolved{"moe_alltoall", "ep", "8"}, Resolved{"tp_allreduce", "tp", "8"}, Resolved{"pipeline_p2p", "pp", "8"},
+          Resolved{"dp_gradients", "dp", "8"}, Resolved{"sequence_parallel", "sp", "8"},
+          Resolved{"sequence_parallel", "kv-heads", "32"}, Resolved{"dlrm_exchange", "tables", "26"},
+          Resolved{"sparse_allreduce", "k", "104"}}) {  // 0.0001 of 1,048,576
         std::vector<PatternType const*> const types = pattern_types();
         PatternType const& type = **std::find_if(
             types.begin(), types.end(), [name = pattern](PatternType const* each) { return each->name == name; });
-        auto const made = type.make(resolve(type, "", quick(pattern)), world);
-        std::vector<Statistic> const statistics = made->statistics(made->setup_of(0, {}).statistics);
-        auto const found = std::find_if(statistics.begin(), statistics.end(),
-                                        [name = name](Statistic const& each) { return each.name == name; });
-        ASSERT_NE(found, statistics.end()) << pattern << " --" << name << " 0";
-        EXPECT_EQ(found->value, ranks) << pattern << " --" << name << " 0";
+        Parameters const parameters = resolve(type, "", quick(pattern));
+        EXPECT_EQ(parameters.find(name)->second, "0") << pattern << " --" << name;
+        EXPECT_EQ(type.make(parameters, world)->resolved().at(std::string(name)), value) << pattern << " --" << name;
+    }
+}
+
+TEST(EveryPattern, IsTheSameWhenItIsGivenWhatItsParametersBecame) {
+    WorldShape const world{8, 4};
+    auto const expect_same = [&](PatternType const& type, Parameters parameters) {
+        auto const pattern = type.make(parameters, world);
+        Parameters const resolved = pattern->resolved();
+        for (auto const& [name, value] : resolved) {
+            ASSERT_EQ(parameters.count(name), 1U) << type.name << " has no --" << name;
+            parameters[name] = value;
+        }
+        auto const again = type.make(parameters, world);
+        EXPECT_EQ(again->resolved(), resolved) << type.name;
+        EXPECT_EQ(build_one(*again, 5, {}), build_one(*pattern, 5, {})) << type.name;
+    };
+    for (PatternType const* type : pattern_types()) {
+        expect_same(*type, resolve(*type, "", quick(type->name)));
+        if (type->name == "pipeline_p2p") {
+            expect_same(*type, resolve(*type, "", {{"schedule", "interleaved"}}));
+        }
+        if (type->name == "dp_gradients") {
+            expect_same(*type, resolve(*type, "", {{"scheme", "megatron"}, {"stride", "2"}}));
+        }
+        if (type->name == "moe_alltoall") {
+            expect_same(*type, resolve(*type, "", {{"tokens", "32"}, {"transform", "split:2"}}));
+            expect_same(*type, resolve(*type, "", {{"tokens", "32"}, {"beside", "allreduce:4K:alone"}}));
+        }
     }
 }
 

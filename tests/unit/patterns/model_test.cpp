@@ -7,6 +7,7 @@
 #include "patterns/trained_model.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -127,6 +128,28 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
     }
 }
 
+// A part that is said to be unused changes nothing, and one that is used changes something.
+TEST(ModelFile, EachPatternSaysWhichPartsOfParallelItDoesNotUse) {
+    for (PatternType const* const type : pattern_types()) {
+        if (type->name == "dlrm_exchange") {
+            continue;  // it refuses all
+        }
+        ModelShape const model = read_text(
+            type->name == "moe_alltoall" ? mixture
+                                         : R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50304})");
+        for (ParallelPart const& part : parallel_parts) {
+            Parallelism without;
+            without.dp = part.name == "dp" ? 0 : 2;  // dp_gradients needs it beside pp
+            Parallelism with = without;
+            with.*part.ranks = 4;
+            ModelDerived const derived = type->of_model(model, with);
+            bool const used = std::find(derived.unused.begin(), derived.unused.end(), fmt::format("{}=4", part.name)) ==
+                              derived.unused.end();
+            EXPECT_EQ(used, derived.values != type->of_model(model, without).values) << type->name << ' ' << part.name;
+        }
+    }
+}
+
 std::string const recommendation = R"({"num_embeddings_per_feature": "40000000,39060,39060", "embedding_dim": 128,
     "dense_arch_layer_sizes": "512,256,128", "over_arch_layer_sizes": [1024, 1], "multi_hot_sizes": "3,2,1")";
 
@@ -150,8 +173,15 @@ TEST(ModelFile, GivesTheTablesAndLayersOfRecommendationModels) {
     EXPECT_EQ(tables_only.missing.size(), 2U) << "its layers";
     EXPECT_NE(refused(R"({"tables": [{"num_embeddings": 10}]})").find("no embedding_dim"), std::string::npos);
     EXPECT_NE(refused(R"({"tables": [7]})").find("no num_embeddings"), std::string::npos);
-    EXPECT_NE(refused(R"({"num_embeddings_per_feature": "10,x", "embedding_dim": 4})").find("no list"),
-              std::string::npos);
+    EXPECT_EQ(derived("dlrm_exchange", read_text(R"({"num_embeddings_per_feature": "10, 20 ,30", "embedding_dim": 4})"))
+                  .values.at("rows"),
+              "10+20+30");
+    for (char const* wrong : {"10,x", "10, ", "1 0,20", ", ", " "}) {
+        EXPECT_NE(refused(fmt::format(R"({{"num_embeddings_per_feature": "{}", "embedding_dim": 4}})", wrong))
+                      .find("no list"),
+                  std::string::npos)
+            << wrong;
+    }
     EXPECT_THROW((void)of("dlrm_exchange", read_text(recommendation + "}"), "tp=2"), UsageError);
     EXPECT_EQ(derived("tp_allreduce", read_text(recommendation + "}")).missing.count("hidden"), 1U);
 }
@@ -185,6 +215,12 @@ TEST(ModelFile, DividesTheGradientsAsTheRanksDivideTheModel) {
     EXPECT_EQ(2 * gradients_of(gpt, parse_parallelism("tp=2", "--parallel")),
               162'322'944U + 12 * 6 * 768 + 2 * 768 + (50432 - 50304) * 2 * 768)
         << "vocabulary padded to 256";
+    ModelShape const odd = read_text(R"({"n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257})");
+    for (char const* parallel : {"", "tp=1", "tp=2", "pp=3"}) {
+        EXPECT_EQ(gradients_of(odd, parse_parallelism(parallel, "--parallel")),
+                  gradients_of(gpt, parse_parallelism(parallel, "--parallel")))
+            << "padded alike: " << parallel;
+    }
     EXPECT_THROW((void)of_rank("pp=5"), UsageError);
     EXPECT_THROW((void)of_rank("tp=16"), UsageError) << "8 key-value heads";
     EXPECT_THROW((void)of("dp_gradients", model, "pp=4"), UsageError) << "how many ranks have a stage?";

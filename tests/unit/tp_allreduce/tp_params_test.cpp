@@ -26,6 +26,16 @@ TEST(TpParams, WrongValuesAreRefusedByName) {
               "--batch 16777216 and --sequence 16777216 make 281474976710656 tokens; at most 4294967296 are possible");
 }
 
+TEST(TpParams, OnlyLogitsThatAreGatheredCanBePutInOrder) {
+    std::string const only = "--pack host: only gathered logits are put in another order (--phase prefill or decode "
+                             "with --logits allgather); all else is gathered by tokens, as it lies";
+    EXPECT_EQ(refusal({{"pack", "host"}}, {2, 2}), only);
+    EXPECT_EQ(refusal({{"pack", "host"}, {"phase", "decode"}, {"logits", "argmax"}}, {2, 2}), only);
+    EXPECT_EQ(refusal({{"pack", "cuda"}, {"phase", "prefill"}, {"vocabulary", "20"}}, {2, 2}),
+              "--pack cuda: rows of 20 B (--vocabulary 20 over 2 ranks, in bf16) are not a multiple of 8 B");
+    EXPECT_EQ(refusal({{"pack", "fused"}, {"phase", "prefill"}}, {2, 2}), "accepted");
+}
+
 TEST(TpParams, EveryRankOfAStageIsInOneGroupByDefault) {
     EXPECT_EQ(plan_of("", {{"pp", "2"}}, {8, 8}, 5).groups.at(0).members, (std::vector<Rank>{4, 5, 6, 7}));
     EXPECT_EQ(plan_of("", {{"tp", "2"}}, {8, 8}, 5).groups.at(0).members, (std::vector<Rank>{4, 5}));

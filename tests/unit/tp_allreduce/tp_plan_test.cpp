@@ -135,5 +135,46 @@ TEST(TpPlan, GathersOfActivationsArePackedAndNothingElse) {
     EXPECT_TRUE(validate(build_all(*make_pattern("", parameters, world), world, {})).empty());
 }
 
+// 3 rows of logits, 20 words over 2 ranks in bf16: a row of a rank has 20 bytes, no multiple of 8; in fp32 it has 40.
+Parameters decode_of_three(std::string const& pack) {
+    return {{"phase", "decode"},  {"layers", "1"},     {"hidden", "8"}, {"batch", "3"},
+            {"vocabulary", "20"}, {"element", "fp32"}, {"pack", pack}};
+}
+
+// Megatron-LM, tensor_parallel/mappings.py, _gather_along_last_dim: what arrives as [ranks, rows, words / ranks]
+// becomes [rows, words].
+TEST(TpPlan, GatheredLogitsArePutInOrderByWords) {
+    WorldShape const world{2, 2};
+    Plan const plan = plan_of("", decode_of_three("host"), world, 1);
+    EXPECT_EQ(labels(plan), (Labels{"embedding", "forward.attention.0", "forward.mlp.0", "logits", "unpack.logits"}));
+    EXPECT_EQ(plan.steps[4].after, (std::vector<StepId>{3}));
+    auto const& gather = std::get<AllGather>(plan.steps[3].operation);
+    EXPECT_EQ(gather.bytes, 3U * 20 * 4);
+    auto const& rows = std::get<Compute>(plan.steps[4].operation).rearrangement.value();
+    EXPECT_EQ(rows.by, Processor::host);
+    EXPECT_EQ(rows.from, gather.recv.buffer);
+    // Behind guards of 64 bytes: rows of rank 0 are at even places of the tensor, those of rank 1 at odd ones.
+    EXPECT_EQ(rows.runs, (std::vector<RowRun>{{3, 64, 64, 40, 80}, {3, 64 + 120, 64 + 40, 40, 80}}));
+    EXPECT_TRUE(validate(build_all(*make_pattern("", decode_of_three("host"), world), world, {})).empty());
+    EXPECT_EQ(plan_of("", decode_of_three("none"), world).steps.size(), 4U);
+}
+
+TEST(TpPlan, FusedLogitsAreOneExchangeThatPutsEachRowWhereItBelongs) {
+    WorldShape const world{4, 4};
+    for (char const* steps : {"1", "3"}) {
+        Parameters parameters = decode_of_three("fused");
+        parameters.insert({{"tp", "2"}, {"steps", steps}});
+        Plan const plan = plan_of("", parameters, world, 3);
+        auto const& exchange = std::get<Exchange>(plan.steps[3].operation);
+        EXPECT_EQ(exchange.recv, (std::vector<Block>{{0, 0, 120}, {1, 120, 120}}));
+        ASSERT_TRUE(exchange.scattered);
+        EXPECT_EQ(exchange.scattered->received.runs, (std::vector<RowPlaces>{{3, 64, 80}, {3, 104, 80}}));
+        EXPECT_EQ(exchange.scattered->received.origins, (std::vector<Bytes>{0, 40, 80, 0, 40, 80}));
+        EXPECT_TRUE(validate(build_all(*make_pattern("", parameters, world), world, {})).empty());
+        EXPECT_EQ(make_pattern("", parameters, world)->operations().front(),
+                  (OperationUse{OperationKind::exchange, false, true}));
+    }
+}
+
 }  // namespace
 }  // namespace dlmb::tp_allreduce

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/tuning/query.hpp"
 #include "common/tuning/table_file.hpp"
 #include "tests/unit/record/temporary_folder.hpp"
 #include "tests/unit/tuning/sample_table.hpp"
@@ -40,6 +41,36 @@ TEST(TableJson, ComesBackAsItWasWritten) {
     TuningTable const table = sample_table();
     EXPECT_EQ(parse_table(to_json(table), "x"), table);
     EXPECT_EQ(to_json(parse_table(to_json(table), "x")), to_json(table));
+}
+
+// MCR-DL (arXiv 2303.08374): what a table says of one shape of a launch it says of no other, before and after it is
+// written. Where no rule matches, the baseline runs its default.
+TEST(TableJson, ThatCameBackAnswersForItsOwnNodesRanksPerNodeOperationAndTypeOnly) {
+    TuningTable const table = parse_table(to_json(sample_table()), "x");
+    Query own;  // of rule r002
+    own.operation = TunedOperation::allreduce;
+    own.backend = "mpi";
+    own.bytes = 65536;
+    own.ranks = 4;
+    own.nodes = 1;
+    own.memory = "host";
+    own.dtype = "fp32";
+    own.reduction = "sum";
+    Match const match = lookup(table, own);
+    ASSERT_TRUE(match);
+    EXPECT_EQ(match.deciding()->id, "r002");
+    struct Other {
+        char const* what;
+        void (*change)(Query&);
+    };
+    for (Other const& other : {Other{"nodes", [](Query& query) { query.nodes = 4; }},
+                               Other{"ranks per node", [](Query& query) { query.ranks = 8; }},
+                               Other{"operation", [](Query& query) { query.operation = TunedOperation::broadcast; }},
+                               Other{"type", [](Query& query) { query.dtype = "bf16"; }}}) {
+        Query asked = own;
+        other.change(asked);
+        EXPECT_FALSE(lookup(table, asked)) << "another " << other.what;
+    }
 }
 
 TEST(TableJson, HasTheSameBytesForRulesInAnyOrderAndForAnyLayout) {

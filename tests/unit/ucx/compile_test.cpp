@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/compute.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
 namespace dlmb::ucx {
@@ -37,6 +38,24 @@ TEST(UcxCompile, ASendThatNobodyExpectsAndAReceiveThatNobodyServesAreRefused) {
                 return from == 0 && to == 1 && bootstrap.rank() == knowing ? Bytes{64} : Bytes{0};
             });
             EXPECT_THROW(static_cast<void>(rank.backend().compile(plan, rank.bind(plan), {})), Error);
+        }
+    });
+}
+
+// The GPU does what a plan computes wherever UCX takes the memory for a device's, managed memory included, which the
+// host reaches as well. Rows that the host is to move (--pack host) would be labelled wrongly there.
+TEST(UcxCompile, RowsInManagedMemoryAreMovedByTheGpuAndByNobodyElse) {
+    in_process::run_ranks(1, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap);
+        for (MemoryKind const kind : every_memory_kind) {
+            bool const on_gpu = on_device(kind) || kind == MemoryKind::managed;
+            for (Processor const by : {Processor::host, Processor::device}) {
+                PlanBuilder builder(0);
+                RowOrder const turned{2, {2}, {{.tensor = 1, .packed = 0}, {.tensor = 0, .packed = 1}}};
+                builder.rearranged_exchange(builder.group(rank.world()), turned, turned, 8, by, "dispatch");
+                std::string const why_not = why_no_rearrangement(std::move(builder).finish(), rank.backend(), kind);
+                EXPECT_EQ(why_not.empty(), on_gpu == (by == Processor::device)) << name_of(kind) << ": " << why_not;
+            }
         }
     });
 }
