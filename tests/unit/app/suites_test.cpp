@@ -70,6 +70,8 @@ TEST(OsuCli, LettersMayBeJoinedAndLongNamesMayCarryTheirValue) {
     Options const options = parse_as("osu", {"-flz90,99", "--iterations=7", "--type=MPI_INT"});
     EXPECT_EQ(options.parameters.at("in-place"), Words{"on"});
     EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{90, 99}));
+    EXPECT_EQ(parse_as("osu", {"-z", "50,99"}).percentiles, (std::vector<std::uint64_t>{50, 99}));
+    EXPECT_EQ(parse_as("osu", {"--tail-lat", "osu_bcast"}).percentiles, (std::vector<std::uint64_t>{50, 90, 99}));
     EXPECT_EQ(options.runner.iterations, 7U);
     EXPECT_EQ(options.parameters.at("element"), Words{"int32"});
 }
@@ -136,6 +138,7 @@ TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
 TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_as("osu", {"-G", "png"}), HasSubstr("dlmb_plot FILE"));
     EXPECT_THAT(refusal_as("osu", {"-clog:x"}), HasSubstr("--results FILE"));
+    EXPECT_THAT(refusal_as("osu", {"-c", "log:x"}), HasSubstr("--results FILE"));
     EXPECT_THAT(refusal_as("osu", {"-d", "rocm"}), HasSubstr("--memory cuda"));
     EXPECT_THAT(refusal_as("osu", {"-k", "rotate"}), HasSubstr("--root 0,1,2"));
     EXPECT_THAT(refusal_as("osu", {"-T", "mpi_long"}), HasSubstr("int32"));
@@ -143,8 +146,12 @@ TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_as("osu", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast_persistent"}), HasSubstr("--operation broadcast --method persistent"));
     EXPECT_THAT(refusal_as("osu", {"osu_alltoallw"}), HasSubstr("--method alltoallw"));
+    EXPECT_THAT(refusal_as("osu", {"osu_latency_persistent"}), HasSubstr("sendrecv --route ping_pong --method pers"));
+    EXPECT_THAT(refusal_as("osu", {"osu_put_latency"}), HasSubstr("--method put:sync=flush:window=allocate"));
+    EXPECT_THAT(refusal_as("osu", {"osu_neighbor_alltoall"}), HasSubstr("--operation alltoall --method neighbor"));
+    EXPECT_THAT(refusal_as("osu", {"osu_get_bw"}), HasSubstr("not among the operations here"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
-    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("docs/from-osu-and-nccl-tests.md"));
+    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("starting MPI is not measured here"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
 }
 

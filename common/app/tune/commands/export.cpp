@@ -21,9 +21,8 @@ namespace {
 
 /// Whether a rule of the consumer's scope chooses something else than it does by itself.
 bool has_choice(tuning::TuningTable const& table, std::string const& scope) {
-    return std::any_of(table.rules.begin(), table.rules.end(), [&](tuning::Rule const& rule) {
-        return rule.scope == scope && !rule.choose.keeps_default();
-    });
+    return std::any_of(table.rules.begin(), table.rules.end(),
+                       [&](tuning::Rule const& rule) { return rule.scope == scope && !rule.choose.keeps_default(); });
 }
 
 /// One line: why the files of this table would change nothing.
