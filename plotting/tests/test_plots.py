@@ -195,6 +195,16 @@ class DocumentsTest(unittest.TestCase):
         document = {"pattern": "p", "preset": "", "world": {"ranks": 2**40}, "plans": [{"rank": 0, "steps": [step]}]}
         self.assertEqual(len(matrix.heats(document)[0].values), 64)
 
+    def test_ratios_without_a_verdict_are_drawn_without_an_interval(self) -> None:
+        document = comparison_document()
+        bare = {"cell_id": "origin=osu", "state": "NOT_COMPARABLE", "bare_ratio": {"ratio": 1.2, "baseline": 10.0, "candidate": 12.0}}
+        for cells, promised in (([bare], False), ([*document["cells"], bare], True)):
+            (plot,) = compare.plots({"c": {**document, "cells": cells}}, LIMITS)
+            (mark,) = [mark for mark in plot.charts[0].marks if mark.kind == "NOT_COMPARABLE"]
+            self.assertEqual((mark.low, mark.high), (1.2, 1.2))
+            self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
+            self.assertIn("numbers of another program, without an interval", plot.caption)
+
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]
         self.assertEqual([mark.kind for mark in plot.charts[0].marks], ["REGRESSED", "SAME"])
