@@ -5,11 +5,12 @@ dlmb_plot draws both. The numbers of OSU are made up.
 """
 
 import json
+import os
 import pathlib
 import tempfile
 import unittest
 
-from programs import BIN, COLLECTIVE, cells, mpirun, run
+from programs import BIN, COLLECTIVE, MPIEXEC, SOURCE, cells, mpirun, run
 
 COLLECTIVES = {  # title of the program, and what it is here
     "Allreduce": "allreduce", "Reduce": "reduce", "Reduce_scatter": "reduce_scatter", "Reduce_scatter_block": "reduce_scatter_block",
@@ -68,6 +69,20 @@ class Converted(unittest.TestCase):
             if "bare_ratio" in cell:
                 self.assertEqual(cell["bare_ratio"]["baseline"], 2000)
                 self.assertTrue(any(abs(cell["bare_ratio"]["candidate"] - mean) < 1e-6 * mean for mean in means), cell)
+
+    def test_the_commands_of_the_page_say_both_numbers(self):
+        page = (SOURCE / "docs" / "from-osu-and-nccl-tests.md").read_text()
+        task = page.partition("## Compare with a file that you have")[2].partition("shows both numbers")[0]
+        commands = [line.strip() for line in task.splitlines() if line.startswith("    ")]
+        self.assertEqual(len(commands), 2, task)
+        (self.folder / "osu_allreduce.txt").write_text(table("Allreduce Latency", "Avg Latency(us)"))
+        script = f'mpirun() {{ {MPIEXEC} -n "$2" "${{@:3}}" -m 64:128 -i 3 -x 0; }}\n' + "\n".join(commands)
+        done = run(["bash", "-c", script], cwd=self.folder, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"})
+        if done.returncode == 69:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        rows = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("NOT_COMPARABLE ")]
+        self.assertEqual(rows, [str(size) for size in SIZES], done.stdout)
 
     def test_both_are_lines_of_one_chart(self):
         done = run([BIN / "dlmb_plot", "report", self.osu, self.ours, "-o", self.folder / "report.html"])
