@@ -42,6 +42,8 @@ def facts_of(campaign: Campaign, row: int) -> Facts:
     facts |= dict(zip(parameters.names, parameters.values))
     if facts.get("ranks_per_node") == "0":  # not known
         del facts["ranks_per_node"]
+    if str(facts.get("pairs")) == str(int(facts.get("ranks", 0)) // 2):
+        facts["pairs"] = "all"
     if facts.get("operation") == WITHOUT_SIZE:
         facts.pop("message-size", None)
     return facts

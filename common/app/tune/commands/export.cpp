@@ -67,7 +67,7 @@ public:
         if (!made.chooses) {
             fmt::print(stderr, "dlmb_tune: nothing to export to {}, so nothing is written: {}\n", request_.consumer,
                        why_nothing(table, request_));
-            return exit_nothing_ran;
+            return strict_ && !made.lost.empty() ? exit_cell_failed : exit_nothing_ran;
         }
         write_export(folder_, request_, table, made);
         for (std::string const& note : made.notes) {
