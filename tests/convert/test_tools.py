@@ -168,6 +168,14 @@ class BesideOwnTest(WithFolder):
         first = self.compared(osu, self.own(own.cell(size=4), own.cell(size=4, seed=2))).verdicts[0]
         self.assertEqual(first.reason, "only in the baseline; 2 cells of the candidate may be it; they differ in seed")
 
+    def test_cells_whose_ids_say_nothing_are_no_partners(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        ours = self.own(own.cell(size=4) | {"cell_id": "a/b", "parameters": {}}, own.cell(size=4) | {"cell_id": "ranks=4/p.pairs=" + "9" * 5000})
+        self.assertEqual([each.bare_ratio for each in self.compared(osu, ours).verdicts], [None, None])
+        windows = self.converted(outputs.OSU_MANY, "--ranks", "8", name="many.txt")
+        ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of")))
+        self.assertEqual(sum(each.bare_ratio is not None for each in self.compared(windows, ours, "busbw").verdicts), 1, "4 pairs of 8 ranks are all")
+
     def test_both_kinds_of_buffers_of_nccl_tests_go_with_their_own(self) -> None:
         nccl = self.converted(outputs.NCCL_ALLREDUCE)
         ours = self.own(*(own.cell(size=1024, ranks_per_node=2, backend="nccl", method="native", memory="cuda", mode="nccl", element="fp32", mean_us=mean,

@@ -82,8 +82,8 @@ def comparable(metric: Metric, *places: tuple[Campaign, int]) -> list[np.ndarray
         return [side.values(row, "time") for side, row in places] if np.isnan(np.concatenate(means)).any() else means
     found = []
     for (side, row), mean_ns in zip(places, means):
-        at_median, own = side.values(row, metric.name), not side.cells[row].suite and not np.isnan(mean_ns).any()
-        found.append(at_median * side.values(row, "median_ns") / mean_ns if own else at_median)
+        at_median, has_mean = side.values(row, metric.name), bool((mean_ns > 0).all())
+        found.append(at_median * side.values(row, "median_ns") / mean_ns if has_mean and not side.cells[row].suite else at_median)
     return found
 
 

@@ -9,6 +9,7 @@ operation, its size, the ranks nor the definition of the time.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -42,11 +43,15 @@ def facts_of(campaign: Campaign, row: int) -> Facts:
     facts |= dict(zip(parameters.names, parameters.values))
     if facts.get("ranks_per_node") == "0":  # not known
         del facts["ranks_per_node"]
-    if str(facts.get("pairs")) == str(int(facts.get("ranks", 0)) // 2):
+    if facts.get("pairs") != "all" and str(facts.get("pairs")) == half_of(facts.get("ranks", "")):
         facts["pairs"] = "all"
     if facts.get("operation") == WITHOUT_SIZE:
         facts.pop("message-size", None)
     return facts
+
+
+def half_of(ranks: str) -> str:
+    return str(int(ranks) // 2) if re.fullmatch("[0-9]{1,18}", ranks) else ""
 
 
 def key_of(facts: Facts) -> tuple[Any, ...]:
@@ -71,7 +76,7 @@ def partners(baseline: Campaign, candidate: Campaign) -> Partners:
 
 def differences(baseline: Campaign, row: int, facts: Facts, candidate: Campaign, other: int, its: Facts) -> Differences:
     """What both say, and not alike. A line of another program says of its library's own choice no more than that it is one."""
-    if row in baseline.defaults and other in candidate.defaults and BY_ITSELF in (facts["method"], its["method"]):
+    if row in baseline.defaults and other in candidate.defaults and BY_ITSELF in (facts.get("method"), its.get("method")):
         facts, its = {**facts, "method": BY_ITSELF}, {**its, "method": BY_ITSELF}
     said, measured = (facts, its) if baseline.cells[row].suite else (its, facts)
     return {name: (facts.get(name, NOT_DONE.get(name, "")), its.get(name, NOT_DONE.get(name, ""))) for name in contradictions(said, measured)}
@@ -82,7 +87,7 @@ def choose(found: Partners, row: int, others: list[tuple[int, Facts, Differences
     for unlike in ([], [ELEMENT]):
         fitting = [(other, its, differing) for other, its, differing in others if list(differing) == unlike]
         if len(fitting) == 1:
-            (other, _, differing), = fitting
+            [(other, _, differing)] = fitting
             found.of[row] = other
             found.unlike |= {row: f"{name} {one} and {two}" for name, (one, two) in differing.items()}
             return
