@@ -74,13 +74,14 @@ constexpr Name other_osu_programs[] = {
     {"hello", "starting MPI is not measured here"},
 };
 
-/// Why a program of a suite is no operation here, and what is.
-std::string refused_program(PatternType const& type, std::string_view text) {
+/// A program of OSU that is a method of another program's operation here.
+struct Variant {
+    SuiteProgram const* program;
+    std::string_view method;
+};
+
+std::optional<Variant> find_variant(PatternType const& type, std::string_view text) {
     std::string_view name = text.starts_with("osu_") ? text.substr(4) : text;
-    std::string_view const here = renamed(other_osu_programs, name);
-    if (!here.empty() && has_parameter(type, "operation")) {
-        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", here);
-    }
     std::string_view method;
     if (name.ends_with("_persistent")) {
         name.remove_suffix(std::string_view("_persistent").size());
@@ -93,11 +94,22 @@ std::string refused_program(PatternType const& type, std::string_view text) {
         method = "alltoallw";
     }
     SuiteProgram const* const program = method.empty() ? nullptr : find_program(type, Suite::osu, name);
-    if (program == nullptr) {
+    return program == nullptr ? std::nullopt : std::optional(Variant{program, method});
+}
+
+/// Why a program of a suite is no operation here, and what is.
+std::string refused_program(PatternType const& type, std::string_view text) {
+    std::string_view const here = renamed(other_osu_programs, text.starts_with("osu_") ? text.substr(4) : text);
+    if (!here.empty() && has_parameter(type, "operation")) {
+        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", here);
+    }
+    std::optional<Variant> const variant = find_variant(type, text);
+    if (!variant) {
         return "not among the operations here (docs/from-osu-and-nccl-tests.md)";
     }
-    std::string const route = program->route.empty() ? "" : fmt::format(" --route {}", program->route);
-    return fmt::format("write --operation {}{} --method {}", program->operation, route, method);
+    std::string_view const route = variant->program->route;
+    return fmt::format("write --operation {}{} --method {}", variant->program->operation,
+                       route.empty() ? "" : fmt::format(" --route {}", route), variant->method);
 }
 
 bool names_program(std::string_view text) {
@@ -181,10 +193,16 @@ private:
     /// The program that is imitated, or where OSU's two sides have their buffers.
     bool bare_word(std::string const& text, std::string const* next, bool no_value) {
         if (no_value && find_program(type_, suite_, text) != nullptr) {
-            if (added_.count("--operation") > 0) {
-                throw UsageError(fmt::format("{}: a second program; for several give --operation a list", text));
+            take_program(text, text);
+            return false;
+        }
+        if (std::optional<Variant> const variant = find_variant(type_, text);
+            no_value && suite_ == Suite::osu && variant) {
+            take_program(text, variant->program->osu);
+            add("method", std::string(variant->method));
+            if (variant->method == "nonblocking") {
+                add("compute", "none,busy");  // alone, then beside a computation that takes as long
             }
-            add("operation", text);
             return false;
         }
         if (no_value && names_program(text)) {
@@ -203,6 +221,13 @@ private:
         }
         add("memory", std::string(place));
         return true;
+    }
+
+    void take_program(std::string_view as, std::string_view operation) {
+        if (added_.count("--operation") > 0) {
+            throw UsageError(fmt::format("{}: a second program; for several give --operation a list", as));
+        }
+        add("operation", std::string(operation));
     }
 
     bool take(SuiteOption const& row, std::string_view as, bool glued, std::string const& glued_value,
