@@ -61,6 +61,9 @@ public:
     [[nodiscard]] int run() {
         tuning::TuningTable const table = tuning::read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
+        if (made.chooses) {
+            write_export(folder_, request_, table, made);
+        }
         if (has_choice(table, scope_of(request_.consumer))) {
             print_lost(made);
         }
@@ -69,7 +72,6 @@ public:
                        why_nothing(table, request_));
             return strict_ && !made.lost.empty() ? exit_cell_failed : exit_nothing_ran;
         }
-        write_export(folder_, request_, table, made);
         for (std::string const& note : made.notes) {
             fmt::print(stderr, "dlmb_tune: note: {}\n", note);
         }
