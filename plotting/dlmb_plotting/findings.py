@@ -306,7 +306,7 @@ def of_table(name: str, table: dict[str, Any]) -> Finding:
     def line(rule: dict[str, Any]) -> tuple[str, str]:
         size, evidence = rule["when"].get("bytes") or {}, rule["evidence"]
         where = f"{condition(rule)}, {style.byte_text(size.get('min') or 1)} " + (f"to {style.byte_text(size['max'])}" if size.get("max") else "or more")
-        low, high = evidence.get("ci") or (evidence["gain"],) * 2
-        return where, f"{choice(rule)} saves {evidence['gain']:.0%} of the default's time ({low:.0%} to {high:.0%})"
+        interval = " ({:.0%} to {:.0%})".format(*evidence["ci"]) if evidence.get("ci") else ""
+        return where, f"{choice(rule)} saves {evidence['gain']:.0%} of the default's time{interval}"
 
     return Finding(f"tuning table {name}", f"{len(chosen)} of {plural(len(rules), 'rule')} choose something; elsewhere the default stays.", limited([line(rule) for rule in measured]))

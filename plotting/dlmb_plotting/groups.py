@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from dlmb_plotting.results import Cell
+from dlmb_plotting.results import OWN, Cell
+from dlmb_results.converted import contradictions
 
 
 @dataclass
@@ -40,11 +41,37 @@ def setting(cell: Cell, without: Collection[str] = ()) -> Setting:
     return tuple(pair for pair in pairs if pair[0] not in NOT_SAID) if cell.suite else pairs
 
 
-def home(own: Setting, measured: dict[Setting, frozenset[Any]]) -> Setting:
-    """The one measured setting that agrees with all that a result of another program says, else its own."""
-    said = {pair for pair in own if pair != ("ranks per node", 0)}
-    agreeing = [other for other, pairs in measured.items() if said <= pairs]
-    return agreeing[0] if len(agreeing) == 1 else own
+def home(own: Setting, measured: dict[Setting, dict[str, Any]]) -> Setting:
+    """The one measured setting of which nothing is against what a result of another program says, else the one that differs in its element
+    alone, else its own."""
+    said = {name: value for name, value in own if (name, value) != ("ranks per node", 0)}
+    against = {other: contradictions(said, values) for other, values in measured.items()}
+    for unlike in ([], ["element"]):
+        agreeing = [other for other, names in against.items() if names == unlike]
+        if agreeing:
+            return agreeing[0] if len(agreeing) == 1 else own
+    return own
+
+
+def beside_others(group: Group) -> Group:
+    """Where cells of other programs are in it, with DLMB's own named as such, and by the mean where their definition has one: that is what the
+    others print. Elements are named where they differ."""
+    if not any(cell.suite for cell in group.cells):
+        return group
+    elements = {dict(cell.parameters).get("element") for cell in group.cells}
+    found = []
+    for cell in group.cells:
+        element = dict(cell.parameters).get("element") if len(elements) > 1 else None
+        named = cell._replace(method=f"{cell.method} {element}") if element else cell
+        found.append(named if cell.suite else of_dlmb(named))
+    return Group(group.title, found)
+
+
+def of_dlmb(cell: Cell) -> Cell:
+    if not cell.mean_ns:
+        return cell._replace(suite=OWN)
+    rate = None if cell.bus_bandwidth is None else cell.bus_bandwidth * cell.median_ns / cell.mean_ns
+    return cell._replace(suite=OWN, statistic="mean", median_ns=cell.mean_ns, low_ns=cell.mean_ns, high_ns=cell.mean_ns, phases_ns=(), bus_bandwidth=rate)
 
 
 def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
@@ -53,7 +80,7 @@ def grouped(cells: list[Cell], without: Collection[str] = ()) -> list[Group]:
     measured here where nothing that it says is against it."""
     groups: dict[Setting, list[Cell]] = {}
     settings = [setting(cell, without) for cell in cells]
-    measured = {own: frozenset(own) for cell, own in zip(cells, settings) if not cell.suite}
+    measured = {own: dict(own) for cell, own in zip(cells, settings) if not cell.suite}
     homes = {own: home(own, measured) for cell, own in zip(cells, settings) if cell.suite and cell.timed}
     for cell, own in zip(cells, settings):
         groups.setdefault(homes.get(own, own) if cell.suite and cell.timed else own, []).append(cell)

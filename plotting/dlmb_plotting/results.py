@@ -79,8 +79,13 @@ class CellFields(TypedDict):
     shared_gpu: bool
 
 
+class Means(TypedDict):
+    mean: float
+
+
 class CellLine(CellFields, total=False):
     throttled: bool
+    rank_means_ns: Means
 
 
 # What makes the time of a cell that ran less than it could be.
@@ -93,6 +98,9 @@ DOUBTS = {
     "shared GPU": "ranks took turns on a GPU: no measurement",
     "unchecked": "the received bytes were not checked",
 }
+
+
+OWN = "DLMB"  # names its cells beside those of other programs
 
 
 class Cell(NamedTuple):
@@ -124,6 +132,7 @@ class Cell(NamedTuple):
     doubts: tuple[str, ...]  # names in DOUBTS
     suite: str  # of the other program whose result dlmb_convert read; empty: DLMB's own
     statistic: str  # what median_ns is: of a converted cell it may be a mean; empty: the cell has no time
+    mean_ns: float = 0.0  # over calls and ranks, as the definitions osu and nccl have it; zero: of another definition
 
     @property
     def ok(self) -> bool:
@@ -133,6 +142,10 @@ class Cell(NamedTuple):
     def timed(self) -> bool:
         """A converted cell may have a bandwidth only."""
         return self.ok and self.statistic != ""
+
+    @property
+    def has_interval(self) -> bool:
+        return not self.suite or (self.suite == OWN and self.statistic == "median")
 
     @property
     def method_name(self) -> str:
@@ -256,14 +269,18 @@ class Reader:
             doubts=once(doubts(line)) if ok else (),
             suite=once(suite_of(line)),
             statistic=once(statistic),
+            mean_ns=float(line["rank_means_ns"]["mean"]) if ok and "rank_means_ns" in line else 0.0,
         )
 
 
 def interval_caption(cells: Iterable[Cell], measured: str) -> str:
     """What a caption may say of intervals: `measured` where a cell has one, and that numbers of other programs have none."""
-    suites = sorted({cell.suite for cell in cells if cell.ok})
-    others = " and ".join(filter(None, suites))
-    return " ".join(filter(None, (measured if "" in suites else "", f"Numbers of {others} have no interval." if others else "")))
+    ran = [cell for cell in cells if cell.ok]
+    others = " and ".join(sorted({cell.suite for cell in ran} - {"", OWN}))
+    means = any(cell.suite == OWN and cell.statistic == "mean" for cell in ran)
+    return " ".join(filter(None, (
+        measured if any(cell.has_interval for cell in ran) else "", f"Numbers of {others} have no interval." if others else "",
+        f"Those of {OWN} beside them are means, too, without one." if means else "")))
 
 
 def doubts(line: dict[str, Any]) -> tuple[str, ...]:

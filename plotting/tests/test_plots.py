@@ -90,11 +90,34 @@ class CurvesTest(WithFolder):
                    | {"cell_id": f"osu {cell['cell_id']}", "backend": "ucx", "parameters": {"message-size": cell["parameters"]["message-size"]}, "origin": {"suite": "osu"},
                       "time_ns": {"mean": 10}, "world": {"ranks": 4, "ranks_per_node": 0}} for cell in own]  # fmt: skip
         (together,) = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)[0].charts
-        self.assertEqual(list(together.series), ["mpi default", "ucx default (osu mean)"])
+        self.assertEqual(list(together.series), ["mpi default (DLMB median)", "ucx default (osu mean)"])
         skewed = [cell | {"cell_id": f"{cell['cell_id']} zipf", "parameters": cell["parameters"] | {"skew": "zipf"}} for cell in own]
         apart = curves.size_plots(read([self.file(lines(launch_line(), *own, *skewed, *foreign))]), LIMITS)[0].charts  # with which of the two?
         self.assertEqual([list(chart.series) for chart in apart], [["mpi default"], ["mpi default"], ["ucx default (osu mean)"]])
         self.assertNotIn("seed", apart[2].title)
+
+    def test_beside_means_of_another_program_stand_those_of_dlmb_and_no_interval(self) -> None:
+        own = [{**cell_line(size, 1000), "mode": "osu", "rank_means_ns": {"mean": 1250, "min": 1, "max": 2000}} for size in (4096, 1024)]
+        foreign = [{**cell, "cell_id": f"osu {cell['cell_id']}", "method": "theirs", "origin": {"suite": "osu"}, "time_ns": {"mean": 500}} for cell in own]
+        foreign = [{key: value for key, value in cell.items() if key != "rank_means_ns"} for cell in foreign]
+        time, bandwidth = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)
+        self.assertEqual(list(time.charts[0].series), ["mpi default (DLMB mean)", "mpi theirs (osu mean)"])
+        points = time.charts[0].series["mpi default (DLMB mean)"]
+        unit = points[0].y / 1250
+        self.assertEqual([(point.y, point.low, point.high) for point in points], [(1250 * unit,) * 3] * 2)
+        self.assertIn("mean", time.charts[0].y.title)
+        self.assertNotIn("median", time.charts[0].y.title + time.caption)
+        self.assertIn("Numbers of osu have no interval. Those of DLMB beside them are means, too, without one.", time.caption)
+        self.assertAlmostEqual(bandwidth.charts[0].series["mpi default (DLMB mean)"][0].y, 1024 / 1250)  # cell_line: at the median
+        alone = curves.size_plots(read([self.file(lines(launch_line(), *own))]), LIMITS)[0]
+        self.assertEqual((list(alone.charts[0].series), "95 % interval" in alone.caption), (["mpi default"], True))
+
+    def test_another_element_stands_beside_it_and_is_named(self) -> None:
+        own = [{**cell_line(size, 1000), "parameters": {"message-size": size, "element": "fp32"}} for size in (4096, 1024)]
+        foreign = [{**cell_line(size, 900), "cell_id": f"osu {size}", "parameters": {"message-size": size, "element": "int8"}, "origin": {"suite": "osu"}, "time_ns": {"mean": 900}}
+                   for size in (4096, 1024)]  # fmt: skip
+        (chart,) = curves.size_plots(read([self.file(lines(launch_line(), *own, *foreign))]), LIMITS)[0].charts
+        self.assertEqual(list(chart.series), ["mpi default fp32 (DLMB median)", "mpi default int8 (osu mean)"])
 
     def test_results_without_a_time_have_no_chart_of_phases(self) -> None:
         windows = [{**cell_line(size, 10), "origin": {"suite": "osu"}, "time_ns": None} for size in (4096, 1024)]
@@ -171,6 +194,16 @@ class DocumentsTest(unittest.TestCase):
         step = {"id": 0, "label": "one", "after": [], "operation": "send", "send": [{"peer": 2**40 - 1, "bytes": 8}]}
         document = {"pattern": "p", "preset": "", "world": {"ranks": 2**40}, "plans": [{"rank": 0, "steps": [step]}]}
         self.assertEqual(len(matrix.heats(document)[0].values), 64)
+
+    def test_ratios_without_a_verdict_are_drawn_without_an_interval(self) -> None:
+        document = comparison_document()
+        bare = {"cell_id": "origin=osu", "state": "NOT_COMPARABLE", "bare_ratio": {"ratio": 1.2, "baseline": 10.0, "candidate": 12.0}}
+        for cells, promised in (([bare], False), ([*document["cells"], bare], True)):
+            (plot,) = compare.plots({"c": {**document, "cells": cells}}, LIMITS)
+            (mark,) = [mark for mark in plot.charts[0].marks if mark.kind == "NOT_COMPARABLE"]
+            self.assertEqual((mark.low, mark.high), (1.2, 1.2))
+            self.assertEqual("95 % interval" in plot.caption, promised, plot.caption)
+            self.assertIn("numbers of another program, without an interval", plot.caption)
 
     def test_the_worst_cell_is_on_top_of_the_forest_and_cells_without_a_ratio_are_counted(self) -> None:
         plot = compare.plots({"c": comparison_document()}, LIMITS)[0]

@@ -9,6 +9,7 @@ What such a line does not say gets the value that shows nothing: no samples, no 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 Line = dict[str, Any]
@@ -22,6 +23,8 @@ NOT_SAID: Line = {
     "rounds": {"medians_ns": [], "median_of_rounds_ns": None, "aa_ratio": None}, "cache": {"mode": "", "slots": 0},
 }
 
+NOT_DONE = {"compute": "none", "transform": "none"}  # by the programs whose output is read
+
 
 def suite_of(line: Line) -> str:
     """The suite of programs whose output the line was made of; empty: the line is DLMB's own."""
@@ -32,6 +35,12 @@ def suite_of(line: Line) -> str:
 def statistic_of(line: Line) -> str:
     """What time_ns.median of a line for readers is: median or mean; empty: the cell has no time."""
     return line.get("statistic", "median")
+
+
+def contradictions(said: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """By name what a line of another program says, and what another cell says: the names of what both say, and not alike. None: they may
+    be of the same thing. What programs of others do not do is taken as said."""
+    return [name for name, value in {**NOT_DONE, **said}.items() if other.get(name, value) != value]
 
 
 def for_readers(line: Line) -> Line:

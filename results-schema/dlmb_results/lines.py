@@ -135,7 +135,8 @@ def read_lines(path: Path, remarks: list[str], cell_fields: type = CellFields) -
                 value, checked = decode(line)
                 if value is None:
                     if file.read(1):
-                        raise ResultError(f"{path}:{number}: not a line of a result file")
+                        other = "; dlmb_convert makes one of the output of other programs" if number == 1 else ""
+                        raise ResultError(f"{path}:{number}: not a line of a result file{other}")
                     remarks.append(f"{path}:{number}: the last line is cut off; left out")
                     break
                 kind = value["kind"]

@@ -59,6 +59,8 @@ def cell(launch_id: str, us: float, cell_id: str = CELL, **fields: Any) -> dict[
         "iterations_per_sample": 1,
         "validation": {"verdict": "passed"},
         "shared_gpu": False,
+        "is_default": True,
+        "parameters": {},
     }
     return line | fields
 

@@ -106,7 +106,7 @@ class NamedDamageTest(WithoutMsgspec):
 
     def test_a_cell_without_its_launch_and_brackets_without_end_are_refused(self) -> None:
         cell = side("cand", {CELL: US})[1]
-        for text, message in ((json.dumps(cell), "results.jsonl:1: cell of launch cand-0, which has no line above"), ("[" * 2000 + "\n{}", "results.jsonl:1: not a line of a result file")):
+        for text, message in ((json.dumps(cell), "results.jsonl:1: cell of launch cand-0, which has no line above"), ("[" * 2000 + "\n{}", "results.jsonl:1: not a line of a result file; dlmb_convert makes one")):
             path = self.folder / "results.jsonl"
             path.write_text(text + "\n")
             code, errors = run(compare.main, path, path)

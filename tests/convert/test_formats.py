@@ -49,13 +49,29 @@ class OsuTest(WithFolder):
             self.assertIsNone(cells[operation]["time_ns"])
             self.assertEqual(cells[operation]["bandwidth"], {"algbw_GBps": None, "busbw_GBps": of_a_rank, "aggregate_GBps": aggregate})
         self.assertEqual(cells["message_rate"]["statistics"], {"messages_per_s": 7812500})
-        self.assertEqual((cells["message_rate"]["parameters"]["pairs"], cells["message_rate"]["parameters"]["window"]), (4, 64))
+        self.assertEqual((cells["message_rate"]["parameters"]["pairs"], cells["message_rate"]["parameters"]["window"]), ("all", 64))
 
     def test_programs_for_pairs_have_our_operations(self) -> None:
         found = {cell["origin"]["program"]: cell["parameters"] for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}
         self.assertEqual((found["osu_latency"]["operation"], found["osu_latency"]["route"]), ("sendrecv", "ping_pong"))
         self.assertEqual([found[f"osu_{name}"]["operation"] for name in ("bw", "bibw", "mbw_mr", "put_latency")],
                          ["bandwidth", "bibandwidth", "message_rate", "put_latency"])
+
+    def test_an_alltoallw_is_a_method_of_an_alltoallv_of_equal_parts(self) -> None:
+        text = outputs.OSU_FULL.replace("All-to-All", "All-to-Allw").replace("MPI-CUDA", "MPI")
+        cell, _ = self.cells(text, "--ranks", "2")
+        self.assertEqual((cell["origin"]["program"], cell["parameters"]["operation"], cell["method"], cell["is_default"]), ("osu_alltoallw", "alltoallv", "alltoallw", False))
+        # 1 B from each of 2 ranks to each: half of it to itself
+        self.assertEqual([cell["traffic"][name] for name in ("payload_bytes", "wire_bytes", "self_bytes", "busiest_rank_bytes")], [4, 2, 2, 1])
+
+    def test_what_a_root_moves_counts_as_in_programs_of_dlmb(self) -> None:
+        # 4 ranks, 100 B: what summarize() of common/plan/traffic.cpp finds for such plans
+        fields = ("payload_bytes", "wire_bytes", "self_bytes", "busiest_rank_bytes", "largest_total_bytes", "balanced_rank_bytes", "imbalance_send", "imbalance_recv")
+        expected = {"Reduce": (400, 300, 0, 100, 100, 100, 4 / 3, 4), "Broadcast": (100, 100, 0, 100, 100, 100, 4, 4 / 3),
+                    "Gather": (400, 300, 100, 300, 400, 150, 4 / 3, 4), "Scatterv": (400, 300, 100, 300, 400, 150, 4, 4 / 3)}
+        for name, values in expected.items():
+            (cell,) = self.cells(f"# OSU MPI {name} Latency Test v7.4\n# Size       Avg Latency(us)\n100    2.00\n", "--ranks", "4")
+            self.assertEqual(tuple(cell["traffic"][field] for field in fields), values, name)
 
     def test_a_barrier_has_no_size_and_an_overlap_is_a_statistic(self) -> None:
         cells = {(cell["parameters"]["operation"], cell["method"]): cell for cell in self.cells(outputs.OSU_MANY, "--ranks", "16")}

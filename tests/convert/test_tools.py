@@ -12,10 +12,11 @@ import unittest
 from pathlib import Path
 
 import outputs
+import own
 from dlmb_launch.compare.comparison import Rules, compare
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
-from dlmb_launch.compare.verdict import State
+from dlmb_launch.compare.verdict import BareRatio, State
 from dlmb_plotting.charts import Limits
 from dlmb_plotting.findings import findings
 from dlmb_plotting.inputs import Inputs
@@ -25,6 +26,7 @@ from outputs import WithFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMITS = Limits(charts=12)
+NO_VERDICT = "no verdict: osu recorded no launches, no machine, no check"
 TABLE = os.environ.get("DLMB_PICO_TABLE", "")
 
 
@@ -77,11 +79,11 @@ class CompareTest(WithFolder):
         reasons = {verdict.cell.id: verdict for verdict in self.verdicts()}
         of_large = next(verdict for name, verdict in reasons.items() if "message-size=1048576" in name)
         self.assertEqual(of_large.state, State.NOT_COMPARABLE)
-        self.assertEqual(of_large.reason, "ratio 2.000, no verdict: osu recorded no launches, no machine, no check")
+        self.assertEqual((of_large.reason, of_large.bare_ratio), (NO_VERDICT, BareRatio(2.0, 52150.0, 104300.0)))
 
     def test_bandwidths_are_compared_as_such(self) -> None:
-        shown = [verdict.reason for verdict in self.verdicts("busbw") if "operation=bandwidth/" in verdict.cell.id]
-        self.assertEqual(shown, ["ratio 1.000, no verdict: osu recorded no launches, no machine, no check"])
+        shown = [(verdict.reason, verdict.bare_ratio) for verdict in self.verdicts("busbw") if "operation=bandwidth/" in verdict.cell.id]
+        self.assertEqual(shown, [(NO_VERDICT, BareRatio(1.0, 27.16133, 27.16133))])
 
     def test_eight_files_per_side_change_nothing(self) -> None:
         sides = []
@@ -91,6 +93,105 @@ class CompareTest(WithFolder):
             self.assertEqual(outputs.main([*map(str, texts), "--ranks", "4", "-o", str(sides[-1])])[0], 0)
         comparison = compare(*(read_campaign(side.stem, side, METRICS["time"]) for side in sides), METRICS["time"], Rules())
         self.assertEqual((comparison.judged, comparison.count(State.NOT_COMPARABLE)), (0, 2))
+
+
+OSU_7_4 = outputs.OSU_ALLREDUCE.replace("# Size", "# Datatype: MPI_CHAR.\n# Size").replace("1048576 ", "8       ")
+
+
+class BesideOwnTest(WithFolder):
+    """Numbers of others beside those of `--timing osu` and `--timing nccl`."""
+
+    def compared(self, before: Path, after: Path, metric: str = "time"):
+        sides = (read_campaign(name, path, METRICS[metric]) for name, path in (("baseline", before), ("candidate", after)))
+        return compare(*sides, METRICS[metric], Rules())
+
+    def own(self, *cells: dict) -> Path:
+        return self.file("own.jsonl", own.launch(*cells))
+
+    def test_the_same_operation_size_ranks_and_definition_stand_side_by_side(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        ours = self.own(*(own.cell(size=size, mean_us=3, median_us=2) for size in (4, 8, 16)))
+        found = self.compared(osu, ours)
+        self.assertEqual([(each.state, each.reason, each.bare_ratio) for each in found.verdicts],
+                         [(State.NOT_COMPARABLE, NO_VERDICT, BareRatio(3000 / 1980, 1980.0, 3000.0)), (State.NOT_COMPARABLE, NO_VERDICT, BareRatio(3000 / 104300, 104300.0, 3000.0))])
+        self.assertEqual((found.judged, len(found.only_in_candidate)), (0, 1))
+        turned = self.compared(ours, osu)
+        self.assertEqual([(each.reason, each.bare_ratio and each.bare_ratio.ratio) for each in turned.verdicts],
+                         [("only in the baseline", None), (NO_VERDICT, 1980 / 3000), (NO_VERDICT, 104300 / 3000)])
+
+    def test_the_program_says_both_numbers_and_that_there_is_no_verdict(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        ours = self.own(*(own.cell(size=size, mean_us=3) for size in (4, 8)))
+        done = subprocess.run([str(ROOT / "launch" / "dlmb_compare"), str(osu), str(ours)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stdout, r"NOT_COMPARABLE, no verdict: osu recorded no launches.*\nNOT_COMPARABLE  1\.515 none +none +1\.98 us +3\.00 us  4\n")
+        self.assertIn("no verdict on 2 cells, by the mean where their definition has one: ratios of 0.209 in geometric mean", done.stdout)
+        self.assertNotIn("kernel differs", done.stderr)
+
+    def test_what_osu_calls_and_what_dlmb_calls_so_are_paired_by_their_parameters(self) -> None:
+        osu = self.converted(outputs.OSU_MANY, "--ranks", "8")
+        window = {"traffic": None, "median_us": 4, "mean_us": 8, "size": 1024, "ranks": 8, "busbw": 4.0}
+        ours = self.own(
+            own.cell("barrier", size=0, ranks=8, mean_us=2.82, definition=own.without_barrier("ranks of (done - enter)")),
+            own.cell("sendrecv", size=8, ranks=2, mean_us=3.02, route="ping_pong", definition=own.without_barrier("the first ranks of pairs of (done - enter) / 2")),
+            own.cell("message_rate", definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of"), **window),
+            own.cell("allreduce", size=4, ranks=8, mean_us=8.86, method="nonblocking"), own.cell("allreduce", size=4, ranks=8, mean_us=1),
+            own.cell("allreduce", size=4, ranks=8, mean_us=9, method="nonblocking", compute="busy"))
+        ratios = {each.cell.id.partition("p.operation=")[2].partition("/")[0]: each.bare_ratio.ratio for each in self.compared(osu, ours).verdicts if each.bare_ratio}
+        self.assertEqual({name: round(ratio, 6) for name, ratio in ratios.items()}, {"barrier": 2, "sendrecv": 2, "allreduce": 2})
+        of_rate = [each for each in self.compared(osu, ours, "busbw").verdicts if each.bare_ratio and "message_rate" in each.cell.id]
+        # 4 GB/s at the median of 4 us are 2 at the mean of 8 us, as many as OSU's 8000 MB/s of 4 pairs
+        self.assertEqual([each.bare_ratio.ratio for each in of_rate], [1.0])
+
+    def test_cells_of_another_definition_or_method_stay_apart_and_say_why(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        for what, reason in (({"mode": "isolated"}, "mode isolated, not osu"), ({"method": "algorithm:allreduce=ring"}, "method algorithm+3Aallreduce+3Dring, not default"),
+                             ({"element": "fp32", "reduction": "max"}, "element fp32, not int8, reduction max, not sum")):
+            first = self.compared(osu, self.own(own.cell(size=4, **what))).verdicts[0]
+            self.assertEqual((first.state, first.reason, first.bare_ratio), (State.NOT_COMPARABLE, f"only in the baseline; the candidate's has {reason}", None))
+
+    def test_definitions_in_other_words_are_not_compared(self) -> None:
+        first = self.compared(self.converted(OSU_7_4, "--ranks", "4"), self.own(own.cell(size=4, definition="osu: otherwise"))).verdicts[0]
+        self.assertIsNone(first.bare_ratio)
+        self.assertIn("definition differs", first.reason)
+
+    def test_another_element_is_compared_and_named(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        first = self.compared(osu, self.own(own.cell(size=4, element="fp32", mean_us=1.98))).verdicts[0]
+        self.assertEqual((first.reason, first.bare_ratio.ratio), (f"{NO_VERDICT}; element int8 and fp32", 1.0))
+        older = self.converted(outputs.OSU_ALLREDUCE, "--ranks", "4")  # before 7.2 it does not say its type
+        small = [each for each in self.compared(older, self.own(own.cell(size=4, element="fp32"))).verdicts if each.bare_ratio]
+        self.assertEqual([each.reason for each in small], [NO_VERDICT])
+
+    def test_of_two_that_may_be_it_none_is_taken(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        first = self.compared(osu, self.own(own.cell(size=4), own.cell(size=4, seed=2))).verdicts[0]
+        self.assertEqual(first.reason, "only in the baseline; 2 cells of the candidate may be it; they differ in seed")
+
+    def test_cells_whose_ids_say_nothing_are_no_partners(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        ours = self.own(own.cell(size=4) | {"cell_id": "a/b", "parameters": {}}, own.cell(size=4) | {"cell_id": "ranks=4/p.pairs=" + "9" * 5000})
+        self.assertEqual([each.bare_ratio for each in self.compared(osu, ours).verdicts], [None, None])
+        windows = self.converted(outputs.OSU_MANY, "--ranks", "8", name="many.txt")
+        ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of")))
+        self.assertEqual(sum(each.bare_ratio is not None for each in self.compared(windows, ours, "busbw").verdicts), 1, "4 pairs of 8 ranks are all")
+
+    def test_both_kinds_of_buffers_of_nccl_tests_go_with_their_own(self) -> None:
+        nccl = self.converted(outputs.NCCL_ALLREDUCE)
+        ours = self.own(*(own.cell(size=1024, ranks_per_node=2, backend="nccl", method="native", memory="cuda", mode="nccl", element="fp32", mean_us=mean,
+                                   definition=own.NCCL_DEFINITION, **{"in-place": place}) for place, mean in (("off", 41), ("on", 20.1))))
+        ratios = [round(each.bare_ratio.ratio, 6) for each in self.compared(nccl, ours).verdicts if each.bare_ratio]
+        self.assertEqual(ratios, [2.0, 1.0])
+
+    def test_ucc_perftest_has_the_definition_of_osu(self) -> None:
+        ucc = self.converted(outputs.UCC_ALLREDUCE, "--ranks", "4")
+        ours = self.own(own.cell(size=512, backend="ucc", method="collective", element="fp32", mean_us=6.5))
+        self.assertEqual([each.bare_ratio.ratio for each in self.compared(ucc, ours).verdicts if each.bare_ratio], [2.0])
+
+    def test_bytes_that_differ_are_no_ratio(self) -> None:
+        osu = self.converted(OSU_7_4, "--ranks", "4")
+        first = self.compared(osu, self.own(own.cell(size=4, traffic={"payload_bytes": 17, "wire_bytes": 24}))).verdicts[0]
+        self.assertEqual((first.reason, first.bare_ratio), ("payload_bytes differs: 16 and 17", None))
 
 
 class PlotTest(WithFolder):

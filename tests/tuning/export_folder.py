@@ -52,6 +52,28 @@ class ExportFolder(unittest.TestCase):
     def test_strict_fails_on_a_loss(self) -> None:
         self.assertEqual(self.export("strict", "--strict").returncode, 1)
 
+    def test_a_table_that_leaves_nothing_to_the_other_program_writes_nothing_and_says_why(self) -> None:
+        stays = {"choose": {"backend": "mpi", "method": "default"}}
+        rules = [RING | stays | {"status": "tie"}, UNKNOWN | stays | {"status": "no_gain"}]
+        lost = "r1 is lost (unknown_algorithm): coll/tuned"
+        for table, lines, reason in ((rules, 1, "no rule of scope mpi leaves the library's own choice (1 no_gain, 1 tie)\n"), ([], 1, "the table has no rule of scope mpi\n"),
+                                     ([UNKNOWN], 2, "it can hold no choice of scope mpi, for the reasons above\n")):
+            self.table = write_table(self.folder / "table.json", table)
+            done = self.export("nothing")
+            self.assertEqual((done.returncode, done.stdout), (77, ""), done.stderr)
+            self.assertEqual(done.stderr.count("\n"), lines, done.stderr)
+            self.assertTrue(done.stderr.endswith(f"dlmb_tune: nothing to export to openmpi, so nothing is written: {reason}"), done.stderr)
+            self.assertEqual(lost in done.stderr, lines > 1)
+            self.assertFalse((self.folder / "nothing").exists())
+
+    def test_every_consumer_says_so(self) -> None:
+        table = write_table(self.folder / "table.json", [])
+        for consumer in ("openmpi", "ucc", "nccl", "ucx"):
+            done = tune("export", "--to", consumer, "--library-version", "4.1.4", table, "-o", self.folder / "nothing")
+            self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
+            self.assertIn(f"nothing to export to {consumer}", done.stderr)
+            self.assertFalse((self.folder / "nothing").exists())
+
     def test_wrong_use_is_one_clear_line(self) -> None:
         for arguments, code, part in ((["--to", "openmpj"], 64, "openmpi"), (["--to", "mpich", "--library", "/dev/null"], 64, "selection tree"),
                                       (["--to", "openmpi", "-o", "/dev/null/x"], 74, "/dev/null/x")):

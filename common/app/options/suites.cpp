@@ -53,8 +53,34 @@ SuiteProgram const* find_program(PatternType const& type, std::optional<Suite> s
     return found == known.end() ? nullptr : &*found;
 }
 
-/// Why a program of a suite is no operation here, and what is.
-std::string refused_program(PatternType const& type, std::string_view text) {
+using Name = std::pair<std::string_view, std::string_view>;
+
+/// Our name for a value of theirs, without regard to case; empty: none of `names`.
+std::string_view renamed(std::span<Name const> names, std::string_view value) {
+    auto const found = std::find_if(names.begin(), names.end(), [&](Name const& name) { return name.first == value; });
+    return found == names.end() ? std::string_view{} : found->second;
+}
+
+/// OSU's programs that are no operation of their own here.
+constexpr Name other_osu_programs[] = {
+    {"put_latency", "write --operation sendrecv --route ping_pong --method put:sync=flush:window=allocate"},
+    {"get_latency", "write --operation sendrecv --route ping_pong --method get:sync=flush:window=allocate"},
+    {"acc_latency", "write --operation reduce_scatter_block --method accumulate:sync=flush:window=allocate"},
+    {"put_bibw", "write --operation sendrecv --route ring --method put:sync=flush:window=allocate, a window of one"},
+    {"neighbor_alltoall", "write --operation alltoall --method neighbor"},
+    {"neighbor_alltoallv", "write --operation alltoallv --method neighbor"},
+    {"latency_mp", "one process drives one rank; osu_multi_lat measures several pairs"},
+    {"init", "starting MPI is not measured here"},
+    {"hello", "starting MPI is not measured here"},
+};
+
+/// A program of OSU that is a method of another program's operation here.
+struct Variant {
+    SuiteProgram const* program;
+    std::string_view method;
+};
+
+std::optional<Variant> find_variant(PatternType const& type, std::string_view text) {
     std::string_view name = text.starts_with("osu_") ? text.substr(4) : text;
     std::string_view method;
     if (name.ends_with("_persistent")) {
@@ -68,8 +94,22 @@ std::string refused_program(PatternType const& type, std::string_view text) {
         method = "alltoallw";
     }
     SuiteProgram const* const program = method.empty() ? nullptr : find_program(type, Suite::osu, name);
-    return program == nullptr ? "not among the operations here (docs/from-osu-and-nccl-tests.md)"
-                              : fmt::format("write --operation {} --method {}", program->operation, method);
+    return program == nullptr ? std::nullopt : std::optional(Variant{program, method});
+}
+
+/// Why a program of a suite is no operation here, and what is.
+std::string refused_program(PatternType const& type, std::string_view text) {
+    std::string_view const here = renamed(other_osu_programs, text.starts_with("osu_") ? text.substr(4) : text);
+    if (!here.empty() && has_parameter(type, "operation")) {
+        return fmt::format("{} (docs/from-osu-and-nccl-tests.md)", here);
+    }
+    std::optional<Variant> const variant = find_variant(type, text);
+    if (!variant) {
+        return "not among the operations here (docs/from-osu-and-nccl-tests.md)";
+    }
+    std::string_view const route = variant->program->route;
+    return fmt::format("write --operation {}{} --method {}", variant->program->operation,
+                       route.empty() ? "" : fmt::format(" --route {}", route), variant->method);
 }
 
 bool names_program(std::string_view text) {
@@ -81,14 +121,6 @@ std::string lower(std::string_view text) {
     std::transform(small.begin(), small.end(), small.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
     return small;
-}
-
-using Name = std::pair<std::string_view, std::string_view>;
-
-/// Our name for a value of theirs, without regard to case; empty: none of `names`.
-std::string_view renamed(std::span<Name const> names, std::string const& value) {
-    auto const found = std::find_if(names.begin(), names.end(), [&](Name const& name) { return name.first == value; });
-    return found == names.end() ? std::string_view{} : found->second;
 }
 
 constexpr Name osu_elements[] = {
@@ -161,10 +193,16 @@ private:
     /// The program that is imitated, or where OSU's two sides have their buffers.
     bool bare_word(std::string const& text, std::string const* next, bool no_value) {
         if (no_value && find_program(type_, suite_, text) != nullptr) {
-            if (added_.count("--operation") > 0) {
-                throw UsageError(fmt::format("{}: a second program; for several give --operation a list", text));
+            take_program(text, text);
+            return false;
+        }
+        if (std::optional<Variant> const variant = find_variant(type_, text);
+            no_value && suite_ == Suite::osu && variant) {
+            take_program(text, variant->program->osu);
+            add("method", std::string(variant->method));
+            if (variant->method == "nonblocking") {
+                add("compute", "none,busy");  // alone, then beside a computation that takes as long
             }
-            add("operation", text);
             return false;
         }
         if (no_value && names_program(text)) {
@@ -185,6 +223,13 @@ private:
         return true;
     }
 
+    void take_program(std::string_view as, std::string_view operation) {
+        if (added_.count("--operation") > 0) {
+            throw UsageError(fmt::format("{}: a second program; for several give --operation a list", as));
+        }
+        add("operation", std::string(operation));
+    }
+
     bool take(SuiteOption const& row, std::string_view as, bool glued, std::string const& glued_value,
               std::string const* next) {
         if (row.meaning == Meaning::refused) {
@@ -198,11 +243,17 @@ private:
         if (takes && !optional && !glued && next == nullptr) {
             throw UsageError(fmt::format("{}: its value is missing", as));
         }
-        // Our own spelling of the one option that both have with and without a value.
-        bool const ours = optional && !glued && next != nullptr && (*next == "on" || *next == "off");
-        bool const took_next = (takes && !optional && !glued) || ours;
+        bool const follows = optional && !glued && next != nullptr && is_value_of(row, *next);
+        bool const took_next = (takes && !optional && !glued) || follows;
         value(row, as, took_next ? *next : glued_value);
         return took_next;
+    }
+
+    /// Whether the word behind an option whose value may be left out can be nothing else than that. on and off are our
+    /// own spelling of the one option that both have.
+    static bool is_value_of(SuiteOption const& row, std::string_view word) {
+        return row.meaning == Meaning::validation ? word == "on" || word == "off" || word.starts_with("log:")
+                                                  : !word.empty() && word[0] >= '0' && word[0] <= '9';
     }
 
     void value(SuiteOption const& row, std::string_view as, std::string const& given) {

@@ -49,7 +49,7 @@ enum class Meaning : std::uint8_t {
 struct SuiteOption {
     std::string_view letter;
     std::string_view name;
-    std::string_view argument;  // "N"; "[N]": only glued to the option; empty: takes none
+    std::string_view argument;  // "N"; "[N]": may be left out; empty: takes none
     Meaning meaning;
     std::string_view ours;   // option, parameter, fixed: its name
     std::string_view value;  // fixed: what it gets; only: what may be given

@@ -52,6 +52,7 @@ struct Export {
     std::map<std::string, std::string> env;
     std::vector<Lost> lost;          // in the order of the table
     std::vector<std::string> notes;  // what the user of the consumer must know; one line each
+    bool chooses = false;            // some choice is not the consumer's own; else the files change nothing
     bool operator==(Export const&) const = default;
 };
 

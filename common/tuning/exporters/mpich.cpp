@@ -279,6 +279,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
     }
     Selection selection = select_rules(table, "mpi", slice, {.imbalance = true});
     lose_other_operations(selection.rules, selection.lost);
+    bool chooses = false;
     for (MpiCollective const which : every_mpi_collective) {
         auto rules = rules_of(which, selection.rules, selection.lost);
         if (average_is_per_peer(which)) {
@@ -290,6 +291,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
             of_ranks.ranks.max = of_ranks.ranks.max >= mpich_most ? no_limit : of_ranks.ranks.max;
         }
         if (!all.empty()) {
+            chooses = true;
             Tree& place = subtree(tree, name_of(which), info.origin);
             Tree const base = place;
             place = Splice(mpich_size_key(which), base).tree(all);
@@ -300,7 +302,8 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
             in_order(std::move(selection.lost), table),
             {fmt::format("made for {} and for no other library: it would abort on what it does not know", info.origin),
              "unset every MPIR_CVAR_*_INTRA_ALGORITHM: it beats the file",
-             "MVAPICH-Plus 4.1 needs MPIR_CVAR_ENABLE_DYNAMIC_TUNING=0 as well"}};
+             "MVAPICH-Plus 4.1 needs MPIR_CVAR_ENABLE_DYNAMIC_TUNING=0 as well"},
+            chooses};
 }
 
 }  // namespace dlmb::tuning

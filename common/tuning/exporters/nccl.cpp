@@ -100,10 +100,12 @@ Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& 
     std::string text =
         "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
     bool some_without_channels = false;
+    bool chooses = false;
     for (Carried const& one : selection.rules) {
         if (!one.keeps_default()) {
             std::string const lines = lines_of(one, selection.lost);
             some_without_channels = some_without_channels || (!lines.empty() && !one.rule->choose.params.channels);
+            chooses = chooses || !lines.empty();
             text += lines;
         }
     }
@@ -115,7 +117,8 @@ Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& 
     return {{{"dlmb_nccl.csv", std::move(text)}},
             {{"DLMB_NCCL_TABLE", std::string(folder_mark) + "/dlmb_nccl.csv"}, {"NCCL_TUNER_PLUGIN", plugin}},
             in_order(std::move(selection.lost), table),
-            std::move(notes)};
+            std::move(notes),
+            chooses};
 }
 
 }  // namespace dlmb::tuning

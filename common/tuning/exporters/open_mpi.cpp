@@ -267,7 +267,8 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
                 {{"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
                  {"OMPI_MCA_coll_tuned_dynamic_rules_filename", std::string(folder_mark) + "/dlmb_rules.conf"}},
                 in_order(std::move(selection.lost), table),
-                {"unset every OMPI_MCA_coll_tuned_*_algorithm: from Open MPI 5 on it beats the file"}};
+                {"unset every OMPI_MCA_coll_tuned_*_algorithm: from Open MPI 5 on it beats the file"},
+                !collectives.empty()};
     if (std::string hand_over = han ? han_text(collectives) : ""; !hand_over.empty()) {
         made.files.push_back({"dlmb_han_rules.conf", std::move(hand_over)});
         made.env.insert(

@@ -121,7 +121,8 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
             lose(lost, one, LostReason::key_not_expressible, "UCC does not know this kind of memory");
         }
     }
-    Export result{{}, {}, in_order(std::move(lost), table), {"Open MPI runs UCC with --mca coll_ucc_enable 1"}};
+    Export result{
+        {}, {}, in_order(std::move(lost), table), {"Open MPI runs UCC with --mca coll_ucc_enable 1"}, !tokens.empty()};
     if (sections) {
         result.files.push_back({"ucc.conf", section_file(tokens, *slice.nodes)});
         result.env.emplace("UCC_CONFIG_FILE", std::string(folder_mark) + "/ucc.conf");

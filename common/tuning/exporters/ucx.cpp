@@ -160,7 +160,8 @@ Export to_ucx(TuningTable const& table, Slice const& slice, std::string const& v
     return {{{"ucx.conf", std::move(text)}},
             {{"UCX_CONFIG_DIR", std::string(folder_mark)}},
             in_order(std::move(selection.lost), table),
-            {"a ucx.conf in the working folder beats this one; unset UCX_RNDV_THRESH"}};
+            {"a ucx.conf in the working folder beats this one; unset UCX_RNDV_THRESH"},
+            value.has_value()};
 }
 
 }  // namespace dlmb::tuning

@@ -38,7 +38,7 @@ class Exported:
     """What came of one consumer."""
 
     consumer: Consumer
-    folder: Path | None = None  # nothing: no rule leaves the default
+    folder: Path | None = None  # nothing: no rule leaves the default, or none that the consumer can hold
     verified: int = NO_TIME
     verify_lines: list[str] = field(default_factory=list)
     gains: dict[str, list[SizeGain]] = field(default_factory=dict)  # by the collective of plain programs
@@ -80,12 +80,11 @@ class Finisher:
 
     def _export(self, consumer: Consumer, table: Path) -> Path | None:
         folder = self._request.output / consumer.name
-        if not chosen_rules(table, consumer.backend):
-            if (folder / "table.json").is_file():  # of an earlier run
-                shutil.rmtree(folder)
-            return None
-        self._tune.export(consumer.name, table, folder.resolve())
-        return folder.resolve()
+        if chosen_rules(table, consumer.backend) and self._tune.export(consumer.name, table, folder.resolve()):
+            return folder.resolve()
+        if (folder / "table.json").is_file():  # of an earlier run
+            shutil.rmtree(folder)
+        return None
 
     def _verify(self, one: Exported) -> None:
         """What was seen of these very files is not looked at again."""
@@ -126,7 +125,8 @@ class Finisher:
     def _borne_out(self, one: Exported, rules: list[dict], table: Path, measured: dict[Key, Measured]) -> dict[str, list[dict]]:
         """What the plain program leaves of each rule."""
         candidate = (self._request.campaign / "candidate" / one.consumer.name).resolve()
-        self._tune.export(one.consumer.name, table, candidate)
+        if not self._tune.export(one.consumer.name, table, candidate):
+            return {}
         measurements = self._measure(one, candidate, rules, measured)
         parts: dict[str, list[dict]] = {}
         kept: dict[str, set[int]] = {operation: set() for operation in measurements}

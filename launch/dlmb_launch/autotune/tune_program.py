@@ -16,6 +16,7 @@ from dlmb_results.fields import load_json
 from dlmb_results.inputs import read_document
 
 NEXT = ("confirm", "repeat", "refine")  # as the options --next-* are named
+NOTHING = 77  # exit code
 _SECONDS = 300
 
 
@@ -64,10 +65,12 @@ class TuneProgram:
             raise TuneFailed(done.output.strip())
         return done.output
 
-    def export(self, consumer: str, table: Path, folder: Path) -> None:
+    def export(self, consumer: str, table: Path, folder: Path) -> bool:
+        """Whether files were written: False where the consumer can hold no choice of the table."""
         done = self._run(["export", "--to", consumer, table, "-o", folder])
-        if done.code != 0:
+        if done.code not in (0, NOTHING):
             raise TuneFailed(done.output.strip())
+        return done.code == 0
 
     def verify_command(self, consumer: str, folder: Path, ranks: int) -> list[str]:
         options = ["--to", consumer, str(folder / "table.json"), "--files", str(folder), "--ranks", str(ranks), "--rounds", "0"]

@@ -8,14 +8,14 @@ Held in arrays, not as lines: a campaign may have millions of lines.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 # The numbers that are kept of a cell in a launch: the metrics by name, and what margins and the output need. NaN: no number. p99_ns and
 # max_ns need at least 299 samples. below_floor is 0 or 1. clock_step_ns is that of the launch. definition is an index of
-# Campaign.definitions.
-NUMBERS = ("time", "busbw", "median_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition")
+# Campaign.definitions. mean_ns is that of the definitions osu and nccl, over calls and ranks.
+NUMBERS = ("time", "busbw", "median_ns", "mean_ns", "odd_to_even", "sample_ns", "p99_ns", "max_ns", "below_floor", "clock_step_ns", "definition")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,18 @@ class Cell(NamedTuple):
         return ""
 
 
+def parts_of(cell_id: str) -> dict[str, str]:
+    """key=value parts of a cell id."""
+    return dict(part.partition("=")[::2] for part in cell_id.split("/"))
+
+
+class Parameters(NamedTuple):
+    """Of a cell of dlmb_collective; the others have none here. Names and equal values are kept once."""
+
+    names: tuple[str, ...] = ()
+    values: tuple[Any, ...] = ()
+
+
 def no_integers() -> np.ndarray:
     return np.empty(0, dtype=np.int64)
 
@@ -66,7 +78,9 @@ class Campaign:
     launches: list[Launch] = field(default_factory=list)  # columns
     cells: list[Cell] = field(default_factory=list)  # rows
     definitions: list[str] = field(default_factory=list)  # of a sample; launches of one cell may differ in it (definitions.py)
+    parameters: list[Parameters] = field(default_factory=list)  # by row
     row_of: dict[str, int] = field(default_factory=dict)  # by cell id
+    defaults: set[int] = field(default_factory=set)  # rows of a method that its backend takes by itself
     changed: dict[int, str] = field(default_factory=dict)  # rows whose launches do not agree, and in what
     faults: dict[int, list[tuple[str, str]]] = field(default_factory=dict)  # by row: status and reason where not ok
     remarks: list[str] = field(default_factory=list)

@@ -71,10 +71,10 @@ def environments_differ(baseline: list[Launch], candidate: list[Launch], declare
 
 
 def facts_that_differ(baseline: Campaign, candidate: Campaign) -> list[str]:
-    """Facts of the machine that forbid no comparison, but may be why something changed."""
+    """Facts of the machine that forbid no comparison, but may be why something changed. Launches of dlmb_convert have none."""
     found = []
     for fact in EXPLAINING:
-        one, other = ({launch.facts.get(fact, "unknown") for launch in campaign.launches} for campaign in (baseline, candidate))
+        one, other = ({launch.facts.get(fact, "unknown") for launch in campaign.launches if launch.facts} for campaign in (baseline, candidate))
         if one != other and one and other:
             found.append(f"{fact} differs, which may explain a change: {shown(one)} in the baseline, {shown(other)} in the candidate")
     return found

@@ -10,26 +10,27 @@ long as most launches of each side remain.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import numpy as np
 
 from dlmb_launch.compare.campaign import Campaign
 
 
-def leave_out_others(baseline: Campaign, candidate: Campaign) -> dict[str, str]:
-    """Drops the numbers of such launches from both sides. By cell id why the others cannot be compared."""
+def leave_out_others(baseline: Campaign, candidate: Campaign, partner_of: Mapping[int, int]) -> dict[int, str]:
+    """Drops the numbers of such launches from both sides. By row of the baseline why the others cannot be compared."""
     sides = baseline, candidate
-    refused: dict[str, str] = {}
+    refused: dict[int, str] = {}
     kept = [np.ones(len(side.rows), dtype=bool) for side in sides]
     codes = [side.numbers["definition"].astype(int) for side in sides]
-    for row in np.flatnonzero(not_alike(*sides)).tolist():
-        rows = row, candidate.row_of[baseline.cells[row].id]
+    for row in np.flatnonzero(not_alike(*sides, partner_of)).tolist():
+        rows = row, partner_of[row]
         parts = [slice(side.starts[at], side.starts[at + 1]) for side, at in zip(sides, rows)]
         counts = [Counter(side.definitions[code] for code in its[part]) for side, its, part in zip(sides, codes, parts)]
         total = counts[0] + counts[1]
         most = max(total, key=lambda text: (total[text], text))
         if any(2 * count[most] <= count.total() for count in counts):
-            refused[baseline.cells[row].id] = differences(counts)
+            refused[row] = differences(counts)
             continue
         for side, its, part, mask in zip(sides, codes, parts, kept):
             mask[part] = its[part] == side.definitions.index(most)
@@ -43,13 +44,13 @@ def leave_out_others(baseline: Campaign, candidate: Campaign) -> dict[str, str]:
     return refused
 
 
-def not_alike(baseline: Campaign, candidate: Campaign) -> np.ndarray:
+def not_alike(baseline: Campaign, candidate: Campaign, partner_of: Mapping[int, int]) -> np.ndarray:
     """Per row of the baseline: both sides have numbers of that cell, and not all have one definition."""
     code_of = {text: code for code, text in enumerate(baseline.definitions)}
     shared = np.array([code_of.get(text, -1) for text in candidate.definitions], dtype=int)
     least, most = extremes(baseline, np.arange(len(baseline.definitions)))
     its_least, its_most = extremes(candidate, shared)
-    others = np.array([candidate.row_of.get(cell.id, -1) for cell in baseline.cells], dtype=int)
+    others = np.array([partner_of.get(row, -1) for row in range(len(baseline.cells))], dtype=int)
     measured = (others >= 0) & (baseline.counts() > 0)
     measured[measured] = candidate.counts()[others[measured]] > 0
     differ = np.zeros(len(others), dtype=bool)

@@ -56,6 +56,7 @@ def verdict_object(verdict: Verdict) -> dict[str, Any]:
         "gated": verdict.gated,
         "launches": {"baseline": verdict.baseline_launches, "candidate": verdict.candidate_launches},
         "evidence": None if verdict.evidence is None else asdict(verdict.evidence),
+        "bare_ratio": None if verdict.bare_ratio is None else asdict(verdict.bare_ratio),
     }
 
 

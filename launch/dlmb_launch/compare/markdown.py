@@ -32,6 +32,11 @@ def code(text: str) -> str:
 def row(verdict: Verdict, comparison: Comparison) -> str:
     evidence = verdict.evidence
     state = verdict.state.value + (f": {escaped(wording.reason(verdict))}" if verdict.reason else "")
+    if bare := verdict.bare_ratio:
+        return (
+            f"| {state} | {bare.ratio:.3f} | | {wording.quantity(bare.baseline, comparison.metric)} "
+            f"| {wording.quantity(bare.candidate, comparison.metric)} | {code(verdict.cell.id)} |"
+        )
     if evidence is None:
         return f"| {state} | | | | | {code(verdict.cell.id)} |"
     return (
@@ -46,6 +51,8 @@ def text(comparison: Comparison, largest_bytes: int | None = None) -> str:
     lines = [f"## dlmb_compare: {wording.counts(comparison)}", ""]
     if missing := wording.too_few_launches(comparison):
         lines += [missing, ""]
+    if bare := wording.bare_ratios(comparison):
+        lines += [bare, ""]
     lines += [
         f"{escaped(p.pattern)}: {p.ratio:.3f} [{p.low:.3f}, {p.high:.3f}] times worse over {wording.cells(p.cells)}\n"
         for p in comparison.patterns

@@ -12,10 +12,12 @@ from dlmb_launch.compare.campaign import Campaign, Cell
 from dlmb_launch.compare.checks import Declared, Environments, faults_of
 from dlmb_launch.compare.definitions import leave_out_others
 from dlmb_launch.compare.metrics import Metric
-from dlmb_launch.compare.verdict import FEWEST_LAUNCHES, State, Verdict
+from dlmb_launch.compare.partners import partners
+from dlmb_launch.compare.verdict import FEWEST_LAUNCHES, BareRatio, State, Verdict
 
 WRONG_PAYLOAD = ("invalid",)
 DID_NOT_END = ("failed", "timeout")
+TURNS = "ranks took turns on one GPU, so its times are no measurement"
 
 
 @dataclass
@@ -31,12 +33,12 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
     """Cells in the order of the baseline, then those that only the candidate has."""
     declared.refuse_unknown(baseline.launches + candidate.launches)
     pairing = Pairing()
-    differing = leave_out_others(baseline, candidate)
-    converted = Converted(baseline, candidate, metric)
+    found = partners(baseline, candidate)
+    differing = leave_out_others(baseline, candidate, found.of)
     environments = Environments(baseline, candidate, declared)
     counts = baseline.counts(), candidate.counts()
     for row, cell in enumerate(baseline.cells):
-        other = candidate.row_of.get(cell.id)
+        other = found.of.get(row)
         launches = int(counts[0][row]), 0 if other is None else int(counts[1][other])
         wrong = "" if other is None else faults_of(candidate, other, WRONG_PAYLOAD)
         pairing.candidate_is_wrong |= wrong != ""
@@ -45,39 +47,44 @@ def pair(baseline: Campaign, candidate: Campaign, declared: Declared, metric: Me
             pairing.verdicts.append(Verdict(cell, State.INVALID, wrong, *launches))
         elif launches == (0, 0) and only_skipped(baseline, row) and (other is None or only_skipped(candidate, other)):
             pairing.skipped += 1
-        elif reason := (
-            why_not(baseline, row, candidate, other, launches, environments) or differing.get(cell.id) or converted.why_not(row, other)
-        ):
-            pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, reason, *launches))
+        elif reason := (why_not(baseline, row, candidate, other, launches, environments) or differing.get(row)):
+            near = found.alone.get(row)
+            pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, f"{reason}; {near}" if near else reason, *launches))
+        elif suite := cell.suite or candidate.cells[other].suite:
+            reasons = [f"no verdict: {suite} recorded no launches, no machine, no check", *filter(None, [found.unlike.get(row)])]
+            ratio = bare_ratio(baseline, row, candidate, other, metric)
+            pairing.verdicts.append(Verdict(cell, State.NOT_COMPARABLE, "; ".join(reasons), *launches, bare_ratio=ratio))
         elif min(launches) < FEWEST_LAUNCHES:
             pairing.verdicts.append(Verdict(cell, State.INCONCLUSIVE, "few_launches", *launches))
         else:
             assert other is not None
             pairing.rows.append((row, other))
-    for row, cell in enumerate(candidate.cells):
-        if cell.id not in baseline.row_of:
+    paired = set(found.of.values())
+    for row in range(len(candidate.cells)):
+        if row not in paired:
             add_new(pairing, candidate, row, int(counts[1][row]))
     return pairing
 
 
-@dataclass
-class Converted:
+def bare_ratio(baseline: Campaign, row: int, candidate: Campaign, other: int, metric: Metric) -> BareRatio | None:
     """Cells of dlmb_convert are shown, never judged: nothing tells how far a launch differs from the next, on what it ran, or whether it
-    moved the right bytes."""
+    moved the right bytes. Medians over launches."""
+    one, two = (float(np.median(values)) for values in comparable(metric, (baseline, row), (candidate, other)))
+    better, worse = (one, two) if metric.worse_is_larger else (two, one)
+    return BareRatio(worse / better, one, two) if better > 0 else None
 
-    baseline: Campaign
-    candidate: Campaign
-    metric: Metric
 
-    def why_not(self, row: int, other: int | None) -> str:
-        """Empty: the cell is DLMB's own."""
-        suite = self.baseline.cells[row].suite
-        if not suite or other is None:
-            return ""
-        medians = [float(np.median(side.values(at, self.metric.name))) for side, at in ((self.baseline, row), (self.candidate, other))]
-        better, worse = medians if self.metric.worse_is_larger else reversed(medians)
-        ratio = f"ratio {worse / better:.3f}" if better > 0 else "no ratio"
-        return f"{ratio}, no verdict: {suite} recorded no launches, no machine, no check"
+def comparable(metric: Metric, *places: tuple[Campaign, int]) -> list[np.ndarray]:
+    """Per launch the metric of both. Where the number of one is a mean, so is that of the other: a record of the definitions osu and nccl
+    has both."""
+    means = [side.values(row, "mean_ns") for side, row in places]
+    if metric.name == "time":
+        return [side.values(row, "time") for side, row in places] if np.isnan(np.concatenate(means)).any() else means
+    found = []
+    for (side, row), mean_ns in zip(places, means):
+        at_median, has_mean = side.values(row, metric.name), bool((mean_ns > 0).all())
+        found.append(at_median * side.values(row, "median_ns") / mean_ns if has_mean and not side.cells[row].suite else at_median)
+    return found
 
 
 def add_new(pairing: Pairing, candidate: Campaign, row: int, launches: int) -> None:
@@ -110,14 +117,23 @@ def why_not(
             return faults_of(campaign, its_row, (*DID_NOT_END, "skipped")) or f"no number in the {campaign.name}"
         if its_row in campaign.changed:
             return f"within the {campaign.name} {campaign.changed[its_row]}"
+    if (one.suite or two.suite) and (one.shared_gpu or two.shared_gpu):
+        return TURNS
+    if one.suite or two.suite:
+        return traffic_differs(one, two)
     if one != two:
         return one.differs_from(two)
     if one.shared_gpu:
-        return "ranks took turns on one GPU, so its times are no measurement"
-    if one.suite:
-        return ""  # Converted says it, with the ratio
+        return TURNS
     if not one.validated:
         return "not validated (-c off), so its times may be those of wrong bytes"
     if one.fill == "zeros":
         return "it moved zeros, which machines may treat better than data"
     return environments.why_not(baseline.launches_of(row), candidate.launches_of(other))
+
+
+def traffic_differs(one: Cell, two: Cell) -> str:
+    """Empty: it does not, as far as it is known. A converted line whose traffic is not known has no bytes on the wire."""
+    known = one.wire_bytes and two.wire_bytes
+    fields = [name for name in ("payload_bytes", "wire_bytes") if known and getattr(one, name) != getattr(two, name)]
+    return f"{fields[0]} differs: {getattr(one, fields[0])} and {getattr(two, fields[0])}" if fields else ""

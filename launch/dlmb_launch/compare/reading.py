@@ -12,15 +12,15 @@ from array import array
 from collections.abc import Set
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, TypedDict
+from typing import Any, Optional, TypedDict, Union
 
 import numpy as np
 
 from dlmb_launch.compare import margins
-from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch
+from dlmb_launch.compare.campaign import NUMBERS, Campaign, Cell, Launch, Parameters
 from dlmb_launch.compare.margins import WITHOUT_CALIBRATION
 from dlmb_launch.compare.metrics import Metric, bus_bandwidth, median_of_rounds, odd_to_even
-from dlmb_results.converted import suite_of
+from dlmb_results.converted import statistic_of, suite_of
 from dlmb_results.lines import ResultError, read_lines, result_files, warnings_of
 from dlmb_results.parallel import read_in_processes
 
@@ -53,7 +53,11 @@ class Cache(TypedDict):
     slots: int
 
 
-class CellLine(TypedDict):
+class Means(TypedDict):
+    mean: float
+
+
+class CellFields(TypedDict):
     kind: str
     launch_id: str
     cell_id: str
@@ -74,6 +78,15 @@ class CellLine(TypedDict):
     bandwidth: Optional[Bandwidth]
     validation: Validation
     cache: Cache
+    parameters: dict[str, Union[str, int, float]]
+    is_default: bool
+
+
+class CellLine(CellFields, total=False):
+    rank_means_ns: Means
+
+
+OF_OTHERS = "collective"  # the pattern that all lines of dlmb_convert are of
 
 
 class Reader:
@@ -84,6 +97,7 @@ class Reader:
         self.column_of: dict[str, int] = {}
         self.definition_of: dict[str, int] = {}
         self.file_of: dict[str, Path] = {}
+        self.shared: dict[Any, Any] = {}  # of equal values the first one, so that it is kept once
         self.unmeasured: set[int] = set()  # rows known only from visits that are not ok
         self.passed_over: set[str] = set()  # launches of other environments than those asked for
         self.rows, self.columns = array("q"), array("q")
@@ -150,13 +164,23 @@ class Reader:
         numbers = numbers_of(line, campaign.launches[column], self.definition(line["definition"])) if ok else ()
         measured = ok and not math.isnan(numbers[self.compared])
         row = self.row(cell, measured)
+        if row == len(campaign.parameters):
+            campaign.parameters.append(self.parameters(line["parameters"]) if cell.pattern == OF_OTHERS else Parameters())
+        if line["is_default"]:
+            campaign.defaults.add(row)
         if measured:
             self.rows.append(row)
             self.columns.append(column)
             self.numbers.extend(numbers)
         else:
-            reason = line["reason"] or f"has no {self.metric.name}"
+            instead = "; --metric busbw compares it" if line["bandwidth"] else ""
+            reason = line["reason"] or f"has no {self.metric.name}{instead}"
             campaign.faults.setdefault(row, []).append(("skipped" if ok else line["status"], reason))
+
+    def parameters(self, given: dict[str, Any]) -> Parameters:
+        once = self.shared.setdefault
+        names = tuple(given)
+        return Parameters(once(names, names), tuple(once((type(value), value), value) for value in given.values()))
 
     def definition(self, text: str) -> int:
         index = self.definition_of.get(text)
@@ -193,9 +217,14 @@ class Reader:
         campaign.launches += its.launches
         campaign.remarks += its.remarks
         campaign.warnings += [text for text in its.warnings if text not in campaign.warnings]
-        row_of = [self.row(cell, row not in other.unmeasured) for row, cell in enumerate(its.cells)]
+        row_of = []
+        for row, cell in enumerate(its.cells):
+            row_of.append(self.row(cell, row not in other.unmeasured))
+            if row_of[row] == len(campaign.parameters):
+                campaign.parameters.append(its.parameters[row])
         for row, faults in its.faults.items():
             campaign.faults.setdefault(row_of[row], []).extend(faults)
+        campaign.defaults |= {row_of[row] for row in its.defaults}
         campaign.changed |= {row_of[row]: change for row, change in its.changed.items()}
         self.rows.extend(np.array(row_of, dtype=np.int64)[np.array(other.rows, dtype=np.int64)].tolist())
         self.columns.extend((first_column + np.array(other.columns, dtype=np.int64)).tolist())
@@ -235,6 +264,7 @@ def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[f
         median_of_rounds(line),
         np.nan if busbw is None else busbw,
         time["median"],
+        mean_of(line),
         odd_to_even(line),
         sample_ns,
         p99_ns,
@@ -243,6 +273,13 @@ def numbers_of(line: dict[str, Any], launch: Launch, definition: int) -> tuple[f
         launch.clock_step_ns,
         definition,
     )
+
+
+def mean_of(line: dict[str, Any]) -> float:
+    """In ns, over calls and ranks; NaN: its definition is no mean."""
+    if "rank_means_ns" in line:
+        return float(line["rank_means_ns"]["mean"])
+    return float(line["time_ns"]["median"]) if statistic_of(line) == "mean" else math.nan
 
 
 def read_files(name: str, metric: Metric, paths: list[Path]) -> Reader:

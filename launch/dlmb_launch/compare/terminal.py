@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from dlmb_launch.compare import wording
@@ -13,6 +14,7 @@ from dlmb_launch.compare.verdict import State, Verdict
 WIDTH = 100
 ROWS_PER_STATE = 20
 STATE_WIDTH = 14
+NUMBER = re.compile(r"[0-9]+")
 
 
 def shortened(text: str, width: int) -> str:
@@ -24,7 +26,11 @@ def shortened(text: str, width: int) -> str:
 
 
 def row(verdict: Verdict, name: str, comparison: Comparison) -> str:
-    evidence, state = verdict.evidence, verdict.state.value
+    evidence, bare, state = verdict.evidence, verdict.bare_ratio, verdict.state.value
+    if bare is not None:
+        values = [wording.quantity(value, comparison.metric) for value in (bare.baseline, bare.candidate)]
+        numbers = f"{state:<{STATE_WIDTH}} {bare.ratio:>6.3f} {'none':<14} {'none':>7} {values[0]:>10} {values[1]:>10}  "
+        return numbers + shortened(name, WIDTH - len(numbers))
     if evidence is None:
         line = f"{state:<{STATE_WIDTH}} {wording.reason(verdict)}"
         return f"{shortened(line, WIDTH)}\n{'':<{STATE_WIDTH}} {shortened(name, WIDTH - STATE_WIDTH - 1)}"
@@ -33,6 +39,18 @@ def row(verdict: Verdict, name: str, comparison: Comparison) -> str:
     numbers = f"{state:<{STATE_WIDTH}} {evidence.ratio:>6.3f} {interval} {wording.percent(evidence.margin):>7} "
     numbers += f"{values[0]:>10} {values[1]:>10}  "
     return numbers + shortened(name, WIDTH - len(numbers))
+
+
+def by_numbers(name: str) -> tuple[str, list[int]]:
+    """Names that differ in numbers alone stand together, 8 before 16."""
+    return NUMBER.sub("0", name), [int(number) for number in NUMBER.findall(name)]
+
+
+def differing_parts(cell_ids: list[str]) -> list[str]:
+    """Of each id the parts that not all of them have; one alone is whole."""
+    parts = [cell_id.split("/") for cell_id in cell_ids]
+    shared = set.intersection(*map(set, parts)) if len(parts) > 1 else set()
+    return sorted(("/".join(part for part in each if part not in shared) for each in parts), key=by_numbers)
 
 
 def heading() -> str:
@@ -48,8 +66,9 @@ def table(comparison: Comparison, with_same: bool) -> Iterator[str]:
     reason = ""
     for state in State:
         rows = [verdict for verdict in shown if verdict.state == state]
-        for verdict in sorted(rows, key=lambda verdict: verdict.reason)[: None if with_same else ROWS_PER_STATE]:
-            if verdict.evidence is not None and verdict.reason and verdict.reason != reason:
+        for verdict in sorted(rows, key=lambda verdict: (verdict.reason, by_numbers(names[verdict.cell.id])))[: None if with_same else ROWS_PER_STATE]:
+            has_ratio = verdict.evidence is not None or verdict.bare_ratio is not None
+            if has_ratio and verdict.reason and verdict.reason != reason:
                 reason = verdict.reason
                 yield f"  {state.value}, {wording.reason(verdict)}:"
             yield row(verdict, names[verdict.cell.id], comparison)
@@ -74,11 +93,13 @@ def summary(comparison: Comparison) -> Iterator[str]:
 
 def text(comparison: Comparison, with_same: bool) -> str:
     lines = [f"{comparison.metric.name} ({comparison.metric.unit}): {comparison.metric.definition}"]
+    if bare := wording.bare_ratios(comparison):
+        lines.append(bare)
     lines.append(f"{len(comparison.baseline.launches)} baseline and {len(comparison.candidate.launches)} candidate launches")
     lines += [*table(comparison, with_same), *worst(comparison), *summary(comparison), ""]
     if comparison.only_in_candidate:
         lines.append(f"only in the candidate, not compared: {wording.cells(len(comparison.only_in_candidate))}")
-        lines += [f"  {shortened(cell.id, WIDTH - 2)}" for cell in comparison.only_in_candidate[:ROWS_PER_STATE]]
+        lines += [f"  {shortened(name, WIDTH - 2)}" for name in differing_parts([cell.id for cell in comparison.only_in_candidate])[:ROWS_PER_STATE]]
     if comparison.skipped:
         lines.append(f"skipped on both sides: {wording.cells(comparison.skipped)}")
     if missing := wording.too_few_launches(comparison):

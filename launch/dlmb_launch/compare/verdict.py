@@ -47,6 +47,15 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class BareRatio:
+    """Of numbers of which nothing tells how far launches differ: no interval, and no verdict."""
+
+    ratio: float  # how many times worse the candidate is
+    baseline: float  # in the unit of the metric
+    candidate: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     cell: Cell
     state: State
@@ -54,6 +63,7 @@ class Verdict:
     baseline_launches: int
     candidate_launches: int
     evidence: Evidence | None = None
+    bare_ratio: BareRatio | None = None  # beside a reason why there is no verdict
 
     @property
     def gated(self) -> bool:

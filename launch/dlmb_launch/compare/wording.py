@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from dlmb_launch.compare.campaign import parts_of
 from dlmb_launch.compare.comparison import Comparison
 from dlmb_launch.compare.metrics import Metric
 from dlmb_launch.compare.verdict import ENOUGH_LAUNCHES, FEWEST_LAUNCHES, Evidence, State, Verdict
@@ -49,7 +51,9 @@ def reason(verdict: Verdict) -> str:
 def sentence(verdict: Verdict, metric: Metric) -> str:
     """One verdict without its cell."""
     text = verdict.state.value + (f" ({reason(verdict)})" if verdict.reason else "")
-    evidence = verdict.evidence
+    evidence, bare = verdict.evidence, verdict.bare_ratio
+    if bare is not None:
+        return f"{text}: {bare.ratio:.3f} times worse, {quantity(bare.baseline, metric)} to {quantity(bare.candidate, metric)}"
     if evidence is None:
         return text
     return (
@@ -58,14 +62,9 @@ def sentence(verdict: Verdict, metric: Metric) -> str:
     )
 
 
-def parts(cell_id: str) -> dict[str, str]:
-    """key=value parts of a cell id."""
-    return dict(part.partition("=")[::2] for part in cell_id.split("/"))
-
-
 def short_names(cell_ids: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The keys in which these cells differ, and per cell its values of them: what tells them apart."""
-    split = {cell_id: parts(cell_id) for cell_id in cell_ids}
+    split = {cell_id: parts_of(cell_id) for cell_id in cell_ids}
     keys = sorted({key for each in split.values() for key in each})
     differing = [key for key in keys if len({each.get(key) for each in split.values()}) > 1] or keys[:1]
     return "/".join(differing), {cell_id: "/".join(each.get(key, "-") for key in differing) for cell_id, each in split.items()}
@@ -74,6 +73,16 @@ def short_names(cell_ids: Sequence[str]) -> tuple[str, dict[str, str]]:
 def counts(comparison: Comparison) -> str:
     found = [f"{comparison.count(state)} {state.value}" for state in State if comparison.count(state)]
     return ", ".join(found) or "no cell"
+
+
+def bare_ratios(comparison: Comparison) -> str:
+    """Of all cells that have a ratio and no verdict; empty: there is none."""
+    ratios = [verdict.bare_ratio.ratio for verdict in comparison.verdicts if verdict.bare_ratio is not None]
+    logarithms = [math.log(ratio) for ratio in ratios if ratio > 0]
+    if not logarithms:
+        return ""
+    mean = math.exp(sum(logarithms) / len(logarithms))
+    return f"no verdict on {cells(len(ratios))}, by the mean where their definition has one: ratios of {mean:.3f} in geometric mean, which another launch may change"
 
 
 def too_few_launches(comparison: Comparison) -> str:

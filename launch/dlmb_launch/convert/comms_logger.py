@@ -45,7 +45,7 @@ def read(path: Path, text: str, given: Given) -> list[Table]:
         raise refuse(path, getattr(error, "lineno", 0), "not a whole JSON document; write it by json.dump(logger.comms_dict, file)") from None
     if given.ranks is None:
         raise ConvertError(f"{path}: the logger does not keep its number of ranks; say it by --ranks N")
-    table = Table(suite=SUITE, program=SUITE, line=0, definition=DEFINITION, axis=AXIS, ranks=given.ranks, ranks_per_node=given.ranks_per_node or 0)
+    table = Table(suite=SUITE, program=SUITE, line=0, mode=SUITE, definition=DEFINITION, axis=AXIS, ranks=given.ranks, ranks_per_node=given.ranks_per_node or 0)
     if not isinstance(document, dict):
         raise ConvertError(f"{path}: no object of operations; write it by json.dump(logger.comms_dict, file)")
     for name, sizes in document.items():

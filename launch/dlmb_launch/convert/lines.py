@@ -70,7 +70,6 @@ def launch_line(table: Table, file: str, identifier: str, campaign: str, given: 
     origin = origin_of(table, file, table.line)
     if table.time:
         origin["time"] = table.time
-    program = f"{table.program} {table.version}".strip()
     return {
         "kind": "launch",
         "schema": SCHEMA,
@@ -88,7 +87,7 @@ def launch_line(table: Table, file: str, identifier: str, campaign: str, given: 
             "variables": recorded(table.variables),
             "ranks": [],
             "largest_cache_bytes": 0,
-            "warnings": [f"converted from {program}, not measured by DLMB: bytes were not checked, there is no interval"],
+            "warnings": [f"converted from output of {table.suite}, not measured by DLMB: bytes were not checked, there is no interval"],
         },
         "calibration": None,
         "order_seed": None,
@@ -103,9 +102,9 @@ def cell_line(table: Table, row: Row, file: str, identifier: str, given: Given) 
     if given.system and "system" not in row.parameters:
         parameters["system"] = given.system
     parameters |= row.parameters
-    moved = traffic.of_operation(row.operation, row.size, table.ranks or 1)
+    moved = traffic.of_operation(row.operation, row.size, table.ranks or 1, equal=parameters.get("skew") == "balanced")
     identity = {
-        "pattern": "collective", "backend": row.backend, "method": row.method, "memory": row.memory, "mode": table.suite, "origin": table.suite,
+        "pattern": "collective", "backend": row.backend, "method": row.method, "memory": row.memory, "mode": table.mode, "origin": table.suite,
         "ranks": str(table.ranks), "ranks_per_node": str(table.ranks_per_node),
     } | {f"p.{name}": str(value) for name, value in parameters.items()}
     failed = row.validation == "failed"
@@ -121,7 +120,7 @@ def cell_line(table: Table, row: Row, file: str, identifier: str, given: Given) 
         "backend": row.backend,
         "method": row.method,
         "memory": row.memory,
-        "mode": table.suite,
+        "mode": table.mode,
         "world": world_of(table),
         "status": "invalid" if failed else "ok",
         "reason": f"{table.program} found wrong bytes" if failed else "",

@@ -59,10 +59,11 @@ class Row:
 
 @dataclass
 class Table:
-    suite: str  # name in formats.py, which is the name of the definition too
+    suite: str  # name in formats.py
     program: str
     line: int
-    definition: str
+    mode: str  # name of the definition of its times
+    definition: str  # of one call; where dlmb_collective has the same definition, in its words (common/measure/cell_run.cpp)
     axis: str  # over what the median or mean is
     ranks: int | None
     ranks_per_node: int = 0  # 0: not known, or uneven

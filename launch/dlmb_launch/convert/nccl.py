@@ -18,8 +18,7 @@ OPERATIONS = {
     "all_reduce": "allreduce", "all_gather": "allgather", "reduce_scatter": "reduce_scatter_block", "broadcast": "broadcast", "reduce": "reduce",
     "alltoall": "alltoall", "alltoallv": "alltoallv", "gather": "gather", "scatter": "scatter", "sendrecv": "sendrecv", "hypercube": "hypercube",
 }
-DEFINITION = "nccl: calls back to back between two reads of the clock, over their number; of this mean of each rank what -a says, by default the mean over ranks"
-AXIS = "over calls back to back, then over ranks as -a says"
+AXIS = "over calls back to back, then over ranks as -a says, by default their mean"
 PER_ITERATION = "over iterations, of the slowest process"
 STARTING = re.compile(r"^#\s*Collective test starting:\s*(\S+)")
 VERSION = re.compile(r"^#\s*(?:nccl|rccl)-tests version (\S+)(?:.*-library=(\d+))?")
@@ -29,6 +28,11 @@ SETTINGS = re.compile(r"^#\s*nThread\s+(\d+)\s+nGpus\s+(\d+)\s.*?(?<!warmup )(?<
 BLOCKING = re.compile(r"^#\s*Blocking Enabled")
 FEWEST = ("time", "algbw", "busbw")
 OFF_BY = 2  # characters between the ends of a column's name and of its values
+
+
+def definition(blocking: bool) -> str:
+    waited = "each waited for" if blocking else "waited for together"
+    return f"nccl: calls back to back behind a barrier, {waited}, mean over ranks of (done - enter) / calls"
 
 
 def looks_like(text: str) -> bool:
@@ -156,8 +160,7 @@ class TextReader:
         ranks, per_node = ranks_and_nodes(self.path, line, len(self.ranks), list(self.ranks.values()), self.given)
         table = Table(
             suite=SUITE, program=self.program or "nccl-tests", line=line, version=self.version, ranks=ranks, ranks_per_node=per_node,
-            definition=DEFINITION + ("; blocking: each call waited for" if self.blocking else ""),
-            axis=AXIS, percentile_axis=PER_ITERATION)
+            mode=SUITE, definition=definition(self.blocking), axis=AXIS, percentile_axis=PER_ITERATION)
         if self.devices:
             table.identity["gpus"] = "; ".join(sorted(set(self.devices)))
         if self.library:
@@ -224,8 +227,7 @@ def of_document(path: Path, document: dict[str, Any], given: Given) -> Table:
     ranks, per_node = ranks_and_nodes(path, 0, len(devices) * config["nthreads"] * config["ngpus"], hosts, given)
     names = [device["device_info"] for device in devices]
     table = Table(
-        suite=SUITE, program=program, line=0, definition=DEFINITION + ("; blocking: each call waited for" if config.get("blocking_collectives") == "true" else ""),
-        axis=AXIS, percentile_axis=PER_ITERATION, ranks=ranks, ranks_per_node=per_node, time=document.get("start_time", ""), command=command,
+        suite=SUITE, program=program, line=0, mode=SUITE, definition=definition(config.get("blocking_collectives") == "true"), axis=AXIS, percentile_axis=PER_ITERATION, ranks=ranks, ranks_per_node=per_node, time=document.get("start_time", ""), command=command,
         identity={"gpus": "; ".join(sorted(set(names)))} if names else {},
         variables=dict(sorted(pair.split("=", 1) for pair in document.get("env") or [] if pair.startswith("NCCL_") and "=" in pair)),
         facts={"nccl_version": str(document["nccl_version"])})

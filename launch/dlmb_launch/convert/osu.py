@@ -35,21 +35,35 @@ OPERATIONS = {
     "latency": "latency", "bandwidth": "bw", "bi-directional bandwidth": "bibw", "multi latency": "multi_lat", "multi-threaded latency": "latency_mt",
     "multi-process latency": "latency_mp", "multiple bandwidth / message rate": "mbw_mr",
 }
-# Of programs for pairs: what dlmb_collective calls it, and the parameters that make it that.
+# What dlmb_collective calls it, and the parameters that make it that.
 OURS: dict[str, tuple[str, dict[str, str | int | float]]] = {
-    "latency": ("sendrecv", {"route": "ping_pong"}), "multi_lat": ("sendrecv", {"route": "ping_pong"}),
+    "latency": ("sendrecv", {"route": "ping_pong", "channels": 1}), "multi_lat": ("sendrecv", {"route": "ping_pong", "channels": 1}),
     "bw": ("bandwidth", {}), "bibw": ("bibandwidth", {}), "mbw_mr": ("message_rate", {}),
 }
+OF_EQUAL_PARTS = ("alltoallv", "alltoallw", "allgatherv", "gatherv", "scatterv", "reduce_scatter")  # which need not have them
 REDUCING = ("allreduce", "reduce", "reduce_scatter", "reduce_scatter_block")  # by MPI_SUM
 OF_TWO_RANKS = ("latency", "bw", "bibw", "latency_mt", "latency_mp")
 VARIANTS = {"non-blocking ": "nonblocking", "persistent ": "persistent"}
 
 AXIS = "over ranks, of each rank's mean over its calls"
 PERCENTILE_AXIS = "over calls, of the mean over ranks"
-DEFINITION = "osu: each rank times its own calls, its mean over them; of these the mean over ranks"
-PAIR_AXIS = "over round trips, half of each"
-PAIR_DEFINITION = "osu: half of the round trip of a message between two ranks, mean over iterations"
-WINDOW_DEFINITION = "osu: bytes of windows of messages over the time until the receiver has answered each window"
+PAIR_AXIS = "over calls"
+
+
+def definition_of(between: str, over: str) -> str:
+    return f"osu: each call timed by itself, {between} between calls, mean over {over}"
+
+
+DEFINITION = definition_of("a barrier", "ranks of (done - enter)")
+OF_MANY = "osu: half of a message there and back, of several threads or processes of two ranks, mean over calls"
+# Of the programs that differ from it. A call of a pair is a message there and back, of a bandwidth a window and its answer.
+ROUND_TRIP = definition_of("nothing", "the first ranks of pairs of (done - enter) / 2")
+WINDOW = definition_of("nothing", "rank 0 of (done - enter)")
+DEFINITIONS = {
+    "barrier": definition_of("nothing", "ranks of (done - enter)"), "latency": ROUND_TRIP, "multi_lat": ROUND_TRIP, "bw": WINDOW, "bibw": WINDOW,
+    "mbw_mr": definition_of("a barrier", "the first ranks of pairs of (done - enter)"), "latency_mt": OF_MANY, "latency_mp": OF_MANY,
+}
+ONE_SIDED = "osu: a one-sided call with its synchronisation, nothing between calls, mean over the calls of the origin"
 
 
 def looks_like(text: str) -> bool:
@@ -71,6 +85,7 @@ class Reader:
         self.columns: list[str] = []  # of the table that is read; empty: its line of names has not come yet
         self.operation = self.method = self.backend = self.memory = self.accelerator = ""
         self.parameters: dict[str, str | int | float] = {}
+        self.pairs = 1
 
     def take(self, line: int, text: str) -> None:
         if title := TITLE.match(text):
@@ -79,7 +94,8 @@ class Reader:
             return
         elif pairs := PAIRS.search(text):
             self.tables[-1].ranks = 2 * int(pairs[1])
-            self.parameters |= {"pairs": int(pairs[1])} | ({"window": int(pairs[2])} if pairs[2] else {})
+            self.pairs = int(pairs[1])
+            self.parameters |= {"pairs": "all"} | ({"window": int(pairs[2])} if pairs[2] else {})
         elif kind := DATATYPE.match(text):
             self.parameters["element"] = element(kind[1])
         elif (buffers := BUFFERS.search(text)) and self.accelerator:
@@ -102,12 +118,15 @@ class Reader:
         self.memory = "managed" if "managed" in self.accelerator else self.accelerator or "host"
         self.columns = []
         self.parameters = {"reduction": "sum"} if self.operation in REDUCING else {}
+        if self.operation in OF_EQUAL_PARTS:
+            self.parameters["skew"] = "balanced"
+        self.pairs = 1
         two = self.operation in OF_TWO_RANKS or bool(title["call"])
         self.backend = title["library"].lower()
-        of_pairs = "lat" in self.operation  # latency, multi_lat, put_latency, ...
+        of_pairs = two or self.operation == "multi_lat"
         self.tables.append(Table(
             suite=SUITE, program=f"osu_{self.program()}", line=line, version=title["version"], ranks=2 if two else self.given.ranks,
-            definition=PAIR_DEFINITION if of_pairs else DEFINITION, axis=PAIR_AXIS if of_pairs else AXIS, percentile_axis="" if of_pairs else PERCENTILE_AXIS,
+            mode=SUITE, definition=ONE_SIDED if title["call"] else DEFINITIONS.get(self.operation, DEFINITION), axis=PAIR_AXIS if of_pairs else AXIS, percentile_axis="" if of_pairs else PERCENTILE_AXIS,
             ranks_per_node=self.given.ranks_per_node or 0))
 
     def program(self) -> str:
@@ -136,8 +155,12 @@ class Reader:
         table = self.tables[-1]
         size = whole(self.path, line, "Size", values["Size"]) if "Size" in values else None
         operation, parameters = OURS.get(self.operation, (self.operation, {}))
-        found = Row(line, operation, size, parameters=self.parameters | parameters, method=self.method, memory=self.memory,
-                    backend=self.backend)
+        method = self.method
+        if (operation, method) == ("alltoallw", "default"):
+            operation = "alltoallv"
+            method = "alltoallw"
+        found = Row(line, operation, size, parameters=self.parameters | parameters, method=method, memory=self.memory,
+                    backend=self.backend, is_default=method == "default")
         if (mean := value(*TIMES)) is not None:
             found.time_ns = {"mean": ns(mean)}
             for field, names in (("fastest_rank", FASTEST), ("slowest_rank", SLOWEST)):
@@ -149,7 +172,6 @@ class Reader:
             if tails:
                 found.time_ns["percentiles"] = tails
         elif (rate := value(*BANDWIDTHS)) is not None:
-            table.definition = WINDOW_DEFINITION
             found.bandwidth = self.bandwidth(rate / MB_PER_GB)
             if (messages := value("Messages/s")) is not None:
                 found.statistics["messages_per_s"] = messages
@@ -161,8 +183,7 @@ class Reader:
 
     def bandwidth(self, gbps: float) -> dict[str, float | None]:
         """OSU prints the sum over both directions (bibw) and over all pairs (mbw_mr); a rank's share is the same on all."""
-        shares = {"bibw": 2, "mbw_mr": self.parameters.get("pairs", 1)}
-        share = gbps / float(shares.get(self.operation, 1))
+        share = gbps / {"bibw": 2, "mbw_mr": self.pairs}.get(self.operation, 1)
         return {"algbw_GBps": None, "busbw_GBps": round(share, 9), "aggregate_GBps": round(gbps, 9)}
 
     def finish(self) -> list[Table]:

@@ -78,7 +78,7 @@ def begin(path: Path, line: int, values: dict[str, str]) -> Table:
         raise refuse(path, line, "ranks_per_node is 0, so nothing ran; leave the line out")
     identity = {"system": values["system"], "mpi_library": f"{LIBRARIES.get(values['mpi'], values['mpi'])} {values['mpi_version']}", "nodes": str(nodes)}
     return Table(
-        suite=SUITE, program=SUITE, line=line, definition=DEFINITION, axis=AXIS, ranks=nodes * per_node, ranks_per_node=per_node,
+        suite=SUITE, program=SUITE, line=line, mode=SUITE, definition=DEFINITION, axis=AXIS, ranks=nodes * per_node, ranks_per_node=per_node,
         time=values["campaign"], campaign=values["campaign"], identity=identity | ({"job_shape": values["nodes"]} if "x" in values["nodes"] else {}),
         facts={"mpi_library": identity["mpi_library"]})
 

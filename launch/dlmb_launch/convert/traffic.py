@@ -11,6 +11,7 @@ from typing import Any
 from dlmb_launch.convert.measured import Number
 
 TIMES_OWN_SHARE = {"allreduce": 2, "reduce_scatter_block": 1, "reduce_scatter": 1, "allgather": 1}  # of the buffer, less the share that stays
+MAY_BE_UNEVEN = ("allgatherv", "alltoallv", "gatherv", "scatterv")
 PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv", "gather", "gatherv", "scatter", "scatterv")  # size is a block of one rank
 
 
@@ -21,25 +22,39 @@ def block_of(operation: str, total: Number, ranks: int) -> Number:
     return total // ranks if total % ranks == 0 else total / ranks
 
 
-def of_operation(operation: str, size: Number | None, ranks: int) -> dict[str, Any] | None:
-    if size is None:
+def of_operation(operation: str, size: Number | None, ranks: int, equal: bool) -> dict[str, Any] | None:
+    """equal: all parts of a vector form have this size."""
+    if size is None or (operation in MAY_BE_UNEVEN and not equal):
         return None
+    plain = operation.removesuffix("v") if operation in MAY_BE_UNEVEN else operation
     total = round(size * ranks) if operation in PER_RANK else round(size)
-    if operation in TIMES_OWN_SHARE:
-        moved = TIMES_OWN_SHARE[operation] * total * (ranks - 1) // ranks
+    if plain in TIMES_OWN_SHARE:
+        moved = TIMES_OWN_SHARE[plain] * total * (ranks - 1) // ranks
         return summary(payload=total * ranks, wire=moved * ranks, own=0, busiest=moved, largest=total)
-    if operation == "alltoall":
+    if plain == "alltoall":
         moved = total * (ranks - 1) // ranks
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
-    if operation == "sendrecv":
+    if plain == "sendrecv":
         moved = total if ranks > 1 else 0
         return summary(payload=total * ranks, wire=moved * ranks, own=(total - moved) * ranks, busiest=moved, largest=total)
-    if operation == "broadcast":
+    if plain in ("broadcast", "reduce"):  # passed on along a chain: a broadcast counts at the root, a reduction at all others
         moved = total if ranks > 1 else 0
-        receivers = max(1, ranks - 1)
-        found = summary(payload=total, wire=moved, own=0, busiest=moved, largest=total)
-        return found | {"imbalance_send": float(ranks if moved else 1), "imbalance_recv": ranks / receivers if moved else 1.0}
+        counted = 1 if plain == "broadcast" else ranks - 1
+        found = summary(payload=total if plain == "broadcast" else total * ranks, wire=moved * counted, own=0, busiest=moved, largest=total)
+        return found | imbalances(plain == "broadcast", ranks, moved)
+    if plain in ("gather", "scatter"):
+        moved = total * (ranks - 1) // ranks
+        found = summary(payload=total, wire=moved, own=total - moved, busiest=moved, largest=total)
+        return found | {"balanced_rank_bytes": 2 * moved / ranks} | imbalances(plain == "scatter", ranks, moved)
     return None
+
+
+def imbalances(root_sends: bool, ranks: int, moved: int) -> dict[str, float]:
+    """Largest over mean of ranks, where one rank has one direction alone and all others have the other."""
+    if not moved:
+        return {}
+    alone, others = float(ranks), ranks / (ranks - 1)
+    return {"imbalance_send": alone if root_sends else others, "imbalance_recv": others if root_sends else alone}
 
 
 def summary(payload: int, wire: int, own: int, busiest: int, largest: int) -> dict[str, Any]:

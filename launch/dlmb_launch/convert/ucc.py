@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from dlmb_launch.convert import osu
 from dlmb_launch.convert.measured import Given, Number, Row, Table, element, ns, number, refuse, whole
 from dlmb_launch.convert.traffic import block_of
 
@@ -18,7 +19,8 @@ COUNTS = re.compile(r"^\s+(small|large)\s+(\d+)\s*$")
 OPERATIONS = {"bcast": "broadcast", "reduce_scatter": "reduce_scatter_block", "reduce_scatterv": "reduce_scatter"}
 OF_SOURCE = ("alltoall", "alltoallv", "scatter", "scatterv", "reduce_scatter_block", "reduce_scatter")  # counts differ between versions
 NO_COMMUNICATION = ("memcpy", "reduce dt", "reduce dt strided")
-DEFINITION = "ucc_perftest: each rank times its own calls, begun behind a barrier, its mean over them; of these the mean over ranks"
+# ucc_pt_benchmark.cc, run_single_coll_test: init, post, test and finalize between two reads of the clock, then a barrier. That is the definition of OSU.
+MODE, DEFINITION = osu.SUITE, osu.DEFINITION
 AXIS = "over ranks, of each rank's mean over its calls"
 COLUMNS = ("Count", "Size", "avg", "min", "max", "busbw avg", "busbw max", "busbw min")
 
@@ -60,7 +62,7 @@ def begin(path: Path, line: int, fields: dict[str, str], given: Given) -> Table:
         raise refuse(path, line, f"'{fields['Collective']}' is no communication; remove this table")
     if given.ranks is None:
         raise refuse(path, line, "ucc_perftest does not print its number of ranks; say it by --ranks N")
-    return Table(suite=SUITE, program="ucc_perftest", line=line, definition=DEFINITION, axis=AXIS, ranks=given.ranks, ranks_per_node=given.ranks_per_node or 0)
+    return Table(suite=SUITE, program="ucc_perftest", line=line, mode=MODE, definition=DEFINITION, axis=AXIS, ranks=given.ranks, ranks_per_node=given.ranks_per_node or 0)
 
 
 def row(path: Path, line: int, words: list[str], columns: int, fields: dict[str, str], ranks: int, given: Given) -> Row:

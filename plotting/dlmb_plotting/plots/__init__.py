@@ -15,7 +15,7 @@ from dlmb_plotting.simulation import Machine
 Maker = Callable[[Inputs, Machine, Limits], list[Plot]]
 
 MAKERS: dict[str, tuple[str, Maker]] = {
-    "sizes": ("time and bandwidth by size, with intervals (result files)", lambda inputs, _, limits: curves.size_plots(inputs.results, limits)),
+    "sizes": ("time and bandwidth by size, with the intervals that there are (result files)", lambda inputs, _, limits: curves.size_plots(inputs.results, limits)),
     "timings": ("one operation under several --timing (result files)", lambda inputs, _, limits: curves.timing_plots(inputs.results, limits)),
     "phases": ("where an iteration's time goes, and the bus bandwidth (result files)", lambda inputs, _, limits: phases.plots(inputs.results, limits)),
     "imbalance": ("imbalance of the traffic against time (result files)", lambda inputs, _, limits: curves.imbalance_plots(inputs.results, limits)),

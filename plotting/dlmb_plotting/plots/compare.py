@@ -10,7 +10,9 @@ from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows
 from dlmb_plotting.groups import short_names
 
-CAPTION = "How many times worse the candidate is, with its 95 % interval: above 1 is worse, whatever the metric. Worst cells on top."
+CAPTION = "How many times worse the candidate is{}: above 1 is worse, whatever the metric. Worst cells on top."
+WITH_INTERVAL = ", with its 95 % interval"
+WITHOUT = " NOT_COMPARABLE: numbers of another program, without an interval."
 
 
 def plots(comparisons: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
@@ -18,22 +20,30 @@ def plots(comparisons: dict[str, dict[str, Any]], limits: Limits) -> list[Plot]:
 
 
 def of_document(name: str, document: dict[str, Any], limits: Limits) -> list[Plot]:
-    cells = [cell for cell in document["cells"] if cell.get("evidence")]
+    cells = [cell for cell in document["cells"] if cell.get("evidence") or cell.get("bare_ratio")]
     if not cells:
         return []
-    cells.sort(key=lambda cell: -cell["evidence"]["ratio"])
+    cells.sort(key=lambda cell: -ratio_of(cell)["ratio"])
     shown = cells[: limits.rows]
     names = short_names(cell["cell_id"] for cell in shown)
     metric = document["metric"]["name"]
     chart = Rows(verdicts(document), [names[cell["cell_id"]] for cell in shown],
                  Axis(f"{metric}: candidate / baseline (ratio, above 1 is worse)", reference=1.0))
     for row, cell in enumerate(shown):
-        evidence = cell["evidence"]
-        ratio = style.number(evidence["ratio"])
-        text = f"{names[cell['cell_id']]}: {cell['state']}, {ratio} ({style.number(evidence['low'])} to {style.number(evidence['high'])})"
-        chart.marks.append(Mark(row, evidence["ratio"], evidence["low"], evidence["high"], cell["state"], text))
+        found = ratio_of(cell)
+        value = found["ratio"]
+        ratio = style.number(value)
+        interval = f" ({style.number(found['low'])} to {style.number(found['high'])})" if "low" in found else ""
+        chart.marks.append(Mark(row, value, found.get("low", value), found.get("high", value), cell["state"], f"{names[cell['cell_id']]}: {cell['state']}, {ratio}{interval}"))
         chart.ends[row] = ratio
-    return [Plot(f"{name}.compare", f"comparison {name}", CAPTION, [chart], missing(len(shown), len(cells), len(document["cells"])), measured=False)]
+    judged, bare = (any(cell.get(name) for cell in shown) for name in ("evidence", "bare_ratio"))
+    caption = CAPTION.format(WITH_INTERVAL if judged else "") + (WITHOUT if bare else "")
+    return [Plot(f"{name}.compare", f"comparison {name}", caption, [chart], missing(len(shown), len(cells), len(document["cells"])), measured=False)]
+
+
+def ratio_of(cell: dict[str, Any]) -> dict[str, float]:
+    """Without low and high where it is of another program's number."""
+    return cell.get("evidence") or cell["bare_ratio"]
 
 
 def verdicts(document: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from statistics import mean
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Plot, Point, Points, evenly, left_out
-from dlmb_plotting.groups import Group, grouped, setting
+from dlmb_plotting.groups import Group, beside_others, grouped, setting
 from dlmb_plotting.results import Cell, Results, interval_caption
 
 SIZE_PARAMETERS = ("message-size", "tokens", "batch", "sequence", "micro-batch-size")  # those that make the same traffic larger
@@ -25,7 +25,7 @@ IMBALANCE_CAPTION = ("One point per cell; cells of one chart differ in how the s
 
 def groups_that_vary(cells: list[Cell], without: Collection[str], number: Callable[[Cell], float]) -> list[Group]:
     """Groups in which at least two cells that ran differ in the number."""
-    groups = grouped([cell for cell in cells if cell.ok], without)
+    groups = map(beside_others, grouped([cell for cell in cells if cell.ok], without))
     return [group for group in groups if len({number(cell) for cell in group.cells}) > 1]
 
 

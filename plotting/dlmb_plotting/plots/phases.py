@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dlmb_plotting import style
 from dlmb_plotting.charts import Axis, Limits, Mark, Plot, Rows, Span, evenly, left_out
-from dlmb_plotting.groups import Group, grouped
+from dlmb_plotting.groups import Group, beside_others, grouped
 from dlmb_plotting.results import Cell, Results, interval_caption
 
 FURTHEST = 2.0  # times the longest bar or median
 WHOLE = "whole iteration, median and 95 % interval"
 PHASES = ("Bars: median of each phase on its slowest rank, so their sum may be more than the whole. "
           "Diamond and whisker: the whole iteration, its median and the 95 % interval of the median. A whisker that ends at the edge is longer.")
-CONVERTED = "whole iteration as another program printed it, without an interval"
+CONVERTED = "whole iteration without an interval: the number of another program, or the mean beside it"
 BANDWIDTH = "Bus bandwidth: the most bytes that a rank sends or receives, self excluded, over the median time of an iteration."
 
 
@@ -23,7 +23,7 @@ def plots(results: Results, limits: Limits) -> list[Plot]:
 
 
 def of_pattern(pattern: str, cells: list[Cell], limits: Limits) -> list[Plot]:
-    groups = grouped(cells)
+    groups = [beside_others(group) for group in grouped(cells)]
     groups = [group for group in groups if any(cell.ok for cell in group.cells)] or groups
     for group in groups:  # the fastest on top
         group.cells.sort(key=lambda cell: (not cell.timed, cell.median_ns))
@@ -72,7 +72,7 @@ def phase_chart(group: Group, limits: Limits) -> Rows:
             start += duration
         median = f"{style.number(cell.median_ns / size)} {unit}"
         interval = f"{style.number(cell.low_ns / size)} to {style.number(cell.high_ns / size)} {unit}"
-        kind, text = (CONVERTED, f"{cell.statistic} {median}") if cell.suite else (WHOLE, f"{median}, {interval}")
+        kind, text = (WHOLE, f"{median}, {interval}") if cell.has_interval else (CONVERTED, f"{cell.statistic} {median}")
         chart.marks.append(Mark(row, cell.median_ns / size, cell.low_ns / size, cell.high_ns / size, kind, text))
         chart.ends[row] = style.number(cell.median_ns / size)
     return chart

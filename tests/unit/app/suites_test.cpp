@@ -70,6 +70,8 @@ TEST(OsuCli, LettersMayBeJoinedAndLongNamesMayCarryTheirValue) {
     Options const options = parse_as("osu", {"-flz90,99", "--iterations=7", "--type=MPI_INT"});
     EXPECT_EQ(options.parameters.at("in-place"), Words{"on"});
     EXPECT_EQ(options.percentiles, (std::vector<std::uint64_t>{90, 99}));
+    EXPECT_EQ(parse_as("osu", {"-z", "50,99"}).percentiles, (std::vector<std::uint64_t>{50, 99}));
+    EXPECT_EQ(parse_as("osu", {"--tail-lat", "osu_bcast"}).percentiles, (std::vector<std::uint64_t>{50, 90, 99}));
     EXPECT_EQ(options.runner.iterations, 7U);
     EXPECT_EQ(options.parameters.at("element"), Words{"int32"});
 }
@@ -113,6 +115,21 @@ TEST(OsuCli, TheProgramIsTheFirstWord) {
     EXPECT_EQ(latency.memory, std::vector<MemoryKind>{MemoryKind::cuda});
 }
 
+TEST(OsuCli, ProgramsThatCallItOtherwiseAreMethods) {
+    for (auto const& [program, operation, method] :
+         {std::tuple{"osu_bcast_persistent", "broadcast", "persistent"},
+          std::tuple{"osu_alltoallw", "alltoallv", "alltoallw"}, std::tuple{"osu_ibarrier", "barrier", "nonblocking"},
+          std::tuple{"osu_ireduce_scatter", "reduce_scatter", "nonblocking"}}) {
+        Options const options = parse_as("osu", {program, "-i", "3"});
+        EXPECT_EQ(options.parameters.at("operation"), Words{operation}) << program;
+        EXPECT_EQ(options.methods.at(0).name, method);
+        EXPECT_EQ(options.parameters.count("compute"), method == std::string("nonblocking") ? 1U : 0U);
+    }
+    EXPECT_EQ(parameter_as("osu", "compute", {"osu_iallreduce"}), (Words{"none", "busy"}));
+    EXPECT_EQ(parameter_as("osu", "route", {"osu_latency_persistent"}), Words{"ping_pong"});
+    EXPECT_THAT(refusal_as("osu", {"osu_iallreduce", "osu_ibcast"}), HasSubstr("a second program"));
+}
+
 TEST(OsuCli, PairsOfThreadsAreAPingPongOfSeveralChannelsByThreads) {
     Options const options = parse_as("osu", {"osu_latency_mt", "-t", "4:4"});
     EXPECT_EQ(options.parameters.at("operation"), Words{"sendrecv"});
@@ -136,15 +153,19 @@ TEST(OsuCli, OptionsOfOursStandBetweenTheirs) {
 TEST(OsuCli, WhatIsNotTakenOverSaysWhatToDoInstead) {
     EXPECT_THAT(refusal_as("osu", {"-G", "png"}), HasSubstr("dlmb_plot FILE"));
     EXPECT_THAT(refusal_as("osu", {"-clog:x"}), HasSubstr("--results FILE"));
+    EXPECT_THAT(refusal_as("osu", {"-c", "log:x"}), HasSubstr("--results FILE"));
     EXPECT_THAT(refusal_as("osu", {"-d", "rocm"}), HasSubstr("--memory cuda"));
     EXPECT_THAT(refusal_as("osu", {"-k", "rotate"}), HasSubstr("--root 0,1,2"));
     EXPECT_THAT(refusal_as("osu", {"-T", "mpi_long"}), HasSubstr("int32"));
     EXPECT_THAT(refusal_as("osu", {"osu_latency", "D", "H"}), HasSubstr("same kind of memory"));
-    EXPECT_THAT(refusal_as("osu", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
-    EXPECT_THAT(refusal_as("osu", {"osu_bcast_persistent"}), HasSubstr("--operation broadcast --method persistent"));
-    EXPECT_THAT(refusal_as("osu", {"osu_alltoallw"}), HasSubstr("--method alltoallw"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_latency_persistent"}), HasSubstr("--route ping_pong --method pers"));
+    EXPECT_THAT(refusal_of({"--operation", "osu_alltoallw"}), HasSubstr("--operation alltoallv --method alltoallw"));
+    EXPECT_THAT(refusal_as("nccl", {"osu_iallreduce"}), HasSubstr("--operation allreduce --method nonblocking"));
+    EXPECT_THAT(refusal_as("osu", {"osu_put_latency"}), HasSubstr("--method put:sync=flush:window=allocate"));
+    EXPECT_THAT(refusal_as("osu", {"osu_neighbor_alltoall"}), HasSubstr("--operation alltoall --method neighbor"));
+    EXPECT_THAT(refusal_as("osu", {"osu_get_bw"}), HasSubstr("not among the operations here"));
     EXPECT_THAT(refusal_as("osu", {"osu_bcast", "osu_allreduce"}), HasSubstr("a second program"));
-    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("docs/from-osu-and-nccl-tests.md"));
+    EXPECT_THAT(refusal_as("osu", {"osu_hello"}), HasSubstr("starting MPI is not measured here"));
     EXPECT_THAT(refusal_as("osu", {"-m", "8"}, moe_alltoall::type()), HasSubstr("the model's parameters"));
 }
 

@@ -7,10 +7,48 @@
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/tuning/table_file.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace dlmb::app::tune {
 namespace {
+
+/// Whether a rule of the consumer's scope chooses something else than it does by itself.
+bool has_choice(tuning::TuningTable const& table, std::string const& scope) {
+    return std::any_of(table.rules.begin(), table.rules.end(),
+                       [&](tuning::Rule const& rule) { return rule.scope == scope && !rule.choose.keeps_default(); });
+}
+
+/// One line: why the files of this table would change nothing.
+std::string why_nothing(tuning::TuningTable const& table, ExportRequest const& request) {
+    std::string const scope = scope_of(request.consumer);
+    if (has_choice(table, scope)) {
+        return fmt::format("it can hold no choice of scope {}, for the reasons above", scope);
+    }
+    std::map<std::string_view, std::size_t> states;
+    bool open = false;
+    for (tuning::Rule const& rule : table.rules) {
+        if (rule.scope == scope) {
+            ++states[name_of(rule.status)];
+            open = open || is_open(rule.status);
+        }
+    }
+    if (states.empty()) {
+        return fmt::format("the table has no rule of scope {}", scope);
+    }
+    std::vector<std::string> counts;
+    for (auto const& state : states) {
+        counts.push_back(fmt::format("{} {}", state.second, state.first));
+    }
+    return fmt::format("no rule of scope {} leaves the library's own choice ({}){}", scope, fmt::join(counts, ", "),
+                       open ? "; dlmb_tune build with --next-repeat and --next-confirm says what to measure" : "");
+}
 
 class Export {
 public:
@@ -23,9 +61,16 @@ public:
     [[nodiscard]] int run() {
         tuning::TuningTable const table = tuning::read_table(request_.table);
         tuning::Export const made = export_table(table, request_);
-        write_export(folder_, request_, table, made);
-        for (tuning::Lost const& lost : made.lost) {
-            fmt::print(stderr, "dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail);
+        if (made.chooses) {
+            write_export(folder_, request_, table, made);
+        }
+        if (has_choice(table, scope_of(request_.consumer))) {
+            print_lost(made);
+        }
+        if (!made.chooses) {
+            fmt::print(stderr, "dlmb_tune: nothing to export to {}, so nothing is written: {}\n", request_.consumer,
+                       why_nothing(table, request_));
+            return strict_ && !made.lost.empty() ? exit_cell_failed : exit_nothing_ran;
         }
         for (std::string const& note : made.notes) {
             fmt::print(stderr, "dlmb_tune: note: {}\n", note);
@@ -36,6 +81,12 @@ public:
     }
 
 private:
+    static void print_lost(tuning::Export const& made) {
+        for (tuning::Lost const& lost : made.lost) {
+            fmt::print(stderr, "dlmb_tune: warning: {} is lost ({}): {}\n", lost.rule, name_of(lost.why), lost.detail);
+        }
+    }
+
     ExportRequest request_;
     std::string folder_;
     bool strict_ = false;
