@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"

@@ -3,7 +3,6 @@
 #include "common/app/info/info.hpp"
 
 #include "common/app/adopt_device.hpp"
-#include "common/app/info/lint_model.hpp"
 #include "common/app/info/noise_floor.hpp"
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"

@@ -7,6 +7,7 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/record/environment.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/pattern.hpp"
 
 #include <CLI/CLI.hpp>
@@ -53,5 +54,13 @@ using InfoJson = nlohmann::ordered_json;
 [[nodiscard]] InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context);
 
 [[nodiscard]] std::string info_text(InfoJson const& info);
+
+/// What all presets by this name, one per pattern, tell of the model together. Throws UsageError with the nearest
+/// names.
+[[nodiscard]] ModelShape model_of_presets(std::string const& name, std::span<PatternType const* const> patterns);
+
+/// {"model", "source", "fits", "findings": [{"fault", "what"}]}.
+[[nodiscard]] InfoJson lint_json(ModelShape const& model, Parallelism const& parallel);
+[[nodiscard]] std::string lint_text(InfoJson const& findings);
 
 }  // namespace dlmb::app

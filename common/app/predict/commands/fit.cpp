@@ -8,7 +8,7 @@
 #include "common/app/predict/fit_input.hpp"
 #include "common/app/reporter.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/core.h>

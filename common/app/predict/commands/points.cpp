@@ -8,7 +8,7 @@
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/predict/measurements.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include <fmt/core.h>
 

@@ -11,7 +11,7 @@
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
-#include "common/predict/network/families.hpp"
+#include "common/predict/network/topology.hpp"
 #include "common/predict/scaling.hpp"
 
 #include <fmt/format.h>

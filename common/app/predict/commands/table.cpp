@@ -8,7 +8,7 @@
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/predict/predicted_table.hpp"
 #include "common/tuning/provenance.hpp"
 #include "common/tuning/table_file.hpp"

@@ -13,9 +13,9 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/predict/simulator/from_model.hpp"
-#include "common/predict/simulator/goal_program.hpp"
+#include "common/predict/simulator/program.hpp"
 #include "common/predict/simulator/lower.hpp"
 
 #include <fmt/format.h>
