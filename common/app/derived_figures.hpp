@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Figures of a record that follow from several of its phases, or from other cells of the launch, and the lines of the table
-// that show them: how much of the communication is hidden behind compute steps; what traffic costs that runs beside other
-// traffic (patterns/beside.hpp); how near packing comes to a plain copy.
+// Figures of a record that follow from several of its phases, or from other cells of the launch, and the lines of the
+// table that show them: how much of the communication is hidden behind compute steps; what traffic costs that runs
+// beside other traffic (patterns/beside.hpp); how near packing comes to a plain copy.
 #pragma once
 
 #include "common/record/record.hpp"

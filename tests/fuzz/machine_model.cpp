@@ -3,6 +3,7 @@
 //
 // Machine models: one that is read can be written, is read again, and predicts a time inside its interval.
 #include "common/predict/machine_model.hpp"
+
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 

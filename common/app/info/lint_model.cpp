@@ -1,7 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/info/info.hpp"
-
 #include "common/base/error.hpp"
 #include "patterns/model_lint.hpp"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/tables/table.hpp"
 
-#include "common/app/launch_calibration.hpp"
 #include "common/app/derived_figures.hpp"
+#include "common/app/launch_calibration.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/tables/osu_columns.hpp"
 #include "common/base/units.hpp"
