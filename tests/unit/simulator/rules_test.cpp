@@ -200,7 +200,7 @@ TEST(SimulatorRules, ThePathExplainsTheTime) {
     EXPECT_EQ(simulation.split, (TimeSplit{100 * ns, 2000 * ns, 2000 * ns, 9 * ns, 0}));
     std::vector<std::string_view> pieces;
     for (PathPiece const& piece : simulation.path) {
-        pieces.push_back(name_of(piece.what));
+        pieces.push_back(name_of(piece.kind));
     }
     EXPECT_THAT(pieces, ElementsAre("send", "way", "receive", "work"));
     EXPECT_EQ(simulation.path.front().begin, 0);
