@@ -6,6 +6,8 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace dlmb::fuzz {
 
 void model_file(std::string_view input) {

@@ -10,13 +10,16 @@
 #include "patterns/model_parameters.hpp"
 #include "patterns/pattern.hpp"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace dlmb::app {
 

@@ -5,6 +5,7 @@
 #include "patterns/model_lint.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <vector>
