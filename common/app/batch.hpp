@@ -7,8 +7,7 @@
 #pragma once
 
 #include "common/app/cells.hpp"
-#include "common/app/interference.hpp"
-#include "common/app/overlap.hpp"
+#include "common/app/derived_figures.hpp"
 #include "common/app/reporter.hpp"
 #include "common/app/traffic_setup.hpp"
 #include "common/measure/runner.hpp"

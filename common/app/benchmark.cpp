@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/benchmark.hpp"
 
+#include "common/app/launch.hpp"
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"
 #include "common/app/reporter.hpp"

@@ -5,6 +5,7 @@
 // rows. On the other ranks it only counts, so that all ranks leave with the same exit code.
 #pragma once
 
+#include "common/app/exit_codes.hpp"
 #include "common/app/sweep.hpp"
 #include "common/app/tables/table.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
@@ -61,8 +62,6 @@ private:
     bool active_;
     bool shown_ = false;
 };
-
-enum ExitCode : int { exit_ok = 0, exit_cell_failed = 1, exit_usage = 64, exit_output = 74, exit_nothing_ran = 77 };
 
 class Reporter {
 public:

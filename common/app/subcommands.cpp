@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/subcommands.hpp"
 
-#include "common/app/reporter.hpp"
+#include "common/app/exit_codes.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"

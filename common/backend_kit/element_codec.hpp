@@ -1,13 +1,15 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// How an Element lies in memory and what is computed with: itself, or float for the formats narrower than 32 bits.
+// How an Element lies in memory, what is computed with (itself, or float for the formats narrower than 32 bits), and
+// how two of them are reduced. On host and device.
 #pragma once
 
 #include "common/memory/small_float.hpp"
 #include "common/plan/plan.hpp"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace dlmb {
 
@@ -27,7 +29,7 @@ struct SmallFloatCodec {
     static constexpr Storage store(Value value) { return static_cast<Storage>(Format::encode(value)); }
 };
 
-/// Calls `use` with the codec of `element`, on host or device.
+/// Calls `use` with the codec of `element`.
 template <class Use>
 constexpr decltype(auto) with_codec(Element element, Use const& use) {
     switch (element) {
@@ -53,4 +55,48 @@ constexpr decltype(auto) with_codec(Element element, Use const& use) {
     return use(PlainCodec<std::uint8_t>{});
 }
 
+namespace combine {
+
+/// Unsigned arithmetic of at least 32 bits: signed overflow, and the promotion of small types to int, would be
+/// undefined.
+template <class T>
+using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
+
+struct Sum {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
+        } else {
+            return a + b;
+        }
+    }
+};
+
+struct Product {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        if constexpr (std::is_integral_v<T>) {
+            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
+        } else {
+            return a * b;
+        }
+    }
+};
+
+struct Least {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return b < a ? b : a;
+    }
+};
+
+struct Greatest {
+    template <class T>
+    constexpr T operator()(T a, T b) const {
+        return a < b ? b : a;
+    }
+};
+
+}  // namespace combine
 }  // namespace dlmb

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/plan/group_index.hpp"
+#include "common/plan/messages.hpp"
 #include "common/plan/plan_text.hpp"
-#include "common/plan/step_tags.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <span>
+#include <utility>
 #include <variant>
 
 namespace dlmb {
@@ -85,6 +87,24 @@ private:
 StepId lay_out(PlanBuilder& builder, Plan const& plan, Operation const& operation, std::string const& label,
                std::vector<StepId> const& after) {
     return std::visit(Adder{builder, plan, label, after}, operation);
+}
+
+Plan part_of(Plan const& whole, std::span<StepId const> steps) {
+    Plan plan{whole.me, whole.groups, whole.buffers, {}};
+    plan.steps.reserve(steps.size());
+    for (StepId const step : steps) {
+        Step copy = whole.steps[step];
+        std::vector<StepId> after;
+        for (StepId const earlier : copy.after) {
+            auto const place = std::lower_bound(steps.begin(), steps.end(), earlier);
+            if (place != steps.end() && *place == earlier) {
+                after.push_back(static_cast<StepId>(place - steps.begin()));
+            }
+        }
+        copy.after = std::move(after);
+        plan.steps.push_back(std::move(copy));
+    }
+    return plan;
 }
 
 }  // namespace dlmb

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Steps as messages, for simulators and formats that know nothing else.
+// Steps as messages and tags, for simulators and formats that know nothing else.
 #pragma once
 
 #include "common/plan/plan_source.hpp"
@@ -48,6 +48,21 @@ public:
 private:
     std::map<int, std::uint64_t> channels_;                   // first tag of the messages of a channel
     std::map<std::vector<Rank>, std::uint64_t> collectives_;  // by members: first tag of their collectives
+};
+
+using Tag = std::uint64_t;
+
+/// Tags of collectives: the k-th step of a group has the same tag on all members and on nothing else. They are above
+/// all channels, which are the tags of Sends. Asks for each plan once.
+class StepTags {
+public:
+    explicit StepTags(PlanSource const& plans);
+
+    /// By step of the plan; 0 where it is no collective.
+    [[nodiscard]] std::vector<Tag> of(Plan const& plan) const;
+
+private:
+    std::map<std::vector<Rank>, Tag> first_;  // by members
 };
 
 }  // namespace dlmb

@@ -207,4 +207,10 @@ struct Prediction {
 /// Why this model does not answer; empty: it does. An error that is not known is not held against it.
 [[nodiscard]] std::string refusal_of(MachineModel const& model, Measurement const& question);
 
+/// As JSON: results-schema/machine-model.schema.json (model_file.cpp).
+[[nodiscard]] std::string to_text(MachineModel const& model);
+
+/// Throws UsageError "NAME: what is wrong".
+[[nodiscard]] MachineModel read_model(std::string_view text, std::string_view name);
+
 }  // namespace dlmb::predict

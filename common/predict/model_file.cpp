@@ -1,11 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/model_file.hpp"
-
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/predict/fit.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -203,8 +203,8 @@ std::optional<Transitions::Step> Transitions::step(Layout const& from, std::size
 }
 
 std::vector<Move> Transitions::between(Layout const& from, Layout const& to, double tensor_bytes) const {
-    // Dijkstra over layouts. Of ways that cost the same, the one with the fewest collectives.
-    struct Way {
+    // Dijkstra over layouts. Of paths that cost the same, the one with the fewest collectives.
+    struct Path {
         double us = 0;
         std::size_t moves = 0;
         std::size_t before = 0;      // number of the layout
@@ -212,41 +212,41 @@ std::vector<Move> Transitions::between(Layout const& from, Layout const& to, dou
         bool seen = false;
         bool done = false;
     };
-    std::vector<Way> ways(steps_.size());
+    std::vector<Path> paths(steps_.size());
     std::size_t const start = number_of(from);
     std::size_t const goal = number_of(to);
-    ways[start].seen = true;
-    while (!ways[goal].done) {
-        std::size_t nearest = ways.size();
-        for (std::size_t number = 0; number < ways.size(); ++number) {
-            if (ways[number].seen && !ways[number].done &&
-                (nearest == ways.size() ||
-                 std::tuple(ways[number].us, ways[number].moves) < std::tuple(ways[nearest].us, ways[nearest].moves))) {
+    paths[start].seen = true;
+    while (!paths[goal].done) {
+        std::size_t nearest = paths.size();
+        for (std::size_t number = 0; number < paths.size(); ++number) {
+            if (paths[number].seen && !paths[number].done &&
+                (nearest == paths.size() || std::tuple(paths[number].us, paths[number].moves) <
+                                                std::tuple(paths[nearest].us, paths[nearest].moves))) {
                 nearest = number;
             }
         }
-        if (nearest == ways.size()) {
+        if (nearest == paths.size()) {
             throw UsageError(fmt::format("no way from layout {} to {}", text_of(from), text_of(to)));
         }
-        ways[nearest].done = true;
+        paths[nearest].done = true;
         for (Step const& step : steps_[nearest]) {
-            Way& next = ways[step.to];
+            Path& next = paths[step.to];
             if (next.done) {
                 continue;
             }
             double const price =
                 step.is_free ? 0 : price_(step.move.operation, step.move.bytes * tensor_bytes, step.move.ranks);
-            double const us = ways[nearest].us + price;
-            std::size_t const moves = ways[nearest].moves + (step.is_free ? 0 : 1);
+            double const us = paths[nearest].us + price;
+            std::size_t const moves = paths[nearest].moves + (step.is_free ? 0 : 1);
             if (!next.seen || is_cheaper(us, moves, next.us, next.moves)) {
                 next = {us, moves, nearest, &step, true, false};
             }
         }
     }
     std::vector<Move> moves;
-    for (std::size_t here = goal; ways[here].step != nullptr; here = ways[here].before) {
-        if (!ways[here].step->is_free) {
-            Move& move = moves.emplace_back(ways[here].step->move);
+    for (std::size_t here = goal; paths[here].step != nullptr; here = paths[here].before) {
+        if (!paths[here].step->is_free) {
+            Move& move = moves.emplace_back(paths[here].step->move);
             move.bytes *= tensor_bytes;
             move.volume *= tensor_bytes;
             move.us = price_(move.operation, move.bytes, move.ranks);

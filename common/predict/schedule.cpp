@@ -5,7 +5,7 @@
 #include "common/predict/schedule.hpp"
 
 #include "common/base/error.hpp"
-#include "common/predict/schedule/trees.hpp"
+#include "common/predict/schedule/rounds.hpp"
 
 #include <fmt/format.h>
 

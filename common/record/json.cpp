@@ -6,31 +6,34 @@
 // cells ended.
 #include "common/record/json.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
+
+namespace dlmb::json {
+
+template <>
+inline constexpr std::array every_value<measure::Status>{measure::Status::ok, measure::Status::skipped,
+                                                         measure::Status::failed, measure::Status::timeout,
+                                                         measure::Status::invalid};
+template <>
+inline constexpr std::array every_value<measure::Verdict>{measure::Verdict::passed, measure::Verdict::failed,
+                                                          measure::Verdict::off};
+template <>
+inline constexpr std::array every_value<measure::Suspect::Kind>{measure::Suspect::Kind::delayed,
+                                                                measure::Suspect::Kind::jittery};
+template <>
+inline constexpr auto every_value<measure::CacheMode> = measure::every_cache_mode;
+template <>
+inline constexpr auto every_value<measure::Fill> = measure::every_fill;
+template <>
+inline constexpr std::array every_value<measure::Effort>{measure::Effort::brief, measure::Effort::full};
+
+}  // namespace dlmb::json
 
 namespace dlmb::record {
 
 using measure::Status;
 using measure::Verdict;
-using SuspectKind = measure::Suspect::Kind;
-
-template <>
-inline constexpr std::array every_value<Status>{Status::ok, Status::skipped, Status::failed, Status::timeout,
-                                                Status::invalid};
-template <>
-inline constexpr std::array every_value<Verdict>{Verdict::passed, Verdict::failed, Verdict::off};
-template <>
-inline constexpr std::array every_value<SuspectKind>{SuspectKind::delayed, SuspectKind::jittery};
-template <>
-inline constexpr auto every_value<measure::CacheMode> = measure::every_cache_mode;
-template <>
-inline constexpr auto every_value<measure::Fill> = measure::every_fill;
-
-template <>
-inline constexpr std::array every_value<measure::Effort>{measure::Effort::brief, measure::Effort::full};
 
 namespace {
 
@@ -45,7 +48,7 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
     }
     Bandwidth const rates = bandwidth(traffic, time_ns);
     auto const rate = [](Bytes bytes, double value, char const* field) {
-        return bytes > 0 ? finite(value, field) : Json(nullptr);
+        return bytes > 0 ? json::finite(value, json::Place(field)) : Json(nullptr);
     };
     return {{"algbw_GBps", rate(traffic.largest_total_bytes, rates.algbw_GBps, "algbw_GBps")},
             {"busbw_GBps", rate(traffic.busiest_rank_bytes, rates.busbw_GBps, "busbw_GBps")},
@@ -54,7 +57,7 @@ Json bandwidth_json(TrafficSummary const& traffic, double time_ns) {
 
 }  // namespace
 
-void fields(auto& io, Of<TrafficSummary> auto& traffic) {
+void fields(auto& io, json::Of<TrafficSummary> auto& traffic) {
     io("payload_bytes", traffic.payload_bytes);
     io("wire_bytes", traffic.wire_bytes);
     io("self_bytes", traffic.self_bytes);
@@ -65,7 +68,7 @@ void fields(auto& io, Of<TrafficSummary> auto& traffic) {
     io("imbalance_recv", traffic.imbalance_recv);
 }
 
-void fields(auto& io, Of<measure::TimeSummary> auto& time) {
+void fields(auto& io, json::Of<measure::TimeSummary> auto& time) {
     io("median", time.median);
     io("median_low", time.median_low);
     io("median_high", time.median_high);
@@ -78,30 +81,30 @@ void fields(auto& io, Of<measure::TimeSummary> auto& time) {
     io("max", time.max);
     io("mean", time.mean);
     io("mad", time.mad);
-    io.derived("iqr", [&] { return finite(time.q3 - time.q1, "iqr"); });
+    io.derived("iqr", [&] { return json::finite(time.q3 - time.q1, json::Place("iqr")); });
     io("outliers", time.outliers);
     io("samples", time.samples);
 }
 
 /// With what percentiles are taken over.
-void time_fields(auto& io, Of<measure::TimeSummary> auto& time, bool mean_over_ranks = false) {
+void time_fields(auto& io, json::Of<measure::TimeSummary> auto& time, bool mean_over_ranks = false) {
     fields(io, time);
     io.derived("axis",
                [&] { return mean_over_ranks ? "mean over ranks per iteration" : "max over ranks per iteration"; });
 }
 
-void fields(auto& io, Of<measure::RankMeans> auto& means) {
+void fields(auto& io, json::Of<measure::RankMeans> auto& means) {
     io("mean", means.mean);
     io("min", means.min);
     io("max", means.max);
 }
 
-void fields(auto& io, Of<measure::Straggler> auto& straggler) {
+void fields(auto& io, json::Of<measure::Straggler> auto& straggler) {
     io("rank", straggler.rank);
     io("share", straggler.share);
 }
 
-void fields(auto& io, Of<measure::Sync> auto& sync) {
+void fields(auto& io, json::Of<measure::Sync> auto& sync) {
     io("method", sync.method);
     io("margin_ns", sync.margin_ns);
     io("late", sync.late);
@@ -109,25 +112,25 @@ void fields(auto& io, Of<measure::Sync> auto& sync) {
     io("drift_ppm", sync.drift_ppm);
 }
 
-void fields(auto& io, Of<measure::CriticalPhase> auto& phase) {
+void fields(auto& io, json::Of<measure::CriticalPhase> auto& phase) {
     io("label", phase.label);
     io("share", phase.share);
 }
 
-void fields(auto& io, Of<measure::RankTimes> auto& ranks) {
+void fields(auto& io, json::Of<measure::RankTimes> auto& ranks) {
     io("enter", ranks.enter_ns);
     io("posted", ranks.posted_ns);
     io("spread", ranks.spread_ns);
 }
 
-void fields(auto& io, Of<measure::Suspect> auto& suspect) {
+void fields(auto& io, json::Of<measure::Suspect> auto& suspect) {
     io("rank", suspect.rank);
     io("kind", suspect.kind);
     io("ns", suspect.ns);
     io("others_ns", suspect.others_ns);
 }
 
-void fields(auto& io, Of<measure::DeviceTiming> auto& device) {
+void fields(auto& io, json::Of<measure::DeviceTiming> auto& device) {
     io.object("time_ns", [&](auto& inner) { time_fields(inner, device.time); });
     io("host_overhead_ns", device.host_overhead_ns);
     io.derived("host_bound", [&] {
@@ -136,19 +139,17 @@ void fields(auto& io, Of<measure::DeviceTiming> auto& device) {
     });
     std::string gate = device.gated ? "spin" : "none";
     io("gpu_gate", gate);
-    if constexpr (!std::is_const_v<std::remove_reference_t<decltype(device)>>) {
-        device.gated = gate == "spin";
-    }
+    io.set(device.gated, gate == "spin");
 }
 
-void fields(auto& io, Of<measure::SampleSeries> auto& series) {
+void fields(auto& io, json::Of<measure::SampleSeries> auto& series) {
     io("lag1", series.lag1);
     io("ess", series.effective_samples);
     io("drift", series.drift);
     io("step_at", series.step_at);
 }
 
-void fields(auto& io, Of<measure::Validation> auto& validation) {
+void fields(auto& io, json::Of<measure::Validation> auto& validation) {
     io("verdict", validation.verdict);
     io("blocks_checked", validation.blocks_checked);
     io.if_known("timed_checked", validation.timed_checked);
@@ -157,12 +158,12 @@ void fields(auto& io, Of<measure::Validation> auto& validation) {
     io("first_mismatch", validation.first_mismatch);
 }
 
-void fields(auto& io, Of<measure::PlainCopy> auto& copy) {
+void fields(auto& io, json::Of<measure::PlainCopy> auto& copy) {
     io("bytes", copy.bytes);
     io("time_ns", copy.time_ns);
 }
 
-void fields(auto& io, Of<measure::CacheUse> auto& cache) {
+void fields(auto& io, json::Of<measure::CacheUse> auto& cache) {
     io("mode", cache.mode);
     io("slots", cache.slots);
     io("pool_bytes", cache.pool_bytes);
@@ -171,17 +172,27 @@ void fields(auto& io, Of<measure::CacheUse> auto& cache) {
     io("covers_llc", cache.covers_llc);
 }
 
-void fields(auto& io, Of<HostPages> auto& pages) {
+void fields(auto& io, json::Of<HostPages> auto& pages) {
     io("pages_sampled", pages.where.sampled);
     io("pages_elsewhere", pages.where.elsewhere);
     io("huge_page_bytes", pages.huge_page_bytes);
 }
 
+void parameter_fields(auto& io, auto& parameters) {
+    io.as(
+        "parameters", parameters, [](auto const& values) { return parameters_json(values); },
+        [](Json const& from, auto& values) {
+            for (auto const& [name, value] : from.items()) {
+                values.emplace(name, parameter_text(value));
+            }
+        });
+}
+
 /// The cache mode is a field of `cache`.
-void fields(auto& io, Of<CellIdentity> auto& identity) {
+void fields(auto& io, json::Of<CellIdentity> auto& identity) {
     io("pattern", identity.pattern);
     io("preset", identity.preset);
-    io.parameters("parameters", identity.parameters);
+    parameter_fields(io, identity.parameters);
     io("backend", identity.backend);
     io("method", identity.method);
     io("memory", identity.memory);
@@ -226,7 +237,7 @@ void phase_fields(FieldReader& io, Record& cell) {
 }
 
 /// From time_ns to device: what only an ok cell has.
-void measured_fields(auto& io, Of<Record> auto& cell) {
+void measured_fields(auto& io, json::Of<Record> auto& cell) {
     auto& result = cell.result;
     bool const ok = result.status == Status::ok;
     io.object(
@@ -252,7 +263,7 @@ void measured_fields(auto& io, Of<Record> auto& cell) {
     io.where(ok, "device", result.device);
 }
 
-void fields(auto& io, Of<Record> auto& cell) {
+void fields(auto& io, json::Of<Record> auto& cell) {
     auto& result = cell.result;
     io("cell_id", cell.cell_id);
     fields(io, cell.identity);
@@ -278,7 +289,8 @@ void fields(auto& io, Of<Record> auto& cell) {
     io("definition", result.definition);
     io("iterations_per_sample", result.iterations_per_sample);
     io("validation", result.validation);
-    io.as("statistics", cell.statistics, statistics_json);
+    io.as("statistics", cell.statistics, statistics_json,
+          [](Json const& from, auto& statistics) { read_value(from, statistics, "statistics"); });
     io("backend_facts", cell.backend_facts);
     io("is_default", cell.is_default);
     io("cache", cell.cache);
@@ -302,7 +314,7 @@ Record converted_from(Json const& line) {
     FieldReader io(line);
     io("cell_id", cell.cell_id);
     io("pattern", cell.identity.pattern);
-    io.parameters("parameters", cell.identity.parameters);
+    parameter_fields(io, cell.identity.parameters);
     io("backend", cell.identity.backend);
     io("method", cell.identity.method);
     io("memory", cell.identity.memory);
@@ -338,7 +350,7 @@ Record record_from(Json const& line) {
     return cell;
 }
 
-void fields(auto& io, Of<Environment> auto& environment) {
+void fields(auto& io, json::Of<Environment> auto& environment) {
     io("env_key", environment.env_key);
     io("identity", environment.identity);
     io("informational", environment.informational);
@@ -348,31 +360,31 @@ void fields(auto& io, Of<Environment> auto& environment) {
     io("warnings", environment.warnings);
 }
 
-void fields(auto& io, Of<measure::TimerFloor> auto& timer) {
+void fields(auto& io, json::Of<measure::TimerFloor> auto& timer) {
     io("cost_ns", timer.cost_ns);
     io("step_ns", timer.step_ns);
     io("empty_region_ns", timer.empty_region_ns);
 }
 
-void fields(auto& io, Of<measure::WorkQuanta> auto& quanta) {
+void fields(auto& io, json::Of<measure::WorkQuanta> auto& quanta) {
     io("median_ns", quanta.median_ns);
     io("p99_over_min", quanta.p99_over_min);
     io("largest_detour_ns", quanta.largest_detour_ns);
 }
 
-void fields(auto& io, Of<measure::BarrierFloor::ExitSkew> auto& skew) {
+void fields(auto& io, json::Of<measure::BarrierFloor::ExitSkew> auto& skew) {
     io("p50", skew.p50_ns);
     io("p99", skew.p99_ns);
 }
 
-void fields(auto& io, Of<measure::BarrierFloor> auto& barrier) {
+void fields(auto& io, json::Of<measure::BarrierFloor> auto& barrier) {
     io("count", barrier.count);
     io("median_ns", barrier.median_ns);
     io("exit_skew_ns", barrier.exit_skew);
 }
 
 /// `time`: what the time of one link is called.
-void link_fields(auto& io, Of<measure::LinkFloor::Times> auto& times, char const* time) {
+void link_fields(auto& io, json::Of<measure::LinkFloor::Times> auto& times, char const* time) {
     io("median_ns", times.median_ns);
     io.objects("slow", times.slow, [&](auto& each, auto& link) {
         each("ranks", link.ranks);
@@ -380,25 +392,25 @@ void link_fields(auto& io, Of<measure::LinkFloor::Times> auto& times, char const
     });
 }
 
-void fields(auto& io, Of<measure::LinkFloor> auto& links) {
+void fields(auto& io, json::Of<measure::LinkFloor> auto& links) {
     io("count", links.count);
     link_fields(io, links.round_trips, "round_trip_ns");
     io.object("transfers", [&](auto& inner) { link_fields(inner, links.transfers, "transfer_ns"); });
 }
 
-void fields(auto& io, Of<measure::ExchangeFloor> auto& exchange) {
+void fields(auto& io, json::Of<measure::ExchangeFloor> auto& exchange) {
     io("backend", exchange.backend);
     io("memory", exchange.memory);
     io("median_ns", exchange.median_ns);
 }
 
-void fields(auto& io, Of<measure::DeviceFloor> auto& device) {
+void fields(auto& io, json::Of<measure::DeviceFloor> auto& device) {
     io("event_pair_ns", device.event_pair_ns);
     io("queue_and_wait_ns", device.queue_and_wait_ns);
     io("gate_release_ns", device.gate_release_ns);
 }
 
-void fields(auto& io, Of<measure::Calibration> auto& calibration) {
+void fields(auto& io, json::Of<measure::Calibration> auto& calibration) {
     io("effort", calibration.effort);
     io("timer", calibration.timer);
     io("work_quanta", calibration.quanta);
@@ -408,7 +420,7 @@ void fields(auto& io, Of<measure::Calibration> auto& calibration) {
     io("device", calibration.device);
 }
 
-void fields(auto& io, Of<Launch> auto& launch) {
+void fields(auto& io, json::Of<Launch> auto& launch) {
     io.derived("kind", [] { return "launch"; });
     io.derived("schema", [] { return result_schema; });
     io("launch_id", launch.launch_id);
@@ -423,14 +435,14 @@ void fields(auto& io, Of<Launch> auto& launch) {
     io("order_seed", launch.order_seed);
 }
 
-void fields(auto& io, Of<SelfComparison> auto& comparison) {
+void fields(auto& io, json::Of<SelfComparison> auto& comparison) {
     io("cells", comparison.cells);
     io("median", comparison.median);
     io("largest", comparison.largest);
     io("largest_cell", comparison.largest_cell);
 }
 
-void fields(auto& io, Of<End> auto& end) {
+void fields(auto& io, json::Of<End> auto& end) {
     io.derived("kind", [] { return "end"; });
     io("launch_id", end.launch_id);
     io("status", end.status);
@@ -503,13 +515,6 @@ Json statistics_json(std::map<std::string, double> const& statistics) {
         }
     }
     return object;
-}
-
-Json finite(double value, std::string_view field) {
-    if (!std::isfinite(value)) {
-        throw Error(fmt::format("result field {} is not a finite number", field));
-    }
-    return value;
 }
 
 std::string compact(Json const& value) {

@@ -12,7 +12,7 @@
 
 namespace dlmb::record {
 
-void fields(auto& io, Of<NodeFacts> auto& node) {
+void fields(auto& io, json::Of<NodeFacts> auto& node) {
     io("identity", node.identity);
     io("units", node.units);
     io("largest_cache", node.largest_cache);
@@ -21,7 +21,7 @@ void fields(auto& io, Of<NodeFacts> auto& node) {
     io("load", node.load);
 }
 
-void fields(auto& io, Of<RankFacts> auto& rank) {
+void fields(auto& io, json::Of<RankFacts> auto& rank) {
     io("place", rank.place);
     io("units", rank.units);
     io("cores", rank.cores);

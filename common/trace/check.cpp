@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/trace/check.hpp"
+#include "common/trace/trace.hpp"
 
 #include <fmt/format.h>
 

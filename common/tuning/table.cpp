@@ -19,13 +19,8 @@ constexpr std::array<std::string_view, every_tuned_operation.size()> operation_w
     "allreduce", "reduce_scatter", "allgather", "broadcast", "exchange", "sendrecv"};
 constexpr std::array<std::string_view, every_tuned_operation.size()> basis_words{"buffer", "total",     "total",
                                                                                  "buffer", "rank_send", "message"};
-constexpr std::array<std::string_view, 5> status_words{"chosen", "tie", "no_gain", "undecided", "unconfirmed"};
-
-template <class Word, std::size_t count>
-std::optional<Word> find_word(std::array<std::string_view, count> const& words, std::string_view name) {
-    auto const found = std::find(words.begin(), words.end(), name);
-    return found == words.end() ? std::nullopt : std::optional{static_cast<Word>(found - words.begin())};
-}
+constexpr std::array<std::string_view, every_rule_status.size()> status_words{"chosen", "tie", "no_gain", "undecided",
+                                                                              "unconfirmed"};
 
 auto order_of(Rule const& rule) {
     When const& when = rule.when;
@@ -54,7 +49,9 @@ std::string_view name_of(TunedOperation operation) {
 }
 
 std::optional<TunedOperation> operation_named(std::string_view name) {
-    return find_word<TunedOperation>(operation_words, name);
+    auto const found = std::find(operation_words.begin(), operation_words.end(), name);
+    return found == operation_words.end() ? std::nullopt
+                                          : std::optional{static_cast<TunedOperation>(found - operation_words.begin())};
 }
 
 std::string_view basis_of(TunedOperation operation) {
@@ -63,10 +60,6 @@ std::string_view basis_of(TunedOperation operation) {
 
 std::string_view name_of(RuleStatus status) {
     return status_words.at(static_cast<std::size_t>(status));
-}
-
-std::optional<RuleStatus> status_named(std::string_view name) {
-    return find_word<RuleStatus>(status_words, name);
 }
 
 std::uint64_t whole_number(std::string_view text, std::string_view what) {

@@ -38,12 +38,13 @@ inline constexpr std::array every_tuned_operation{TunedOperation::allreduce, Tun
 /// chosen: better than the default, and confirmed unless the evidence is foreign. In all others the default stays: tie,
 /// no_gain: measured; undecided, unconfirmed: its candidate looks better, and more launches or fresh ones have to say.
 enum class RuleStatus : std::uint8_t { chosen, tie, no_gain, undecided, unconfirmed };
+inline constexpr std::array every_rule_status{RuleStatus::chosen, RuleStatus::tie, RuleStatus::no_gain,
+                                              RuleStatus::undecided, RuleStatus::unconfirmed};
 /// Whether the rule has a candidate.
 [[nodiscard]] constexpr bool is_open(RuleStatus status) {
     return status == RuleStatus::undecided || status == RuleStatus::unconfirmed;
 }
 [[nodiscard]] std::string_view name_of(RuleStatus status);
-[[nodiscard]] std::optional<RuleStatus> status_named(std::string_view name);
 
 /// As in dlmb::name_of(Element), name_of(MemoryKind) and name_of(Reduction), and what only other programs have: memory
 /// "rocm" and reductions of the "user".

@@ -6,7 +6,6 @@
 #include "common/plan/builder.hpp"
 #include "common/sizes/inequality.hpp"
 #include "patterns/dlrm_exchange/of_model.hpp"
-#include "patterns/dlrm_exchange/pooled_rows.hpp"
 #include "patterns/dlrm_exchange/sizes.hpp"
 #include "patterns/transformed.hpp"
 

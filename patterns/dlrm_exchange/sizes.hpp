@@ -4,9 +4,13 @@
 // How many elements go from one rank to another in each exchange: the matrices of an iteration. Pure functions of the
 // parameters; only drawn bag sizes depend on the draw. A bag depends on its table, its sample and the draw only, so the
 // same batch is merely split differently over another number of ranks.
+//
+// With --pack also the orders that pooled rows have in memory. A lookup writes them by table, then sample; they travel
+// by rank, sample, table of the sender; an MLP reads them by sample, then table of all ranks.
 #pragma once
 
 #include "common/base/philox.hpp"
+#include "common/plan/builder.hpp"
 #include "patterns/dlrm_exchange/params.hpp"
 
 #include <cstddef>
@@ -77,5 +81,11 @@ private:
     std::uint64_t row_wise_width_ = 0;
     std::uint64_t replicated_values_ = 0;
 };
+
+/// Rows of this rank's shards, of all samples: sent forward, received backward.
+[[nodiscard]] RowOrder rows_by_table(Params const& params, ExchangeSizes const& sizes, std::size_t rank);
+
+/// Rows of this rank's samples, of all shards: received forward, sent backward.
+[[nodiscard]] RowOrder rows_by_sample(Params const& params, ExchangeSizes const& sizes, std::size_t rank);
 
 }  // namespace dlmb::dlrm_exchange

@@ -114,26 +114,26 @@ void dense(Params const& params, Iteration& iteration) {
 
 }  // namespace
 
-void Iterations::oktopk(Draw draw, Carried& carried, Iteration& iteration) const {
+void Iterations::oktopk(Draw draw, State& state, Iteration& iteration) const {
     iteration.estimated = estimates(params_, draw.index);
     iteration.partitioned = partitions(params_, draw.index);
-    carried.thresholds.resize(params_.ranks);
+    state.thresholds.resize(params_.ranks);
     std::vector<std::uint64_t> bounds(params_.ranks - 1);
     for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
         SparseVector const gradients = gradients_.large(static_cast<Rank>(rank), draw);
         SparseVector& picks = iteration.picks[rank];
-        picks = select(params_, iteration.estimated, gradients, carried.thresholds[rank]);
+        picks = select(params_, iteration.estimated, gradients, state.thresholds[rank]);
         if (iteration.partitioned) {
             std::vector<std::uint64_t> const own = equal_count_bounds(params_, picks);
             std::transform(own.begin(), own.end(), bounds.begin(), bounds.begin(), std::plus<>{});
         }
     }
     if (iteration.partitioned) {
-        carried.regions = regions_of(params_, bounds);
-    } else if (carried.regions.empty()) {
-        carried.regions = equal_width_regions(params_);
+        state.regions = regions_of(params_, bounds);
+    } else if (state.regions.empty()) {
+        state.regions = equal_width_regions(params_);
     }
-    iteration.regions = carried.regions;
+    iteration.regions = state.regions;
 
     SparseVector all;
     for (std::size_t owner = 0; owner < params_.ranks; ++owner) {
@@ -148,7 +148,7 @@ void Iterations::oktopk(Draw draw, Carried& carried, Iteration& iteration) const
         all.insert(all.end(), iteration.sums.back().begin(), iteration.sums.back().end());
     }
 
-    Thresholds& thresholds = carried.thresholds.front();
+    Thresholds& thresholds = state.thresholds.front();
     SparseVector const top = largest(all, params_.k);
     iteration.result = iteration.estimated ? top : at_least(all, thresholds.global);
     iteration.recall = recall_of(iteration.result, top);
@@ -159,7 +159,7 @@ void Iterations::oktopk(Draw draw, Carried& carried, Iteration& iteration) const
             part_of(iteration.result, iteration.regions[owner], iteration.regions[owner + 1]);
         iteration.kept.emplace_back(kept.begin(), kept.end());
         counts.push_back(kept.size());
-        carried.thresholds[owner].global = thresholds.global;
+        state.thresholds[owner].global = thresholds.global;
     }
     iteration.moves = even_parts(params_, counts);
     iteration.held = counts;
@@ -173,7 +173,7 @@ void Iterations::oktopk(Draw draw, Carried& carried, Iteration& iteration) const
     }
 }
 
-Iteration Iterations::make(Draw draw, Carried& carried) const {
+Iteration Iterations::make(Draw draw, State& state) const {
     Iteration iteration;
     iteration.words.resize(params_.ranks);
     if (params_.algorithm == Algorithm::dense) {
@@ -182,7 +182,7 @@ Iteration Iterations::make(Draw draw, Carried& carried) const {
     }
     iteration.picks.resize(params_.ranks);
     if (params_.algorithm == Algorithm::oktopk) {
-        oktopk(draw, carried, iteration);
+        oktopk(draw, state, iteration);
         return iteration;
     }
     for (std::size_t rank = 0; rank < params_.ranks; ++rank) {
@@ -216,11 +216,11 @@ std::shared_ptr<Iteration const> Iterations::at(Draw draw) const {
             // The iteration whose regions are used, and the one whose thresholds its picks were made with.
             std::uint32_t const partition = draw.index - draw.index % params_.boundaries_every;
             first = partition - partition % params_.threshold_every;
-            carried_ = {};
+            state_ = {};
         }
     }
     for (std::uint32_t index = first; index <= draw.index; ++index) {
-        last_ = std::make_shared<Iteration const>(make({draw.seed, index}, carried_));
+        last_ = std::make_shared<Iteration const>(make({draw.seed, index}, state_));
     }
     last_draw_ = draw;
     return last_;

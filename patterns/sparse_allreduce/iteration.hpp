@@ -64,19 +64,19 @@ public:
 
 private:
     /// What Ok-Topk carries from one iteration to the next.
-    struct Carried {
+    struct State {
         std::vector<Thresholds> thresholds;  // by rank; the global one is the same on all
         Regions regions;
     };
 
-    [[nodiscard]] Iteration make(Draw draw, Carried& carried) const;
-    void oktopk(Draw draw, Carried& carried, Iteration& iteration) const;
+    [[nodiscard]] Iteration make(Draw draw, State& state) const;
+    void oktopk(Draw draw, State& state, Iteration& iteration) const;
 
     Params params_;
     Gradients gradients_;
     mutable std::mutex mutex_;
     mutable Draw last_draw_;
-    mutable Carried carried_;  // behind the last draw
+    mutable State state_;  // behind the last draw
     mutable std::shared_ptr<Iteration const> last_;
 };
 

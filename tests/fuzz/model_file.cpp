@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // A model's config.json (--model, dlmb_info --lint-model), and what is said of its sizes.
-#include "common/app/info/lint_model.hpp"
+#include "common/app/info/info.hpp"
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
+
+#include <nlohmann/json.hpp>
 
 namespace dlmb::fuzz {
 

@@ -11,6 +11,8 @@
 #include "tests/fuzz/fuzz.hpp"
 #include "tests/fuzz/targets.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <vector>
 
 namespace dlmb::fuzz {

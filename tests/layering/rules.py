@@ -10,6 +10,7 @@ from __future__ import annotations
 # Layer -> layers whose headers it may include besides its own.
 LAYERS: dict[str, tuple[str, ...]] = {
     "common/base": (),
+    "common/json": ("common/base",),
     "common/plan": ("common/base",),
     "common/sizes": ("common/base",),
     "common/memory": ("common/base",),
@@ -23,7 +24,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 
 # Layers that may include everything that stands before them in this list.
 STACK = ("common/backend_kit", "common/measure", "common/record", "common/trace", "common/tuning", "common/predict", "common/app", "benchmarks")
-BELOW_THE_STACK = ("common/base", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
+BELOW_THE_STACK = ("common/base", "common/json", "common/plan", "common/sizes", "common/memory", "common/bootstrap", "common/backend_kit")
 
 # Layers above the stack's record that speak to patterns (through patterns/pattern.hpp and patterns/registry.hpp).
 USES_PATTERNS = ("common/app", "benchmarks")
@@ -58,7 +59,7 @@ THIRD_PARTY: dict[str, tuple[str, ...]] = {
     "CLI": ("common/app/",),
     "openssl": ("common/tuning/provenance",),
     "Eigen": ("common/predict/",),
-    "nlohmann": ("common/record/", "common/trace/", "common/tuning/", "common/predict/", "common/app/", "patterns/"),
+    "nlohmann": ("common/json/", "common/record/", "common/trace/", "common/tuning/", "common/predict/", "common/app/", "patterns/"),
     "gtest": (),
     "gmock": (),
     "benchmark": (),

@@ -3,11 +3,10 @@
 #include "common/app/info/info.hpp"
 
 #include "common/app/adopt_device.hpp"
-#include "common/app/info/lint_model.hpp"
+#include "common/app/exit_codes.hpp"
 #include "common/app/info/noise_floor.hpp"
 #include "common/app/launcher/launcher.hpp"
 #include "common/app/printouts.hpp"
-#include "common/app/reporter.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/units.hpp"
@@ -19,6 +18,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <vector>

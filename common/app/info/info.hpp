@@ -7,15 +7,19 @@
 
 #include "common/backend_kit/registry.hpp"
 #include "common/record/environment.hpp"
+#include "patterns/model_parameters.hpp"
 #include "patterns/pattern.hpp"
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace dlmb::app {
 
@@ -53,5 +57,13 @@ using InfoJson = nlohmann::ordered_json;
 [[nodiscard]] InfoJson describe_backend(BackendEntry const& entry, BackendContext const& context);
 
 [[nodiscard]] std::string info_text(InfoJson const& info);
+
+/// What all presets by this name, one per pattern, tell of the model together. Throws UsageError with the nearest
+/// names.
+[[nodiscard]] ModelShape model_of_presets(std::string const& name, std::span<PatternType const* const> patterns);
+
+/// {"model", "source", "fits", "findings": [{"fault", "what"}]}.
+[[nodiscard]] InfoJson lint_json(ModelShape const& model, Parallelism const& parallel);
+[[nodiscard]] std::string lint_text(InfoJson const& findings);
 
 }  // namespace dlmb::app

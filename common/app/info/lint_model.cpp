@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/info/lint_model.hpp"
-
+#include "common/app/info/info.hpp"
 #include "common/base/error.hpp"
 #include "patterns/model_lint.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <vector>

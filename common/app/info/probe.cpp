@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/app/exit_codes.hpp"
 #include "common/app/info/info.hpp"
-#include "common/app/reporter.hpp"
 #include "common/backend_kit/plan_payload.hpp"
 #include "common/backend_kit/registry.hpp"
 #include "common/base/error.hpp"

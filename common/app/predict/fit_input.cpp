@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/predict/fit_input.hpp"
 
-#include "common/app/predict/command.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/units.hpp"

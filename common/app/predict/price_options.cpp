@@ -5,7 +5,7 @@
 #include "common/app/options/number_checks.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include <fmt/format.h>
 

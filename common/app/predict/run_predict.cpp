@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/predict/run_predict.hpp"
 
-#include "common/app/predict/command.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/base/error.hpp"
+#include "patterns/registry.hpp"
+
+#include <vector>
 
 namespace dlmb::app {
 
@@ -23,6 +27,17 @@ int run_predict(int argc, char** argv) {
     int exit_code = exit_ok;
     add_predict_commands(program, exit_code);
     return run_subcommands(program, argc, argv, exit_code);
+}
+
+PatternType const& predict::pattern_named(std::string const& name) {
+    std::vector<std::string> names;
+    for (PatternType const* const type : pattern_types()) {
+        if (type->name == name) {
+            return *type;
+        }
+        names.emplace_back(type->name);
+    }
+    throw UsageError(unknown_name("pattern", name, names));
 }
 
 }  // namespace dlmb::app

@@ -47,7 +47,7 @@ struct PieceText {
 };
 PieceText text_of(PathPiece const& piece, Program const& program) {
     Task const& task = program.tasks[piece.task];
-    Rank const owner = piece.what == PathPiece::What::way ? program.rank_of(piece.task) : piece.rank;
+    Rank const owner = piece.kind == PathPiece::Kind::in_flight ? program.rank_of(piece.task) : piece.rank;
     PieceText text{program.label_of(owner, piece.task), std::nullopt, std::nullopt, 0};
     if (task.kind == TaskKind::send || task.kind == TaskKind::recv) {
         text.bytes = task.amount;
@@ -104,7 +104,7 @@ nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext c
     nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
     for (PathPiece const& piece : longest(simulation.path, most_pieces)) {
         PieceText const text = text_of(piece, simulation.program);
-        nlohmann::ordered_json one{{"what", name_of(piece.what)},
+        nlohmann::ordered_json one{{"what", name_of(piece.kind)},
                                    {"rank", piece.rank},
                                    {"step", text.step},
                                    {"begin_ps", piece.begin},
@@ -153,7 +153,7 @@ std::string to_text(Simulation const& simulation, std::string const& title, std:
         std::string const message =
             what.from ? fmt::format(" {} -> {}, {} B", *what.from, *what.to, what.bytes) : std::string();
         text += fmt::format("{:>14.3f} {:>12.3f}  {:<8} {:<7} {}{}\n", us(piece.begin), us(piece.end - piece.begin),
-                            piece.rank, name_of(piece.what),
+                            piece.rank, name_of(piece.kind),
                             message.empty() ? std::string(what.step) : fmt::format("{:<24}", what.step), message);
     }
     return text;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/trace/run_trace.hpp"
 
-#include "common/app/reporter.hpp"
-#include "common/app/trace/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
 
 namespace dlmb::app {
 

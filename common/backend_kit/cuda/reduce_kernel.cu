@@ -4,13 +4,13 @@
 // One kernel for all types and reductions: the branch is the same for every thread and taken once. Narrow floats are
 // computed in float and rounded at every call, as on the host, with the conversions of the hardware.
 #include "common/backend_kit/device_reduction.hpp"
+#include "common/backend_kit/element_codec.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 
 #include <algorithm>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
-#include <type_traits>
 
 namespace dlmb {
 namespace {
@@ -41,43 +41,6 @@ struct Fp8 {
         return __half2float(__half(__nv_cvt_fp8_to_halfraw(stored, __NV_E4M3)));
     }
     static __device__ Storage store(float value) { return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3); }
-};
-
-/// Signed overflow, and the promotion of small types to int, would be undefined.
-template <class T>
-using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
-
-struct Sum {
-    template <class T>
-    __device__ T operator()(T a, T b) const {
-        if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
-        } else {
-            return a + b;
-        }
-    }
-};
-struct Product {
-    template <class T>
-    __device__ T operator()(T a, T b) const {
-        if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
-        } else {
-            return a * b;
-        }
-    }
-};
-struct Least {
-    template <class T>
-    __device__ T operator()(T a, T b) const {
-        return b < a ? b : a;
-    }
-};
-struct Greatest {
-    template <class T>
-    __device__ T operator()(T a, T b) const {
-        return a < b ? b : a;
-    }
 };
 
 template <class Codec, class Combine>
@@ -139,13 +102,13 @@ __device__ void fold(unsigned char* to, unsigned char const* left, unsigned char
                      Reduction reduction) {
     switch (reduction) {
     case Reduction::sum:
-        return fold<Codec>(to, left, right, bytes, Sum{});
+        return fold<Codec>(to, left, right, bytes, combine::Sum{});
     case Reduction::prod:
-        return fold<Codec>(to, left, right, bytes, Product{});
+        return fold<Codec>(to, left, right, bytes, combine::Product{});
     case Reduction::min:
-        return fold<Codec>(to, left, right, bytes, Least{});
+        return fold<Codec>(to, left, right, bytes, combine::Least{});
     case Reduction::max:
-        return fold<Codec>(to, left, right, bytes, Greatest{});
+        return fold<Codec>(to, left, right, bytes, combine::Greatest{});
     }
 }
 

@@ -10,50 +10,8 @@
 
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
 
 namespace dlmb::reduce_loop {
-
-/// Unsigned arithmetic of at least 32 bits: signed overflow, and the promotion of small types to int, would be
-/// undefined.
-template <class T>
-using Wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
-
-struct Sum {
-    template <class T>
-    T operator()(T a, T b) const {
-        if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
-        } else {
-            return a + b;
-        }
-    }
-};
-
-struct Product {
-    template <class T>
-    T operator()(T a, T b) const {
-        if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
-        } else {
-            return a * b;
-        }
-    }
-};
-
-struct Least {
-    template <class T>
-    T operator()(T a, T b) const {
-        return b < a ? b : a;
-    }
-};
-
-struct Greatest {
-    template <class T>
-    T operator()(T a, T b) const {
-        return a < b ? b : a;
-    }
-};
 
 template <class Codec, class Combine>
 [[gnu::always_inline]] inline void fold(std::byte* to, std::byte const* left, std::byte const* right, Bytes bytes,
@@ -77,15 +35,15 @@ template <class Use>
 void with_combine(Reduction reduction, Use const& use) {
     switch (reduction) {
     case Reduction::sum:
-        return use(Sum{});
+        return use(combine::Sum{});
     case Reduction::prod:
-        return use(Product{});
+        return use(combine::Product{});
     case Reduction::min:
-        return use(Least{});
+        return use(combine::Least{});
     case Reduction::max:
         break;
     }
-    return use(Greatest{});
+    return use(combine::Greatest{});
 }
 
 /// Calls fold(codec, combine) for the codec of `element` and the function of `reduction`.

@@ -13,10 +13,10 @@
 namespace dlmb {
 namespace {
 
-using reduce_loop::Greatest;
-using reduce_loop::Least;
-using reduce_loop::Product;
-using reduce_loop::Sum;
+using combine::Greatest;
+using combine::Least;
+using combine::Product;
+using combine::Sum;
 
 template <class Format>
 using Codec16 = SmallFloatCodec<Format, std::uint16_t>;

@@ -3,16 +3,28 @@
 //
 // A plan's steps as what tag matching can do: messages to and from world ranks and local work, with addresses. Before
 // anything is posted, every send meets a receive of the same size, and the receiver learns the sender's tags.
+// First it is decided how each step is done: by messages in the order of a method, or by an algorithm.
 #pragma once
 
+#include "common/backend_kit/algorithms/catalogue.hpp"
 #include "common/backends/ucx/local_work.hpp"
-#include "common/backends/ucx/step_method.hpp"
+#include "common/backends/ucx/methods.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dlmb::ucx {
+
+struct StepMethod {
+    Method const* messages = nullptr;  // orders the step's messages; nullptr: an algorithm's step or a Compute step
+    std::optional<algorithms::Collective> collective;  // of an algorithm's step
+    algorithms::MicroPlan micro;                       // of an algorithm's step
+};
+
+/// By StepId. A step that its method cannot do makes the whole plan Unsupported.
+[[nodiscard]] Expected<std::vector<StepMethod>, Unsupported> step_methods(Plan const& plan, Buffers const& buffers,
+                                                                          ChosenMethods const& methods);
 
 struct Message {
     Rank peer = 0;     // world rank

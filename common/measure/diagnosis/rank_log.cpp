@@ -23,7 +23,7 @@ constexpr double times_more = 3;
 constexpr double least_excess_ns = 1000;
 constexpr double waited_share = 0.8;  // of a delay, by a rank that launched before it was over
 
-using Figure = double RankConduct::*;
+using Figure = double RankTimings::*;
 
 /// A way to stand out.
 struct Criterion {
@@ -35,7 +35,7 @@ struct Criterion {
 };
 
 /// The lower of two middle values: of two peers one may be a suspect itself. Nothing without peers.
-std::optional<double> median_of_peers(std::span<RankConduct const> ranks, std::size_t rank,
+std::optional<double> median_of_peers(std::span<RankTimings const> ranks, std::size_t rank,
                                       Criterion const& criterion) {
     std::vector<double> figures;
     for (std::size_t other = 0; other < ranks.size(); ++other) {
@@ -52,7 +52,7 @@ std::optional<double> median_of_peers(std::span<RankConduct const> ranks, std::s
 }
 
 /// Adds the ranks that stand out to `found`, by rank; of two findings about one rank that with the larger excess stays.
-void add_suspects(std::span<RankConduct const> ranks, Criterion const& criterion,
+void add_suspects(std::span<RankTimings const> ranks, Criterion const& criterion,
                   std::map<std::size_t, Suspect>& found) {
     double const least_excess = std::max(least_excess_ns, criterion.excess_ns);
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -66,7 +66,7 @@ void add_suspects(std::span<RankConduct const> ranks, Criterion const& criterion
         }
         double const excess = own - *others;
         bool const has_effect =
-            criterion.effect == nullptr || std::any_of(ranks.begin(), ranks.end(), [&](RankConduct const& other) {
+            criterion.effect == nullptr || std::any_of(ranks.begin(), ranks.end(), [&](RankTimings const& other) {
                 return &other != &ranks[rank] && other.*criterion.effect >= waited_share * excess;
             });
         if (has_effect) {
@@ -95,11 +95,11 @@ double spread_over_draws(std::span<Nanoseconds const> times, std::size_t draws) 
     return static_cast<double>(nearest_rank(residuals, 95) - nearest_rank(residuals, 5));
 }
 
-std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns, std::uint64_t samples) {
+std::vector<Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns, std::uint64_t samples) {
     std::uint64_t steps_in_turn = 1;
     double waited_for = headline_ns;
     bool launches_tell = true;
-    for (RankConduct const& rank : ranks) {
+    for (RankTimings const& rank : ranks) {
         steps_in_turn = std::max(steps_in_turn, rank.steps_in_turn);
         waited_for = std::max({waited_for, rank.posted_ns, rank.posted_spread_ns});
         launches_tell = launches_tell && rank.launch_blocks == 0;
@@ -108,20 +108,20 @@ std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double he
     if (launches_tell && samples >= samples_for_delay) {
         double const step_ns = headline_ns / static_cast<double>(steps_in_turn);
         add_suspects(ranks,
-                     {Suspect::Kind::delayed, &RankConduct::posted_ns, &RankConduct::posted_bytes,
-                      delay_share * step_ns, &RankConduct::waited_ns},
+                     {Suspect::Kind::delayed, &RankTimings::posted_ns, &RankTimings::posted_bytes,
+                      delay_share * step_ns, &RankTimings::waited_ns},
                      found);
     }
     if (launches_tell && samples >= samples_for_jitter) {
         add_suspects(ranks,
-                     {Suspect::Kind::jittery, &RankConduct::posted_spread_ns, &RankConduct::posted_bytes, headline_ns,
-                      &RankConduct::done_spread_ns},
+                     {Suspect::Kind::jittery, &RankTimings::posted_spread_ns, &RankTimings::posted_bytes, headline_ns,
+                      &RankTimings::done_spread_ns},
                      found);
     }
     if (samples >= samples_for_jitter) {
         add_suspects(
             ranks,
-            {Suspect::Kind::jittery, &RankConduct::done_spread_ns, &RankConduct::sent_bytes, waited_for, nullptr},
+            {Suspect::Kind::jittery, &RankTimings::done_spread_ns, &RankTimings::sent_bytes, waited_for, nullptr},
             found);
     }
     std::vector<Suspect> suspects;
@@ -138,25 +138,25 @@ double quartile_range(std::vector<Nanoseconds> values) {
     return static_cast<double>(nearest_rank(values, 75) - nearest_rank(values, 25));
 }
 
-struct OwnFigures {
+struct RankReport {
     double enter = 0;
     double done = 0;
     double spread = 0;
-    RankConduct conduct;
+    RankTimings timings;
 };
 
-RankConduct load_of(std::span<Plan const> draws) {
-    RankConduct conduct;
+RankTimings load_of(std::span<Plan const> draws) {
+    RankTimings timings;
     for (Plan const& draw : draws) {
-        conduct.sent_bytes += static_cast<double>(traffic_of(draw).send_total);
+        timings.sent_bytes += static_cast<double>(traffic_of(draw).send_total);
         for (StepId step = 0; step < draw.steps.size(); ++step) {
             if (draw.steps[step].after.empty()) {
-                conduct.posted_bytes += static_cast<double>(traffic_of_step(draw, step).send_total);
+                timings.posted_bytes += static_cast<double>(traffic_of_step(draw, step).send_total);
             }
         }
-        conduct.steps_in_turn = std::max<std::uint64_t>(conduct.steps_in_turn, longest_chain(draw));
+        timings.steps_in_turn = std::max<std::uint64_t>(timings.steps_in_turn, longest_chain(draw));
     }
-    return conduct;
+    return timings;
 }
 
 }  // namespace
@@ -188,23 +188,23 @@ void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool 
         return;
     }
     auto const iterations = static_cast<double>(result.iterations_per_sample);
-    OwnFigures mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, load_of(draws)};
-    mine.conduct.posted_ns = median(posted_);
-    mine.conduct.waited_ns = median(waited_);
-    mine.conduct.posted_spread_ns = spread_over_draws(posted_, draws.size());
-    mine.conduct.done_spread_ns = spread_over_draws(done_, draws.size());
-    mine.conduct.launch_blocks = launch_blocks ? 1 : 0;
-    std::vector<OwnFigures> const all = from_every_rank(bootstrap, mine);
+    RankReport mine{median(enter_), median(done_) / iterations, quartile_range(done_) / iterations, load_of(draws)};
+    mine.timings.posted_ns = median(posted_);
+    mine.timings.waited_ns = median(waited_);
+    mine.timings.posted_spread_ns = spread_over_draws(posted_, draws.size());
+    mine.timings.done_spread_ns = spread_over_draws(done_, draws.size());
+    mine.timings.launch_blocks = launch_blocks ? 1 : 0;
+    std::vector<RankReport> const all = from_every_rank(bootstrap, mine);
     if (bootstrap.rank() != deciding_rank) {
         return;
     }
-    std::vector<RankConduct> conducts;
-    for (OwnFigures const& rank : all) {
+    std::vector<RankTimings> conducts;
+    for (RankReport const& rank : all) {
         result.ranks.enter_ns.push_back(rank.enter);
-        result.ranks.posted_ns.push_back(rank.conduct.posted_ns);
+        result.ranks.posted_ns.push_back(rank.timings.posted_ns);
         result.rank_median_ns.push_back(rank.done);
         result.ranks.spread_ns.push_back(rank.spread);
-        conducts.push_back(rank.conduct);
+        conducts.push_back(rank.timings);
     }
     if (result.iterations_per_sample == 1) {
         result.suspects = find_suspects(conducts, result.time.median, done_.size());

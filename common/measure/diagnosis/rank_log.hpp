@@ -17,7 +17,7 @@
 namespace dlmb::measure {
 
 /// What one rank did in the samples of a cell that are one iteration long.
-struct RankConduct {
+struct RankTimings {
     double posted_ns = 0;             // median from its enter until it had launched
     double waited_ns = 0;             // median from then on until its data was complete
     double posted_spread_ns = 0;      // from the 5th to the 95th percentile, each sample less the median of its draw
@@ -40,7 +40,7 @@ struct RankConduct {
 /// and some rank's durations are spread by that much; or its durations are, by more than any launch takes or varies.
 /// Nothing is said of less than 1 us, from fewer than 5 samples, nor of jitter from fewer than 20. One entry per rank,
 /// that with the larger excess.
-[[nodiscard]] std::vector<Suspect> find_suspects(std::span<RankConduct const> ranks, double headline_ns,
+[[nodiscard]] std::vector<Suspect> find_suspects(std::span<RankTimings const> ranks, double headline_ns,
                                                  std::uint64_t samples);
 
 class RankLog {

@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/network/families.hpp"
-
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
+#include "common/predict/network/topology.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

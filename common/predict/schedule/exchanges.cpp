@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/schedule/exchanges.hpp"
-
 #include "common/base/error.hpp"
+#include "common/predict/schedule/rounds.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/schedule/trees.hpp"
+#include "common/predict/schedule/rounds.hpp"
 
 #include <algorithm>
 #include <utility>

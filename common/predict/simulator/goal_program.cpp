@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/predict/simulator/goal_program.hpp"
-
 #include "common/base/error.hpp"
 #include "common/plan/goal_reader.hpp"
+#include "common/predict/simulator/program.hpp"
 
 #include <fmt/core.h>
 

@@ -86,9 +86,9 @@ private:
         }
     }
 
-    void add(PathPiece::What what, Rank rank, TaskId task, Picoseconds begin, Picoseconds end) {
+    void add(PathPiece::Kind kind, Rank rank, TaskId task, Picoseconds begin, Picoseconds end) {
         if (end > begin) {
-            simulation_.path.push_back({what, rank, task, begin, end});
+            simulation_.path.push_back({kind, rank, task, begin, end});
         }
     }
 
@@ -144,9 +144,9 @@ private:
         bool const sends = is.kind == TaskKind::send;
         bool const receives = is.kind == TaskKind::recv;
         (sends || receives ? simulation_.split.overhead : simulation_.split.compute) += end - is.time;
-        add(sends      ? PathPiece::What::sending
-            : receives ? PathPiece::What::receiving
-                       : PathPiece::What::work,
+        add(sends      ? PathPiece::Kind::sending
+            : receives ? PathPiece::Kind::receiving
+                       : PathPiece::Kind::work,
             rank, task, is.time, end);
     }
     void add_nic(TaskId task, Rank rank, Picoseconds until) {
@@ -155,7 +155,7 @@ private:
             std::min(until - is.time, time_of_further_bytes(is.amount, parameters(is, rank).gap_per_byte));
         simulation_.split.bandwidth += bytes;
         simulation_.split.overhead += until - is.time - bytes;
-        add(PathPiece::What::waiting_for_nic, rank, task, is.time, until);
+        add(PathPiece::Kind::waiting_for_nic, rank, task, is.time, until);
     }
     /// `rank` sent it; its last byte arrived at `until`.
     void add_way(TaskId task, Rank rank, Picoseconds until) {
@@ -168,7 +168,7 @@ private:
         simulation_.split.latency += latency;
         simulation_.split.bandwidth += bytes;
         simulation_.split.contention += until - begin - latency - bytes;
-        add(PathPiece::What::way, program_.representative_of(is.peer), task, begin, until);
+        add(PathPiece::Kind::in_flight, program_.representative_of(is.peer), task, begin, until);
     }
 
     Simulation& simulation_;
@@ -179,17 +179,17 @@ private:
 
 }  // namespace
 
-std::string_view name_of(PathPiece::What what) {
-    switch (what) {
-    case PathPiece::What::work:
+std::string_view name_of(PathPiece::Kind kind) {
+    switch (kind) {
+    case PathPiece::Kind::work:
         return "work";
-    case PathPiece::What::sending:
+    case PathPiece::Kind::sending:
         return "send";
-    case PathPiece::What::way:
+    case PathPiece::Kind::in_flight:
         return "way";
-    case PathPiece::What::receiving:
+    case PathPiece::Kind::receiving:
         return "receive";
-    case PathPiece::What::waiting_for_nic:
+    case PathPiece::Kind::waiting_for_nic:
         break;
     }
     return "nic";

@@ -3,7 +3,7 @@
 //
 // What the simulator runs: sends, receives and local work of all ranks, and what each waits for. It is what GOAL can
 // say (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, 2009). Plans are lowered to it (lower.hpp), GOAL
-// text is read into it (goal_program.hpp).
+// text is read into it (read_goal).
 #pragma once
 
 #include "common/plan/plan.hpp"
@@ -144,5 +144,9 @@ private:
     std::vector<std::uint32_t> tags_;  // by message in the order of tasks
     std::map<std::string, std::uint32_t, std::less<>> labels_;
 };
+
+/// GOAL text as a program: calc in ns, messages by (source, tag), first in first out. Throws UsageError "NAME, line N:
+/// what is wrong", also for receives from anybody and tags that are none from 0 to 2^32 - 1.
+[[nodiscard]] Program read_goal(std::string_view text, std::string_view name);
 
 }  // namespace dlmb::predict

@@ -38,14 +38,14 @@ struct TimeSplit {
 
 /// A part of the critical path, in the order of time: what `task` of `rank` did or, of a message, its way to `rank`.
 struct PathPiece {
-    enum class What : std::uint8_t { work, sending, way, receiving, waiting_for_nic };
-    What what = What::work;
+    enum class Kind : std::uint8_t { work, sending, in_flight, receiving, waiting_for_nic };
+    Kind kind = Kind::work;
     Rank rank = 0;
     TaskId task = 0;
     Picoseconds begin = 0;
     Picoseconds end = 0;
 };
-[[nodiscard]] std::string_view name_of(PathPiece::What what);
+[[nodiscard]] std::string_view name_of(PathPiece::Kind kind);
 
 /// Steps whose labels have the same part before the first dot, over all ranks.
 struct PhaseTime {

@@ -7,7 +7,6 @@
 // receives; of a broadcast it replays a time, others end it.
 #include "common/plan/group_index.hpp"
 #include "common/plan/messages.hpp"
-#include "common/plan/step_tags.hpp"
 #include "common/trace/exports/exports.hpp"
 
 #include <fmt/format.h>
@@ -39,35 +38,35 @@ constexpr std::uint64_t bool_value = 27;
 constexpr std::uint64_t text_value = 29;
 
 /// Fields of one message of protobuf.
-class Fields {
+class ProtobufFields {
 public:
-    Fields& number(std::uint64_t field, std::uint64_t value) {
+    ProtobufFields& number(std::uint64_t field, std::uint64_t value) {
         varint(field << 3U);
         varint(value);
         return *this;
     }
-    Fields& text(std::uint64_t field, std::string_view value) {
+    ProtobufFields& text(std::uint64_t field, std::string_view value) {
         varint(field << 3U | 2U);
         varint(value.size());
         bytes_ += value;
         return *this;
     }
-    Fields& packed(std::uint64_t field, std::span<std::uint64_t const> values) {
-        Fields list;
+    ProtobufFields& packed(std::uint64_t field, std::span<std::uint64_t const> values) {
+        ProtobufFields list;
         for (std::uint64_t const value : values) {
             list.varint(value);
         }
         return values.empty() ? *this : text(field, list.bytes_);
     }
-    Fields& attribute(std::string_view name, std::uint64_t alternative, std::uint64_t value) {
-        return text(10, Fields().text(1, name).number(alternative, value).bytes_);
+    ProtobufFields& attribute(std::string_view name, std::uint64_t alternative, std::uint64_t value) {
+        return text(10, ProtobufFields().text(1, name).number(alternative, value).bytes_);
     }
-    Fields& attribute(std::string_view name, std::string_view value) {
-        return text(10, Fields().text(1, name).text(text_value, value).bytes_);
+    ProtobufFields& attribute(std::string_view name, std::string_view value) {
+        return text(10, ProtobufFields().text(1, name).text(text_value, value).bytes_);
     }
     /// With its length in front, as records stand in a file.
     [[nodiscard]] std::string record() const {
-        Fields length;
+        ProtobufFields length;
         length.varint(bytes_.size());
         return length.bytes_ + bytes_;
     }
@@ -153,7 +152,7 @@ private:
 class RankFile {
 public:
     RankFile(Plan const& plan, GroupNumbers const& groups) : plan_(plan), groups_(groups) {
-        text_ = Fields().text(1, "0.0.4").record();
+        text_ = ProtobufFields().text(1, "0.0.4").record();
     }
 
     std::string write(Messages const& messages, std::vector<std::optional<Collective>> const& collectives) && {
@@ -177,13 +176,13 @@ public:
     }
 
 private:
-    Fields node(std::string_view name, std::uint64_t type) {
-        Fields fields;
+    ProtobufFields node(std::string_view name, std::uint64_t type) {
+        ProtobufFields fields;
         fields.number(1, next_).text(2, name).number(3, type).packed(5, begin_);
         last_.push_back(next_++);
         return fields;
     }
-    void add(Fields const& node) { text_ += node.record(); }
+    void add(ProtobufFields const& node) { text_ += node.record(); }
 
     void add_compute(Compute const& compute) {
         auto const us_at = [](Nanoseconds time) {
@@ -197,7 +196,7 @@ private:
     }
     void add_computation(std::uint64_t us, std::optional<ProductShape> const& product) {
         std::uint64_t const operations = product ? 2 * product->rows * product->columns * product->inner : 0;
-        Fields fields = node("compute", compute_node);
+        ProtobufFields fields = node("compute", compute_node);
         add(fields.number(7, us)
                 .attribute("is_cpu_op", bool_value, 0)
                 .attribute("num_ops", int64_value, operations)
@@ -205,7 +204,7 @@ private:
     }
     void add_collective(Operation const& operation, Collective const& collective) {
         Group const& group = plan_.groups.at(*collective_group(operation));
-        Fields fields = node(name_of(operation), collective_node);
+        ProtobufFields fields = node(name_of(operation), collective_node);
         add(fields.attribute("is_cpu_op", bool_value, 0)
                 .attribute("comm_type", int64_value, collective.type)
                 .attribute("comm_size", int64_value, collective.bytes)
@@ -219,7 +218,7 @@ private:
             }
             auto const me = static_cast<std::uint64_t>(plan_.me);
             auto const peer = static_cast<std::uint64_t>(message.peer);
-            Fields fields = node(message.sends ? "send" : "recv", message.sends ? send_node : recv_node);
+            ProtobufFields fields = node(message.sends ? "send" : "recv", message.sends ? send_node : recv_node);
             add(fields.attribute("is_cpu_op", bool_value, 0)
                     .attribute("comm_size", int64_value, std::max<Bytes>(message.bytes, 1))
                     .attribute("comm_src", int32_value, message.sends ? me : peer)

@@ -30,9 +30,9 @@ struct Field {
 };
 
 /// Goes through the fields of one message.
-class Message {
+class ProtobufMessage {
 public:
-    Message(Input const& input, std::string_view text) : input_(input), rest_(text) {}
+    ProtobufMessage(Input const& input, std::string_view text) : input_(input), rest_(text) {}
 
     [[nodiscard]] bool next(Field& field) {
         if (rest_.empty()) {
@@ -109,7 +109,7 @@ constexpr std::uint64_t type_computation = 4;
 constexpr std::uint64_t type_send = 5;  // of NodeType in et_def.proto; COMM_RECV_NODE is 6
 constexpr std::uint64_t type_collective = 7;
 
-constexpr std::array collectives{
+constexpr std::array collective_types{
     OperationKind::all_reduce,     OperationKind::reduce,    OperationKind::all_gather, OperationKind::gather,
     OperationKind::scatter,        OperationKind::broadcast, OperationKind::exchange,   OperationKind::reduce_scatter,
     OperationKind::reduce_scatter, OperationKind::barrier};
@@ -257,14 +257,14 @@ private:
     /// GlobalMetadata begins with a text or a message, a node of the old schema with its number.
     static bool is_metadata(Input const& input, std::string_view text) {
         Field field;
-        Message message(input, text);
+        ProtobufMessage message(input, text);
         return !message.next(field) || field.is_bytes;
     }
 
     static Node old_node(Input const& input, std::string_view text) {
         Node node;
         Field field;
-        for (Message message(input, text); message.next(field);) {
+        for (ProtobufMessage message(input, text); message.next(field);) {
             if (field.number == 2 && field.is_bytes) {
                 node.name = field.bytes;
             } else if (field.number == 3 && !field.is_bytes) {
@@ -283,7 +283,7 @@ private:
     static Node new_node(Input const& input, std::string_view text) {
         Node node;
         Field field;
-        for (Message message(input, text); message.next(field);) {
+        for (ProtobufMessage message(input, text); message.next(field);) {
             switch (field.number) {
             case 2:
                 node.name = field.bytes;
@@ -313,14 +313,14 @@ private:
     static void attribute(Input const& input, std::string_view text, Node& node) {
         std::string name;
         Field field;
-        for (Message message(input, text); message.next(field);) {
+        for (ProtobufMessage message(input, text); message.next(field);) {
             constexpr std::uint64_t bool_list = 28;
-            constexpr std::uint64_t text_value = 29;
+            constexpr std::uint64_t string_value = 29;
             if (field.number == 1 && field.is_bytes) {
                 name = field.bytes;
             } else if (field.number == bool_list && field.is_bytes && name == "involved_dim") {
                 node.part_of_dimensions |= has_false(input, field.bytes);
-            } else if (field.number == text_value && field.is_bytes && name == "pg_name") {
+            } else if (field.number == string_value && field.is_bytes && name == "pg_name") {
                 node.group = field.bytes;
             } else if (!field.is_bytes && field.number > 2) {
                 bool const zigzag = field.number == 15 || field.number == 17;
@@ -333,7 +333,7 @@ private:
     }
     static bool has_false(Input const& input, std::string_view list) {
         Field field;
-        for (Message message(input, list); message.next(field);) {
+        for (ProtobufMessage message(input, list); message.next(field);) {
             if (leaves_out(field)) {
                 return true;
             }
@@ -412,10 +412,10 @@ private:
             input.refuse(fmt::format("{}: a collective without comm_type", where));
         }
         std::uint64_t const index = old ? *type - 1 : *type;
-        if (index >= (old ? old_collectives.size() : collectives.size())) {
+        if (index >= (old ? old_collectives.size() : collective_types.size())) {
             input.refuse(fmt::format("{}: comm_type {} is none of Chakra's", where, *type));
         }
-        return old ? old_collectives.at(index) : collectives.at(index);
+        return old ? old_collectives.at(index) : collective_types.at(index);
     }
 
     /// comm_size is what the rank hands in.

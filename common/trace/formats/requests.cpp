@@ -20,7 +20,7 @@ namespace dlmb::trace {
 namespace {
 
 constexpr std::size_t most_requests = 10'000'000;
-constexpr std::size_t most_blocks = std::size_t{1} << 25U;
+constexpr std::size_t most_different_blocks = std::size_t{1} << 25U;
 constexpr Bytes most_tokens = Bytes{1} << 30U;  // of a request
 
 /// Names of a column, in the order of RequestReader's cells: the first in each list that the header has.
@@ -177,8 +177,8 @@ private:
             is_prefix = is_prefix && !is_new;
             request.reused_blocks += is_prefix ? 1 : 0;
         }
-        if (seen_.size() > most_blocks) {
-            input.refuse(fmt::format("{}: more than {} different blocks", where, most_blocks));
+        if (seen_.size() > most_different_blocks) {
+            input.refuse(fmt::format("{}: more than {} different blocks", where, most_different_blocks));
         }
         // n blocks of b tokens hold the prompt and n - 1 do not.
         Bytes const number = request.blocks;

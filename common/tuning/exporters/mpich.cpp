@@ -104,7 +104,7 @@ bool is_left_to_the_node(MpiCollective collective, MpichInfo const& info) {
 }
 
 /// With sizes in the unit of the call's key.
-std::optional<MpichRow> mpich_row(MpiCollective collective, MpichInfo const& info, Carried const& one,
+std::optional<MpichRow> mpich_row(MpiCollective collective, MpichInfo const& info, ExportedRule const& one,
                                   std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (is_left_to_the_node(collective, info)) {
@@ -286,7 +286,7 @@ Export to_mpich(TuningTable const& table, Slice const& slice, MpichInfo const& i
             rules = split_ranks(rules, selection.lost);
         }
         auto all = rows_by_ranks<MpichRow>(
-            rules, [&](Carried const& one) { return mpich_row(which, info, one, selection.lost); });
+            rules, [&](ExportedRule const& one) { return mpich_row(which, info, one, selection.lost); });
         for (RankRows<MpichRow>& of_ranks : all) {
             of_ranks.ranks.max = of_ranks.ranks.max >= mpich_most ? no_limit : of_ranks.ranks.max;
         }

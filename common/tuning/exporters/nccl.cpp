@@ -40,7 +40,7 @@ std::optional<std::vector<std::string>> column(CountInterval range) {
 }
 
 /// Whether the file can say the choice of a rule.
-bool check_choice(Carried const& one, std::vector<Lost>& lost) {
+bool check_choice(ExportedRule const& one, std::vector<Lost>& lost) {
     auto const& algorithm = one.rule->choose.algorithm;
     ChoiceParams rest = one.rule->choose.params;
     if (!algorithm || algorithm->family != "nccl" || !is_one_of(nccl_tuner::algorithm_names, algorithm->name) ||
@@ -58,7 +58,7 @@ bool check_choice(Carried const& one, std::vector<Lost>& lost) {
 }
 
 /// Empty: the rule is lost.
-std::string lines_of(Carried const& one, std::vector<Lost>& lost) {
+std::string lines_of(ExportedRule const& one, std::vector<Lost>& lost) {
     Rule const& rule = *one.rule;
     TunedOperation const operation = rule.when.operation;
     if (operation == TunedOperation::exchange || operation == TunedOperation::sendrecv) {
@@ -101,7 +101,7 @@ Export to_nccl(TuningTable const& table, Slice const& slice, std::string const& 
         "# collective,min bytes,max bytes,algorithm,protocol,channels,nodes,ranks,pipelined operations\n";
     bool some_without_channels = false;
     bool chooses = false;
-    for (Carried const& one : selection.rules) {
+    for (ExportedRule const& one : selection.rules) {
         if (!one.keeps_default()) {
             std::string const lines = lines_of(one, selection.lost);
             some_without_channels = some_without_channels || (!lines.empty() && !one.rule->choose.params.channels);

@@ -64,7 +64,7 @@ struct OpenMpiRow {
 };
 using OpenMpiRanks = RankRows<OpenMpiRow>;
 
-std::optional<OpenMpiRow> open_mpi_row(MpiCollective collective, LibraryVersion version, Carried const& one,
+std::optional<OpenMpiRow> open_mpi_row(MpiCollective collective, LibraryVersion version, ExportedRule const& one,
                                        std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (!choose.algorithm || choose.algorithm->family != "open_mpi.tuned") {
@@ -238,14 +238,14 @@ Export to_open_mpi(TuningTable const& table, Slice const& slice, std::string con
             rules = split_ranks(rules, selection.lost);
         }
         if (han && library >= main_branch && (which == alltoall || which == alltoallv)) {
-            for (Carried const& one : rules) {
+            for (ExportedRule const& one : rules) {
                 lose(selection.lost, one, LostReason::operation_not_tunable,
                      "on several nodes coll/han of Open MPI 6 does it");
             }
             rules.clear();
         }
         auto all = rows_by_ranks<OpenMpiRow>(
-            rules, [&](Carried const& one) { return open_mpi_row(which, library, one, selection.lost); });
+            rules, [&](ExportedRule const& one) { return open_mpi_row(which, library, one, selection.lost); });
         for (OpenMpiRanks& of_ranks : all) {
             of_ranks.ranks.max = of_ranks.ranks.max >= most_ranks ? no_limit : of_ranks.ranks.max;
             max_requests = max_requests || std::any_of(of_ranks.rows.begin(), of_ranks.rows.end(),

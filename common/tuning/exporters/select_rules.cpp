@@ -42,20 +42,20 @@ std::optional<Lost> loss_of(Rule const& rule, Slice const& slice, Keys keys) {
 }
 
 /// One choice for all sizes and imbalances of a segment, or nothing.
-std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Lost>& lost) {
-    std::vector<Carried> winners = segment.rules;
-    std::erase_if(winners, [](Carried const& one) { return one.keeps_default(); });
+std::optional<ExportedRule> without_sizes(RankSegment const& segment, std::vector<Lost>& lost) {
+    std::vector<ExportedRule> winners = segment.rules;
+    std::erase_if(winners, [](ExportedRule const& one) { return one.keeps_default(); });
     if (winners.empty()) {
         return std::nullopt;
     }
     auto const lose_all = [&](std::string_view why) {
-        for (Carried const& winner : winners) {
+        for (ExportedRule const& winner : winners) {
             lose(lost, winner, LostReason::size_ignored,
                  fmt::format("alltoallv is chosen without its size and imbalance, {}", why));
         }
     };
-    Carried const& first = winners.front();
-    bool const one_choice = std::all_of(segment.rules.begin(), segment.rules.end(), [&](Carried const& one) {
+    ExportedRule const& first = winners.front();
+    bool const one_choice = std::all_of(segment.rules.begin(), segment.rules.end(), [&](ExportedRule const& one) {
         return one.keeps_default() ? one.rule->status != RuleStatus::no_gain : one.rule->choose == first.rule->choose;
     });
     if (!one_choice) {
@@ -66,12 +66,12 @@ std::optional<Carried> without_sizes(RankSegment const& segment, std::vector<Los
     if (first.bytes != all || first.rule->when.imbalance) {
         lose_all("so this holds for others than were measured, too");
     }
-    return Carried{first.rule, segment.ranks, all};
+    return ExportedRule{first.rule, segment.ranks, all};
 }
 
 }  // namespace
 
-std::nullopt_t lose(std::vector<Lost>& lost, Carried const& one, LostReason why, std::string detail) {
+std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason why, std::string detail) {
     lost.push_back({one.rule->id, why, std::move(detail)});
     return std::nullopt;
 }
@@ -97,9 +97,9 @@ Selection select_rules(TuningTable const& table, std::string_view backend, Slice
     return selection;
 }
 
-std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
+std::vector<RankSegment> rank_segments(std::vector<ExportedRule> const& rules) {
     std::set<std::uint64_t> cuts;
-    for (Carried const& one : rules) {
+    for (ExportedRule const& one : rules) {
         cuts.insert(one.ranks.min);
         if (one.ranks.max != no_limit) {
             cuts.insert(one.ranks.max + 1);
@@ -109,13 +109,13 @@ std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
     for (auto cut = cuts.begin(); cut != cuts.end(); ++cut) {
         auto const next = std::next(cut);
         RankSegment segment{{*cut, next == cuts.end() ? no_limit : *next - 1}, {}};
-        for (Carried const& one : rules) {
+        for (ExportedRule const& one : rules) {
             if (one.ranks.covers(segment.ranks)) {
                 segment.rules.push_back({one.rule, segment.ranks, one.bytes});
             }
         }
         std::sort(segment.rules.begin(), segment.rules.end(),
-                  [](Carried const& one, Carried const& other) { return one.bytes < other.bytes; });
+                  [](ExportedRule const& one, ExportedRule const& other) { return one.bytes < other.bytes; });
         if (!segment.rules.empty()) {
             segments.push_back(std::move(segment));
         }
@@ -123,9 +123,9 @@ std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules) {
     return segments;
 }
 
-std::vector<Carried> split_ranks(std::vector<Carried> const& rules, std::vector<Lost>& lost) {
-    std::vector<Carried> split;
-    for (Carried const& one : rules) {
+std::vector<ExportedRule> split_ranks(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost) {
+    std::vector<ExportedRule> split;
+    for (ExportedRule const& one : rules) {
         if (one.ranks.max == no_limit || one.ranks.max - one.ranks.min >= most_listed_ranks) {
             lose(lost, one, LostReason::range_limit,
                  fmt::format("sizes per rank need one entry for each number of ranks, {} at most", most_listed_ranks));
@@ -185,14 +185,15 @@ std::optional<MpiCollective> collective_of(When const& when) {
     return std::nullopt;
 }
 
-std::vector<Carried> rules_of(MpiCollective collective, std::vector<Carried> const& rules, std::vector<Lost>& lost) {
-    std::vector<Carried> mine = rules;
-    std::erase_if(mine, [&](Carried const& one) { return collective_of(one.rule->when) != collective; });
+std::vector<ExportedRule> rules_of(MpiCollective collective, std::vector<ExportedRule> const& rules,
+                                   std::vector<Lost>& lost) {
+    std::vector<ExportedRule> mine = rules;
+    std::erase_if(mine, [&](ExportedRule const& one) { return collective_of(one.rule->when) != collective; });
     if (collective != MpiCollective::alltoallv) {
-        std::erase_if(mine, [](Carried const& one) { return one.keeps_default(); });
+        std::erase_if(mine, [](ExportedRule const& one) { return one.keeps_default(); });
         return mine;
     }
-    for (Carried const& one : mine) {
+    for (ExportedRule const& one : mine) {
         if (!one.rule->when.uniform && !one.keeps_default()) {
             lose(
                 lost, one, LostReason::key_not_expressible,
@@ -200,7 +201,7 @@ std::vector<Carried> rules_of(MpiCollective collective, std::vector<Carried> con
                 "their own ('uniform': true)");
         }
     }
-    std::vector<Carried> without;
+    std::vector<ExportedRule> without;
     for (RankSegment const& segment : rank_segments(mine)) {
         if (auto const one = without_sizes(segment, lost)) {
             without.push_back(*one);
@@ -209,8 +210,8 @@ std::vector<Carried> rules_of(MpiCollective collective, std::vector<Carried> con
     return without;
 }
 
-void lose_other_operations(std::vector<Carried> const& rules, std::vector<Lost>& lost) {
-    for (Carried const& one : rules) {
+void lose_other_operations(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost) {
+    for (ExportedRule const& one : rules) {
         if (!collective_of(one.rule->when) && !one.keeps_default()) {
             lose(lost, one, LostReason::operation_not_tunable,
                  fmt::format("{} is no collective", name_of(one.rule->when.operation)));

@@ -14,7 +14,7 @@
 namespace dlmb::tuning {
 
 /// A rule inside an export.
-struct Carried {
+struct ExportedRule {
     Rule const* rule = nullptr;
     CountInterval ranks;
     ByteInterval bytes;  // native basis
@@ -23,7 +23,7 @@ struct Carried {
 };
 
 /// Notes that a rule is lost. Returns nothing, for callers who had something of it to return.
-std::nullopt_t lose(std::vector<Lost>& lost, Carried const& one, LostReason why, std::string detail);
+std::nullopt_t lose(std::vector<Lost>& lost, ExportedRule const& one, LostReason why, std::string detail);
 
 /// Conditions that the format of a consumer has itself; the others come from the slice or are lost.
 struct Keys {
@@ -33,7 +33,7 @@ struct Keys {
 };
 
 struct Selection {
-    std::vector<Carried> rules;  // in the order of the table
+    std::vector<ExportedRule> rules;  // in the order of the table
     std::vector<Lost> lost;
 };
 
@@ -43,14 +43,15 @@ struct Selection {
 /// Rules that hold for the same ranks; in a valid table their bytes are disjoint.
 struct RankSegment {
     CountInterval ranks;
-    std::vector<Carried> rules;  // by bytes, of these ranks
+    std::vector<ExportedRule> rules;  // by bytes, of these ranks
 };
 
 /// Cuts the ranks at every bound of a rule. Ascending; ranks without a rule are in no segment.
-[[nodiscard]] std::vector<RankSegment> rank_segments(std::vector<Carried> const& rules);
+[[nodiscard]] std::vector<RankSegment> rank_segments(std::vector<ExportedRule> const& rules);
 
-/// One Carried per number of ranks, for formats whose size unit depends on it. Rules of more than 64 numbers are lost.
-[[nodiscard]] std::vector<Carried> split_ranks(std::vector<Carried> const& rules, std::vector<Lost>& lost);
+/// One ExportedRule per number of ranks, for formats whose size unit depends on it. Rules of more than 64 numbers are
+/// lost.
+[[nodiscard]] std::vector<ExportedRule> split_ranks(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost);
 
 /// What a consumer's file says for some numbers of ranks.
 template <class Row>
@@ -61,11 +62,11 @@ struct RankRows {
 
 /// `row_of`: what a file says for one rule, or nothing where the rule is lost. Ascending; none is without rows.
 template <class Row, class RowOf>
-[[nodiscard]] std::vector<RankRows<Row>> rows_by_ranks(std::vector<Carried> const& rules, RowOf row_of) {
+[[nodiscard]] std::vector<RankRows<Row>> rows_by_ranks(std::vector<ExportedRule> const& rules, RowOf row_of) {
     std::vector<RankRows<Row>> all;
     for (RankSegment const& segment : rank_segments(rules)) {
         RankRows<Row> of_ranks{segment.ranks, {}};
-        for (Carried const& one : segment.rules) {
+        for (ExportedRule const& one : segment.rules) {
             if (std::optional<Row> row = row_of(one)) {
                 of_ranks.rows.push_back(std::move(*row));
             }
@@ -99,11 +100,11 @@ inline constexpr std::array every_mpi_collective{MpiCollective::allgather, MpiCo
 
 /// The rules of one call. Those whose bytes the library does not see (alltoallv) come back as one choice for all sizes
 /// where it wins or ties at every measured one; this is noted in `lost`, whichever way it went.
-[[nodiscard]] std::vector<Carried> rules_of(MpiCollective collective, std::vector<Carried> const& rules,
-                                            std::vector<Lost>& lost);
+[[nodiscard]] std::vector<ExportedRule> rules_of(MpiCollective collective, std::vector<ExportedRule> const& rules,
+                                                 std::vector<Lost>& lost);
 
 /// Notes the rules that choose something for what is no collective of MPI.
-void lose_other_operations(std::vector<Carried> const& rules, std::vector<Lost>& lost);
+void lose_other_operations(std::vector<ExportedRule> const& rules, std::vector<Lost>& lost);
 
 /// The name of a collective in UCC_TL_UCP_TUNE.
 [[nodiscard]] std::string_view name_in_ucc(MpiCollective collective);

@@ -42,8 +42,8 @@ std::string range_text(CountInterval ranks) {
 }
 
 /// One rule of one collective; team sizes are left out where a section says them.
-std::optional<std::string> token(MpiCollective collective, std::string_view memory, Carried const& one, bool team_sizes,
-                                 std::vector<Lost>& lost) {
+std::optional<std::string> token(MpiCollective collective, std::string_view memory, ExportedRule const& one,
+                                 bool team_sizes, std::vector<Lost>& lost) {
     Choice const& choose = one.rule->choose;
     if (!choose.algorithm || choose.algorithm->family != "ucc.tl_ucp" ||
         !ucc_algorithms(collective).contains(choose.algorithm->name)) {
@@ -95,18 +95,18 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
     lose_other_operations(selection.rules, lost);
     bool const sections =
         slice.nodes && std::any_of(selection.rules.begin(), selection.rules.end(),
-                                   [](Carried const& one) { return one.rule->when.nodes.has_value(); });
+                                   [](ExportedRule const& one) { return one.rule->when.nodes.has_value(); });
     Tokens tokens;
     for (MpiCollective const which : every_mpi_collective) {
         for (auto const& [ours, theirs] : memory_names) {
-            std::vector<Carried> of_memory = selection.rules;
-            std::erase_if(of_memory, [&own = ours](Carried const& one) { return one.rule->when.memory != own; });
+            std::vector<ExportedRule> of_memory = selection.rules;
+            std::erase_if(of_memory, [&own = ours](ExportedRule const& one) { return one.rule->when.memory != own; });
             auto rules = rules_of(which, of_memory, lost);
             if (which == MpiCollective::reduce_scatter_block) {
                 rules = split_ranks(rules, lost);
             }
             for (RankSegment const& segment : rank_segments(rules)) {
-                for (Carried const& one : segment.rules) {
+                for (ExportedRule const& one : segment.rules) {
                     if (auto text = token(which, theirs, one, !sections, lost)) {
                         tokens[sections ? segment.ranks : CountInterval{1, no_limit}].push_back(std::move(*text));
                     }
@@ -114,7 +114,7 @@ Export to_ucc(TuningTable const& table, Slice const& slice) {
             }
         }
     }
-    for (Carried const& one : selection.rules) {
+    for (ExportedRule const& one : selection.rules) {
         bool const known = std::any_of(std::begin(memory_names), std::end(memory_names),
                                        [&](auto const& memory) { return memory.first == one.rule->when.memory; });
         if (!one.keeps_default() && !known) {

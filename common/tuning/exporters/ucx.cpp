@@ -12,7 +12,7 @@ namespace {
 
 /// A rule that says how messages of its sizes travel: eagerly below `threshold`, by rendezvous from it on.
 struct ThresholdRule {
-    Carried one;
+    ExportedRule one;
     Bytes threshold = 0;  // no_limit: never by rendezvous
 
     [[nodiscard]] std::optional<ByteInterval> eager() const {
@@ -100,7 +100,7 @@ std::optional<std::string> threshold_text(ChoiceParams params) {
 /// By bytes. UCX sees messages between two ranks, whatever their number is: the rules of one number are exported.
 std::vector<ThresholdRule> threshold_rules(Selection& selection) {
     std::vector<ThresholdRule> rules;
-    for (Carried const& one : selection.rules) {
+    for (ExportedRule const& one : selection.rules) {
         if (one.keeps_default()) {
             continue;
         }

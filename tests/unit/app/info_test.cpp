@@ -6,6 +6,7 @@
 #include "common/bootstrap/in_process/run_ranks.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/overlap.hpp"
+#include "common/app/derived_figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

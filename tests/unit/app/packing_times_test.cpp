@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
-#include "common/app/packing_times.hpp"
+#include "common/app/derived_figures.hpp"
 
 #include <gtest/gtest.h>
 

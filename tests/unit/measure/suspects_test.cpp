@@ -11,8 +11,8 @@ constexpr std::uint64_t many = 100;
 constexpr double headline = 3000;
 
 /// Sends all that it has at once.
-RankConduct conduct(double posted_ns, double waited_ns, double posted_spread_ns, double done_spread_ns) {
-    RankConduct rank;
+RankTimings timings(double posted_ns, double waited_ns, double posted_spread_ns, double done_spread_ns) {
+    RankTimings rank;
     rank.posted_ns = posted_ns;
     rank.waited_ns = waited_ns;
     rank.posted_spread_ns = posted_spread_ns;
@@ -22,21 +22,21 @@ RankConduct conduct(double posted_ns, double waited_ns, double posted_spread_ns,
 }
 
 /// Four ranks that do the same, evenly.
-std::vector<RankConduct> even() {
-    return std::vector<RankConduct>(4, conduct(100, 2800, 20, 200));
+std::vector<RankTimings> even() {
+    return std::vector<RankTimings>(4, timings(100, 2800, 20, 200));
 }
 
-std::vector<Suspect> suspects(std::vector<RankConduct> const& ranks, std::uint64_t samples = many) {
+std::vector<Suspect> suspects(std::vector<RankTimings> const& ranks, std::uint64_t samples = many) {
     return find_suspects(ranks, headline, samples);
 }
 
 TEST(Suspects, EvenRanksAreNone) {
     EXPECT_TRUE(suspects(even()).empty());
-    EXPECT_TRUE(suspects({conduct(2000, 0, 9000, 9000)}).empty());  // alone
+    EXPECT_TRUE(suspects({timings(2000, 0, 9000, 9000)}).empty());  // alone
 }
 
 TEST(Suspects, ARankThatLaunchesLaterByHalfOfTheHeadlineIsDelayed) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[2].posted_ns = 1600;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[2].posted_ns = 1601;
@@ -51,9 +51,9 @@ TEST(Suspects, ARankThatLaunchesLaterByHalfOfTheHeadlineIsDelayed) {
 }
 
 TEST(Suspects, NobodyIsDelayedForWhomNobodyWaits) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[2].posted_ns = 2100;
-    for (RankConduct& rank : ranks) {
+    for (RankTimings& rank : ranks) {
         rank.waited_ns = 1500;
     }
     EXPECT_TRUE(suspects(ranks).empty());
@@ -62,7 +62,7 @@ TEST(Suspects, NobodyIsDelayedForWhomNobodyWaits) {
 }
 
 TEST(Suspects, WhereLaunchingIsMuchOfTheWorkThreefoldIsNeeded) {
-    std::vector<RankConduct> ranks(4, conduct(800, 2800, 0, 0));
+    std::vector<RankTimings> ranks(4, timings(800, 2800, 0, 0));
     ranks[0].posted_ns = 2400;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[0].posted_ns = 2401;
@@ -70,7 +70,7 @@ TEST(Suspects, WhereLaunchingIsMuchOfTheWorkThreefoldIsNeeded) {
 }
 
 TEST(Suspects, LessThanAMicrosecondIsNothing) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[0].posted_ns = 1100;
     EXPECT_TRUE(find_suspects(ranks, 1200, many).empty());
     ranks[0].posted_ns = 1101;
@@ -78,7 +78,7 @@ TEST(Suspects, LessThanAMicrosecondIsNothing) {
 }
 
 TEST(Suspects, SendingMoreIsNoDelay) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[0].posted_ns = 2000;
     ranks[0].posted_bytes = 4096 / 0.89;
     EXPECT_TRUE(suspects(ranks).empty());
@@ -90,7 +90,7 @@ TEST(Suspects, SendingMoreIsNoDelay) {
 
 TEST(Suspects, OfStepsBehindOneAnotherOnlyTheFirstIsSeenAndEachIsTakenToBeAsLate) {
     constexpr double of_three_steps = 12000;
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[2].posted_ns = 2101;
     EXPECT_TRUE(find_suspects(ranks, of_three_steps, many).empty());
     ranks[0].steps_in_turn = 3;
@@ -102,7 +102,7 @@ TEST(Suspects, OfStepsBehindOneAnotherOnlyTheFirstIsSeenAndEachIsTakenToBeAsLate
 }
 
 TEST(Suspects, WhereOneLaunchBlocksLaunchesSayNothing) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[2].posted_ns = 2000;
     ranks[1].posted_spread_ns = ranks[0].done_spread_ns = 4000;
     ASSERT_EQ(suspects(ranks).size(), 2U);
@@ -114,7 +114,7 @@ TEST(Suspects, WhereOneLaunchBlocksLaunchesSayNothing) {
 }
 
 TEST(Suspects, UnevenLaunchesThatSpreadTheDurationsOfTheOthersAreJitter) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[1].posted_spread_ns = 3021;
     EXPECT_TRUE(suspects(ranks).empty());
     ranks[0].done_spread_ns = ranks[2].done_spread_ns = 2500;
@@ -128,7 +128,7 @@ TEST(Suspects, UnevenLaunchesThatSpreadTheDurationsOfTheOthersAreJitter) {
 }
 
 TEST(Suspects, UnevenDurationsAreJitterWhereNoLaunchExplainsThem) {
-    std::vector<RankConduct> ranks = even();
+    std::vector<RankTimings> ranks = even();
     ranks[3].done_spread_ns = 9300;
     ASSERT_EQ(suspects(ranks).size(), 1U);
     EXPECT_EQ(suspects(ranks)[0].rank, 3);
@@ -138,9 +138,9 @@ TEST(Suspects, UnevenDurationsAreJitterWhereNoLaunchExplainsThem) {
 }
 
 TEST(Suspects, TheHeavierChargeAgainstARankCounts) {
-    std::vector<RankConduct> ranks(4, conduct(100, 9000, 20, 9000));
-    ranks[1] = conduct(4000, 0, 3500, 9000);
-    ranks[3] = conduct(2500, 0, 4500, 9000);
+    std::vector<RankTimings> ranks(4, timings(100, 9000, 20, 9000));
+    ranks[1] = timings(4000, 0, 3500, 9000);
+    ranks[3] = timings(2500, 0, 4500, 9000);
     std::vector<Suspect> const found = suspects(ranks);
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].kind, Suspect::Kind::delayed);
@@ -148,7 +148,7 @@ TEST(Suspects, TheHeavierChargeAgainstARankCounts) {
 }
 
 TEST(Suspects, OfTwoRanksOneCanBe) {
-    std::vector<RankConduct> ranks(2, conduct(100, 2800, 20, 200));
+    std::vector<RankTimings> ranks(2, timings(100, 2800, 20, 200));
     ranks[1].posted_ns = 2000;
     ASSERT_EQ(suspects(ranks).size(), 1U);
     EXPECT_EQ(suspects(ranks)[0].rank, 1);

@@ -4,7 +4,7 @@
 #include "common/base/error.hpp"
 #include "common/base/philox.hpp"
 #include "common/predict/fit.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -3,7 +3,7 @@
 //
 // Traffic of plans on topologies, and topologies of a family for any size.
 #include "common/base/error.hpp"
-#include "common/predict/network/families.hpp"
+#include "common/predict/network/topology.hpp"
 #include "common/predict/scaling.hpp"
 
 #include <gtest/gtest.h>

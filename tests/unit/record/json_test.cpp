@@ -66,7 +66,7 @@ TEST(Json, AFieldThatIsMissingOrUnknownToAListOfNamesIsNamed) {
     }
     Json line = whole;
     line["cache"]["mode"] = "cold";
-    EXPECT_EQ(refusal(line), "mode: unknown value 'cold'");
+    EXPECT_EQ(refusal(line), "cache.mode: 'cold' is none of rotate, warm, flush");
 }
 
 TEST(Json, ACellThatWasDroppedSaysHowMuchSlowerItWas) {

@@ -76,7 +76,7 @@ TEST(ResultReader, RefusesNumbersThatTheirFieldCannotHold) {
         line["world"]["ranks"] = Json::parse(number);
         write_file(folder / "r", line.dump() + "\n" + end_line());
         EXPECT_EQ(refusal(folder / "r"),
-                  (folder / "r").string() + ":1: ranks: expected a whole number that can stand here")
+                  (folder / "r").string() + ":1: world.ranks: must be a whole number from -2147483648 to 2147483647")
             << number;
     }
 }

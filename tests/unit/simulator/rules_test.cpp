@@ -3,7 +3,7 @@
 //
 // The rules of the simulator, on GOAL text: what LogGOPSim does where it is right (L, o, g, G in ns).
 #include "common/base/error.hpp"
-#include "common/predict/simulator/goal_program.hpp"
+#include "common/predict/simulator/program.hpp"
 #include "common/predict/simulator/simulation.hpp"
 
 #include <gmock/gmock.h>
@@ -200,7 +200,7 @@ TEST(SimulatorRules, ThePathExplainsTheTime) {
     EXPECT_EQ(simulation.split, (TimeSplit{100 * ns, 2000 * ns, 2000 * ns, 9 * ns, 0}));
     std::vector<std::string_view> pieces;
     for (PathPiece const& piece : simulation.path) {
-        pieces.push_back(name_of(piece.what));
+        pieces.push_back(name_of(piece.kind));
     }
     EXPECT_THAT(pieces, ElementsAre("send", "way", "receive", "work"));
     EXPECT_EQ(simulation.path.front().begin, 0);

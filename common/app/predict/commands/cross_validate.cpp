@@ -3,8 +3,9 @@
 //
 // dlmb_predict cross-validate MEASUREMENTS --system SYSTEM --max-nodes N: fits on few nodes, predicts the others, and
 // prints the error by operation and algorithm. The fit is given no measurement on more than N nodes.
-#include "common/app/predict/command.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"

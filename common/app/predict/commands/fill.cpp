@@ -3,11 +3,12 @@
 //
 // dlmb_predict fill --ranks N --fill OPS: how much extra work fits into the bubbles of a pipeline schedule. The answers
 // are the statistics of dlmb_pipeline_p2p --bubble-fill, which runs the same plan.
-#include "common/app/predict/command.hpp"
+#include "common/app/exit_codes.hpp"
 #include "common/app/predict/price_options.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
-#include "patterns/registry.hpp"
+#include "patterns/pattern.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,12 +23,7 @@ constexpr int most_fill_copies = 4096;
 constexpr int most_pipeline_ranks = 65536;
 
 PatternType const& pipeline() {
-    auto const types = pattern_types();
-    auto const found = std::find_if(types.begin(), types.end(), [](auto type) { return type->name == "pipeline_p2p"; });
-    if (found == types.end()) {
-        throw Error("this build has no pattern pipeline_p2p");
-    }
-    return **found;
+    return pattern_named("pipeline_p2p");
 }
 
 /// What the pattern says about so many copies of the work.

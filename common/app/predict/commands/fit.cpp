@@ -4,11 +4,12 @@
 // dlmb_predict fit MEASUREMENTS --system SYSTEM -o MODEL: a machine model from measured collectives.
 #include "common/predict/fit.hpp"
 
-#include "common/app/predict/command.hpp"
+#include "common/app/exit_codes.hpp"
 #include "common/app/predict/fit_input.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/tuning/provenance.hpp"
 
 #include <fmt/core.h>

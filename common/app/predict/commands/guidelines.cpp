@@ -4,10 +4,11 @@
 // dlmb_predict guidelines RESULTS...: which measured collectives are slower than other calls that do the same.
 #include "common/predict/guidelines.hpp"
 
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
-#include "common/app/predict/command.hpp"
+#include "common/app/predict/run_predict.hpp"
 #include "common/app/predict/timed_calls.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/units.hpp"
 
 #include <fmt/core.h>
@@ -19,6 +20,8 @@ namespace dlmb::app::predict {
 namespace {
 
 using namespace dlmb::predict;
+
+constexpr int exit_violations = exit_cell_failed;  // measured calls break a guideline
 
 nlohmann::ordered_json range_json(TimeRange const& range) {
     nlohmann::ordered_json json{{"time", range.time}};

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_predict points --model MODEL POINTS -o PREDICTED: each line of a table with its predicted time.
-#include "common/app/predict/command.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/predict/measurements.hpp"
-#include "common/predict/model_file.hpp"
 
 #include <fmt/core.h>
 
@@ -120,7 +121,7 @@ public:
                        refused, static_cast<int>(table.lines.size()) - answered - refused);
             asked.print(model);
         }
-        return answered == 0 && refused > 0 ? exit_unavailable : static_cast<int>(exit_ok);
+        return answered == 0 && refused > 0 ? exit_unavailable : exit_ok;
     }
 
 private:

@@ -3,15 +3,15 @@
 //
 // dlmb_predict scale PATTERN [options of dlmb_PATTERN] --ranks 64,256 --topology FAMILY ...: what an iteration costs at
 // least, over numbers of ranks and topologies of equal injection bandwidth. --uniform BYTES: of an all-to-all.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/options.hpp"
-#include "common/app/predict/command.hpp"
-#include "common/app/predict/patterns.hpp"
+#include "common/app/predict/run_predict.hpp"
 #include "common/app/printouts.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
-#include "common/predict/network/families.hpp"
+#include "common/predict/network/topology.hpp"
 #include "common/predict/scaling.hpp"
 
 #include <fmt/format.h>

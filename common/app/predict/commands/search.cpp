@@ -3,10 +3,11 @@
 //
 // dlmb_predict search --layers ... --tokens N --mesh MESH: how to divide the layers of a model, and what it
 // communicates.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
-#include "common/app/predict/command.hpp"
 #include "common/app/predict/price_options.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/plan/plan.hpp"

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_predict table --model MODEL --nodes N -o TABLE: a tuning table for ranks that were not measured.
-#include "common/app/predict/command.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/predict/run_predict.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
 #include "common/base/version.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/predict/predicted_table.hpp"
 #include "common/tuning/provenance.hpp"
 #include "common/tuning/table_file.hpp"

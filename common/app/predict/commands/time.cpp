@@ -3,20 +3,20 @@
 //
 // dlmb_predict time PATTERN [options of dlmb_PATTERN] --machine MODEL | --latency NS ...: simulates the plans of all
 // ranks. dlmb_predict time --goal FILE ...: simulates a schedule.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/options.hpp"
-#include "common/app/predict/command.hpp"
 #include "common/app/predict/network_options.hpp"
-#include "common/app/predict/patterns.hpp"
+#include "common/app/predict/run_predict.hpp"
 #include "common/app/predict/simulation_text.hpp"
 #include "common/app/printouts.hpp"
-#include "common/app/reporter.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
-#include "common/predict/model_file.hpp"
+#include "common/predict/machine_model.hpp"
 #include "common/predict/simulator/from_model.hpp"
-#include "common/predict/simulator/goal_program.hpp"
 #include "common/predict/simulator/lower.hpp"
+#include "common/predict/simulator/program.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_trace export PLAN --to FORMAT -o OUTPUT: a plan in the format of another program, and what that format loses.
-#include "common/app/reporter.hpp"
-#include "common/app/trace/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/app/trace/run_trace.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/trace/exports/exports.hpp"

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_trace import FILES -o PLANS: the plans of a trace, one document or one per iteration.
-#include "common/app/reporter.hpp"
-#include "common/app/trace/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/app/trace/run_trace.hpp"
 #include "common/app/trace/trace_options.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"

@@ -4,8 +4,9 @@
 // dlmb_trace summary FILES: what a trace communicates, or what an inference service was asked for.
 #include "common/trace/summary.hpp"
 
-#include "common/app/reporter.hpp"
-#include "common/app/trace/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/app/trace/run_trace.hpp"
 #include "common/app/trace/trace_options.hpp"
 #include "common/base/error.hpp"
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune build RESULTS... -o TABLE: rules from the results of several launches.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/app/tune/measurements.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/base/version.hpp"
 #include "common/tuning/build/build_table.hpp"
 #include "common/tuning/provenance.hpp"

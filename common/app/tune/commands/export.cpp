@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune export: a table as the files of another program.
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/format.h>

@@ -4,9 +4,10 @@
 // dlmb_tune gain TABLE --measured RESULTS | --traffic PLAN: what a table gains.
 #include "common/tuning/gain/gain.hpp"
 
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/app/tune/measurements.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/app/tune/table_text.hpp"
 #include "common/base/error.hpp"
 #include "common/tuning/provenance.hpp"

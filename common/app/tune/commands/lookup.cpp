@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune lookup TABLE --operation OPERATION ...: what a reader would be told.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/app/tune/table_text.hpp"
 #include "common/base/error.hpp"
 #include "common/plan/plan.hpp"

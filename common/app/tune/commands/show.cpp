@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune show TABLE: who wins where, by how much, and how that is known.
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/exit_codes.hpp"
+#include "common/app/subcommands.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/app/tune/table_text.hpp"
 #include "common/tuning/table_file.hpp"
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // dlmb_tune verify: runs the other program with an export, and says whether what the table chose is what runs.
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
-#include "common/app/reporter.hpp"
-#include "common/app/tune/command.hpp"
+#include "common/app/subcommands.hpp"
 #include "common/app/tune/consumers/consumers.hpp"
 #include "common/app/tune/consumers/run_program.hpp"
+#include "common/app/tune/run_tune.hpp"
 #include "common/tuning/table_file.hpp"
 
 #include <fmt/core.h>

@@ -45,7 +45,7 @@ std::optional<Probe> probe_at(VerifyRequest const& request, Slice const& slice, 
 }
 
 /// At the ends of a rule, beside them, and with other numbers of ranks: bytes and ranks.
-std::vector<std::pair<Bytes, std::uint64_t>> around(Carried const& one, std::uint64_t ranks) {
+std::vector<std::pair<Bytes, std::uint64_t>> around(ExportedRule const& one, std::uint64_t ranks) {
     Bytes const unit = ranks * element_bytes;
     Bytes const first = (one.bytes.min + unit - 1) / unit * unit;
     Bytes const last = std::min(one.bytes.max, most_bytes) / unit * unit;
@@ -72,7 +72,7 @@ std::set<Probe> probes(VerifyRequest const& request) {
     std::string const scope = scope_of(request.request.consumer);
     Slice const slice = complete(request.request.slice, request.table, scope);
     std::set<Probe> found;
-    for (Carried const& one : select_rules(request.table, scope, slice, {}).rules) {
+    for (ExportedRule const& one : select_rules(request.table, scope, slice, {}).rules) {
         When const& when = one.rule->when;
         auto const collective = collective_of(when);
         std::uint64_t const tried = request.ranks.value_or(std::max<std::uint64_t>(one.ranks.min, 2));

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Ends a launch in which a rank stands still, or that is told to end by a signal: from before MPI_Init until after
-// MPI_Finalize, in which a rank may wait for the others as well.
+// One launch, as each rank of it runs it, and what ends it when a rank stands still.
 #pragma once
 
+#include "common/app/options/options.hpp"
 #include "common/app/reporter.hpp"
 #include "common/bootstrap/bootstrap.hpp"
 #include "common/measure/diagnosis/watchdog.hpp"
@@ -15,7 +15,8 @@
 
 namespace dlmb::app {
 
-/// Of one rank, on the rank's thread.
+/// Ends a launch in which a rank stands still, or that is told to end by a signal: from before MPI_Init until after
+/// MPI_Finalize, in which a rank may wait for the others as well. Of one rank, on the rank's thread.
 class LaunchWatch {
 public:
     /// Begins with the start-up. timeout_ns: --timeout. `rank`: as far as it is known yet; -1: not at all.
@@ -60,5 +61,9 @@ private:
     std::atomic<bool> over_{false};
     measure::Watchdog watchdog_;
 };
+
+/// Collective. Checks the sweep, opens backends, calibrates, measures. Returns the exit code, equal on all ranks.
+/// Throws UsageError and OutputError alike on all ranks.
+[[nodiscard]] int run_launch(Bootstrap& bootstrap, PatternType const& type, Options const& given, LaunchWatch& watch);
 
 }  // namespace dlmb::app

@@ -1,0 +1,29 @@
+// Copyright (c) 2026 The DLMB developers
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The layouts that make_table() chooses from, and the lines that they share.
+#pragma once
+
+#include "common/app/tables/table.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlmb::app {
+
+/// The first line: program, ranks, launch.
+[[nodiscard]] std::string preamble(record::Launch const& launch, std::string_view pattern);
+
+/// A cell without a time: its status and reason, as a comment.
+[[nodiscard]] std::string note(record::Record const& cell, std::string_view title,
+                               std::optional<Bytes> size = std::nullopt);
+
+/// As OSU Micro-Benchmarks and nccl-tests print theirs.
+[[nodiscard]] std::unique_ptr<Table> make_osu_table(std::vector<std::uint64_t> percentiles);
+[[nodiscard]] std::unique_ptr<Table> make_nccl_table();
+
+}  // namespace dlmb::app
