@@ -5,6 +5,7 @@
 // that is timed: two virtual calls per iteration, none per step, nothing allocated or looked up.
 #pragma once
 
+#include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/tick_scale.hpp"
 #include "common/bootstrap/bootstrap.hpp"
@@ -74,17 +75,6 @@ struct MethodInfo {
 /// of them is left out, and empty where none reduces. Operations that it does not change are as by default.
 [[nodiscard]] std::string stability_of(std::span<MethodInfo const> methods, std::string_view method,
                                        std::span<OperationKind const> kinds);
-
-/// "pairwise" or "pairwise:max_outstanding=4". "default" is the backend's own choice.
-struct MethodChoice {
-    std::string name = "default";
-    std::map<std::string, std::string, std::less<>> knobs;
-    bool operator==(MethodChoice const&) const = default;
-};
-/// The method that chooses among the algorithms of a library which has to be told so before it starts.
-inline constexpr std::string_view algorithm_method = "algorithm";
-[[nodiscard]] MethodChoice parse_method(std::string_view text);  // throws UsageError
-[[nodiscard]] std::string to_string(MethodChoice const& method);
 
 /// When a step was complete on this rank, on now_ns()'s clock. The last step of an iteration is complete when finish()
 /// returns, and whoever called finish() knows that time: it is not read twice.

@@ -67,7 +67,11 @@ Price model_price(MachineModel const& model) {
         question.collective = collective;
         question.bytes = bytes;
         if (std::string const why = refusal_of(model, question); !why.empty()) {
-            throw UsageError(fmt::format("{} over {} ranks: {}", name_of(collective), ranks, why));
+            std::string const text = fmt::format("{} over {} ranks: {}", name_of(collective), ranks, why);
+            if (!model.forced && error_is_too_large(model, collective)) {
+                throw ModelRefusal(text);
+            }
+            throw UsageError(text);
         }
         auto const best = best_algorithm(model, question, *cache);
         if (!best) {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 namespace dlmb::predict {
@@ -31,8 +32,14 @@ struct BestAlgorithm {
 [[nodiscard]] std::optional<BestAlgorithm> best_algorithm(MachineModel const& model, Measurement question,
                                                           LoadCache& cache);
 
+/// The model knows that it is too far off to answer.
+class ModelRefusal : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
 /// A group of `ranks` is taken to be on as many nodes; of a torus: on a ring. Remembers what it was asked. The price
-/// throws UsageError where the model has no algorithm or refuses; `model` must outlive it.
+/// throws ModelRefusal, and UsageError where the model has no algorithm; `model` must outlive it.
 [[nodiscard]] Price model_price(MachineModel const& model);
 
 }  // namespace dlmb::predict

@@ -39,6 +39,10 @@ class TextTest(unittest.TestCase):
         self.assertEqual(self.count("launch/dlmb_launch/a.py", f"# {text.SPDX}\npath.{'write_text'}(x)\n"), 1)
         self.assertEqual(self.count("tests/a.cpp", LICENCE + f"std::{'ofstream'} file(path);\n"), 0)
 
+    def test_programs_are_executable_and_nothing_else_is(self) -> None:
+        for start, executable, findings in (("#!/bin/sh\n", True, 0), ("#!/bin/sh\n", False, 1), ("import os\n", True, 1), ("import os\n", False, 0)):
+            self.assertEqual(len(text.check_mode(Path("a"), start, executable)), findings, (start, executable))
+
     def test_edits_of_the_module_path_are_found(self) -> None:
         for edit in (".insert(0, x)", "[:0] = x", ".append(x)", " += x"):
             self.assertEqual(self.count("a.md", f"sys.{'path'}{edit}\n"), 1, edit)

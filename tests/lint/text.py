@@ -1,6 +1,7 @@
 # Copyright (c) 2026 The DLMB developers
 # SPDX-License-Identifier: BSD-3-Clause
-"""Small rules for every text file: no path of one machine, licence lines in sources, clean line ends, no edits of sys.path.
+"""Small rules for every text file: no path of one machine, licence lines in sources, clean line ends, no edits of sys.path,
+and the files that begin with #! are those that can be executed.
 
 exit 0: all hold, 1: some do not; one line per finding: file:line: message
 """
@@ -8,6 +9,7 @@ exit 0: all hold, 1: some do not; one line per finding: file:line: message
 from __future__ import annotations
 
 import re
+import stat
 import sys
 from pathlib import Path
 
@@ -49,9 +51,17 @@ def check(path: Path, text: str) -> list[str]:
     return findings
 
 
+def check_mode(path: Path, text: str, executable: bool) -> list[str]:
+    if text.startswith("#!") == executable:
+        return []
+    return [f"{path}:1: " + ("executable, but no #!" if executable else "begins with #!, but is not executable")]
+
+
 def main() -> int:
     texts = repository.text_files()
     findings = [finding for path, text in texts for finding in check(path, text)]
+    for path, text in texts:
+        findings += check_mode(path, text, bool((repository.ROOT / path).stat().st_mode & stat.S_IXUSR))
     print(*findings, sep="\n")
     print(f"text: {len(texts)} files, {len(findings)} findings")
     return 1 if findings or not texts else 0

@@ -6,7 +6,7 @@
 
 #include "common/app/options/number_checks.hpp"
 #include "common/app/printouts.hpp"
-#include "common/backend_kit/registry.hpp"
+#include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/units.hpp"
 #include "patterns/beside.hpp"
@@ -160,17 +160,9 @@ void add_traffic(CLI::App& app, PatternType const& type, Options& options, Texts
         ->check(CLI::Range(1U, 1024U));
 }
 
-std::string backend_names() {
-    std::vector<std::string_view> names;
-    for (BackendEntry const& entry : backend_entries()) {
-        names.push_back(entry.name);
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
-}
-
 void add_transport(CLI::App& app, PatternType const& type, Options& options, Texts& texts) {
     OptionGroup group(app, "Transport");
-    group.list("--backend", options.backends, backend_names() + " [all usable here]");
+    group.list("--backend", options.backends, fmt::format("{} [all usable here]", fmt::join(backend_names(), ", ")));
     group.list("--method", texts.methods, "methods as NAME or NAME:KNOB=VALUE, or all (dlmb_info lists them)")
         ->capture_default_str();
     if (has_beside(type)) {

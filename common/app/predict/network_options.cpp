@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/predict/network_options.hpp"
 
+#include "common/app/options/number_checks.hpp"
 #include "common/base/error.hpp"
 
 #include <fmt/format.h>
@@ -49,14 +50,16 @@ void NetworkOptions::add(CLI::App& parser) {
         ->check(CLI::IsMember({"none", "links"}));
     parser.add_option("--placement", placement_, "of ranks on the topology: row-major, blocked or random")
         ->capture_default_str();
-    parser.add_option("--placement-seed", seed_, "of a random placement")->capture_default_str();
+    parser.add_option("--placement-seed", seed_, "of a random placement")
+        ->check(whole_number_check)
+        ->capture_default_str();
     parser
         .add_option("--rate-tolerance", tolerance_,
                     "compute rates less often: messages may take longer by about this share, such as 0.01")
-        ->check(CLI::Range(0.0, 0.5))
+        ->check(number_check(0, 0.5))
         ->capture_default_str();
     parser.add_option("--hop", hop_ns_, "ns that each link beyond the first adds to L")
-        ->check(CLI::Range(0.0, 1e9))
+        ->check(number_check(0, 1e9))
         ->capture_default_str();
 }
 

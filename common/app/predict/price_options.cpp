@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/app/predict/price_options.hpp"
 
+#include "common/app/exit_codes.hpp"
 #include "common/app/options/number_checks.hpp"
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
@@ -10,6 +11,15 @@
 #include <fmt/format.h>
 
 namespace dlmb::app::predict {
+
+int unless_refused(std::function<int()> const& answer) {
+    try {
+        return answer();
+    } catch (dlmb::predict::ModelRefusal const& refusal) {
+        fmt::print(stderr, "dlmb_predict: refused: {}; --force answers\n", refusal.what());
+        return exit_unavailable;
+    }
+}
 
 void PriceOptions::add_to(CLI::App& parser) {
     parser.add_option("--model", model_path_, "machine model of dlmb_predict fit: its fastest algorithm of each size");

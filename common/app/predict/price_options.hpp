@@ -8,9 +8,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <string>
 
 namespace dlmb::app::predict {
+
+/// What `answer` returns, or 69 where the model refuses a price, which is then said.
+[[nodiscard]] int unless_refused(std::function<int()> const& answer);
 
 class PriceOptions {
 public:

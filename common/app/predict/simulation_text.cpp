@@ -87,7 +87,8 @@ RankTimes times_of_ranks(Simulation const& simulation) {
 
 nlohmann::ordered_json to_json(Simulation const& simulation, SimulationContext const& context,
                                std::size_t most_pieces) {
-    nlohmann::ordered_json json = context;
+    nlohmann::ordered_json json{{"schema", "dlmb.simulation/1.0"}};
+    json.update(context);
     RankTimes const ranks = times_of_ranks(simulation);
     json["time_ps"] = simulation.time;
     json["messages"] = simulation.messages;

@@ -3,17 +3,10 @@
 #include "common/predict/network/fair_sharing.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace dlmb::predict {
-namespace {
 
-/// Rates that differ by less are equal: sums of some hundred shares in another order.
-constexpr double close = 1e-9;
-
-}  // namespace
-
-FairSharing::FairSharing(std::vector<double> capacities) : links_(capacities.size()) {
+FairSharing::FairSharing(std::vector<double> const& capacities) : links_(capacities.size()) {
     for (std::size_t link = 0; link < links_.size(); ++link) {
         links_[link].capacity = capacities[link];
     }
@@ -26,179 +19,198 @@ void FairSharing::change(LinkId link) {
     }
 }
 
-void FairSharing::add(Flow flow, std::vector<RouteLink> const& route) {
-    if (flow >= routes_.size()) {
-        routes_.resize(flow + 1);
-        rates_.resize(flow + 1);
-        bottlenecks_.resize(flow + 1);
-        status_.resize(flow + 1);
+void FairSharing::touch(LinkId link) {
+    if (!links_[link].touched) {
+        links_[link].touched = true;
+        touched_.push_back(link);
     }
-    FlowRoute& own = routes_[flow];
-    own.links = route;
-    own.places.clear();
-    rates_[flow] = 0;
-    bottlenecks_[flow] = no_link;
-    status_[flow] = Status::settled;
-    for (std::uint32_t at = 0; at < route.size(); ++at) {
-        LinkState& link = links_[route[at].link];
-        own.places.push_back(static_cast<std::uint32_t>(link.uses.size()));
-        link.uses.push_back({flow, at, route[at].share});
-        change(route[at].link);
+}
+
+void FairSharing::add(Flow flow, std::vector<RouteLink> const& route) {
+    if (flow >= flows_.size()) {
+        flows_.resize(flow + 1);
+    }
+    FlowState& own = flows_[flow];
+    own.route = route;
+    own.bottleneck = no_link;
+    own.status = Status::added;
+    for (RouteLink const& each : route) {
+        links_[each.link].all_weight += each.share;
+        ++links_[each.link].all_flows;
+        change(each.link);
     }
     added_.push_back(flow);
 }
 
 void FairSharing::remove(Flow flow) {
-    FlowRoute const& route = routes_[flow];
-    for (std::size_t at = 0; at < route.links.size(); ++at) {
-        LinkState& link = links_[route.links[at].link];
-        std::uint32_t const place = route.places[at];
-        link.uses[place] = link.uses.back();
-        routes_[link.uses[place].flow].places[link.uses[place].at] = place;
-        link.uses.pop_back();
-        link.used = link.uses.empty() ? 0 : link.used - route.links[at].share * rates_[flow];
-        change(route.links[at].link);
-    }
-    status_[flow] = Status::absent;
-}
-
-void FairSharing::open_flow(Flow flow) {
-    status_[flow] = Status::open;
-    opened_.push_back(flow);
-    for (RouteLink const& each : routes_[flow].links) {
+    FlowState& own = flows_[flow];
+    for (RouteLink const& each : own.route) {
         LinkState& link = links_[each.link];
-        if (!link.touched) {
-            link.touched = true;
-            touched_.push_back(each.link);
+        --link.all_flows;
+        link.all_weight = link.all_flows == 0 ? 0 : link.all_weight - each.share;
+    }
+    if (own.status == Status::present) {
+        --present_;
+        double const rate = links_[own.bottleneck].rate;
+        leave(flow);
+        for (RouteLink const& each : own.route) {
+            LinkState& link = links_[each.link];
+            link.settled = link.crossed_from.empty() ? 0 : link.settled - each.share * rate;
+            change(each.link);
+        }
+        own.bottleneck = no_link;
+    }
+    own.status = Status::absent;
+}
+
+std::vector<FairSharing::Crossing>::iterator FairSharing::place_of(LinkId link, std::vector<Crossing>& crossed) {
+    return std::lower_bound(crossed.begin(), crossed.end(), link,
+                            [](Crossing const& left, LinkId right) { return left.link < right; });
+}
+
+void FairSharing::join(Flow flow, LinkId bottleneck) {
+    FlowState& own = flows_[flow];
+    LinkState& home = links_[bottleneck];
+    own.bottleneck = bottleneck;
+    own.place = static_cast<std::uint32_t>(home.members.size());
+    home.members.push_back(flow);
+    for (RouteLink const& each : own.route) {
+        auto crossing = place_of(each.link, home.crossed);
+        if (crossing == home.crossed.end() || crossing->link != each.link) {
+            crossing = home.crossed.insert(crossing, Crossing{each.link, 0, 0});
+        }
+        if (crossing->flows++ == 0) {
+            std::vector<LinkId>& from = links_[each.link].crossed_from;
+            from.insert(std::lower_bound(from.begin(), from.end(), bottleneck), bottleneck);
+        }
+        crossing->weight += each.share;
+    }
+}
+
+void FairSharing::leave(Flow flow) {
+    FlowState const& own = flows_[flow];
+    LinkState& home = links_[own.bottleneck];
+    home.members[own.place] = home.members.back();
+    flows_[home.members[own.place]].place = own.place;
+    home.members.pop_back();
+    for (RouteLink const& each : own.route) {
+        auto const crossing = place_of(each.link, home.crossed);
+        crossing->weight -= each.share;
+        if (--crossing->flows == 0) {  // stays in the list until the bottleneck is opened
+            crossing->weight = 0;
+            std::vector<LinkId>& from = links_[each.link].crossed_from;
+            from.erase(std::lower_bound(from.begin(), from.end(), own.bottleneck));
         }
     }
 }
 
-std::vector<FairSharing::Flow> const& FairSharing::update() {
-    opened_.clear();
-    for (Flow const flow : added_) {
-        if (status_[flow] == Status::settled) {
-            open_flow(flow);
-        }
+void FairSharing::open_added(Flow flow) {
+    flows_[flow].status = Status::present;
+    ++present_;
+    ++open_;
+    for (RouteLink const& each : flows_[flow].route) {
+        LinkState& link = links_[each.link];
+        link.open_weight += each.share;
+        ++link.open_flows;
+        link.added.push_back(flow);
+        touch(each.link);
     }
+}
+
+void FairSharing::open(LinkId bottleneck) {
+    LinkState& home = links_[bottleneck];
+    home.open = true;
+    home.frozen = false;
+    changes_.bottlenecks.push_back(bottleneck);
+    open_ += home.members.size();
+    std::erase_if(home.crossed, [](Crossing const& each) { return each.flows == 0; });
+    for (Crossing const& each : home.crossed) {
+        LinkState& link = links_[each.link];
+        link.settled -= each.weight * home.rate;
+        link.open_weight += each.weight;
+        link.open_flows += each.flows;
+        touch(each.link);
+    }
+}
+
+void FairSharing::open_changed() {
+    std::size_t flows = open_;
     for (LinkId const link : changed_) {
         links_[link].changed = false;
-        for (Use const& use : links_[link].uses) {
-            if (bottlenecks_[use.flow] == link && status_[use.flow] == Status::settled) {
-                open_flow(use.flow);
-            }
+        flows += links_[link].members.size();
+    }
+    if (2 * flows >= present_ && 4 * flows >= links_.size()) {  // else a look at every link costs more
+        open_all();
+        return;
+    }
+    for (LinkId const link : changed_) {
+        if (links_[link].is_settled()) {
+            open(link);
         }
     }
+}
+
+/// What open() does for each bottleneck, from what is known of each link.
+void FairSharing::open_all() {
+    all_open_ = true;
+    open_ = present_;
+    for (LinkId at = 0; at < links_.size(); ++at) {
+        LinkState& link = links_[at];
+        if (!link.members.empty()) {
+            link.open = true;
+            std::erase_if(link.crossed, [](Crossing const& each) { return each.flows == 0; });
+            changes_.bottlenecks.push_back(at);
+        }
+        link.settled = 0;
+        link.open_weight = link.all_weight;
+        link.open_flows = link.all_flows;
+        if (link.all_flows > 0) {
+            touch(at);
+        }
+    }
+}
+
+FairSharing::Changes const& FairSharing::update() {
+    changes_.bottlenecks.clear();
+    changes_.moved.clear();
+    joined_.clear();
+    all_open_ = false;
+    open_ = 0;
+    for (Flow const flow : added_) {
+        if (flows_[flow].status == Status::added) {
+            open_added(flow);
+        }
+    }
+    open_changed();
     added_.clear();
     changed_.clear();
-    do {
-        fill();
-    } while (open_violated());
-    for (Flow const flow : opened_) {
-        status_[flow] = Status::settled;
+    while (!fill() || open_violated()) {
     }
-    for (LinkId const link : touched_) {
-        links_[link].touched = false;
+    settle();
+    return changes_;
+}
+
+void FairSharing::settle() {
+    for (LinkId const bottleneck : changes_.bottlenecks) {
+        LinkState& home = links_[bottleneck];
+        home.open = false;
+        if (!all_open_) {
+            for (Crossing const& each : home.crossed) {
+                links_[each.link].settled += each.weight * home.rate;
+            }
+        }
+    }
+    for (LinkId const at : touched_) {
+        LinkState& link = links_[at];
+        link.touched = false;
+        link.open_weight = 0;
+        link.open_flows = 0;
+        link.added.clear();
+        link.settled = all_open_ ? link.capacity - link.left : link.settled;
+        link.settled = link.crossed_from.empty() ? 0 : link.settled;
     }
     touched_.clear();
-    return opened_;
-}
-
-/// Raises the rates of all open flows together, and freezes those on a link when it is full. The others keep theirs.
-void FairSharing::fill() {
-    for (LinkId const at : touched_) {
-        LinkState& link = links_[at];
-        link.left = link.capacity - link.used;
-        link.weight = 0;
-        link.open = 0;
-    }
-    for (Flow const flow : opened_) {
-        status_[flow] = Status::open;
-        for (RouteLink const& each : routes_[flow].links) {
-            LinkState& link = links_[each.link];
-            link.left += each.share * rates_[flow];
-            link.weight += each.share;
-            ++link.open;
-        }
-    }
-    levels_.clear();
-    for (LinkId const at : touched_) {
-        LinkState const& link = links_[at];
-        levels_.push_back({std::max(0.0, link.left) / link.weight, at});
-    }
-    std::make_heap(levels_.begin(), levels_.end(), std::greater<>());
-    for (std::size_t frozen = 0; frozen < opened_.size();) {
-        std::pop_heap(levels_.begin(), levels_.end(), std::greater<>());
-        Level const first = levels_.back();
-        levels_.pop_back();
-        LinkState const& link = links_[first.link];
-        if (link.open == 0) {
-            continue;
-        }
-        // A level only rises while flows of other links freeze.
-        double const now = std::max(first.rate, link.left / link.weight);
-        if (now > first.rate * (1 + close)) {
-            levels_.push_back({now, first.link});
-            std::push_heap(levels_.begin(), levels_.end(), std::greater<>());
-        } else {
-            frozen += freeze(first.link, first.rate);
-        }
-    }
-}
-
-std::size_t FairSharing::freeze(LinkId link, double rate) {
-    std::size_t frozen = 0;
-    for (Use const& use : links_[link].uses) {
-        if (status_[use.flow] != Status::open) {
-            continue;
-        }
-        status_[use.flow] = Status::frozen;
-        ++frozen;
-        rates_[use.flow] = rate;
-        bottlenecks_[use.flow] = link;
-        for (RouteLink const& each : routes_[use.flow].links) {
-            LinkState& other = links_[each.link];
-            other.left -= each.share * rate;
-            other.weight -= each.share;
-            --other.open;
-        }
-    }
-    return frozen;
-}
-
-/// Opens the flows that did not move though they would have to: those whose bottleneck is no longer full or has a
-/// faster flow, and those that are faster than a flow whose bottleneck they share. False: there are none.
-bool FairSharing::open_violated() {
-    std::size_t const opened = opened_.size();
-    std::size_t const links = touched_.size();  // those of flows that are opened here come next time
-    for (std::size_t index = 0; index < links; ++index) {
-        LinkId const at = touched_[index];
-        LinkState& link = links_[at];
-        link.used = 0;
-        double fastest = 0;
-        double limited = -1;  // the rate of flows that were frozen here
-        for (Use const& use : link.uses) {
-            double const rate = rates_[use.flow];
-            link.used += use.share * rate;
-            fastest = std::max(fastest, rate);
-            if (status_[use.flow] == Status::frozen && bottlenecks_[use.flow] == at) {
-                limited = std::max(limited, rate);
-            }
-        }
-        double const keeps = link.used >= link.capacity * (1 - close) ? fastest * (1 - close) : fastest * 2 + 1;
-        for (Use const& use : link.uses) {
-            if (status_[use.flow] != Status::settled) {
-                continue;
-            }
-            double const rate = rates_[use.flow];
-            bool const lost = rate < keeps && bottlenecks_[use.flow] == at;
-            bool const takes = limited >= 0 && rate > limited * (1 + close);
-            if (lost || takes) {
-                open_flow(use.flow);
-            }
-        }
-    }
-    return opened_.size() > opened;
+    changes_.bottlenecks.insert(changes_.bottlenecks.end(), joined_.begin(), joined_.end());
 }
 
 }  // namespace dlmb::predict

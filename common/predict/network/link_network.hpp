@@ -38,18 +38,35 @@ public:
     [[nodiscard]] std::uint64_t updates() const { return updates_; }
 
 private:
-    struct State {
-        double left = 0;  // bytes at `since`
-        double rate = 0;
-        Picoseconds since = 0;
+    struct State {  // of a message
+        LinkId bottleneck = FairSharing::no_link;
+        double until = 0;  // over when each message of the bottleneck has got so much; without one: bytes that are left
         Picoseconds begin = 0;
         std::uint64_t sequence = 0;  // of the start
-        std::uint32_t version = 0;   // of the end that is expected
+        std::uint32_t version = 0;   // of what is waited for
     };
-    struct End {
-        Picoseconds time = 0;
+    struct Waiting {
+        double until = 0;
         std::uint64_t sequence = 0;
         FlowId flow = 0;
+        std::uint32_t version = 0;
+        bool operator>(Waiting const& other) const {
+            return until != other.until ? until > other.until : sequence > other.sequence;
+        }
+    };
+    /// The messages that have one bottleneck get the same rate, so that the first of them is known without a look at
+    /// the others.
+    struct Service {
+        double served = 0;  // bytes that each of them has got at `since`, and more before it came
+        double rate = 0;
+        Picoseconds since = 0;
+        std::uint32_t version = 0;     // of the end that is expected
+        std::vector<Waiting> waiting;  // a heap; old versions are no longer waited for
+    };
+    struct End {  // of the first message of a bottleneck
+        Picoseconds time = 0;
+        std::uint64_t sequence = 0;
+        LinkId bottleneck = 0;
         std::uint32_t version = 0;
         bool operator>(End const& other) const {
             return time != other.time ? time > other.time : sequence > other.sequence;
@@ -57,8 +74,13 @@ private:
     };
 
     void drop_stale() const;
+    void drop_stale(Service& service) const;
+    static Picoseconds end_of(Waiting const& first, Service const& service);
+    void expect_end(LinkId bottleneck) const;
+    void move(FlowId flow) const;
     void settle() const;
     void settle_within(double picoseconds) const;
+    void take_out_ended();
 
     Interconnect const& interconnect_;
     std::vector<int> nodes_;
@@ -67,13 +89,15 @@ private:
     Picoseconds now_ = 0;
     std::uint64_t sequence_ = 0;
     std::vector<RouteLink> route_;
+    std::vector<FlowId> ended_;  // now, the one that started first behind the others
     // Rates are brought up to date when the next end is asked for.
     mutable FairSharing sharing_;
     mutable std::vector<State> states_;
-    mutable std::vector<End> ends_;  // a heap
+    mutable std::vector<Service> services_;  // by bottleneck
+    mutable std::vector<End> ends_;          // a heap; old versions are no longer expected
     mutable bool changed_ = false;
     mutable Picoseconds settle_at_ = never;  // at the latest, of what changed
-    mutable double mean_duration_ = 0;       // of the flows that were last given a rate
+    mutable double mean_duration_ = 0;       // of the messages that end first at the bottlenecks that changed last
     mutable std::uint64_t updates_ = 0;
 };
 

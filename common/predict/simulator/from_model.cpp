@@ -10,6 +10,7 @@ namespace {
 
 constexpr double picoseconds_per_us = 1e6;
 constexpr double femtoseconds_per_us = 1e9;
+constexpr double beyond_all_machines = 1e18;  // ps or fs; check() refuses what is so large
 
 }  // namespace
 
@@ -17,9 +18,11 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
     auto const us = [&parameters](Parameter parameter) {
         return std::exp(parameters[static_cast<std::size_t>(parameter)]);
     };
-    auto const ps = [](double microseconds) -> Picoseconds { return std::llround(microseconds * picoseconds_per_us); };
+    auto const ps = [](double microseconds) -> Picoseconds {
+        return std::llround(std::min(microseconds * picoseconds_per_us, beyond_all_machines));
+    };
     auto const fs = [](double microseconds) -> FemtosecondsPerByte {
-        return std::llround(microseconds * femtoseconds_per_us);
+        return std::llround(std::min(microseconds * femtoseconds_per_us, beyond_all_machines));
     };
     double const latency = us(Parameter::latency);
     double const overhead = std::min(us(Parameter::message), latency / 2);

@@ -3,13 +3,16 @@
 //
 // Messages per second of the simulator, seconds to make the program (plans and lowering) and to run it, and memory, at
 // 1024, 4096 and 16384 ranks: allreduce of 1 MiB by each algorithm, the dispatch of an MoE layer in groups of 256
-// ranks, and the same over all ranks (33 million messages at 16384). Seconds are those of the processor. In a ring the
-// ranks of a node stand for all: the rate is of the messages that were simulated. A process for each case, so that the
-// high-water mark of memory is its own.
+// ranks, and the same over all ranks (33 million messages at 16384); at 64, 256 and 1024 ranks an all-to-all that
+// shares the links of a torus. Seconds are those of the processor. In a ring the ranks of a node stand for all: the
+// rate is of the messages that were simulated. A process for each case, so that the high-water mark of memory is its
+// own.
 //
 //     simulator_speed [CASE RANKS]
 #include "common/base/units.hpp"
 #include "common/plan/world.hpp"
+#include "common/predict/network/link_network.hpp"
+#include "common/predict/network/topology.hpp"
 #include "common/predict/simulator/lower.hpp"
 #include "common/predict/simulator/simulation.hpp"
 
@@ -20,6 +23,7 @@
 #include <cstdio>
 #include <ctime>
 #include <exception>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <sys/resource.h>
@@ -29,9 +33,12 @@
 namespace dlmb::predict {
 namespace {
 
-constexpr std::array<std::string_view, 5> cases{"recursive_doubling", "knomial", "ring", "dispatch", "exchange"};
+constexpr std::array<std::string_view, 6> cases{"recursive_doubling", "knomial",  "ring",
+                                                "dispatch",           "exchange", "torus"};
 constexpr int ranks_per_node = 8;
 constexpr std::array<int, 3> rank_counts{1024, 4096, 16384};
+constexpr std::array<int, 3> rank_counts_of_torus{64, 256, 1024};
+constexpr int most_exact_ranks = 256;  // above that rates are computed less often, within 5 % of a message's time
 
 double peak_mib() {
     rusage usage{};
@@ -44,6 +51,12 @@ Machine cluster() {
     machine.ranks_per_node = ranks_per_node;
     machine.levels[static_cast<std::size_t>(Level::node)].front().parameters = {500'000, 200'000, 0, 5'000, 0};
     machine.reduce_per_byte = 20'000;
+    return machine;
+}
+
+Machine torus_machine() {
+    Machine machine = uniform_machine({2'000'000, 300'000, 100'000, 40'000, 0});
+    machine.ranks_per_node = 1;
     return machine;
 }
 
@@ -87,10 +100,31 @@ PlanSource exchange(int ranks, int group) {
             }};
 }
 
+/// As many bytes to each, a rank per node.
+PlanSource all_to_all(int ranks) {
+    return {static_cast<std::size_t>(ranks), [ranks](Rank me) {
+                constexpr Bytes bytes = Bytes{1} << 16U;
+                Plan plan;
+                plan.me = me;
+                plan.groups = {consecutive_group({ranks, 1}, me, ranks)};
+                plan.buffers = {{"send", bytes}, {"recv", bytes * static_cast<Bytes>(ranks)}};
+                Exchange step{0, 0, 1, {}, {}};
+                for (Rank peer = 0; peer < ranks; ++peer) {
+                    if (peer != me) {
+                        step.send.push_back({peer, 0, bytes});
+                        step.recv.push_back({peer, bytes * static_cast<Bytes>(peer), bytes});
+                    }
+                }
+                plan.steps = {{step, {}, "exchange", -1}};
+                return plan;
+            }};
+}
+
 PlanSource plans_of_case(std::string const& name, int ranks) {
     constexpr int experts = 256;
     return name == "dispatch"   ? exchange(ranks, experts)
            : name == "exchange" ? exchange(ranks, ranks)
+           : name == "torus"    ? all_to_all(ranks)
                                 : all_reduce(ranks);
 }
 
@@ -104,15 +138,23 @@ double cpu_seconds() {
 void measure(std::string const& name, int ranks) {
     double const start = cpu_seconds();
     LoweringChoice choice;
-    if (name != "dispatch" && name != "exchange") {
+    bool const on_torus = name == "torus";
+    if (name != "dispatch" && name != "exchange" && !on_torus) {
         choice.algorithms = {{OperationKind::all_reduce, name}};
     }
     PlanSource const plans = plans_of_case(name, ranks);
-    Program program = lower(plans, choice, period_of(plans, choice, ranks_per_node));
+    Program program = lower(plans, choice, on_torus ? ranks : period_of(plans, choice, ranks_per_node));
+    std::unique_ptr<Interconnect> net;
+    std::unique_ptr<LinkNetwork> network;
+    if (on_torus) {
+        LinkCosts const costs{0.025, 0, ranks > most_exact_ranks ? 0.05 : 0.0};
+        net = interconnect_of(topology_of_family("torus:3d", ranks));
+        network = std::make_unique<LinkNetwork>(*net, nodes_of_ranks(*net, Placement::row_major, ranks, 1, 0), costs);
+    }
     auto const simulated = static_cast<double>(program.messages);
     double const made = cpu_seconds() - start;
     double const begin = cpu_seconds();
-    Simulation const simulation = simulate(std::move(program), cluster());
+    Simulation const simulation = simulate(std::move(program), on_torus ? torus_machine() : cluster(), network.get());
     double const ran = cpu_seconds() - begin;
     fmt::print("{:<20} {:>7} {:>12} {:>9.2f} {:>9.2f} {:>14.2f} {:>8.0f} {:>14.3f}\n", name, ranks, simulation.messages,
                made, ran, simulated / ran / 1e6, peak_mib(), static_cast<double>(simulation.time) / 1e6);
@@ -132,7 +174,7 @@ int main(int argc, char** argv) {
                    "ran (s)", "10^6 per s", "MiB", "predicts (us)");
         std::fflush(stdout);
         for (std::string_view const each : dlmb::predict::cases) {
-            for (int const ranks : dlmb::predict::rank_counts) {
+            for (int const ranks : each == "torus" ? dlmb::predict::rank_counts_of_torus : dlmb::predict::rank_counts) {
                 if (pid_t const child = fork(); child == 0) {
                     dlmb::predict::measure(std::string(each), ranks);
                     _exit(0);

@@ -55,6 +55,10 @@ class Fill(unittest.TestCase):
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), f"{fill}: {done.stderr}")
         self.assertEqual(self.ask(*SQUARE, "--schedule", "none", "--fill", "compute@5").returncode, 64)
         self.assertEqual(self.ask("--ranks", 0, "--fill", "compute@5").returncode, 64)
+        for stages, part in ((4, "a stage has one copy"), (8, "does not divide")):
+            done = self.ask("--ranks", 4, "--pp", stages, "--fill", "allreduce:4M", "--bandwidth", 25)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (64, 1), done.stderr)
+            self.assertIn(part, done.stderr)
 
 
 if __name__ == "__main__":

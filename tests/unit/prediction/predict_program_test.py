@@ -13,6 +13,7 @@ import importlib.util
 import io
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -90,12 +91,28 @@ class Predict(unittest.TestCase):
             self.assertLessEqual(float(row["low_us"]), float(row["predicted_us"]))
             self.assertGreaterEqual(float(row["high_us"]), float(row["predicted_us"]))
 
-    def test_a_model_follows_the_schema(self) -> None:
+    def test_documents_follow_their_schemas(self) -> None:
         if importlib.util.find_spec("jsonschema") is None:
             self.skipTest("no python3-jsonschema")
         self.fit()
-        done = subprocess.run([sys.executable, VALIDATE, "--strict", self.model], capture_output=True, text=True, check=False)
+        table = self.call("table", "--model", self.model, "--nodes", 64, "-o", self.folder / "table.json", "--json")
+        by_model = self.call("time", "collective", "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--topology", "torus:2x4", "--json")
+        goal = self.write("one.goal", ["num_ranks 1", "rank 0 {", "c0: calc 100", "}"])
+        by_goal = self.call("time", "--goal", goal, "--latency", 5, "--json")
+        documents = [self.model]
+        for name, done in (("said.json", table), ("model.time.json", by_model), ("goal.time.json", by_goal)):
+            self.assertEqual(done.returncode, 0, done.stderr)
+            documents.append(self.write(name, done.stdout.splitlines()))
+        done = subprocess.run([sys.executable, VALIDATE, "--strict", *documents], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_no_library_that_sends_messages_is_needed(self) -> None:
+        if shutil.which("readelf") is None:
+            self.skipTest("no readelf")
+        lines = subprocess.run(["readelf", "--dynamic", "--wide", PROGRAM], capture_output=True, text=True, check=True).stdout.splitlines()
+        needed = [line.split("[")[-1].rstrip("]") for line in lines if "(NEEDED)" in line]
+        self.assertTrue(any(name.startswith("libc.so") for name in needed), needed)
+        self.assertEqual([name for name in needed if name.startswith(("libmpi", "libuc", "libnccl", "libcuda", "libfabric"))], [])
 
     def test_points_need_no_times_and_each_line_has_a_status(self) -> None:
         self.fit()
@@ -171,6 +188,10 @@ class Predict(unittest.TestCase):
         (row,) = self.points(["system,nodes,collective,algorithm,bytes", "here,8,allreduce,ring_ompi,1048576"])
         self.assertLess(abs(float(row["predicted_us"]) / time_us("ring_ompi", 8, 1 << 20) - 1), 0.3)
 
+    def test_a_table_takes_each_number_of_nodes_once(self) -> None:
+        self.fit()
+        self.refused(64, "--nodes: '64' stands twice", "table", "--model", self.model, "--nodes", "32,64,64", "-o", "-")
+
     def test_points_say_how_far_they_are_from_what_was_fitted(self) -> None:
         self.fit()
         asked = self.write("points.csv", ["system,nodes,collective,algorithm,bytes", f"made,1024,allreduce,ring_ompi,{1 << 30}"])
@@ -219,6 +240,10 @@ class Predict(unittest.TestCase):
         self.refused(64, "level", *asked, "--latency", "rack=5")
         self.refused(64, "takes one point", *asked[:5], "8:16", *asked[6:], *machine)
         self.refused(64, "expected nanoseconds", *asked, "--latency", -1)
+        self.refused(64, "level system stands twice", *asked, "--latency", "system=5,system=6")
+        self.refused(64, "--plan prints plans", *asked, *machine, "--plan", "json")
+        for option, value in (("--path", -1), ("--hop", "nan"), ("--rate-tolerance", "nan"), ("--placement-seed", -1), ("--ranks-per-numa", -3)):
+            self.refused(64, option, *asked, *machine, option, value)
 
     def test_time_takes_a_fitted_model_and_knows_where_it_was_measured(self):
         self.assertEqual(self.fit().returncode, 0)
@@ -232,13 +257,26 @@ class Predict(unittest.TestCase):
         self.assertGreater(answer["high_ps"], answer["time_ps"])
         time = answer["time_ps"] / 1e6
         self.assertLess(abs(math.log(time / time_us("ring_ompi", 64, 1 << 20))), 0.4)
+        alone = self.call(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", "--json")
+        shared = self.call(*asked[:2], "--operation", "alltoall", "--message-size", "4K:4K", "--ranks", 8, "--ranks-per-node", 1, "--machine", self.model, "--force", "--topology", "torus:8", "--json")
+        for done in (alone, shared):
+            answer = json.loads(done.stdout)
+            self.assertLess(answer["low_ps"], answer["time_ps"])
+            self.assertGreater(answer["high_ps"], answer["time_ps"])
+        goal = self.write("two.goal", ["num_ranks 2", "rank 0 {", "s0: send 10b to 1 tag 1", "}", "rank 1 {", "r0: recv 10b from 0 tag 1", "}"])
+        by_goal = json.loads(self.call("time", "--goal", goal, "--machine", self.model, "--json").stdout)
+        self.assertLess(by_goal["low_ps"], by_goal["time_ps"])
         model = json.loads(self.model.read_text())
         for error in model["error"]["held_out"]:
             error["median"] = 0.5
         self.model.write_text(json.dumps(model))
         self.refused(69, "held-out error of allreduce is 50 %", *asked)
+        model["error"]["held_out"].append({"collective": "sendrecv", "points": 9, "median": 0.6, "p90": 0.9})
+        self.model.write_text(json.dumps(model))
+        self.refused(69, "held-out error of sendrecv is 60 %", "time", "pipeline_p2p", "--preset", "quick", "--ranks", 4, "--machine", self.model)
         self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "both say what messages cost", *asked, "--latency", 5)
+        self.refused(64, "both say what messages cost", *asked, "--eager-limit", "4K")
 
 
 if __name__ == "__main__":

@@ -67,6 +67,9 @@ class Scale(unittest.TestCase):
         self.refused("its boards have 4", "scale", "--uniform", "1M", "--ranks", 66, "--topology", "hamming-mesh:2")
         self.refused("nearest: tokens", "scale", *MOE, "--ranks", 8, "--topology", "torus:2d", "--strong", "tokenz")
         self.refused("cannot be divided", "scale", *MOE, "--tokens", 1, "--ranks", "8,24", "--topology", "torus:2d", "--strong", "tokens")
+        self.refused("--plan", "scale", *MOE, "--ranks", 8, "--topology", "torus:2d", "--plan", "json")
+        for option, value in (("--bandwidth-GBps", "nan"), ("--latency-us", "nan"), ("--hop-ns", "nan"), ("--placement-seed", -1)):
+            self.refused(option, "scale", "--uniform", "1M", "--ranks", 8, "--topology", "torus:2d", option, value)
         self.refused("needs --topology", "time", *MESSAGES, "--ranks", 8, "--contention", "links")
         self.refused("the network has 4", "time", *MESSAGES, "--ranks", 8, "--topology", "torus:2x2")
 

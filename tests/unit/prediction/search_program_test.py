@@ -7,6 +7,7 @@ usage: search_program_test.py DLMB_PREDICT
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from pathlib import Path
 from dlmb_launch.sweep import sweep_file
 
 PROGRAM = Path(sys.argv[1])
+VALIDATE = Path(__file__).resolve().parents[3] / "results-schema" / "validate.py"
 MLP = ("--layers", "8192x32768,32768x8192")
 PRICE = ("--alpha-us", 5, "--bandwidth", 25)
 
@@ -84,6 +86,59 @@ class Search(unittest.TestCase):
         self.assertLess(abs(by_model["us"] / by_formula["us"] - 1), 0.3)
         self.refused("either --model", *arguments, "--model", model, *PRICE)
 
+    def test_a_model_that_knows_its_error_is_refused_with_69(self) -> None:
+        lines = ["system,nodes,collective,algorithm,bytes,median_us"]
+        for nodes in (4, 8, 16):
+            for size in (32, 4096, 65536, 1 << 20):
+                lines.append(f"made,{nodes},allreduce,ring,{size},{10 * (nodes - 1) + 2 * (nodes - 1) / nodes * size / 25000:.3f}")
+        (self.folder / "table.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        model = self.folder / "model.json"
+        fit = [PROGRAM, "fit", self.folder / "table.csv", "--system", "made", "-o", model]
+        subprocess.run([str(word) for word in fit], check=True, capture_output=True)
+        document = json.loads(model.read_text(encoding="utf-8"))
+        document["error"]["held_out"] = [{"collective": name, "points": 9, "median": 0.7, "p90": 0.9} for name in ("allreduce", "allgather", "reduce_scatter", "alltoall")]
+        model.write_text(json.dumps(document), encoding="utf-8")
+        done = self.ask("--layers", "64x64", "--tokens", 64, "--mesh", 4, "--model", model)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (69, 1), done.stderr)
+        self.assertIn("is 70 %; --force answers", done.stderr)
+        fill = subprocess.run([str(PROGRAM), "fill", "--ranks", "8", "--pp", "2", "--fill", "allreduce:4M", "--model", str(model)], capture_output=True, text=True, check=False)
+        self.assertEqual((fill.returncode, len(fill.stderr.splitlines())), (69, 1), fill.stderr)
+
+    def test_the_layers_of_a_transformer_come_from_its_file(self) -> None:
+        llama = {"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "rms_norm_eps": 1e-5}
+        config = self.folder / "config.json"
+        config.write_text(json.dumps(llama), encoding="utf-8")
+        right = ("--tokens", 4096, "--mesh", 8, *PRICE, "--json")
+        answer = json.loads(self.ask("--layers", config, "--repeat", 1, *right).stdout)
+        sizes = [(layer["inputs"], layer["outputs"]) for layer in answer["layers"]]
+        self.assertEqual(sizes, [(4096, 4096 + 2 * 1024), (4096, 4096), (4096, 2 * 14336), (14336, 4096)])
+        self.assertEqual(answer["model"], "llama")
+        whole = json.loads(self.ask("--layers", config, *right).stdout)
+        self.assertEqual(len(whole["layers"]), 4 * 32)
+        gpt = {"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12}
+        config.write_text(json.dumps(gpt), encoding="utf-8")
+        answer = json.loads(self.ask("--layers", config, "--repeat", 1, *right).stdout)
+        self.assertEqual([layer["outputs"] for layer in answer["layers"]], [3 * 768, 768, 4 * 768, 768])
+        for changes, part in (({"n_routed_experts": 64, "num_experts_per_tok": 8}, "mixture of experts"), ({"num_attention_heads": 0}, "config.json")):
+            config.write_text(json.dumps({**llama, **changes}), encoding="utf-8")
+            self.refused(part, "--layers", config, *right)
+        self.refused("cannot be read", "--layers", self.folder / "none.json", *right)
+
+    def test_the_document_follows_the_schema(self) -> None:
+        if importlib.util.find_spec("jsonschema") is None:
+            self.skipTest("no python3-jsonschema")
+        document = self.folder / "layouts.json"
+        document.write_text(self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--json").stdout, encoding="utf-8")
+        done = subprocess.run([sys.executable, VALIDATE, "--strict", document], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_one_sweep_is_written_where_it_is_asked_for(self) -> None:
+        done = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--next-sweep", self.folder / "sweep.new")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["sweep.new"])
+        done = self.ask(*MLP, "--tokens", 64, "--mesh", 4, *PRICE, "--next-sweep", self.folder)
+        self.assertEqual(done.returncode, 74, done.stderr)
+
     def test_what_is_wrong_is_refused_in_one_line(self) -> None:
         right = ("--tokens", 64, "--mesh", 4, *PRICE)
         self.refused("either --model", *MLP, "--tokens", 64, "--mesh", 4)
@@ -93,6 +148,7 @@ class Search(unittest.TestCase):
             self.refused("", *MLP, "--tokens", 64, "--mesh", mesh, *PRICE)
         self.refused("too many to try all", *MLP, "--repeat", 20, "--by", "exhaustion", *right)
         self.refused("--element", *MLP, "--element", "bf17", *right)
+        self.refused("unknown backend 'mpo'; nearest: mpi", *MLP, "--backend", "mpo", *right)
         done = self.ask(*MLP, *right, "--next-sweep", self.folder / "no" / "next.toml")
         self.assertEqual(done.returncode, 74, done.stderr)
 

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -67,7 +68,7 @@ TEST(FairSharing, DividesALinkAndGivesOthersWhatIsLeft) {
     sharing.add(1, {{0, 1}, {1, 1}});
     sharing.add(2, {{1, 1}});
     sharing.add(3, {{1, 1}});
-    EXPECT_EQ(sharing.update().size(), 4U);
+    EXPECT_EQ(sharing.update().moved.size(), 4U);
     EXPECT_DOUBLE_EQ(sharing.rate(1), 1.0 / 3);
     EXPECT_DOUBLE_EQ(sharing.rate(0), 5.0 / 3);
     sharing.remove(2);
@@ -137,6 +138,150 @@ TEST(FairSharing, IsMaxMinFairAfterEachOfManyChanges) {
     }
 }
 
+std::vector<StartedMessage> all_to_all(int ranks, Bytes bytes) {
+    std::vector<StartedMessage> messages;
+    for (Rank from = 0; from < ranks; ++from) {
+        for (Rank to = 0; to < ranks; ++to) {
+            if (from != to) {
+                messages.push_back({from, to, bytes, 0});
+            }
+        }
+    }
+    return messages;
+}
+
+/// What makes an all-to-all cheap: an end changes the rate of some bottlenecks, and hardly a flow gets another one.
+TEST(FairSharing, LooksAtBottlenecksAndNotAtTheirFlows) {
+    auto const net = net_of("torus:4x4x4");
+    std::vector<double> capacities;
+    for (LinkId link = 0; link < net->links(); ++link) {
+        capacities.push_back(net->capacity(link));
+    }
+    FairSharing sharing(capacities);
+    std::vector<RouteLink> route;
+    std::uint32_t flows = 0;
+    for (StartedMessage const& message : all_to_all(net->nodes(), 1)) {
+        net->route(message.from, message.to, route);
+        sharing.add(flows++, route);
+    }
+    EXPECT_EQ(sharing.update().moved.size(), flows);
+    std::size_t moved = 0;
+    std::size_t bottlenecks = 0;
+    RandomSequence random(7, 0, 0, 0);
+    std::uint32_t const ends = flows / 4;
+    std::vector<bool> over(flows);
+    for (std::uint32_t end = 0; end < ends; ++end) {
+        std::uint32_t flow = below(random.next(), flows);
+        while (over[flow]) {
+            flow = (flow + 1) % flows;
+        }
+        over[flow] = true;
+        sharing.remove(flow);
+        FairSharing::Changes const& changes = sharing.update();
+        moved += changes.moved.size();
+        bottlenecks += changes.bottlenecks.size();
+    }
+    EXPECT_LT(moved, ends * 40U) << "of some thousand flows";
+    EXPECT_LT(bottlenecks, ends * 40U) << "of " << net->links() << " links";
+}
+
+/// Progressive filling as the textbook has it.
+std::vector<double> rates_by_definition(std::vector<double> left, std::vector<std::vector<RouteLink>> const& routes) {
+    std::vector<double> rates(routes.size(), -1);
+    for (std::size_t frozen = 0; frozen < routes.size();) {
+        std::vector<double> weights(left.size());
+        for (std::size_t flow = 0; flow < routes.size(); ++flow) {
+            for (RouteLink const& each : routes[flow]) {
+                weights[each.link] += rates[flow] < 0 ? each.share : 0;
+            }
+        }
+        std::size_t first = 0;
+        for (std::size_t link = 0; link < left.size(); ++link) {
+            bool const lower =
+                weights[link] > 0 && (weights[first] <= 0 || left[link] / weights[link] < left[first] / weights[first]);
+            first = lower ? link : first;
+        }
+        double const rate = left[first] / weights[first];
+        for (std::size_t flow = 0; flow < routes.size(); ++flow) {
+            auto const& route = routes[flow];
+            if (rates[flow] < 0 &&
+                std::any_of(route.begin(), route.end(), [&](RouteLink const& each) { return each.link == first; })) {
+                rates[flow] = rate;
+                ++frozen;
+                for (RouteLink const& each : route) {
+                    left[each.link] -= each.share * rate;
+                }
+            }
+        }
+    }
+    return rates;
+}
+
+/// All rates anew at each start and end.
+std::vector<Picoseconds> ends_by_definition(Interconnect const& net, std::vector<StartedMessage> const& messages) {
+    std::vector<int> const nodes = nodes_of_ranks(net, Placement::row_major, net.nodes(), 1, 0);
+    std::vector<double> capacities;
+    for (LinkId link = 0; link < net.links(); ++link) {
+        capacities.push_back(net.capacity(link));
+    }
+    std::vector<Picoseconds> ends(messages.size(), -1);
+    std::vector<double> left;
+    for (StartedMessage const& message : messages) {
+        left.push_back(static_cast<double>(message.bytes));
+    }
+    for (Picoseconds now = 0;;) {
+        std::vector<std::size_t> flows;
+        std::vector<std::vector<RouteLink>> routes;
+        Picoseconds next = never;
+        for (std::size_t at = 0; at < messages.size(); ++at) {
+            if (ends[at] < 0 && messages[at].start <= now) {
+                flows.push_back(at);
+                net.route(nodes[static_cast<std::size_t>(messages[at].from)],
+                          nodes[static_cast<std::size_t>(messages[at].to)], routes.emplace_back());
+            } else if (ends[at] < 0) {
+                next = std::min(next, messages[at].start);
+            }
+        }
+        if (flows.empty() && next == never) {
+            return ends;
+        }
+        std::vector<double> const rates = rates_by_definition(capacities, routes);
+        std::vector<Picoseconds> takes;
+        for (std::size_t index = 0; index < flows.size(); ++index) {
+            takes.push_back(std::max<Picoseconds>(1, std::llround(left[flows[index]] / rates[index])));
+            next = std::min(next, now + takes.back());
+        }
+        for (std::size_t index = 0; index < flows.size(); ++index) {
+            left[flows[index]] -= rates[index] * static_cast<double>(next - now);
+            ends[flows[index]] = now + takes[index] == next ? next : -1;
+        }
+        now = next;
+    }
+}
+
+/// Times are rounded to the picosecond at each event: twice half of one apart.
+TEST(LinkNetwork, EndsMessagesWhenTheDefinitionOfFairnessSays) {
+    for (std::string_view const text :
+         {"torus:3x4", "torus:3x3,adaptive", "fat-tree:3x3,taper=0.5", "dragonfly:2x2x3", "hamming-mesh:2x1x3"}) {
+        auto const net = net_of(text);
+        auto const nodes = static_cast<std::uint32_t>(net->nodes());
+        std::vector<StartedMessage> messages = all_to_all(net->nodes(), 4096);
+        RandomSequence random(11, 0, 0, 0);
+        for (int count = 0; count < 40; ++count) {
+            std::uint32_t const from = below(random.next(), nodes);
+            std::uint32_t const to = (from + 1 + below(random.next(), nodes - 1)) % nodes;
+            messages.push_back({static_cast<Rank>(from), static_cast<Rank>(to), 1 + below(random.next(), 100'000),
+                                below(random.next(), 300'000)});
+        }
+        LinkNetwork network = network_of(*net);
+        auto const ends = ends_of(network, messages);
+        auto const expected = ends_by_definition(*net, messages);
+        for (std::size_t at = 0; at < messages.size(); ++at) {
+            EXPECT_NEAR(static_cast<double>(ends[at]), static_cast<double>(expected[at]), 2) << text << " " << at;
+        }
+    }
+}
+
 TEST(LinkNetwork, GivesAMessageAloneTheWholeLinkAndTwoTheHalf) {
     auto const net = net_of("fat-tree:4");
     LinkNetwork network = network_of(*net);
@@ -166,18 +311,6 @@ TEST(LinkNetwork, AddsLatencyForLinksBeyondTheFirst) {
     LinkNetwork const network = network_of(*net);
     EXPECT_EQ(network.extra_latency(0, 1), 0);
     EXPECT_EQ(network.extra_latency(0, 4 * 8 + 4), 7000);
-}
-
-std::vector<StartedMessage> all_to_all(int ranks, Bytes bytes) {
-    std::vector<StartedMessage> messages;
-    for (Rank from = 0; from < ranks; ++from) {
-        for (Rank to = 0; to < ranks; ++to) {
-            if (from != to) {
-                messages.push_back({from, to, bytes, 0});
-            }
-        }
-    }
-    return messages;
 }
 
 double share_by_events(std::string_view text) {

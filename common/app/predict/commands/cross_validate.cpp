@@ -68,9 +68,9 @@ public:
         parser.add_option("--system", system_, "the system, as the table names it")->required();
         parser.add_option("--max-nodes", max_nodes_, "fit on up to so many nodes, predict the others")
             ->required()
-            ->check(CLI::PositiveNumber);
+            ->check(CLI::Range(1, 1 << 20));
         parser.add_option("--from-nodes", from_nodes_, "predict from so many nodes on only")
-            ->check(CLI::PositiveNumber);
+            ->check(CLI::Range(1, 1 << 20));
         parser.add_option("-o,--output", output_, "write the lines that were predicted with their predicted times");
     }
 

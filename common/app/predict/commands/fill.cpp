@@ -59,6 +59,11 @@ public:
     }
 
     int run() {
+        return unless_refused([this] { return answered(); });
+    }
+
+private:
+    int answered() {
         parameters_["compute"] = "busy";
         FillAnswer const one = answer(1);
         int const fits = largest_that_fits();
@@ -76,7 +81,6 @@ public:
         return exit_ok;
     }
 
-private:
     /// Each item as often, with its time.
     std::string fill_of(int copies) {
         std::string text = fill_;
@@ -107,10 +111,16 @@ private:
                                          item));
         }
         auto const all = resolve(pipeline(), preset_, parameters_);
+        (void)pipeline().make(all, {ranks_, ranks_});  // refuses sizes that do not divide the ranks
         auto const number = [&](char const* name) { return parse_whole<int>(all.at(name)).value_or(1); };
         int const inner = std::max(number("tp") * number("cp"), 1);
         int const stages = number("pp") > 0 ? number("pp") : std::max(ranks_ / inner, 1);
         int const copies = ranks_ / std::max(stages * number("tp"), 1);
+        if (copies < 2) {
+            throw UsageError(fmt::format("--fill: '{}': nothing is communicated where a stage has one copy; add "
+                                         "@MICROSECONDS, or give more --ranks or a smaller --pp",
+                                         item));
+        }
         if (!known_price_) {
             known_price_ = price_.price();
         }

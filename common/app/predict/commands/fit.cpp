@@ -34,7 +34,7 @@ public:
                         "the system to fit, as the table names it; of a result file: its name in the model")
             ->required();
         parser.add_option("--max-nodes", max_nodes_, "leave out measurements on more nodes than this")
-            ->check(CLI::PositiveNumber);
+            ->check(CLI::Range(1, 1 << 20));
         parser.add_option("-o,--output", output_, "where to write the model (JSON); - prints it")->required();
         parser.add_flag("--force", force_,
                         "let the model answer also where its held-out error is above 40 %; the model says so");

@@ -4,6 +4,7 @@
 // dlmb_predict scale PATTERN [options of dlmb_PATTERN] --ranks 64,256 --topology FAMILY ...: what an iteration costs at
 // least, over numbers of ranks and topologies of equal injection bandwidth. --uniform BYTES: of an all-to-all.
 #include "common/app/exit_codes.hpp"
+#include "common/app/options/number_checks.hpp"
 #include "common/app/options/options.hpp"
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/printouts.hpp"
@@ -61,15 +62,17 @@ public:
             ->check(CLI::Range(1, 1 << 20))
             ->capture_default_str();
         parser.add_option("--placement", placement_, "of ranks: row-major, blocked or random")->capture_default_str();
-        parser.add_option("--placement-seed", seed_, "of a random placement")->capture_default_str();
+        parser.add_option("--placement-seed", seed_, "of a random placement")
+            ->check(whole_number_check)
+            ->capture_default_str();
         parser.add_option("--bandwidth-GBps", bandwidth_, "that a node injects, 10^9 bytes per second")
-            ->check(CLI::Range(1e-6, 1e9))
+            ->check(number_check(1e-6, 1e9))
             ->capture_default_str();
         parser.add_option("--latency-us", latency_us_, "of a message")
-            ->check(CLI::Range(0.0, 1e9))
+            ->check(number_check(0, 1e9))
             ->capture_default_str();
         parser.add_option("--hop-ns", hop_ns_, "of each link beyond the first")
-            ->check(CLI::Range(0.0, 1e9))
+            ->check(number_check(0, 1e9))
             ->capture_default_str();
         parser.add_option("--allreduce", allreduce_, "ring, or in_network where there are switches")
             ->check(CLI::IsMember({"ring", "in_network"}))
@@ -160,9 +163,8 @@ private:
             arguments.insert(arguments.end(), {own, std::to_string(total_ / static_cast<std::uint64_t>(ranks))});
         }
         auto parsed = parse_options(type, arguments);
-        if (std::holds_alternative<Printout>(parsed)) {
-            throw UsageError(
-                fmt::format("scale: options that print, such as --list-presets, are those of dlmb_{}", pattern_));
+        if (std::holds_alternative<Printout>(parsed) || std::get<Options>(parsed).plan) {
+            throw UsageError(fmt::format("scale: options that print, such as --plan, are those of dlmb_{}", pattern_));
         }
         PlannedPoint point = planned_point(type, std::get<Options>(parsed), "scale");
         if (!strong_.empty() && total_ == 0) {

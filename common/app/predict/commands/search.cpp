@@ -8,15 +8,18 @@
 #include "common/app/predict/price_options.hpp"
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/subcommands.hpp"
+#include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
 #include "common/plan/plan.hpp"
 #include "common/predict/layouts.hpp"
+#include "patterns/model_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -31,6 +34,8 @@ using SearchJson = nlohmann::ordered_json;
 constexpr double most_extent = 1 << 24;
 constexpr int most_mesh_ranks = 1 << 17;
 constexpr std::size_t most_layers = 4096;
+constexpr std::uint64_t most_blocks = most_layers / 4;
+constexpr std::uint64_t usual_mlp = 4;  // times the hidden size, as GPT has it
 
 /// "4096x16384" as whole numbers.
 std::vector<double> extents_of(std::string_view text, std::string_view option, double most) {
@@ -43,6 +48,45 @@ std::vector<double> extents_of(std::string_view text, std::string_view option, d
         numbers.push_back(static_cast<double>(*number));
     }
     return numbers;
+}
+
+/// The matrix products of a transformer.
+struct ModelLayers {
+    std::string name;
+    std::vector<Layer> block;  // queries, keys and values; attention's output; mlp in; mlp out
+    int blocks = 1;
+};
+
+/// Of heads x head_dim queries and kv_heads x head_dim keys and as many values; of a gated mlp (LLaMA: RMS norm and a
+/// width) gate and up are one product. Embeddings and the head are left out. Throws UsageError that names the file
+/// where it does not tell a size, and for a mixture of experts and a recommendation model, which are no chain of
+/// products.
+ModelLayers layers_of_model(std::filesystem::path const& path) {
+    ModelShape const model = read_model(path);
+    if (model.experts > 0 || !model.recommendation.tables.empty()) {
+        throw UsageError(
+            fmt::format("{}: {} is no chain of matrix products; give those that are to be divided as INPUTSxOUTPUTS",
+                        model.source, model.experts > 0 ? "a mixture of experts" : "a recommendation model"));
+    }
+    for (auto const& [name, value] :
+         {std::pair{"the hidden size", model.hidden}, std::pair{"its layers", model.layers},
+          std::pair{"heads", model.heads}, std::pair{"the size of a head", model.head_dim}}) {
+        if (value == 0) {
+            throw UsageError(
+                fmt::format("{}: does not tell {}; give the layers as INPUTSxOUTPUTS", model.source, name));
+        }
+    }
+    if (model.layers > most_blocks) {
+        throw UsageError(fmt::format("{}: more than {} layers", model.source, most_blocks));
+    }
+    bool const gated = model.rms_norm && model.mlp > 0;
+    auto const hidden = static_cast<double>(model.hidden);
+    auto const queries = static_cast<double>(model.heads * model.head_dim);
+    auto const keys = static_cast<double>(model.kv_heads * model.head_dim);
+    auto const mlp = static_cast<double>(model.mlp > 0 ? model.mlp : usual_mlp * model.hidden);
+    return {model.name,
+            {{hidden, queries + 2 * keys}, {queries, hidden}, {hidden, gated ? 2 * mlp : mlp}, {mlp, hidden}},
+            static_cast<int>(model.layers)};
 }
 
 /// What --operation of dlmb_collective is called.
@@ -82,10 +126,15 @@ std::string sweep_of(std::string const& name, int ranks, std::vector<LayoutMove>
 class Search {
 public:
     void add_options(CLI::App& parser) {
-        parser.add_option("--layers", layers_, "INPUTSxOUTPUTS of each layer in order, such as 4096x16384,16384x4096")
+        parser
+            .add_option("--layers", layers_,
+                        "INPUTSxOUTPUTS of each layer in order, such as 4096x16384,16384x4096; or the config.json of a "
+                        "transformer (Hugging Face), whose blocks have four")
             ->required()
             ->delimiter(',');
-        parser.add_option("--repeat", repeat_, "so many times these layers, one after the other [1]")
+        parser
+            .add_option("--repeat", repeat_,
+                        "so many times these layers, one after the other [1; of a model file: its blocks]")
             ->check(CLI::Range(1, static_cast<int>(most_layers)));
         parser.add_option("--tokens", tokens_, "tokens of all ranks in one step")
             ->required()
@@ -102,6 +151,11 @@ public:
     }
 
     int run() {
+        return unless_refused([this] { return answered(); });
+    }
+
+private:
+    int answered() {
         LayoutProblem const problem = read_problem();
         Price const price = price_.price();
         LayoutChoice const choice = search_layouts(problem, price,
@@ -122,17 +176,34 @@ public:
         return exit_ok;
     }
 
-private:
+    /// Those that are repeated.
+    std::vector<Layer> given_layers() {
+        if (layers_.size() == 1 && layers_.front().ends_with(".json")) {
+            ModelLayers const model = layers_of_model(layers_.front());
+            model_name_ = model.name;
+            repeat_ = repeat_ > 0 ? repeat_ : model.blocks;
+            return model.block;
+        }
+        std::vector<Layer> layers;
+        for (std::string const& text : layers_) {
+            auto const layer = extents_of(text, "--layers", most_extent);
+            if (layer.size() != 2) {
+                throw UsageError(fmt::format("--layers '{}': a layer is INPUTSxOUTPUTS", text));
+            }
+            layers.push_back({layer[0], layer[1]});
+        }
+        return layers;
+    }
+
     LayoutProblem read_problem() {
         LayoutProblem problem;
-        for (int time = 0; time < repeat_; ++time) {
-            for (std::string const& text : layers_) {
-                auto const layer = extents_of(text, "--layers", most_extent);
-                if (layer.size() != 2) {
-                    throw UsageError(fmt::format("--layers '{}': a layer is INPUTSxOUTPUTS", text));
-                }
-                problem.layers.push_back({layer[0], layer[1]});
-            }
+        std::vector<std::string> const backends(backend_names().begin(), backend_names().end());
+        if (std::find(backends.begin(), backends.end(), backend_) == backends.end()) {
+            throw UsageError(fmt::format("--backend: {}", unknown_name("backend", backend_, backends)));
+        }
+        std::vector<Layer> const layers = given_layers();
+        for (int time = 0; time < std::max(1, repeat_); ++time) {
+            problem.layers.insert(problem.layers.end(), layers.begin(), layers.end());
         }
         if (problem.layers.size() > most_layers) {
             throw UsageError(fmt::format("--layers: more than {} layers", most_layers));
@@ -156,8 +227,9 @@ private:
 
     void print_text(LayoutProblem const& problem, LayoutChoice const& choice,
                     std::vector<std::pair<std::string, double>> const& others) const {
-        fmt::print("{} layers on a mesh of {}, {} tokens, {}; priced by {}; {} layouts looked at\n\n",
-                   problem.layers.size(), mesh_, tokens_, element_, price_.text(), choice.looked_at);
+        fmt::print("{}{} layers on a mesh of {}, {} tokens, {}; priced by {}; {} layouts looked at\n\n",
+                   model_name_.empty() ? "" : model_name_ + ": ", problem.layers.size(), mesh_, tokens_, element_,
+                   price_.text(), choice.looked_at);
         for (std::size_t layer = 0; layer < problem.layers.size(); ++layer) {
             fmt::print("layer {:<4} {:>8} x {:<8} {}\n", layer + 1, problem.layers[layer].inputs,
                        problem.layers[layer].outputs, dlmb::predict::text_of(choice.divisions[layer]));
@@ -178,9 +250,10 @@ private:
 
     void print_json(LayoutProblem const& problem, LayoutChoice const& choice,
                     std::vector<std::pair<std::string, double>> const& others) const {
-        SearchJson json{
-            {"schema", "dlmb.layouts/1.0"}, {"mesh", problem.mesh},          {"tokens", tokens_}, {"element", element_},
-            {"price", price_.text()},       {"looked_at", choice.looked_at}, {"us", choice.us}};
+        SearchJson json{{"schema", "dlmb.layouts/1.0"},  {"model", model_name_},
+                        {"mesh", problem.mesh},          {"tokens", tokens_},
+                        {"element", element_},           {"price", price_.text()},
+                        {"looked_at", choice.looked_at}, {"us", choice.us}};
         for (auto const& [name, us] : others) {
             json["us_of_one_division"][name] = us;
         }
@@ -222,17 +295,18 @@ private:
         }
         std::filesystem::path const path(sweep_);
         for (int const ranks : groups) {
-            std::string const name =
-                groups.size() == 1 ? path.stem().string() : fmt::format("{}-{}r", path.stem().string(), ranks);
-            std::filesystem::path const file = is_standard_output(path) ? path : path.parent_path() / (name + ".toml");
-            write_output(file, sweep_of(is_standard_output(path) ? fmt::format("layouts-{}r", ranks) : name, ranks,
-                                        choice.moves, *element_named(element_), backend_));
+            std::string const stem = is_standard_output(path) ? "layouts" : path.stem().string();
+            std::string const name = groups.size() == 1 ? stem : fmt::format("{}-{}r", stem, ranks);
+            bool const as_given = is_standard_output(path) || groups.size() == 1;
+            std::filesystem::path const file = as_given ? path : path.parent_path() / (name + ".toml");
+            write_output(file, sweep_of(name, ranks, choice.moves, *element_named(element_), backend_));
             fmt::print(stderr, "next      launch/dlmb_sweep {}\n", file.string());
         }
     }
 
     std::vector<std::string> layers_;
-    int repeat_ = 1;
+    std::string model_name_;  // empty: the layers were given
+    int repeat_ = 0;          // 0: not given
     double tokens_ = 0;
     std::string mesh_;
     std::string element_ = "bf16";

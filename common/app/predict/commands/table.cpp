@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 
@@ -85,8 +86,12 @@ private:
     [[nodiscard]] TableQuestion question() const {
         TableQuestion question;
         for (std::string const& nodes : nodes_) {
-            question.jobs.push_back(parse_nodes(nodes));
-            question.jobs.back().ranks_per_node = ranks_per_node_;
+            Topology job = parse_nodes(nodes);
+            job.ranks_per_node = ranks_per_node_;
+            if (std::find(question.jobs.begin(), question.jobs.end(), job) != question.jobs.end()) {
+                throw UsageError(fmt::format("--nodes: '{}' stands twice", nodes));
+            }
+            question.jobs.push_back(std::move(job));
         }
         auto const ends = split(sizes_, ":");
         if (ends.size() != 2) {

@@ -22,6 +22,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace dlmb::app::predict {
 namespace {
@@ -31,6 +33,7 @@ using namespace dlmb::predict;
 constexpr double picoseconds_per_ns = 1e3;
 constexpr double femtoseconds_per_ns = 1e6;
 constexpr std::uint64_t most_interval_messages = 50'000'000;  // of all replicates: some ten seconds
+constexpr std::uint64_t messages_per_message_on_links = 25;   // in time
 
 /// A parameter of LogGOPS as it is given: "2000", or by level "node=300,system=2000".
 struct LevelOption {
@@ -58,10 +61,12 @@ public:
         parser.add_option("--copy-per-byte", copy_, "ns to copy a byte inside a rank")->capture_default_str();
         parser.add_option("--call", call_, "ns when a collective or an exchange begins, and when a Recv ends")
             ->capture_default_str();
-        parser.add_option("--ranks-per-numa", ranks_per_numa_, "ranks of a level; 0: there is none")
-            ->capture_default_str();
-        parser.add_option("--ranks-per-socket", ranks_per_socket_)->capture_default_str();
-        parser.add_option("--ranks-per-group", ranks_per_group_, "of nodes")->capture_default_str();
+        for (auto const& [level, ranks] : {std::pair{"numa", &ranks_per_numa_}, std::pair{"socket", &ranks_per_socket_},
+                                           std::pair{"group", &ranks_per_group_}}) {
+            parser.add_option(fmt::format("--ranks-per-{}", level), *ranks, "ranks of such a domain; 0: there is none")
+                ->check(CLI::NonNegativeNumber)
+                ->capture_default_str();
+        }
         parser
             .add_option("--processors-per-node", processors_per_node_,
                         "more ranks of a node than these take turns; 0: none do")
@@ -76,7 +81,9 @@ public:
             ->capture_default_str();
         network_options_.add(parser);
         parser.add_flag("--json", json_, "print one JSON object, all times in ps");
-        parser.add_option("--path", most_pieces_, "print so many pieces of the critical path")->capture_default_str();
+        parser.add_option("--path", most_pieces_, "print so many pieces of the critical path")
+            ->check(CLI::Range(0, 1 << 30))
+            ->capture_default_str();
         parser.add_flag("--force", force_, "answer also where the held-out error of --machine is above 40 %");
     }
 
@@ -93,12 +100,13 @@ private:
         if (std::vector<std::string> const more = parser_->remaining(); !more.empty()) {
             throw UsageError(fmt::format("time --goal: '{}' is no option of it", more.front()));
         }
-        Program program = read_goal(read_document(goal_), goal_);
-        int const ranks = program.ranks();
-        Machine const machine = machine_for({ranks, 0});
+        std::string const text = read_document(goal_);
+        int const ranks = read_goal(text, goal_).ranks();
+        WorldShape const world{ranks, 0};
+        Machine const machine = machine_for(world);
         auto const links = network_options_.make(machine, ranks);
-        print(simulate(std::move(program), machine, links ? &links->network() : nullptr), links.get(),
-              fmt::format("{}: {} ranks", goal_, ranks), {{"goal", goal_}, {"ranks", ranks}});
+        answer(machine, links.get(), world, fmt::format("{}: {} ranks", goal_, ranks),
+               {{"goal", goal_}, {"ranks", ranks}}, [&] { return read_goal(text, goal_); });
         return exit_ok;
     }
 
@@ -114,6 +122,9 @@ private:
             return exit_ok;
         }
         auto const& options = std::get<Options>(parsed);
+        if (options.plan) {
+            throw UsageError(fmt::format("time: --plan prints plans; it is an option of dlmb_{}", pattern_));
+        }
         PlannedPoint const planned = planned_point(type, options, "time");
         Machine const machine = machine_for(planned.world);
         if (model_ && refuses(*planned.pattern)) {
@@ -127,28 +138,35 @@ private:
         auto const links = network_options_.make(machine, planned.world.ranks);
         // Ranks that are alike are not so on links.
         int const period = links ? planned.world.ranks : period_of(planned.plans, choice_, domain);
-        SimulationContext context{{"pattern", pattern_},
-                                  {"preset", planned.point.preset},
-                                  {"parameters", planned.point.parameters},
-                                  {"ranks", planned.world.ranks},
-                                  {"ranks_per_node", planned.world.ranks_per_node},
-                                  {"seed", planned.draw.seed}};
+        answer(machine, links.get(), planned.world, title,
+               {{"pattern", pattern_},
+                {"preset", planned.point.preset},
+                {"parameters", planned.point.parameters},
+                {"ranks", planned.world.ranks},
+                {"ranks_per_node", planned.world.ranks_per_node},
+                {"seed", planned.draw.seed}},
+               [&] { return lower(planned.plans, choice_, period); });
+        return exit_ok;
+    }
+
+    /// `program` makes what is to be simulated.
+    void answer(Machine const& machine, SharedLinks* links, WorldShape const& world, std::string const& title,
+                SimulationContext context, std::function<Program()> const& program) const {
+        Simulation const simulation = simulate(program(), machine, links != nullptr ? &links->network() : nullptr);
+        std::optional<Prediction> prediction;
         if (model_) {
             context["machine_model"] = {
                 {"system", model_->system}, {"most_nodes", model_->most_nodes}, {"forced", force_ || model_->forced}};
+            prediction = interval_of(simulation, world, links != nullptr, program);
         }
-        Simulation const simulation =
-            simulate(lower(planned.plans, choice_, period), machine, links ? &links->network() : nullptr);
-        auto const prediction = model_ && !links ? interval_of(simulation, planned, period) : std::nullopt;
         if (prediction) {
             context["low_ps"] = std::llround(prediction->low_us * picoseconds_per_us);
             context["high_ps"] = std::llround(prediction->high_us * picoseconds_per_us);
         }
-        print(simulation, links.get(), title, context);
+        print(simulation, links, title, context);
         if (model_ && !json_) {
-            print_origin(prediction, nodes_of(planned.world));
+            print_origin(prediction, nodes_of(world));
         }
-        return exit_ok;
     }
 
     static int nodes_of(WorldShape const& world) {
@@ -156,24 +174,32 @@ private:
         return (world.ranks + each - 1) / each;
     }
 
-    /// By simulating the plans on the machine of each replicate. Nothing: that would take too long.
-    std::optional<Prediction> interval_of(Simulation const& simulation, PlannedPoint const& planned, int period) const {
-        if (simulation.messages * model_->replicates.size() > most_interval_messages || simulation.time == 0) {
+    /// By simulating the same on the machine of each replicate. Nothing: that would take too long.
+    std::optional<Prediction> interval_of(Simulation const& simulation, WorldShape const& world, bool on_links,
+                                          std::function<Program()> const& program) const {
+        if (simulation.time == 0) {
+            return Prediction{};
+        }
+        std::uint64_t const messages = simulation.messages * (on_links ? messages_per_message_on_links : 1);
+        if (messages * model_->replicates.size() > most_interval_messages) {
             return std::nullopt;
         }
         std::vector<double> times_us;
         for (Coefficients const& replicate : model_->replicates) {
-            Machine const machine = machine_of(*model_, replicate.parameters, planned.world.ranks_per_node);
-            Picoseconds const time = simulate(lower(planned.plans, choice_, period), machine).time;
+            Machine const machine = machine_of(*model_, replicate.parameters, world.ranks_per_node);
+            auto const links = network_options_.make(machine, world.ranks);
+            Picoseconds const time = simulate(program(), machine, links ? &links->network() : nullptr).time;
             times_us.push_back(static_cast<double>(time) / picoseconds_per_us);
         }
         return with_interval(*model_, static_cast<double>(simulation.time) / picoseconds_per_us, times_us,
-                             nodes_of(planned.world), false);
+                             nodes_of(world), false);
     }
 
     void print_origin(std::optional<Prediction> const& prediction, int nodes) const {
         if (prediction) {
             fmt::print("\n90 % interval: {:.3f} to {:.3f} us\n", prediction->low_us, prediction->high_us);
+        } else {
+            fmt::print("\n90 % interval: not computed, which would take too long\n");
         }
         if (nodes > model_->most_nodes) {
             fmt::print("\nExtrapolated from {} to {} nodes, x{:.3g}\n", model_->most_nodes, nodes,
@@ -213,8 +239,9 @@ private:
         bool const given = std::any_of(level_options_.begin(), level_options_.end(),
                                        [](LevelOption const& option) { return !option.text.empty(); });
         if (!machine_.empty()) {
-            if (given) {
-                throw UsageError("time: --machine and --latency, --overhead ... both say what messages cost");
+            if (given || !eager_limit_.empty() || reduce_ != 0 || copy_ != 0 || call_ != 0 || ranks_per_numa_ != 0 ||
+                ranks_per_socket_ != 0 || ranks_per_group_ != 0 || processors_per_node_ != 0) {
+                throw UsageError("time: --machine and --latency, --eager-limit ... both say what messages cost");
             }
             model_ = read_model(read_document(machine_), machine_);
             return machine_of(*model_, model_->best.parameters, world.ranks_per_node);
@@ -261,7 +288,11 @@ private:
                 throw UsageError(
                     fmt::format("{}: {}", option.name, unknown_name("level", each.substr(0, equals), names)));
             }
-            values.at(static_cast<std::size_t>(level - level_names.begin())) = number;
+            auto const place = static_cast<std::size_t>(level - level_names.begin());
+            if (values.at(place)) {
+                throw UsageError(fmt::format("{} {}: level {} stands twice", option.name, option.text, *level));
+            }
+            values.at(place) = number;
         }
         std::optional<double> next;
         for (std::size_t level = values.size(); level-- > 0;) {
@@ -282,14 +313,27 @@ private:
         return std::llround(value * factor);
     }
 
+    static std::string_view name_in_model(OperationKind kind) {
+        switch (kind) {
+        case OperationKind::exchange:
+            return "alltoall";
+        case OperationKind::broadcast:
+            return "bcast";
+        case OperationKind::send:
+        case OperationKind::recv:
+            return "sendrecv";
+        default:
+            return dlmb::name_of(kind);
+        }
+    }
+
     /// Whether the model knows that it is wrong about an operation of the pattern.
     bool refuses(Pattern const& pattern) const {
         if (force_ || model_->forced) {
             return false;
         }
         for (OperationUse const& use : pattern.operations()) {
-            std::string_view const name = use.kind == OperationKind::exchange ? "alltoall" : dlmb::name_of(use.kind);
-            std::string_view const in_model = use.kind == OperationKind::broadcast ? "bcast" : name;
+            std::string_view const in_model = name_in_model(use.kind);
             auto const collective = collective_of(in_model);
             if (collective && error_is_too_large(*model_, *collective)) {
                 fmt::print(stderr, "dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n",
