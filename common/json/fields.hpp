@@ -367,7 +367,10 @@ void read_at(Json const& json, Value& value, Place const& place, bool strict) {
     } else if constexpr (detail::Optional<Value>) {
         value.reset();
         if (!json.is_null()) {
-            read_at<Format>(json, value.emplace(), place, strict);
+            // clang takes a struct that is declared inside of another one for one that emplace() cannot make
+            typename Value::value_type inner{};
+            read_at<Format>(json, inner, place, strict);
+            value = std::move(inner);
         }
     } else if constexpr (detail::Map<Value>) {
         if (!json.is_object()) {

@@ -226,7 +226,7 @@ std::vector<Move> Transitions::between(Layout const& from, Layout const& to, dou
             }
         }
         if (nearest == paths.size()) {
-            throw UsageError(fmt::format("no way from layout {} to {}", text_of(from), text_of(to)));
+            throw UsageError(fmt::format("no path from layout {} to {}", text_of(from), text_of(to)));
         }
         paths[nearest].done = true;
         for (Step const& step : steps_[nearest]) {

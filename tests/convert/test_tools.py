@@ -13,6 +13,7 @@ from pathlib import Path
 
 import outputs
 import own
+from dlmb_launch.compare import terminal
 from dlmb_launch.compare.comparison import Rules, compare
 from dlmb_launch.compare.metrics import METRICS
 from dlmb_launch.compare.reading import read_campaign
@@ -171,7 +172,9 @@ class BesideOwnTest(WithFolder):
     def test_cells_whose_ids_say_nothing_are_no_partners(self) -> None:
         osu = self.converted(OSU_7_4, "--ranks", "4")
         ours = self.own(own.cell(size=4) | {"cell_id": "a/b", "parameters": {}}, own.cell(size=4) | {"cell_id": "ranks=4/p.pairs=" + "9" * 5000})
-        self.assertEqual([each.bare_ratio for each in self.compared(osu, ours).verdicts], [None, None])
+        compared = self.compared(osu, ours)
+        self.assertEqual([each.bare_ratio for each in compared.verdicts], [None, None])
+        self.assertIn("9" * 20, terminal.text(compared, True))
         windows = self.converted(outputs.OSU_MANY, "--ranks", "8", name="many.txt")
         ours = self.own(own.cell("message_rate", size=1024, ranks=8, pairs=4, definition=own.DEFINITION.replace("ranks of", "the first ranks of pairs of")))
         self.assertEqual(sum(each.bare_ratio is not None for each in self.compared(windows, ours, "busbw").verdicts), 1, "4 pairs of 8 ranks are all")

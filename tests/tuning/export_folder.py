@@ -66,6 +66,14 @@ class ExportFolder(unittest.TestCase):
             self.assertEqual(lost in done.stderr, lines > 1)
             self.assertFalse((self.folder / "nothing").exists())
 
+    def test_what_another_backend_does_is_said_and_an_earlier_export_too(self) -> None:
+        self.assertEqual(self.export("kept").returncode, 0)
+        self.table = write_table(self.folder / "table.json", [rule("r9", "select", "allreduce", (16, 32)) | {"choose": {"backend": "ucx", "method": "default"}}])
+        done = self.export("kept", "--strict")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("r9 is lost (other_backend)", done.stderr)
+        self.assertTrue(done.stderr.endswith("kept still holds an earlier export\n"), done.stderr)
+
     def test_every_consumer_says_so(self) -> None:
         table = write_table(self.folder / "table.json", [])
         for consumer in ("openmpi", "ucc", "nccl", "ucx"):

@@ -199,6 +199,12 @@ private:
         if (std::optional<Variant> const variant = find_variant(type_, text);
             no_value && suite_ == Suite::osu && variant) {
             take_program(text, variant->program->osu);
+            for (std::string const& word : command_.words) {
+                if (word.starts_with("--method") || word.starts_with("--compute")) {
+                    throw UsageError(fmt::format("{}: chooses --method and --compute itself; name {} and choose them",
+                                                 text, variant->program->osu));
+                }
+            }
             add("method", std::string(variant->method));
             if (variant->method == "nonblocking") {
                 add("compute", "none,busy");  // alone, then beside a computation that takes as long

@@ -198,16 +198,16 @@ void RankLog::summarize(Bootstrap& bootstrap, std::span<Plan const> draws, bool 
     if (bootstrap.rank() != deciding_rank) {
         return;
     }
-    std::vector<RankTimings> conducts;
+    std::vector<RankTimings> timings;
     for (RankReport const& rank : all) {
         result.ranks.enter_ns.push_back(rank.enter);
         result.ranks.posted_ns.push_back(rank.timings.posted_ns);
         result.rank_median_ns.push_back(rank.done);
         result.ranks.spread_ns.push_back(rank.spread);
-        conducts.push_back(rank.timings);
+        timings.push_back(rank.timings);
     }
     if (result.iterations_per_sample == 1) {
-        result.suspects = find_suspects(conducts, result.time.median, done_.size());
+        result.suspects = find_suspects(timings, result.time.median, done_.size());
     }
     TimeSummary const skew = measure::summarize(skew_);
     result.arrival = {skew.median, skew.p99, median(last_arrival_), median(imbalance_time_)};

@@ -129,7 +129,7 @@ private:
                 break;
             case Cause::message:
                 rank = program_.representative_of(is.peer);
-                add_way(before, rank, is.time);
+                add_time_in_flight(before, rank, is.time);
                 add_work(before, rank);
                 whole = false;
                 break;
@@ -158,7 +158,7 @@ private:
         add(PathPiece::Kind::waiting_for_nic, rank, task, is.time, until);
     }
     /// `rank` sent it; its last byte arrived at `until`.
-    void add_way(TaskId task, Rank rank, Picoseconds until) {
+    void add_time_in_flight(TaskId task, Rank rank, Picoseconds until) {
         Task const& is = tasks_[task];
         LogGopsParameters const& costs = parameters(is, rank);
         Picoseconds const begin = cpu_end(task, rank);

@@ -41,9 +41,10 @@ def row(verdict: Verdict, name: str, comparison: Comparison) -> str:
     return numbers + shortened(name, WIDTH - len(numbers))
 
 
-def by_numbers(name: str) -> tuple[str, list[int]]:
-    """Names that differ in numbers alone stand together, 8 before 16."""
-    return NUMBER.sub("0", name), [int(number) for number in NUMBER.findall(name)]
+def by_numbers(name: str) -> tuple[str, list[tuple[int, str]]]:
+    """Names that differ in numbers alone stand together, 8 before 16. Numbers of any length: Python reads no more than 4300 digits."""
+    numbers = [number.lstrip("0") for number in NUMBER.findall(name)]
+    return NUMBER.sub("0", name), [(len(number), number) for number in numbers]
 
 
 def differing_parts(cell_ids: list[str]) -> list[str]:

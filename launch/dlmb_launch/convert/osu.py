@@ -93,9 +93,11 @@ class Reader:
         elif not self.tables:
             return
         elif pairs := PAIRS.search(text):
-            self.tables[-1].ranks = 2 * int(pairs[1])
-            self.pairs = int(pairs[1])
-            self.parameters |= {"pairs": "all"} | ({"window": int(pairs[2])} if pairs[2] else {})
+            self.pairs = whole(self.path, line, "pairs", pairs[1])
+            if self.pairs == 0:
+                raise refuse(self.path, line, "a table of 0 pairs; convert the output of a run with one pair or more")
+            self.tables[-1].ranks = 2 * self.pairs
+            self.parameters |= {"pairs": "all"} | ({"window": whole(self.path, line, "window size", pairs[2])} if pairs[2] else {})
         elif kind := DATATYPE.match(text):
             self.parameters["element"] = element(kind[1])
         elif (buffers := BUFFERS.search(text)) and self.accelerator:

@@ -274,6 +274,7 @@ class Predict(unittest.TestCase):
         model["error"]["held_out"].append({"collective": "sendrecv", "points": 9, "median": 0.6, "p90": 0.9})
         self.model.write_text(json.dumps(model))
         self.refused(69, "held-out error of sendrecv is 60 %", "time", "pipeline_p2p", "--preset", "quick", "--ranks", 4, "--machine", self.model)
+        self.refused(69, "held-out error of sendrecv is 60 %", "time", "--goal", goal, "--machine", self.model)
         self.assertEqual(json.loads(self.call(*asked, "--force", "--json").stdout)["machine_model"], {"system": "made", "most_nodes": 32, "forced": True})
         self.refused(64, "both say what messages cost", *asked, "--latency", 5)
         self.refused(64, "both say what messages cost", *asked, "--eager-limit", "4K")

@@ -8,6 +8,7 @@
 #include "common/app/predict/run_predict.hpp"
 #include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
+#include "common/base/units.hpp"
 #include "patterns/pattern.hpp"
 
 #include <fmt/format.h>

@@ -11,6 +11,7 @@
 #include "common/app/subcommands.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/predict/network/topology.hpp"
 #include "common/predict/scaling.hpp"

@@ -11,6 +11,7 @@
 #include "common/backend_kit/names.hpp"
 #include "common/base/error.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/units.hpp"
 #include "common/plan/plan.hpp"
 #include "common/predict/layouts.hpp"
 #include "patterns/model_file.hpp"

@@ -8,6 +8,7 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/units.hpp"
 #include "common/base/version.hpp"
 #include "common/predict/machine_model.hpp"
 #include "common/predict/predicted_table.hpp"

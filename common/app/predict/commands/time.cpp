@@ -13,6 +13,7 @@
 #include "common/base/error.hpp"
 #include "common/base/input_file.hpp"
 #include "common/base/output_file.hpp"
+#include "common/base/units.hpp"
 #include "common/predict/machine_model.hpp"
 #include "common/predict/simulator/from_model.hpp"
 #include "common/predict/simulator/lower.hpp"
@@ -33,7 +34,7 @@ using namespace dlmb::predict;
 constexpr double picoseconds_per_ns = 1e3;
 constexpr double femtoseconds_per_ns = 1e6;
 constexpr std::uint64_t most_interval_messages = 50'000'000;  // of all replicates: some ten seconds
-constexpr std::uint64_t messages_per_message_on_links = 25;   // in time
+constexpr std::uint64_t cost_of_shared_links = 25;            // simulating a message takes as long as so many without
 
 /// A parameter of LogGOPS as it is given: "2000", or by level "node=300,system=2000".
 struct LevelOption {
@@ -100,13 +101,16 @@ private:
         if (std::vector<std::string> const more = parser_->remaining(); !more.empty()) {
             throw UsageError(fmt::format("time --goal: '{}' is no option of it", more.front()));
         }
-        std::string const text = read_document(goal_);
-        int const ranks = read_goal(text, goal_).ranks();
+        Program const schedule = read_goal(read_document(goal_), goal_);
+        int const ranks = schedule.ranks();
         WorldShape const world{ranks, 0};
         Machine const machine = machine_for(world);
+        if (model_ && refuses(OperationKind::send)) {
+            return exit_unavailable;
+        }
         auto const links = network_options_.make(machine, ranks);
         answer(machine, links.get(), world, fmt::format("{}: {} ranks", goal_, ranks),
-               {{"goal", goal_}, {"ranks", ranks}}, [&] { return read_goal(text, goal_); });
+               {{"goal", goal_}, {"ranks", ranks}}, [&] { return schedule; });
         return exit_ok;
     }
 
@@ -180,7 +184,7 @@ private:
         if (simulation.time == 0) {
             return Prediction{};
         }
-        std::uint64_t const messages = simulation.messages * (on_links ? messages_per_message_on_links : 1);
+        std::uint64_t const messages = simulation.messages * (on_links ? cost_of_shared_links : 1);
         if (messages * model_->replicates.size() > most_interval_messages) {
             return std::nullopt;
         }
@@ -329,19 +333,19 @@ private:
 
     /// Whether the model knows that it is wrong about an operation of the pattern.
     bool refuses(Pattern const& pattern) const {
-        if (force_ || model_->forced) {
+        std::vector<OperationUse> const uses = pattern.operations();
+        return std::any_of(uses.begin(), uses.end(), [this](OperationUse const& use) { return refuses(use.kind); });
+    }
+
+    bool refuses(OperationKind kind) const {
+        std::string_view const in_model = name_in_model(kind);
+        auto const collective = collective_of(in_model);
+        if (force_ || model_->forced || !collective || !error_is_too_large(*model_, *collective)) {
             return false;
         }
-        for (OperationUse const& use : pattern.operations()) {
-            std::string_view const in_model = name_in_model(use.kind);
-            auto const collective = collective_of(in_model);
-            if (collective && error_is_too_large(*model_, *collective)) {
-                fmt::print(stderr, "dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n",
-                           in_model, 100 * model_->held_out.at(*collective).median);
-                return true;
-            }
-        }
-        return false;
+        fmt::print(stderr, "dlmb_predict: refused: the held-out error of {} is {:.0f} %; --force answers\n", in_model,
+                   100 * model_->held_out.at(*collective).median);
+        return true;
     }
 
     void print(Simulation const& simulation, SharedLinks const* links, std::string const& title,

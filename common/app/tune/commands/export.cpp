@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -65,12 +66,13 @@ public:
         if (made.chooses) {
             write_export(folder_, request_, table, made);
         }
-        if (has_choice(table, scope_of(request_.consumer))) {
-            print_lost(made);
-        }
+        print_lost(made);
         if (!made.chooses) {
-            fmt::print(stderr, "dlmb_tune: nothing to export to {}, so nothing is written: {}\n", request_.consumer,
-                       why_nothing(table, request_));
+            std::string const earlier = std::filesystem::exists(std::filesystem::path(folder_) / "env.sh")
+                                            ? fmt::format("; {} still holds an earlier export", folder_)
+                                            : "";
+            fmt::print(stderr, "dlmb_tune: nothing to export to {}, so nothing is written: {}{}\n", request_.consumer,
+                       why_nothing(table, request_), earlier);
             return strict_ && !made.lost.empty() ? exit_cell_failed : exit_nothing_ran;
         }
         for (std::string const& note : made.notes) {
