@@ -121,10 +121,11 @@ function(dlmb_check_stages)
     endforeach()
 endfunction()
 
-# dlmb_add_test(<name> [SEPARATE] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most,
-# no MPI. SEPARATE: each file has words of its own for the same things, so that they are not compiled as one.
+# dlmb_add_test(<name> [SEPARATE] [THREAD_RANKS] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at
+# most, no MPI. SEPARATE: each file has words of its own for the same things, so that they are not compiled as one. THREAD_RANKS: its
+# ranks are threads that wait for one another without sleeping; beside another busy process they take up to ten times as long.
 function(dlmb_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE" "TIMEOUT" "SOURCES;LINK;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE;THREAD_RANKS" "TIMEOUT" "SOURCES;LINK;LABELS")
     if(NOT arg_LABELS)
         set(arg_LABELS unit)
     endif()
@@ -138,7 +139,8 @@ function(dlmb_add_test name)
     endif()
     dlmb_stages_of(stages ${name})
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS};${stages}" TIMEOUT ${arg_TIMEOUT})
+    set_tests_properties(
+        ${name} PROPERTIES LABELS "${arg_LABELS};${stages}" PROCESSORS $<IF:$<BOOL:${arg_THREAD_RANKS}>,2,1> TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
 # For the environment of a test: the double of cuBLAS (tests/fakes/cublas) is found before any other.

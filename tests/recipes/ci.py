@@ -76,11 +76,12 @@ class GateTest(WithDoubles):
         self.assertEqual((done.returncode, self.launches("first"), self.launches("again")), (0, 16, 0), done.stderr)
         self.assertIn("1 SAME", done.stdout)
 
-    def test_what_is_slower_twice_fails(self) -> None:
-        done = self.gate(SLOW="/after/")
+    def test_what_is_slower_twice_fails_and_github_is_told_once(self) -> None:
+        done = self.gate(SLOW="/after/", GITHUB_ACTIONS="true")
         self.assertEqual((done.returncode, self.launches("again")), (1, 16), done.stderr)
         failures = ElementTree.parse(self.folder / "gate" / "report.xml").getroot().iter("failure")
         self.assertEqual(len(list(failures)), 1)
+        self.assertEqual(done.stdout.count("::error"), 1, done.stdout)  # GitHub is told of the verdict that stands alone
 
     def test_what_is_slower_only_at_first_passes(self) -> None:
         done = self.gate(SLOW="/first/after/")
@@ -90,9 +91,6 @@ class GateTest(WithDoubles):
         done = self.gate(FAILING="/after/moe_alltoall.4r.003")
         self.assertEqual(done.returncode, 3, done.stdout)
         self.assertIn("launches failed", done.stdout)
-
-    def test_github_is_told_of_the_verdict_that_stands_alone(self) -> None:
-        self.assertEqual(self.gate(SLOW="/after/", GITHUB_ACTIONS="true").stdout.count("::error"), 1)
 
 
 class NightlyTest(WithDoubles):
