@@ -4,7 +4,10 @@
 // How ranks divide a model, and the parameters of a pattern that follow from both.
 #pragma once
 
+#include "common/base/error.hpp"
 #include "patterns/model_file.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
@@ -53,6 +56,16 @@ public:
     /// `what`: the words for it where the model does not tell it.
     ModelParameters& needed(std::string_view parameter, std::uint64_t value, std::string_view what);
     ModelParameters& optional(std::string_view parameter, std::uint64_t value);
+    /// `value()` throws UsageError where the model does not tell it; that is said where the parameter is not given.
+    template <class Value>
+    ModelParameters& unless_given(std::string_view parameter, Value const& value) {
+        try {
+            derived_.values.insert_or_assign(std::string(parameter), fmt::format("{}", value()));
+        } catch (UsageError const& error) {
+            derived_.missing.insert_or_assign(std::string(parameter), error.what());
+        }
+        return *this;
+    }
     ModelParameters& text(std::string_view parameter, std::string_view value);
     /// Left out where models are not trained in it.
     ModelParameters& element();

@@ -351,10 +351,14 @@ bool has_sizes(Parameters const& parameters) {
 
 /// The allreduce of data parallelism without buckets: all gradients of a rank.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    Bytes const bytes = gradients_of(model, parallel) * size_of(model.element.value_or(Element::fp32));
     ModelParameters parameters(model, parallel, {"tp", "pp"});
     parameters.text("operation", info_of(Kind::allreduce).name)
-        .text("message-size", fmt::format("{0}:{0}", bytes))
+        .unless_given("message-size",
+                      [&] {
+                          Bytes const bytes =
+                              gradients_of(model, parallel) * size_of(model.element.value_or(Element::fp32));
+                          return fmt::format("{0}:{0}", bytes);
+                      })
         .element();
     return parameters.derived();
 }

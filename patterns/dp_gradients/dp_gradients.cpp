@@ -410,7 +410,7 @@ ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
                                      parallel.pp));
     }
     ModelParameters parameters(model, parallel, {"tp", "pp", "dp"});
-    parameters.text("model", transformer_text(model, parallel))
+    parameters.unless_given("model", [&] { return transformer_text(model, parallel); })
         .optional("stride", parallel.tp)
         .optional("dp", parallel.dp)
         .element();

@@ -384,15 +384,16 @@ constexpr std::string_view phases[] = {"threshold", "select", "boundaries", "spl
 
 /// What a rank has of the model, all of it in one allreduce.
 ModelDerived of_model(ModelShape const& model, Parallelism const& parallel) {
-    std::uint64_t const gradients = gradients_of(model, parallel);
-    if (gradients > max_elements) {
-        throw UsageError(
-            fmt::format("{}: a rank has {} gradients, and at most {} are exchanged here; divide the model by "
-                        "--parallel",
-                        model.source, gradients, max_elements));
-    }
     ModelParameters parameters(model, parallel, {"tp", "pp"});
-    parameters.optional("elements", gradients);
+    parameters.unless_given("elements", [&] {
+        std::uint64_t const gradients = gradients_of(model, parallel);
+        if (gradients > max_elements) {
+            throw UsageError(fmt::format("{}: a rank has {} gradients, and at most {} are exchanged here; divide the "
+                                         "model by --parallel, or give --elements",
+                                         model.source, gradients, max_elements));
+        }
+        return gradients;
+    });
     return parameters.derived();
 }
 

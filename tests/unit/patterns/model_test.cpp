@@ -116,15 +116,26 @@ TEST(ModelFile, GivesEachPatternItsParameters) {
     EXPECT_EQ(moe.at("layers"), "58");
     EXPECT_EQ(moe.at("expert-groups"), "8");
     EXPECT_EQ(moe.at("group-score"), "best_two");
-    EXPECT_THROW((void)of("dp_gradients", read_text(mixture)), UsageError);
+    EXPECT_EQ(derived("dp_gradients", read_text(mixture)).missing.count("model"), 1U);
     EXPECT_EQ(of("sparse_allreduce", dense, "tp=8"), (Parameters{{"elements", "1004802048"}}));
-    EXPECT_THROW((void)of("sparse_allreduce", dense), UsageError) << "more than 2^32 gradients";
+    EXPECT_EQ(derived("sparse_allreduce", dense).missing.count("elements"), 1U) << "more than 2^32 gradients";
     EXPECT_EQ(
         of("collective", dense),
         (Parameters{{"operation", "allreduce"}, {"message-size", "16060522496:16060522496"}, {"element", "bf16"}}));
     EXPECT_THROW((void)of("dlrm_exchange", dense), UsageError) << "it has no tables";
     for (PatternType const* const type : pattern_types()) {
         EXPECT_NE(type->of_model, nullptr) << type->name;
+    }
+}
+
+TEST(ModelFile, DoesNotRefuseWhatIsGivenInstead) {
+    for (PatternType const* const type : pattern_types()) {
+        if (type->name == "sparse_allreduce") {
+            Parameters const given{{"elements", "4096"}};
+            EXPECT_THROW((void)derive(*type, read_text(llama), {}, {}), UsageError) << "more than 2^32 gradients";
+            EXPECT_TRUE(derive(*type, read_text(llama), {}, given).values.empty());
+            EXPECT_TRUE(derive(*type, read_text(mixture), {}, given).values.empty());
+        }
     }
 }
 
