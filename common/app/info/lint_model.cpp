@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace dlmb::app {
@@ -31,6 +32,24 @@ ModelShape model_of_presets(std::string const& name, std::span<PatternType const
     return model;
 }
 
+namespace {
+
+InfoJson told_sizes(ModelShape const& model) {
+    InfoJson sizes = InfoJson::object();
+    for (auto const& [name, size] :
+         {std::pair("hidden", model.hidden), std::pair("layers", model.layers), std::pair("heads", model.heads),
+          std::pair("key-value heads", model.kv_heads), std::pair("mlp", model.mlp),
+          std::pair("vocabulary", model.vocabulary), std::pair("experts", model.experts),
+          std::pair("tables", std::uint64_t{model.recommendation.tables.size()})}) {
+        if (size != 0) {
+            sizes[name] = size;
+        }
+    }
+    return sizes;
+}
+
+}  // namespace
+
 InfoJson lint_json(ModelShape const& model, Parallelism const& parallel) {
     std::vector<ShapeFinding> const findings = lint(model, parallel);
     InfoJson list = InfoJson::array();
@@ -40,13 +59,21 @@ InfoJson lint_json(ModelShape const& model, Parallelism const& parallel) {
     bool const fits = std::none_of(findings.begin(), findings.end(), [](ShapeFinding const& finding) {
         return finding.fault == ShapeFault::does_not_fit;
     });
-    return {{"model", model.name}, {"source", model.source}, {"fits", fits}, {"findings", list}};
+    return {{"model", model.name},
+            {"source", model.source},
+            {"sizes", told_sizes(model)},
+            {"fits", fits},
+            {"findings", list}};
 }
 
 std::string lint_text(InfoJson const& findings) {
     InfoJson const& list = findings["findings"];
-    std::string text = fmt::format("{}: {}\n", findings["source"].get<std::string>(),
-                                   list.empty() ? "all sizes fit" : fmt::format("{} findings", list.size()));
+    std::string text = fmt::format("{}:", findings["source"].get<std::string>());
+    for (auto const& [name, size] : findings["sizes"].items()) {
+        text += fmt::format(" {} {},", name, size.get<std::uint64_t>());
+    }
+    text +=
+        list.empty() ? " which all fit\n" : fmt::format(" {} finding{}\n", list.size(), list.size() == 1 ? "" : "s");
     for (InfoJson const& finding : list) {
         text += fmt::format("  {:<12}  {}\n", finding["fault"].get<std::string>(), finding["what"].get<std::string>());
     }

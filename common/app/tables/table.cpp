@@ -131,8 +131,10 @@ private:
             return "";
         }
         auto const stated = cell.backend_facts.find("bitwise_stable_over");
-        return fmt::format("# its sums had {} in jittered iterations; stable over, by its method: {}\n",
+        auto const iterations = cell.statistics.find("bit_pattern_iterations");
+        return fmt::format("# its sums had {} in {} jittered iterations; stable over, by its method: {}\n",
                            *patterns == 1 ? "the same bits" : fmt::format("{} different bit patterns", *patterns),
+                           iterations == cell.statistics.end() ? 0 : iterations->second,
                            stated == cell.backend_facts.end() ? "not stated" : stated->second);
     }
 
