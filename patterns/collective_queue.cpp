@@ -54,10 +54,9 @@ void CollectiveQueue::all_gather_columns(std::string const& label, std::uint64_t
         }
     }
     gathered.origins = sent.origins;
-    recent_.push_back(fused ? builder_.scattered_exchange(group_, sent, gathered, row_bytes, label, after())
-                            : builder_.rearranged_all_gather(group_, gathered, row_bytes, element,
-                                                             pack == Pack::cuda ? Processor::device : Processor::host,
-                                                             label, after()));
+    recent_.push_back(
+        fused ? builder_.scattered_exchange(group_, sent, gathered, row_bytes, label, after())
+              : builder_.rearranged_all_gather(group_, gathered, row_bytes, element, mover_of(pack), label, after()));
 }
 
 void CollectiveQueue::reduce_scatter(std::string label, std::uint64_t count, Element element) {

@@ -107,15 +107,17 @@ std::string_view name_of(Pack pack) {
     return names.at(static_cast<std::size_t>(pack));
 }
 
+Processor mover_of(Pack pack) {
+    return pack == Pack::cuda ? Processor::device : Processor::host;
+}
+
 StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowOrder const& sent,
                             RowOrder const& received, Bytes row_bytes, std::string const& label,
                             std::vector<StepId> after) {
     if (pack == Pack::fused) {
         return builder.scattered_exchange(group, sent, received, row_bytes, label, std::move(after));
     }
-    return builder.rearranged_exchange(group, sent, received, row_bytes,
-                                       pack == Pack::cuda ? Processor::device : Processor::host, label,
-                                       std::move(after));
+    return builder.rearranged_exchange(group, sent, received, row_bytes, mover_of(pack), label, std::move(after));
 }
 
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because) {

@@ -63,6 +63,8 @@ inline constexpr ParameterInfo pack_parameter{"pack",
 /// 3 of bf16".
 void require_movable_rows(Pack pack, Bytes row_bytes, std::string const& because);
 [[nodiscard]] std::string_view name_of(Pack pack);
+/// Who does the steps that move rows: of host and cuda.
+[[nodiscard]] Processor mover_of(Pack pack);
 /// An exchange of rows whose moves `pack` does: not none.
 StepId add_exchange_of_rows(PlanBuilder& builder, Pack pack, GroupId group, RowOrder const& sent,
                             RowOrder const& received, Bytes row_bytes, std::string const& label,

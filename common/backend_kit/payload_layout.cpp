@@ -199,41 +199,46 @@ private:
     }
 
     /// What a step sends packed, or what one delivers and another unpacks, is marked so; the numbers get pieces of
-    /// their own.
+    /// their own. Streams are those of add_rows(), in numbers.
     void add_numbers(StepId step, Conversion const& conversion) {
         if (plan_.buffers.at(conversion.packed).shared) {
             return;
         }
         bool const packs = conversion.direction == PackDirection::pack;
         std::vector<Piece>& pieces = packs ? layout_.sent : layout_.delivered;
-        std::vector<Piece> numbers;
+        BlocksOfRows blocks(plan_, step, conversion.packed, pieces);
+        std::size_t row = 0;
         for (RowBlock const& block : conversion.blocks) {
-            auto const travels = std::find_if(pieces.begin(), pieces.end(), [&](Piece const& piece) {
-                return piece.buffer == conversion.packed && piece.offset == block.packed &&
-                       piece.bytes == conversion.packed_bytes(block) && !piece.numbers;
-            });
-            if (travels == pieces.end()) {
-                throw Error(fmt::format("rank {} step {} \"{}\": {} B at offset {} of buffer \"{}\" are not what one "
-                                        "step {}",
-                                        plan_.me, step, plan_.steps[step].label, conversion.packed_bytes(block),
-                                        block.packed, plan_.buffers[conversion.packed].name,
-                                        packs ? "sends" : "delivers"));
+            PieceNumbers packed{true, conversion.format, conversion.element, block.row_numbers};
+            PieceNumbers unpacked = packed;
+            unpacked.packed = false;
+            for (std::uint64_t i = 0; i < block.rows; ++i, ++row) {
+                Piece travels = blocks.row_at(block.packed + i * packed.row_bytes(), packed.row_bytes());
+                std::uint64_t place = travels.first_byte / packed.row_bytes();
+                if (!conversion.origins.empty()) {
+                    travels.destination = every_rank;
+                    place = conversion.origins.at(row);
+                }
+                travels.first_byte = place * packed.row_bytes();
+                travels.numbers = packed;
+                travels.packed_by_step = packs;
+                blocks.keep(travels);
+                Piece numbers = travels;
+                numbers.packed_by_step = false;
+                numbers.buffer = conversion.numbers;
+                numbers.offset = block.numbers + i * unpacked.row_bytes();
+                numbers.bytes = unpacked.row_bytes();
+                numbers.first_byte = place * unpacked.row_bytes();
+                numbers.step = step;
+                numbers.numbers = unpacked;
+                blocks.keep(numbers);
             }
-            travels->numbers = PieceNumbers{true, conversion.format, conversion.element, block.row_numbers};
-            travels->packed_by_step = packs;
-            Piece piece = *travels;
-            piece.packed_by_step = false;
-            piece.buffer = conversion.numbers;
-            piece.offset = block.numbers;
-            piece.bytes = conversion.number_bytes(block);
-            piece.step = step;
-            piece.numbers->packed = false;
-            numbers.push_back(piece);
         }
         if (!packs) {
             guarded_.insert(conversion.numbers);
         }
-        pieces.insert(pieces.end(), numbers.begin(), numbers.end());
+        std::vector<Piece> const found = std::move(blocks).take();
+        pieces.insert(pieces.end(), found.begin(), found.end());
     }
 
     /// The rows of a tensor get pieces of their own: each is where its block's stream has it. Rows that go to several

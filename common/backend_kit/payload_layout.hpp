@@ -18,6 +18,10 @@ struct PieceNumbers {
     BlockFormat format;
     Element element = Element::bf16;
     std::uint64_t row_numbers = 0;
+
+    [[nodiscard]] Bytes row_bytes() const {
+        return packed ? format.row_bytes(row_numbers) : row_numbers * size_of(element);
+    }
 };
 
 /// A region with one payload stream. World ranks; every_rank as `destination` where all members get the same or rows
@@ -31,7 +35,7 @@ struct Piece {
     Rank source = 0;
     Rank destination = 0;
     std::uint64_t first_element = 0;  // reductions: where in the full vector the region begins
-    Bytes first_byte = 0;             // where in the step's stream the piece begins, a multiple of 8
+    Bytes first_byte = 0;             // where in the step's stream the piece begins: a multiple of 8, or whole rows
     StepId travel = 0;
     bool packed_by_step = false;  // of what is sent: another step of the plan writes it
     std::optional<PieceNumbers> numbers = std::nullopt;

@@ -63,8 +63,11 @@ struct NumberPart {
     std::uint64_t row = 0;
     std::uint64_t first = 0;
     std::uint64_t count = 0;
-    /// Of the first number in the piece.
+    /// Of the first number in the piece, and in its stream.
     [[nodiscard]] std::uint64_t index(Piece const& piece) const { return row * piece.numbers->row_numbers + first; }
+    [[nodiscard]] std::uint64_t in_stream(Piece const& piece) const {
+        return piece.first_byte / piece.numbers->row_bytes() * piece.numbers->row_numbers + index(piece);
+    }
 };
 
 /// Calls use(part) until it is false.
@@ -72,9 +75,7 @@ template <class Use>
 void for_each_part(Piece const& piece, Use const& use) {
     constexpr std::uint64_t most_numbers = std::uint64_t{32} << 10;
     PieceNumbers const& form = *piece.numbers;
-    Bytes const row_bytes =
-        form.packed ? form.format.row_bytes(form.row_numbers) : form.row_numbers * size_of(form.element);
-    for (std::uint64_t row = 0; row < piece.bytes / row_bytes; ++row) {
+    for (std::uint64_t row = 0; row < piece.bytes / form.row_bytes(); ++row) {
         for (std::uint64_t first = 0; first < form.row_numbers; first += most_numbers) {
             if (!use(NumberPart{row, first, std::min(most_numbers, form.row_numbers - first)})) {
                 return;
@@ -268,7 +269,7 @@ PayloadKey PlanPayload::key_of(Piece const& piece, std::uint32_t iteration) cons
 void PlanPayload::fill_numbers(Piece const& piece, std::uint32_t iteration) {
     NumberPayload const payload{key_of(piece, iteration), piece.numbers->element};
     for_each_part(piece, [&](NumberPart const& part) {
-        std::vector<std::byte> const numbers = payload.numbers(part.index(piece), part.count);
+        std::vector<std::byte> const numbers = payload.numbers(part.in_stream(piece), part.count);
         memory_.copy_in(at(piece.buffer, piece.offset) + part.index(piece) * size_of(piece.numbers->element),
                         numbers.data(), numbers.size());
         return true;
@@ -288,7 +289,7 @@ std::string PlanPayload::problem_of_numbers(Piece const& piece, std::uint32_t it
         if (enough) {
             return false;
         }
-        std::vector<std::byte> const numbers = payload.numbers(part.index(piece), part.count);
+        std::vector<std::byte> const numbers = payload.numbers(part.in_stream(piece), part.count);
         std::vector<std::byte> codes(format.code_bytes(part.count));
         std::vector<std::byte> scales(format.blocks(part.count) * format.scale_bytes());
         host_pack({codes.data(), scales.data()}, numbers.data(), part.count, form.element, format);

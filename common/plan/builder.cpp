@@ -146,6 +146,35 @@ void require_parts(SharedBytes const& whole, Rank ranks, Element element, std::s
     }
 }
 
+/// Where the rows of blocks lie in the buffer in which they travel.
+class TravellingPlaces {
+public:
+    TravellingPlaces(std::span<Block const> blocks, Bytes row_bytes, std::string_view label)
+        : blocks_(blocks), row_bytes_(row_bytes), label_(label) {
+        for (Block const& block : blocks) {
+            ends_.push_back((ends_.empty() ? 0 : ends_.back()) + block.bytes / row_bytes);
+        }
+    }
+
+    /// Offset of the first row. Throws Error where the rows are of several blocks.
+    [[nodiscard]] Bytes of(RowMove const& move) const {
+        auto const end = std::upper_bound(ends_.begin(), ends_.end(), move.packed);
+        std::uint64_t const last = move.packed + (move.rows - 1) * move.packed_step;
+        if (end == ends_.end() || last >= *end) {
+            throw Error(fmt::format("plan builder: \"{}\": rows {} to {} that travel are not of one rank", label_,
+                                    move.packed, last));
+        }
+        Block const& block = blocks_[static_cast<std::size_t>(end - ends_.begin())];
+        return block.offset + block.bytes - (*end - move.packed) * row_bytes_;
+    }
+
+private:
+    std::span<Block const> blocks_;
+    Bytes row_bytes_;
+    std::string_view label_;
+    std::vector<std::uint64_t> ends_;  // of each block, in rows
+};
+
 }  // namespace
 
 GroupId PlanBuilder::group(Group group) {
@@ -187,15 +216,29 @@ StepId PlanBuilder::all_gather(GroupId group, SharedBytes gathered, Element elem
                     std::move(label));
 }
 
+// The exchange lays its blocks out, and moves behind the step that packs them.
+template <class AddPack>
+Exchange PlanBuilder::exchange_behind(GroupId group, std::span<std::uint64_t const> send_rows,
+                                      std::span<std::uint64_t const> recv_rows, Bytes row_bytes,
+                                      std::string const& label, AddPack const& add_pack) {
+    auto const bytes_of = [row_bytes](std::span<std::uint64_t const> rows) {
+        std::vector<Bytes> bytes;
+        std::transform(rows.begin(), rows.end(), std::back_inserter(bytes),
+                       [row_bytes](std::uint64_t count) { return count * row_bytes; });
+        return bytes;
+    };
+    StepId const first = exchange(group, bytes_of(send_rows), bytes_of(recv_rows), label);
+    Step step = std::move(plan_.steps[first]);
+    plan_.steps.pop_back();
+    auto placed = std::get<Exchange>(step.operation);
+    step.after = add_pack(placed);
+    plan_.steps.push_back(std::move(step));
+    return placed;
+}
+
 StepId PlanBuilder::packed_exchange(GroupId group, std::span<std::uint64_t const> send_rows,
                                     std::span<std::uint64_t const> recv_rows, std::uint64_t row_numbers,
                                     Packing packing, std::string const& label, std::vector<StepId> after) {
-    auto const bytes_of = [&](std::span<std::uint64_t const> rows) {
-        std::vector<Bytes> bytes;
-        std::transform(rows.begin(), rows.end(), std::back_inserter(bytes),
-                       [&](std::uint64_t count) { return count * packing.format.row_bytes(row_numbers); });
-        return bytes;
-    };
     auto const blocks_of = [&](std::vector<Block> const& places, std::span<std::uint64_t const> rows) {
         std::vector<RowBlock> blocks;
         for (Block const& place : places) {
@@ -203,16 +246,14 @@ StepId PlanBuilder::packed_exchange(GroupId group, std::span<std::uint64_t const
         }
         return blocks;
     };
-    // The exchange lays its blocks out, and moves behind the step that packs them.
-    StepId const first = exchange(group, bytes_of(send_rows), bytes_of(recv_rows), label);
-    Step step = std::move(plan_.steps[first]);
-    plan_.steps.pop_back();
-    auto const placed = std::get<Exchange>(step.operation);
-    step.after = {convert(PackDirection::pack, packing, placed.send_buffer, blocks_of(placed.send, send_rows),
-                          "pack." + label, std::move(after))};
-    plan_.steps.push_back(std::move(step));
-    return convert(PackDirection::unpack, packing, placed.recv_buffer, blocks_of(placed.recv, recv_rows),
-                   "unpack." + label, {first + 1});
+    Exchange const exchanged = exchange_behind(
+        group, send_rows, recv_rows, packing.format.row_bytes(row_numbers), label, [&](Exchange const& placed) {
+            return std::vector{convert(PackDirection::pack, packing, placed.send_buffer,
+                                       blocks_of(placed.send, send_rows), "pack." + label, std::move(after))};
+        });
+    auto const moves = static_cast<StepId>(plan_.steps.size() - 1);
+    return convert(PackDirection::unpack, packing, exchanged.recv_buffer, blocks_of(exchanged.recv, recv_rows),
+                   "unpack." + label, {moves});
 }
 
 StepId PlanBuilder::packed_all_gather(GroupId group, std::span<std::uint64_t const> numbers, Packing packing,
@@ -260,31 +301,34 @@ StepId PlanBuilder::convert(PackDirection direction, Packing packing, BufferId p
 
 StepId PlanBuilder::rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
                                         Processor by, std::string const& label, std::vector<StepId> after) {
-    auto const bytes_of = [row_bytes](RowOrder const& order) {
-        std::vector<Bytes> bytes;
-        std::transform(order.rank_rows.begin(), order.rank_rows.end(), std::back_inserter(bytes),
-                       [row_bytes](std::uint64_t rows) { return rows * row_bytes; });
-        return bytes;
-    };
     auto const moved = [](RowOrder const& order) {
         return !order.moves.empty() || std::all_of(order.rank_rows.begin(), order.rank_rows.end(),
                                                    [](std::uint64_t rows) { return rows == 0; });
     };
-    // As in packed_exchange().
-    StepId last = exchange(group, bytes_of(sent), bytes_of(received), label);
-    Step step = std::move(plan_.steps[last]);
-    plan_.steps.pop_back();
-    auto const placed = std::get<Exchange>(step.operation);
-    if (moved(sent)) {
-        after = {rearrange(PackDirection::pack, by, sent, row_bytes, placed.send_buffer, placed.send, "pack." + label,
-                           std::move(after))};
-    }
-    step.after = std::move(after);
-    last = static_cast<StepId>(plan_.steps.size());
-    plan_.steps.push_back(std::move(step));
-    return moved(received) ? rearrange(PackDirection::unpack, by, received, row_bytes, placed.recv_buffer, placed.recv,
-                                       "unpack." + label, {last})
-                           : last;
+    Exchange const exchanged =
+        exchange_behind(group, sent.rank_rows, received.rank_rows, row_bytes, label, [&](Exchange const& placed) {
+            return moved(sent) ? std::vector{rearrange(PackDirection::pack, by, sent, row_bytes, placed.send_buffer,
+                                                       placed.send, "pack." + label, std::move(after))}
+                               : std::move(after);
+        });
+    auto const moves = static_cast<StepId>(plan_.steps.size() - 1);
+    return moved(received) ? rearrange(PackDirection::unpack, by, received, row_bytes, exchanged.recv_buffer,
+                                       exchanged.recv, "unpack." + label, {moves})
+                           : moves;
+}
+
+StepId PlanBuilder::rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received,
+                                        PackedRowShape const& row, Processor by, std::string const& label,
+                                        std::vector<StepId> after) {
+    Exchange const exchanged =
+        exchange_behind(group, sent.rank_rows, received.rank_rows, row.packing.format.row_bytes(row.numbers), label,
+                        [&](Exchange const& placed) {
+                            return std::vector{rearrange_packed(PackDirection::pack, by, sent, row, placed.send_buffer,
+                                                                placed.send, "pack." + label, std::move(after))};
+                        });
+    auto const moves = static_cast<StepId>(plan_.steps.size() - 1);
+    return rearrange_packed(PackDirection::unpack, by, received, row, exchanged.recv_buffer, exchanged.recv,
+                            "unpack." + label, {moves});
 }
 
 StepId PlanBuilder::rearranged_all_gather(GroupId group, RowOrder const& gathered, Bytes row_bytes, Element element,
@@ -313,19 +357,9 @@ StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder co
     Bytes const tensor = layout.place(order.tensor_rows * row_bytes);
     Rearrangement rows{direction, by, row_bytes, packed, packed, {}, {}};
     (packs ? rows.from : rows.to) = buffer(label + ".rows", layout.size(), packs ? Role::sent : Role::delivered);
-    std::vector<std::uint64_t> ends;  // of each block, in rows that travel
-    for (Block const& block : blocks) {
-        ends.push_back((ends.empty() ? 0 : ends.back()) + block.bytes / row_bytes);
-    }
+    TravellingPlaces const places(blocks, row_bytes, label);
     for (RowMove const& move : order.moves) {
-        auto const end = std::upper_bound(ends.begin(), ends.end(), move.packed);
-        if (end == ends.end() || move.packed + (move.rows - 1) * move.packed_step >= *end) {
-            throw Error(fmt::format("plan builder: \"{}\": rows {} to {} that travel are not of one rank", label,
-                                    move.packed, move.packed + (move.rows - 1) * move.packed_step));
-        }
-        Block const& block = blocks[static_cast<std::size_t>(end - ends.begin())];
-        Bytes const in_block = block.bytes - (*end - move.packed) * row_bytes;
-        RowRun run{move.rows, tensor + move.tensor * row_bytes, block.offset + in_block, move.tensor_step * row_bytes,
+        RowRun run{move.rows, tensor + move.tensor * row_bytes, places.of(move), move.tensor_step * row_bytes,
                    move.packed_step * row_bytes};
         if (!packs) {
             std::swap(run.from, run.to);
@@ -336,6 +370,29 @@ StepId PlanBuilder::rearrange(PackDirection direction, Processor by, RowOrder co
     std::transform(order.origins.begin(), order.origins.end(), std::back_inserter(rows.origins),
                    [row_bytes](std::uint64_t row) { return row * row_bytes; });
     return add_step(Compute{.rearrangement = std::move(rows)}, std::move(after), label);
+}
+
+StepId PlanBuilder::rearrange_packed(PackDirection direction, Processor by, RowOrder const& order,
+                                     PackedRowShape const& row, BufferId packed, std::span<Block const> blocks,
+                                     std::string const& label, std::vector<StepId> after) {
+    bool const packs = direction == PackDirection::pack;
+    Bytes const number_bytes = row.numbers * size_of(row.packing.element);
+    Bytes const packed_bytes = row.packing.format.row_bytes(row.numbers);
+    Layout layout{packs ? Guard::none : Guard::around_all};
+    Bytes const tensor = layout.place(order.tensor_rows * number_bytes);
+    Conversion conversion{direction, row.packing.format, row.packing.element, 0, packed, {}, by, order.origins};
+    conversion.numbers = buffer(label + ".numbers", layout.size(), packs ? Role::sent : Role::delivered);
+    TravellingPlaces const places(blocks, packed_bytes, label);
+    for (RowMove const& move : order.moves) {
+        bool const adjacent = move.tensor_step == 1 && move.packed_step == 1;
+        std::uint64_t const together = adjacent ? move.rows : 1;
+        for (std::uint64_t first = 0; first < move.rows; first += together) {
+            conversion.blocks.push_back({together, row.numbers,
+                                         tensor + (move.tensor + first * move.tensor_step) * number_bytes,
+                                         places.of(move) + first * move.packed_step * packed_bytes});
+        }
+    }
+    return add_step(Compute{.conversion = std::move(conversion)}, std::move(after), label);
 }
 
 StepId PlanBuilder::scattered_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,

@@ -33,6 +33,12 @@ struct Packing {
     Element element = Element::bf16;
 };
 
+/// Rows of `numbers` numbers each.
+struct PackedRowShape {
+    Packing packing;
+    std::uint64_t numbers = 0;
+};
+
 /// Rows of a tensor and the same rows as they travel. Row i of `rows` is row `tensor + i * tensor_step` of the tensor
 /// and row `packed + i * packed_step` of all that travel, those of group rank 0 first. All are of one rank.
 struct RowMove {
@@ -86,6 +92,10 @@ public:
     /// "pack.<label>.rows" and "unpack.<label>.rows" are the tensors. `row_bytes`: a multiple of 8.
     StepId rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, Bytes row_bytes,
                                Processor by, std::string const& label, std::vector<StepId> after = {});
+    /// The same, and the steps that move rows also pack and unpack their numbers, in one pass over both. Both orders
+    /// have moves.
+    StepId rearranged_exchange(GroupId group, RowOrder const& sent, RowOrder const& received, PackedRowShape const& row,
+                               Processor by, std::string const& label, std::vector<StepId> after = {});
     /// Steps "<label>" and "unpack.<label>", one after the other; the last one. Buffer "unpack.<label>.rows" is the
     /// tensor that all ranks' rows become. Never in place. Every rank has equally many rows, of whole elements.
     StepId rearranged_all_gather(GroupId group, RowOrder const& gathered, Bytes row_bytes, Element element,
@@ -135,6 +145,14 @@ private:
     /// A step that copies between a tensor of its own and the blocks that travel in `packed`.
     StepId rearrange(PackDirection direction, Processor by, RowOrder const& order, Bytes row_bytes, BufferId packed,
                      std::span<Block const> blocks, std::string const& label, std::vector<StepId> after);
+    StepId rearrange_packed(PackDirection direction, Processor by, RowOrder const& order, PackedRowShape const& row,
+                            BufferId packed, std::span<Block const> blocks, std::string const& label,
+                            std::vector<StepId> after);
+    /// Adds the exchange of rows that travel in `row_bytes` behind the step that add_pack(placed, after) adds.
+    template <class AddPack>
+    Exchange exchange_behind(GroupId group, std::span<std::uint64_t const> send_rows,
+                             std::span<std::uint64_t const> recv_rows, Bytes row_bytes, std::string const& label,
+                             AddPack const& add_pack);
     enum class Role : std::uint8_t { sent, delivered };
 
     BufferId buffer(std::string name, Bytes bytes, Role role);

@@ -65,6 +65,11 @@ std::vector<Bytes> ScatteredSide::places() const {
     return all;
 }
 
+std::uint64_t Conversion::rows() const {
+    return std::accumulate(blocks.begin(), blocks.end(), std::uint64_t{0},
+                           [](std::uint64_t sum, RowBlock const& block) { return sum + block.rows; });
+}
+
 std::uint64_t Rearrangement::rows() const {
     return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                            [](std::uint64_t sum, RowRun const& run) { return sum + run.rows; });

@@ -224,8 +224,11 @@ struct RowBlock {
 enum class PackDirection : std::uint8_t { pack, unpack };
 [[nodiscard]] std::string_view name_of(PackDirection direction);
 
-/// Numbers of `element` in one buffer to rows of `format` in another, or back. What is packed is one region of a step
-/// that sends, what is unpacked one that a step delivers.
+enum class Processor : std::uint8_t { host, device };
+[[nodiscard]] std::string_view name_of(Processor processor);
+
+/// Numbers of `element` in one buffer to rows of `format` in another, or back. What is packed are the blocks of a step
+/// that sends, all rows of each, what is unpacked those that one delivers.
 struct Conversion {
     PackDirection direction = PackDirection::pack;
     BlockFormat format = {};
@@ -233,8 +236,13 @@ struct Conversion {
     BufferId numbers = 0;
     BufferId packed = 0;
     std::vector<RowBlock> blocks = {};
+    /// Where rows are also put in another order: who does that. Else whoever does what a plan computes.
+    std::optional<Processor> by = std::nullopt;
+    /// Of rows that go to several ranks: which row of its owner's tensor each one is, in the order of `blocks`.
+    std::vector<std::uint64_t> origins = {};
     bool operator==(Conversion const&) const = default;
 
+    [[nodiscard]] std::uint64_t rows() const;
     [[nodiscard]] Bytes number_bytes(RowBlock const& block) const {
         return block.rows * block.row_numbers * size_of(element);
     }
@@ -252,9 +260,6 @@ struct RowRun {
     Bytes to_stride = 0;
     bool operator==(RowRun const&) const = default;
 };
-
-enum class Processor : std::uint8_t { host, device };
-[[nodiscard]] std::string_view name_of(Processor processor);
 
 /// Rows of one buffer in another order in another buffer. What is packed are the blocks of an exchange, all rows of
 /// each; what is unpacked are those or the parts of an all-gather. Offsets, strides and rows are multiples of 8 bytes.

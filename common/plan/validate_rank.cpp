@@ -148,6 +148,7 @@ public:
                 check_region({step.conversion->packed, block.packed}, step.conversion->packed_bytes(block),
                              Element::byte, "packed");
             }
+            check_origins(step.conversion->origins, step.conversion->rows());
         }
         if (step.rearrangement) {
             check_rows(*step.rearrangement);

@@ -78,9 +78,13 @@ public:
                 packed += conversion.packed_bytes(block);
             }
             format(
-                R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{}}})",
+                R"(,"conversion":{{"direction":"{}","format":"{}","element":"{}","number_bytes":{},"packed_bytes":{})",
                 name_of(conversion.direction), to_string(conversion.format), name_of(conversion.element), numbers,
                 packed);
+            if (conversion.by) {
+                format(R"(,"by":"{}")", name_of(*conversion.by));
+            }
+            format("}}");
         }
         if (step.rearrangement) {
             Rearrangement const& rows = *step.rearrangement;

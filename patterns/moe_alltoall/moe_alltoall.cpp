@@ -124,8 +124,13 @@ private:
 
     void rearranged(Group const& group, RowOrder const& sent, RowOrder const& received, Row const& row,
                     std::string const& label) {
-        after_ = {add_exchange_of_rows(builder_, params_.pack, builder_.group(group), sent, received, row.bytes, label,
-                                       after_)};
+        GroupId const id = builder_.group(group);
+        if (row.packing) {
+            PackedRowShape const packed{{*row.packing, params_.element()}, params_.hidden};
+            after_ = {builder_.rearranged_exchange(id, sent, received, packed, mover_of(params_.pack), label, after_)};
+        } else {
+            after_ = {add_exchange_of_rows(builder_, params_.pack, id, sent, received, row.bytes, label, after_)};
+        }
     }
 
     void exchange(Group const& group, std::vector<std::uint64_t> const& send, std::vector<std::uint64_t> const& recv,

@@ -248,16 +248,17 @@ void read_row_order(Parameters const& parameters, Params& params) {
                         "use --wire expanded",
                         name_of(params.pack), parameters.at("wire")));
     }
-    if (params.dispatch_packing || params.combine_packing) {
-        throw UsageError(
-            fmt::format("--pack {}: rows are packed by --quantize and --quantize-combine or put in another "
-                        "order, not both; leave one out",
-                        name_of(params.pack)));
+    if (params.pack == Pack::fused && (params.dispatch_packing || params.combine_packing)) {
+        throw UsageError("--pack fused: the exchange moves rows and does not convert them; with --quantize use "
+                         "--pack host or cuda, which do both in one step");
     }
-    for (Bytes const bytes :
-         {dispatch_row_bytes(params.format, params.hidden), combine_row_bytes(params.format, params.hidden)}) {
-        require_movable_rows(params.pack, bytes,
-                             fmt::format("--hidden {} of {}", params.hidden, parameters.at("element")));
+    for (auto const& [bytes, packing] :
+         {std::pair(dispatch_row_bytes(params.format, params.hidden), params.dispatch_packing),
+          std::pair(combine_row_bytes(params.format, params.hidden), params.combine_packing)}) {
+        if (!packing) {
+            require_movable_rows(params.pack, bytes,
+                                 fmt::format("--hidden {} of {}", params.hidden, parameters.at("element")));
+        }
     }
 }
 

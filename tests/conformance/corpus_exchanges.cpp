@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include <optional>
+
 namespace dlmb::conformance {
 namespace {
 
@@ -71,9 +73,11 @@ CorpusEntry packed_rows(int ranks, BlockFormat const& format, Element element) {
 }
 
 /// Each rank sends its five rows to the ranks after it, the third row to all; who gets them has them in reverse order,
-/// and sends them back in two strides. No row is a multiple of 16 bytes.
-CorpusEntry moved_rows(int ranks) {
+/// and sends them back in two strides. No row is a multiple of 16 bytes; with `packing` each has an odd number of
+/// numbers, which travel packed.
+CorpusEntry moved_rows(int ranks, std::optional<Packing> packing = std::nullopt) {
     constexpr Bytes row_bytes = 24;
+    constexpr std::uint64_t row_numbers = 1001;
     constexpr std::uint64_t own_rows = 5;
     auto const rows_between = [ranks](Rank from, Rank to) {
         std::vector<std::uint64_t> rows;
@@ -84,7 +88,7 @@ CorpusEntry moved_rows(int ranks) {
         }
         return rows;
     };
-    CorpusEntry entry{"rows moved to and from where they travel", {}};
+    CorpusEntry entry{packing ? "rows moved and packed" : "rows moved to and from where they travel", {}};
     for (Rank me = 0; me < ranks; ++me) {
         RowOrder sent{.tensor_rows = own_rows, .rank_rows = {}, .moves = {}};
         RowOrder received{.tensor_rows = 0, .rank_rows = {}, .moves = {}};
@@ -121,8 +125,14 @@ CorpusEntry moved_rows(int ranks) {
         }
         PlanBuilder builder(me);
         GroupId const all = builder.group(world_group(ranks));
-        StepId const there = builder.rearranged_exchange(all, sent, received, row_bytes, Processor::host, "dispatch");
-        builder.rearranged_exchange(all, going_back, back, row_bytes, Processor::host, "combine", {there});
+        auto const add = [&](RowOrder const& from, RowOrder const& to, char const* label, std::vector<StepId> after) {
+            return packing ? builder.rearranged_exchange(all, from, to, PackedRowShape{*packing, row_numbers},
+                                                         Processor::host, label, std::move(after))
+                           : builder.rearranged_exchange(all, from, to, row_bytes, Processor::host, label,
+                                                         std::move(after));
+        };
+        StepId const there = add(sent, received, "dispatch", {});
+        add(going_back, back, "combine", {there});
         entry.plans.push_back(std::move(builder).finish());
     }
     return entry;
@@ -187,6 +197,7 @@ void add_exchanges(int ranks, std::vector<CorpusEntry>& entries) {
     entries.push_back(packed_rows(ranks, {Code::int4, 32, ScaleType::fp32}, Element::bf16));
     entries.push_back(packed_rows(ranks, {Code::fp8_e5m2, 128, ScaleType::e8m0}, Element::fp32));
     entries.push_back(moved_rows(ranks));
+    entries.push_back(moved_rows(ranks, Packing{{Code::int4, 32, ScaleType::fp32}, Element::bf16}));
     entries.push_back(diamond(ranks));
     if (ranks >= 4) {
         entries.push_back(two_groups(ranks));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Faults of packing, of the network and of unpacking are caught and named: of numbers, then of rows.
+// Faults of packing, of the network and of unpacking are caught and named: of numbers, of rows, and of both.
 #include "tests/unit/backend_kit/two_ranks.hpp"
 
 #include <gmock/gmock.h>
@@ -177,6 +177,57 @@ TEST_F(MovedPayload, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
     EXPECT_THAT(verify(0), testing::UnorderedElementsAre(
                                HasSubstr("step 0 \"pack.dispatch\": what this rank sends was changed: byte 0 of 120"),
                                HasSubstr("1 byte behind the block from rank 0 was overwritten")));
+}
+
+/// The same rows, whose numbers the steps that move them also pack.
+class MovedNumbers : public test::TwoRanks {
+protected:
+    MovedNumbers() {
+        run_both([](PlanBuilder& builder, Rank me) {
+            Orders const orders = orders_of(me);
+            PackedRowShape const row{{{Code::int4, 32, ScaleType::fp32}, Element::bf16}, row_numbers};
+            builder.rearranged_exchange(builder.group({{0, 1}}), orders.sent, orders.received, row, Processor::host,
+                                        "dispatch");
+        });
+    }
+    Conversion const& conversion(Rank rank, StepId step) {
+        return *std::get<Compute>(at(rank).plan.steps[step].operation).conversion;
+    }
+    std::byte* packed(Rank rank, StepId step, std::size_t row) {
+        Conversion const& rows = conversion(rank, step);
+        return at(rank).buffers.base[rows.packed] + rows.blocks[row].packed;
+    }
+    std::byte* numbers(Rank rank, StepId step, std::size_t row) {
+        Conversion const& rows = conversion(rank, step);
+        return at(rank).buffers.base[rows.numbers] + rows.blocks[row].numbers;
+    }
+};
+
+TEST_F(MovedNumbers, ThereIsNoFaultWhenEveryRowArrived) {
+    EXPECT_THAT(verify(0), IsEmpty());
+    EXPECT_THAT(verify(1), IsEmpty());
+    EXPECT_EQ(conversion(0, pack).blocks[1].numbers, conversion(0, pack).blocks[2].numbers) << "one row for both ranks";
+}
+
+TEST_F(MovedNumbers, ARowOfTheWrongTokenIsNamedAtBothEnds) {
+    Bytes const row = conversion(1, pack).format.row_bytes(row_numbers);
+    std::memcpy(packed(1, pack, 0), packed(1, pack, 2), row);  // token 0 in place of token 1
+    exchange();
+    compute(0, unpack);
+    EXPECT_THAT(verify(1), testing::Contains(HasSubstr("step 1 \"dispatch\": what this rank sends, codes: byte")));
+    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 1 \"dispatch\": block from rank 1, codes: byte")));
+}
+
+TEST_F(MovedNumbers, ARowInTheWrongPlaceIsNamed) {
+    std::memcpy(numbers(0, unpack, 1), numbers(0, unpack, 0), row_numbers * 2);
+    EXPECT_THAT(verify(0), testing::Contains(HasSubstr("step 2 \"unpack.dispatch\": block from rank 0, unpacked")));
+}
+
+TEST_F(MovedNumbers, ATokenThatWasChangedAndBytesBehindTheRowsAreNamed) {
+    *numbers(0, pack, 0) ^= std::byte{1};
+    *(numbers(0, unpack, 0) + row_numbers * 2) ^= std::byte{1};  // the last row of the tensor
+    EXPECT_THAT(verify(0), testing::UnorderedElementsAre(HasSubstr("step 0 \"pack.dispatch\": what this rank sends"),
+                                                         HasSubstr("1 byte behind the block from rank 0")));
 }
 
 /// The same rows in one step; the test moves them.

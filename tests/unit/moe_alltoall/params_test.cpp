@@ -93,9 +93,16 @@ TEST(MoeParams, WhatCannotBePackedIsRefusedByName) {
     EXPECT_EQ(refusal({{"pack", "cuda"}, {"wire", "rank_dedup"}}, {2, 2}),
               "--pack cuda: --wire rank_dedup adds rows up or fills empty places, which is no copy of rows; use --wire "
               "expanded");
-    EXPECT_EQ(refusal({{"pack", "host"}, {"quantize", "mxfp8"}}, {2, 2}),
-              "--pack host: rows are packed by --quantize and --quantize-combine or put in another order, not both; "
-              "leave one out");
+    EXPECT_EQ(refusal({{"pack", "fused"}, {"quantize", "mxfp8"}}, {2, 2}),
+              "--pack fused: the exchange moves rows and does not convert them; with --quantize use --pack host or "
+              "cuda, which do both in one step");
+    EXPECT_EQ(refusal({{"pack", "host"}, {"quantize", "mxfp8"}, {"hidden", "3"}}, {2, 2}),
+              "--pack host: rows of 6 B (--hidden 3 of bf16) are not a multiple of 8 B")
+        << "those of combine";
+    EXPECT_EQ(
+        read({{"pack", "host"}, {"quantize", "mxfp8"}, {"quantize-combine", "int4:32:fp32"}, {"hidden", "3"}}, {2, 2})
+            .pack,
+        Pack::host);
     EXPECT_TRUE(read({{"quantize", "none"}}, {8, 8}).dispatch_packing == std::nullopt);
 }
 

@@ -203,6 +203,44 @@ TEST(MoeTokenRows, OneFusedStepMovesTheSameRowsToTheSamePlaces) {
     }
 }
 
+/// As tensor_places(), in rows, of steps that also pack.
+std::vector<std::uint64_t> packed_places(Plan const& plan, std::string const& label) {
+    auto const& compute = std::get<Compute>(steps_with(plan, label).at(0)->operation);
+    Conversion const& rows = *compute.conversion;
+    std::map<Bytes, std::uint64_t> by_place;
+    for (RowBlock const& block : rows.blocks) {
+        Bytes const row_bytes = block.row_numbers * size_of(rows.element);
+        for (std::uint64_t row = 0; row < block.rows; ++row) {
+            by_place[block.packed + row * rows.format.row_bytes(block.row_numbers)] = block.numbers / row_bytes + row;
+        }
+    }
+    std::vector<std::uint64_t> found;
+    for (auto const& [travels, tensor] : by_place) {
+        found.push_back(tensor);
+    }
+    return found;
+}
+
+TEST(MoeTokenRows, StepsThatAlsoPackMoveTheSameRowsToTheSamePlaces) {
+    for (Layer each : layers()) {
+        auto const moved = plans_of_layer(each);
+        each.parameters["quantize"] = "mxfp8";
+        auto const packed = plans_of_layer(each);
+        EXPECT_TRUE(validate(packed).empty());
+        for (std::size_t rank = 0; rank < moved.size(); ++rank) {
+            for (char const* packing : {"pack", "unpack"}) {
+                std::vector<std::uint64_t> rows;
+                for (Bytes const place : tensor_places(moved[rank], "dispatch", packing)) {
+                    rows.push_back(place / token_bytes);
+                }
+                EXPECT_EQ(packed_places(packed[rank], fmt::format("{}.dispatch", packing)), rows) << packing;
+                EXPECT_EQ(tensor_places(packed[rank], "combine", packing),
+                          tensor_places(moved[rank], "combine", packing));
+            }
+        }
+    }
+}
+
 TEST(MoeTokenRows, AFusedStepIsNotTransformed) {
     EXPECT_THROW((void)plans_of_layer({2, {{"transform", "split:2"}}}, "fused"), UsageError);
     EXPECT_THROW((void)plans_of_layer({2, {{"transform", "fuse"}}}, "fused"), UsageError);
