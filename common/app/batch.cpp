@@ -153,6 +153,18 @@ bool has_device_pages(MemoryKind memory) {
     return on_device(memory) || memory == MemoryKind::managed;
 }
 
+/// By whom the cells' backends have plans computed, each once and in the same order on all ranks.
+std::vector<std::optional<Processor>> computed_by(std::span<measure::Cell const> cells, MemoryKind memory) {
+    std::vector<std::optional<Processor>> all;
+    for (measure::Cell const& cell : cells) {
+        auto const by = cell.backend->computes_in(memory);
+        if (std::find(all.begin(), all.end(), by) == all.end()) {
+            all.push_back(by);
+        }
+    }
+    return all;
+}
+
 /// The error of the common clock counts where the sample is a span on it.
 bool is_below_floor(measure::CellResult const& result, double timer_ns) {
     return measure::is_below_floor(result.time.median * static_cast<double>(result.iterations_per_sample), timer_ns,
@@ -275,7 +287,7 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
         reporter_.announce(fmt::format("{}: takes {} of {} memory per rank", point.title, human_bytes(use.pools),
                                        name_of(point.memory)));
     }
-    points_.push_back(fill_buffers(point, std::move(space), std::move(traffic), choice));
+    points_.push_back(fill_buffers(point, std::move(space), std::move(traffic), choice, cells));
     bool any_runs = false;
     for (measure::Cell& cell : cells) {
         if (compile(points_.back(), cell)) {
@@ -292,12 +304,13 @@ void Batch::prepare(SweepPoint const& point, Pattern const& pattern, std::vector
 }
 
 Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
-                                      BufferChoice const& choice) {
+                                      BufferChoice const& choice, std::span<measure::Cell const> cells) {
     launch_.watchdog.activity("preparing buffers");
     measure::PointSetup setup{choice.use.slots, launch_.options.fill};
     setup.flushed_cache = choice.use.flush_bytes > 0 ? choice.use.cache_bytes : 0;
     setup.gpu = has_device_pages(point.memory) ? hardware_.throttling : nullptr;
     setup.osu = traffic.osu;
+    setup.computed_by = computed_by(cells, point.memory);
     ReadyPoint ready{&point, std::move(space), std::move(traffic), choice.use, nullptr, std::nullopt};
     ready.prepared = std::make_unique<measure::PreparedPoint>(launch_.bootstrap, *ready.space,
                                                               std::move(ready.traffic.plans), setup);
@@ -337,7 +350,8 @@ record::Record Batch::describe(ReadyPoint const& ready, measure::Cell const& cel
     for (record::PhaseTraffic& phase : record.phases) {
         auto const known = std::find(labels.begin(), labels.end(), phase.label);
         if (known != labels.end()) {
-            phase.plain_copy = ready.prepared->plain_copies()[static_cast<std::size_t>(known - labels.begin())];
+            auto const copies = ready.prepared->plain_copies(cell.backend->computes_in(ready.prepared->memory()));
+            phase.plain_copy = copies[static_cast<std::size_t>(known - labels.begin())];
         }
     }
     record.cache = ready.cache;

@@ -86,7 +86,7 @@ private:
     void prepare_beside(SweepPoint const& point, std::string_view compute_time, std::vector<measure::Cell> cells);
     void prepare(SweepPoint const& point, Pattern const& pattern, std::vector<measure::Cell> cells);
     [[nodiscard]] ReadyPoint fill_buffers(SweepPoint const& point, std::unique_ptr<MemorySpace> space, Traffic traffic,
-                                          BufferChoice const& choice);
+                                          BufferChoice const& choice, std::span<measure::Cell const> cells);
     /// Whether it can run.
     bool compile(ReadyPoint const& ready, measure::Cell& cell);
     void skip(SweepPoint const& point, measure::Cell const& cell, std::string const& reason);

@@ -204,8 +204,8 @@ public:
     [[nodiscard]] virtual bool supports(MemoryKind kind) const = 0;
     /// Why it does not, and what helps; empty where there is no more to say.
     [[nodiscard]] virtual std::string why_no(MemoryKind /*kind*/) const { return {}; }
-    /// What does the Compute steps of plans in such memory.
-    [[nodiscard]] virtual Processor computes_in(MemoryKind kind) const {
+    /// What does the Compute steps of plans in such memory; nullopt: compile() knows, step by step.
+    [[nodiscard]] virtual std::optional<Processor> computes_in(MemoryKind kind) const {
         return on_device(kind) ? Processor::device : Processor::host;
     }
     [[nodiscard]] virtual Provenance provenance() const = 0;

@@ -132,14 +132,33 @@ void HostCompute::multiply() {
     }
 }
 
+namespace {
+
+/// Who moves the rows of a step; nullopt: it moves none.
+std::optional<Processor> mover_of(Step const& step) {
+    auto const* const compute = std::get_if<Compute>(&step.operation);
+    if (compute == nullptr) {
+        return std::nullopt;
+    }
+    if (compute->rearrangement) {
+        return compute->rearrangement->by;
+    }
+    return compute->conversion ? compute->conversion->by : std::nullopt;
+}
+
+}  // namespace
+
 std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind) {
-    Processor const computes = backend.computes_in(kind);
+    auto const computes = backend.computes_in(kind);
+    if (!computes) {
+        return "";
+    }
     for (Step const& step : plan.steps) {
-        auto const* const compute = std::get_if<Compute>(&step.operation);
-        if (compute == nullptr || !compute->rearrangement || compute->rearrangement->by == computes) {
+        auto const by = mover_of(step);
+        if (!by || by == computes) {
             continue;
         }
-        return computes == Processor::host
+        return *computes == Processor::host
                    ? fmt::format("\"{}\" is done by the GPU (--pack cuda), and steps in {} memory are the "
                                  "host's; use --memory cuda or --pack host",
                                  step.label, name_of(kind))

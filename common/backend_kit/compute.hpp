@@ -123,7 +123,7 @@ private:
 }
 
 /// Why a backend cannot move the rows of a plan in memory of this kind; empty: the processor that the steps name does
-/// its Compute steps there.
+/// its Compute steps there, or compile() decides.
 [[nodiscard]] std::string why_no_rearrangement(Plan const& plan, Backend const& backend, MemoryKind kind);
 
 /// Why a backend or method that sends blocks only cannot do a plan; empty: no exchange has rows that lie apart.

@@ -33,8 +33,13 @@ PreparedPoint::PreparedPoint(Bootstrap& bootstrap, MemorySpace& memory, std::vec
     if (setup.flushed_cache > 0) {
         flush_.emplace(memory, setup.flushed_cache);
     }
-    plain_copies_ = time_plain_copies(bootstrap, pool_.slots(), plans_, phases_.labels(), flush());
-    if (std::any_of(plain_copies_.begin(), plain_copies_.end(), [](auto const& copy) { return copy.has_value(); })) {
+    bool overwritten = false;
+    for (auto const by : setup.computed_by) {
+        auto copies = time_plain_copies(bootstrap, pool_.slots(), plans_, phases_.labels(), by, flush());
+        overwritten = overwritten || std::any_of(copies.begin(), copies.end(), [](auto const& copy) { return copy; });
+        plain_copies_.emplace(by, std::move(copies));
+    }
+    if (overwritten) {
         fill_slots(memory, pool_.slots(), plans_, setup.fill);
     }
 }

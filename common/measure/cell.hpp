@@ -45,6 +45,8 @@ struct PointSetup {
     Bytes flushed_cache = 0;          // swept before each sample; 0: nothing is
     Throttling const* gpu = nullptr;  // that this rank's cells use; nullptr: none
     OsuProgram osu = {};              // for Mode::osu
+    /// Those of its cells' backends for its memory, each once (Backend::computes_in()).
+    std::vector<std::optional<Processor>> computed_by = {Processor::host};
 };
 
 /// What the cells of one point share: the plans of this rank, and filled buffers for them.
@@ -65,8 +67,10 @@ public:
     [[nodiscard]] Throttling const* gpu() const { return gpu_; }
     [[nodiscard]] OsuProgram const& osu() const { return osu_; }
     [[nodiscard]] PhaseMap const& phases() const { return phases_; }
-    /// By label, as phases().
-    [[nodiscard]] std::span<std::optional<PlainCopy> const> plain_copies() const { return plain_copies_; }
+    /// By label, as phases(), for a backend whose answer is `by`.
+    [[nodiscard]] std::span<std::optional<PlainCopy> const> plain_copies(std::optional<Processor> by) const {
+        return plain_copies_.at(by);
+    }
     [[nodiscard]] PayloadCheck& check() { return check_; }
     [[nodiscard]] MemorySpace& space() const { return space_; }
     [[nodiscard]] CacheFlush* flush() { return flush_ ? &*flush_ : nullptr; }
@@ -87,7 +91,7 @@ private:
     Throttling const* gpu_;
     OsuProgram osu_;
     PhaseMap phases_;
-    std::vector<std::optional<PlainCopy>> plain_copies_;
+    std::map<std::optional<Processor>, std::vector<std::optional<PlainCopy>>> plain_copies_;
     PayloadCheck check_;
 };
 

@@ -26,6 +26,8 @@ inline constexpr auto every_value<measure::CacheMode> = measure::every_cache_mod
 template <>
 inline constexpr auto every_value<measure::Fill> = measure::every_fill;
 template <>
+inline constexpr std::array every_value<Processor>{Processor::host, Processor::device};
+template <>
 inline constexpr std::array every_value<measure::Effort>{measure::Effort::brief, measure::Effort::full};
 
 }  // namespace dlmb::json
@@ -159,6 +161,7 @@ void fields(auto& io, json::Of<measure::Validation> auto& validation) {
 }
 
 void fields(auto& io, json::Of<measure::PlainCopy> auto& copy) {
+    io("by", copy.by);
     io("bytes", copy.bytes);
     io("time_ns", copy.time_ns);
 }

@@ -214,6 +214,21 @@ public:
         return "no backend that its table names takes it here";
     }
 
+    /// Where all backends agree that take such memory; else compile_part() asks the one that does the step.
+    [[nodiscard]] std::optional<Processor> computes_in(MemoryKind kind) const override {
+        std::optional<Processor> by;
+        for (auto const& [name, source] : sources_) {
+            if (source && source.value()->supports(kind)) {
+                auto const each = source.value()->computes_in(kind);
+                if (by && by != each) {
+                    return std::nullopt;
+                }
+                by = each;
+            }
+        }
+        return by;
+    }
+
     [[nodiscard]] Provenance provenance() const override {
         Provenance facts{{"tuning_table_sha256", chooser_.digest()}, {"shared_gpu", "no"}};
         std::string usable;

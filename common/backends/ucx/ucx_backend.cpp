@@ -86,7 +86,7 @@ public:
     }
     [[nodiscard]] bool supports(MemoryKind kind) const override { return workers_.standard().memory_types().has(kind); }
     [[nodiscard]] std::string why_no(MemoryKind kind) const override { return workers_.standard().why_no(kind); }
-    [[nodiscard]] Processor computes_in(MemoryKind kind) const override {
+    [[nodiscard]] std::optional<Processor> computes_in(MemoryKind kind) const override {
         return works_on_device(kind) ? Processor::device : Processor::host;
     }
     [[nodiscard]] Provenance provenance() const override { return workers_.standard().provenance(); }

@@ -25,7 +25,7 @@ struct CopyJob {
     BufferId to = 0;
     Bytes from_bytes = 0;
     Bytes to_bytes = 0;
-    bool by_gpu = false;
+    std::optional<Processor> by;  // nullopt: unknown, and nobody copies
 
     template <class Copy>
     void run(Buffers const& buffers, Copy const& copy) const {
@@ -41,7 +41,13 @@ struct CopyJob {
     }
 };
 
-std::vector<CopyJob> jobs_of(Plan const& plan, MemoryKind kind, std::span<std::string const> labels) {
+/// Who copies in place of a step of `by`: both reach managed memory, other memory is one's alone.
+std::optional<Processor> copier_in(MemoryKind kind, std::optional<Processor> by) {
+    return kind == MemoryKind::managed ? by : on_device(kind) ? Processor::device : Processor::host;
+}
+
+std::vector<CopyJob> jobs_of(Plan const& plan, MemoryKind kind, std::span<std::string const> labels,
+                             std::optional<Processor> converts) {
     std::vector<CopyJob> jobs;
     for (Step const& step : plan.steps) {
         auto const* const compute = std::get_if<Compute>(&step.operation);
@@ -49,14 +55,14 @@ std::vector<CopyJob> jobs_of(Plan const& plan, MemoryKind kind, std::span<std::s
         if (bytes == 0) {
             continue;
         }
+        std::optional<Processor> const mover =
+            compute->rearrangement ? compute->rearrangement->by : compute->conversion->by;
         CopyJob job;
         job.label =
             static_cast<std::size_t>(std::find(labels.begin(), labels.end(), phase_of(step.label)) - labels.begin());
         job.bytes = bytes;
-        job.by_gpu = on_device(kind);
+        job.by = copier_in(kind, mover ? mover : converts);
         if (compute->rearrangement) {
-            // Both reach managed memory; the step says who copies.
-            job.by_gpu = job.by_gpu || (kind == MemoryKind::managed && compute->rearrangement->by == Processor::device);
             job.from = compute->rearrangement->from;
             job.to = compute->rearrangement->to;
         } else {
@@ -78,7 +84,10 @@ public:
     explicit Copier(bool by_gpu) : queue_(by_gpu ? std::make_unique<DeviceQueue>() : nullptr) {}
 
     Nanoseconds time(CopyJob const& job, Buffers const& buffers) const {
-        if (!job.by_gpu) {
+        if (!job.by) {
+            return 0;
+        }
+        if (job.by == Processor::host) {
             Nanoseconds const begin = now_ns();
             job.run(buffers, [](std::byte* to, std::byte const* from, Bytes bytes) { std::memcpy(to, from, bytes); });
             return now_ns() - begin;
@@ -100,18 +109,20 @@ private:
 
 std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, std::span<Buffers const> slots,
                                                         std::span<Plan const> plans,
-                                                        std::span<std::string const> labels, CacheFlush* flush) {
+                                                        std::span<std::string const> labels,
+                                                        std::optional<Processor> converts, CacheFlush* flush) {
     std::vector<std::optional<PlainCopy>> copies(labels.size());
     std::vector<std::vector<CopyJob>> jobs;
     for (Plan const& plan : plans) {
-        jobs.push_back(jobs_of(plan, slots.front().kind, labels));
+        jobs.push_back(jobs_of(plan, slots.front().kind, labels, converts));
     }
     bool const here = std::any_of(jobs.begin(), jobs.end(), [](auto const& of_draw) { return !of_draw.empty(); });
     if (!any_rank(bootstrap, here)) {
         return copies;
     }
     Copier const copier(std::any_of(jobs.begin(), jobs.end(), [](std::vector<CopyJob> const& of_draw) {
-        return std::any_of(of_draw.begin(), of_draw.end(), [](CopyJob const& job) { return job.by_gpu; });
+        return std::any_of(of_draw.begin(), of_draw.end(),
+                           [](CopyJob const& job) { return job.by == Processor::device; });
     }));
     auto const take_turn = [&](std::uint64_t turn) {
         if (flush != nullptr) {
@@ -143,12 +154,16 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
     }
     bootstrap.all_reduce(times_ns, Fold::max);               // of each turn, as of each iteration of a phase
     std::vector<std::int64_t> bytes(draws * labels.size());  // [draw][label]
+    constexpr std::int64_t unknown = 2;                      // above all processors
+    std::vector<std::int64_t> by(labels.size());
     for (std::uint64_t draw = 0; draw < draws; ++draw) {
         for (CopyJob const& job : jobs[draw]) {
             bytes[draw * labels.size() + job.label] += static_cast<std::int64_t>(job.bytes);
+            by[job.label] = std::max(by[job.label], job.by ? static_cast<std::int64_t>(*job.by) : unknown);
         }
     }
     bootstrap.all_reduce(bytes, Fold::max);
+    bootstrap.all_reduce(by, Fold::max);
     for (std::size_t label = 0; label < labels.size(); ++label) {
         std::vector<Nanoseconds> of_label;
         for (std::uint64_t turn = 0; turn < turns; ++turn) {
@@ -160,9 +175,9 @@ std::vector<std::optional<PlainCopy>> time_plain_copies(Bootstrap& bootstrap, st
         for (std::uint64_t draw = 0; draw < draws; ++draw) {
             total += bytes[draw * labels.size() + label];
         }
-        if (total > 0) {
-            copies[label] =
-                PlainCopy{static_cast<Bytes>(total) / draws, median(std::span<Nanoseconds const>(of_label))};
+        if (total > 0 && by[label] != unknown) {
+            copies[label] = PlainCopy{static_cast<Processor>(by[label]), static_cast<Bytes>(total) / draws,
+                                      median(std::span<Nanoseconds const>(of_label))};
         }
     }
     return copies;

@@ -25,7 +25,8 @@ record::Record cell_with(std::optional<measure::PlainCopy> const& pack,
 
 // A copy of as many bytes takes 15 us of the 20, and 40 us of the 50. Experts neither pack nor send.
 TEST(PackingTimes, AreThoseOfThePhasesAndTheirShareOfACopy) {
-    record::Record cell = cell_with(measure::PlainCopy{1 << 20, 15e3}, measure::PlainCopy{1 << 20, 40e3});
+    record::Record cell = cell_with(measure::PlainCopy{Processor::host, 1 << 20, 15e3},
+                                    measure::PlainCopy{Processor::host, 1 << 20, 40e3});
     add_packing_times(cell);
     EXPECT_DOUBLE_EQ(cell.statistics.at("time_pack_us"), 20);
     EXPECT_DOUBLE_EQ(cell.statistics.at("time_wire_us"), 70);
@@ -37,7 +38,7 @@ TEST(PackingTimes, AreThoseOfThePhasesAndTheirShareOfACopy) {
 }
 
 TEST(PackingTimes, AreOfThePhaseThatHasThem) {
-    record::Record cell = cell_with(measure::PlainCopy{1 << 20, 15e3}, std::nullopt);
+    record::Record cell = cell_with(measure::PlainCopy{Processor::host, 1 << 20, 15e3}, std::nullopt);
     add_packing_times(cell);
     EXPECT_EQ(packing_line(cell), "# time_wire 70.000 us, time_pack 20.000 us (0.75 of copy bandwidth)\n");
 }

@@ -34,10 +34,11 @@ TEST(PlainCopies, HaveTheBytesOfTheBusiestRankAndTheMeanOfTheDraws) {
         std::vector<Plan> const plans{plan_of(bootstrap.rank(), 10), plan_of(bootstrap.rank(), 30)};
         BufferPool const pool(space, buffer_sizes(plans), 2);
         std::vector<std::string> const labels{"pack", "dispatch", "unpack"};
-        auto const copies = time_plain_copies(bootstrap, pool.slots(), plans, labels, nullptr);
+        auto const copies = time_plain_copies(bootstrap, pool.slots(), plans, labels, Processor::host, nullptr);
         ASSERT_EQ(copies.size(), 3U);
         ASSERT_TRUE(copies[0] && copies[2]);
         EXPECT_FALSE(copies[1]);
+        EXPECT_EQ(copies[0]->by, Processor::host);
         EXPECT_EQ(copies[0]->bytes, (2 * 10 + 2 * 30) / 2 * 64U);
         EXPECT_EQ(copies[2]->bytes, copies[0]->bytes);
     });
@@ -49,7 +50,7 @@ TEST(PlainCopies, OfTrafficThatIsNotPackedAreNotMade) {
         std::vector<Plan> const plans{plan_of(0, 0)};
         BufferPool const pool(space, buffer_sizes(plans), 1);
         std::vector<std::string> const labels{"pack", "dispatch", "unpack"};
-        for (auto const& copy : time_plain_copies(bootstrap, pool.slots(), plans, labels, nullptr)) {
+        for (auto const& copy : time_plain_copies(bootstrap, pool.slots(), plans, labels, Processor::host, nullptr)) {
             EXPECT_FALSE(copy);
         }
     });

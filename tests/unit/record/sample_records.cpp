@@ -67,7 +67,8 @@ Record planned_cell(std::string const& backend, std::string const& method, std::
     cell.identity = identity(backend, method, memory);
     cell.cell_id = cell_id(cell.identity, {{"element", "bf16"}, {"experts", "8"}, {"hidden", "4096"}, {"top-k", "2"}});
     cell.traffic = traffic({false, true});
-    cell.phases = {{"dispatch", traffic({false}), measure::PlainCopy{4096, 812.5}}, {"combine", traffic({true})}};
+    cell.phases = {{"dispatch", traffic({false}), measure::PlainCopy{Processor::host, 4096, 812.5}},
+                   {"combine", traffic({true})}};
     cell.statistics = {{"gini_rank", 0.06640625}, {"max_mean_rank", 1.21875}};
     return cell;
 }

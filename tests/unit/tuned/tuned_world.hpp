@@ -63,6 +63,10 @@ public:
     [[nodiscard]] std::string_view name() const override { return name_; }
     [[nodiscard]] std::span<MethodInfo const> methods() const override { return backend_->methods(); }
     [[nodiscard]] bool supports(MemoryKind kind) const override { return backend_->supports(kind); }
+    /// As two backends in managed memory. The rows are in host memory, and moved by the host.
+    [[nodiscard]] std::optional<Processor> computes_in(MemoryKind /*kind*/) const override {
+        return name_ == "first" ? Processor::host : Processor::device;
+    }
     [[nodiscard]] Provenance provenance() const override { return {{"double", name_}}; }
     [[nodiscard]] Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile(Plan const& plan, Buffers const& buffers,
                                                                                MethodChoice const& method) override {

@@ -1,11 +1,14 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
+#include "common/backend_kit/compute.hpp"
 #include "common/base/clock.hpp"
 #include "tests/unit/in_process/count_allocations.hpp"
 #include "tests/unit/tuned/tuned_world.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 namespace dlmb::tuned::testing {
 namespace {
@@ -40,6 +43,39 @@ TEST(TunedTurns, TwoBackendsTakeTurnsAndEveryByteIsRight) {
             EXPECT_THAT(payload.verify(iteration), ElementsAre()) << iteration;
         }
     });
+}
+
+TEST(TunedTurns, RowsAreMovedByTheProcessorOfTheBackendThatTheirStepsAreOn) {
+    auto const all_on = [](char const* backend) {
+        return [backend](StepTraits const&) { return StepChoice{backend}; };
+    };
+    auto const plan_of = [](TunedRank const& rank, Processor by) {
+        PlanBuilder builder(rank.rank());
+        std::uint64_t const peer = rank.rank() == 0 ? 1 : 0;
+        RowOrder const turned{2, {1, 1}, {{.tensor = 1 - peer, .packed = 0}, {.tensor = peer, .packed = 1}}};
+        builder.rearranged_exchange(builder.group(everyone(2)), turned, turned, 8, by, "dispatch");
+        return std::move(builder).finish();
+    };
+    for (auto const& [name, by, other] : {std::tuple("first", Processor::host, Processor::device),
+                                          std::tuple("second", Processor::device, Processor::host)}) {
+        run_tuned_ranks(2, all_on(name), [&, other = other](TunedRank& rank) {
+            EXPECT_EQ(rank.backend().computes_in(MemoryKind::host), std::nullopt);
+            auto const refused = rank.compile(plan_of(rank, other));
+            ASSERT_FALSE(refused);
+            EXPECT_THAT(refused.error().reason, HasSubstr("\"pack.dispatch\" is done by"));
+        });
+        run_tuned_ranks(2, all_on(name), [&, by = by](TunedRank& rank) {
+            Plan const plan = plan_of(rank, by);
+            EXPECT_EQ(why_no_rearrangement(plan, rank.backend(), MemoryKind::host), "") << "compile() decides";
+            auto const compiled = std::move(rank.compile(plan)).value();
+            PlanPayload payload(rank.space(), rank.buffers(), plan);
+            payload.prepare(0);
+            rank.bootstrap().barrier();
+            compiled->launch();
+            compiled->finish();
+            EXPECT_THAT(payload.verify(0), ElementsAre());
+        });
+    }
 }
 
 TEST(TunedTurns, ALaunchThatCompletesTurnsBlocks) {

@@ -3,6 +3,7 @@
 // Local work on a device: in which order it becomes complete, and what goes on meanwhile. Skipped where there is no
 // device; with the test doubles in front (tests/fakes) it is memory and threads of this process.
 #include "common/backends/ucx/local_work.hpp"
+#include "common/measure/buffers/plain_copies.hpp"
 #include "tests/unit/ucx/ucx_rank.hpp"
 
 #include <cstdlib>
@@ -81,6 +82,26 @@ TEST_F(UcxOnDevice, CollectivesSideBySideShareOneQueueAndGetTheirOwnResults) {
                 rank.run(*compiled, plan, buffers, iteration);
             }
         }
+    });
+}
+
+TEST_F(UcxOnDevice, InManagedMemoryTheGpuPacksAndMakesTheCopiesThatPackingIsComparedWith) {
+    in_process::run_ranks(2, [](Bootstrap& bootstrap) {
+        UcxRank rank(bootstrap, MemoryKind::managed);
+        PlanBuilder builder(bootstrap.rank());
+        std::vector<std::uint64_t> const rows{2, 2};
+        builder.packed_exchange(builder.group(rank.world()), rows, rows, 64,
+                                {{Code::int8, 32, ScaleType::fp32}, Element::bf16}, "dispatch");
+        std::vector<Plan> const plans{std::move(builder).finish()};
+        Buffers const buffers = rank.bind(plans.front());
+        std::vector<std::string> const labels{"pack", "dispatch", "unpack"};
+        auto const by = [&](std::optional<Processor> converts) {
+            auto const copies = measure::time_plain_copies(bootstrap, {&buffers, 1}, plans, labels, converts, nullptr);
+            return copies.at(2) ? std::optional(copies[2]->by) : std::nullopt;
+        };
+        EXPECT_EQ(by(rank.backend().computes_in(MemoryKind::managed)), Processor::device);
+        EXPECT_EQ(by(Processor::host), Processor::host);
+        EXPECT_EQ(by(std::nullopt), std::nullopt) << "nobody knows who packs";
     });
 }
 
