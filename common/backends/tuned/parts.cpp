@@ -17,18 +17,37 @@ std::string name_of(StepChoice const& choice) {
     return fmt::format("{}/{}", choice.backend, to_string(choice.method));
 }
 
+namespace {
+
+bool packs(Compute const& step) {
+    return (step.conversion && step.conversion->direction == PackDirection::pack) ||
+           (step.rearrangement && step.rearrangement->direction == PackDirection::pack);
+}
+
+}  // namespace
+
 std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices) {
     std::vector<Part> parts;
-    std::vector<StepId> leading;  // Compute steps before anybody communicates
+    std::vector<StepId> waiting;  // Compute steps that go with what is communicated next
+    auto const append_waiting = [&] {
+        std::vector<StepId>& steps = parts.back().steps;
+        steps.insert(steps.end(), waiting.begin(), waiting.end());
+        waiting.clear();
+    };
     for (StepId step = 0; step < plan.steps.size(); ++step) {
-        if (std::holds_alternative<Compute>(plan.steps[step].operation)) {
-            (parts.empty() ? leading : parts.back().steps).push_back(step);
+        if (auto const* const compute = std::get_if<Compute>(&plan.steps[step].operation)) {
+            bool const waits = parts.empty() || !waiting.empty() || packs(*compute);
+            (waits ? waiting : parts.back().steps).push_back(step);
             continue;
         }
         if (parts.empty() || name_of(parts.back().choice) != name_of(choices[step])) {
-            parts.push_back({choices[step], std::exchange(leading, {})});
+            parts.push_back({choices[step], {}});
         }
+        append_waiting();
         parts.back().steps.push_back(step);
+    }
+    if (!parts.empty()) {
+        append_waiting();
     }
     return parts;
 }

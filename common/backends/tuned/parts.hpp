@@ -21,8 +21,8 @@ struct Part {
 /// "ucx/ring": equal for choices that may share a part. The rules behind them may differ.
 [[nodiscard]] std::string name_of(StepChoice const& choice);
 
-/// `choices`: by StepId. A Compute step stays with the steps before it, at the beginning of a plan with those behind
-/// it. None: nothing communicates.
+/// `choices`: by StepId. A Compute step stays with the steps before it; with those behind it at the beginning of a
+/// plan, or where it packs what they send. None: nothing communicates.
 [[nodiscard]] std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices);
 
 /// "0-1:ucx/ring:r003 2:mpi/default:none 3-4:compute": steps in plan order, those of one choice and rule together.

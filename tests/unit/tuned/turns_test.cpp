@@ -78,6 +78,27 @@ TEST(TunedTurns, RowsAreMovedByTheProcessorOfTheBackendThatTheirStepsAreOn) {
     }
 }
 
+TEST(TunedTurns, WhatIsPackedIsPackedWhereItIsSent) {
+    run_tuned_ranks(2, by_size, [](TunedRank& rank) {
+        PlanBuilder builder(rank.rank());
+        GroupId const all = builder.group(everyone(2));
+        StepId const counts = builder.all_reduce(all, 64, Element::int32, Reduction::sum, "counts");
+        RowOrder const turned{2, {1, 1}, {{.tensor = 1, .packed = 0}, {.tensor = 0, .packed = 1}}};
+        StepId const moved =
+            builder.rearranged_exchange(all, turned, turned, 1024, Processor::device, "rows", {counts});
+        builder.all_reduce(all, 64, Element::int32, Reduction::sum, "counts.again", {moved});
+        Plan const plan = std::move(builder).finish();
+        auto const compiled = std::move(rank.compile(plan)).value();  // the first backend has no device
+        EXPECT_EQ(compiled->provenance().at("tuned_parts"), "3");
+        PlanPayload payload(rank.space(), rank.buffers(), plan);
+        payload.prepare(0);
+        rank.bootstrap().barrier();
+        compiled->launch();
+        compiled->finish();
+        EXPECT_THAT(payload.verify(0), ElementsAre());
+    });
+}
+
 TEST(TunedTurns, ALaunchThatCompletesTurnsBlocks) {
     auto const all_first = [](StepTraits const&) { return StepChoice{"first"}; };
     run_tuned_ranks(2, by_size, [](TunedRank& rank) {
