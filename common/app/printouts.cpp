@@ -133,6 +133,12 @@ void print_plans(PatternType const& type, Options const& options, TextSink const
         return;
     }
     sink(fmt::format("{}\n", point.title));
+    if (!point.derived.empty()) {
+        sink(fmt::format("{}\n", point.derived));
+    }
+    for (std::string const& remark : pattern->remarks()) {
+        sink(fmt::format("note: {}\n", remark));
+    }
     for (auto const& [name, value] : pattern->resolved()) {
         sink(fmt::format("  --{:<22} {}\n", name, value));
     }

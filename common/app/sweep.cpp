@@ -183,7 +183,10 @@ std::string with_origin(std::string message, std::string const& preset, Paramete
         std::string const name(info.name);
         std::string const& value = defaults.find(name)->second;
         bool const of_preset = value != info.value && chosen.find(name)->second == value;
-        if (of_preset && message.find(fmt::format("--{} {}", name, value)) != std::string::npos) {
+        auto const says = [&](std::string_view quote) {
+            return message.find(fmt::format("--{} {}{}{}", name, quote, value, quote)) != std::string::npos;
+        };
+        if (of_preset && (says("") || says("'"))) {
             message += fmt::format("; --{} {} is of preset {}", name, value, preset);
         }
     }

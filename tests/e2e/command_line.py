@@ -47,6 +47,16 @@ class CommandLine(unittest.TestCase):
         self.refused(["--backend", "in_process", "--ranks", "2", "--method", "alltoalw"], "alltoalw")
         self.refused(["--plan", "json", "--tokens", "1,2"], "one point")
 
+    def test_a_plan_in_words_says_what_follows_from_a_model_and_what_does_not_fit(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as model:
+            json.dump({"hidden_size": 64, "num_hidden_layers": 1, "num_experts": 10, "num_experts_per_tok": 2}, model)
+            model.flush()
+            done = run([MOE, "--plan", "text", "--model", model.name, "--parallel", "ep=4", "--ranks", "4", "--tokens", "4"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(" --ep 4", done.stdout)
+        self.assertIn(" --hidden 64", done.stdout)
+        self.assertIn("note: 10 experts on --ep 4 are 2 or 3 per rank", done.stdout)
+
     def test_an_output_that_cannot_be_opened_has_its_own_exit_code(self):
         done = run([MOE, *SMALL, "--ranks", "2", "--results", "/proc/nowhere/results.jsonl"])
         self.assertEqual(done.returncode, 74, done.stderr)

@@ -148,17 +148,21 @@ TEST(Sweep, ASizeThatFollowsFromAModelIsThePointAndNotASweep) {
 }
 
 TEST(Sweep, AValueThatIsWrongIsNamedAsThePresets) {
-    Options options;
-    options.presets = {"deepseek-v3"};
-    options.parameters = {{"expert-groups", {"7"}}};
-    SweepPoint const point = expand_sweep(moe_alltoall::type(), options).front();
-    try {
-        (void)make_pattern(moe_alltoall::type(), point, {4, 4});
-        ADD_FAILURE() << "7 groups of 256 experts";
-    } catch (UsageError const& error) {
-        EXPECT_STREQ(error.what(),
-                     "--expert-groups 7: does not divide --experts 256; --experts 256 is of preset deepseek-v3");
-    }
+    auto const refusal = [](char const* name, char const* value) -> std::string {
+        Options options;
+        options.presets = {"deepseek-v3"};
+        options.parameters = {{name, {value}}};
+        try {
+            (void)make_pattern(moe_alltoall::type(), expand_sweep(moe_alltoall::type(), options).front(), {4, 4});
+        } catch (UsageError const& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(refusal("expert-groups", "7"),
+              "--expert-groups 7: does not divide --experts 256; --experts 256 is of preset deepseek-v3");
+    EXPECT_EQ(refusal("experts", "4"),
+              "--top-k '8': expected a whole number from 1 to 4; --top-k 8 is of preset deepseek-v3");
 }
 
 TEST(Sweep, OfMillionsOfPointsIsRefused) {
