@@ -33,7 +33,7 @@ constexpr std::array<FreshLimits, 3> fresh_limits{{{1 << 25, 1 << 17}, {1 << 25,
 // have depends on its share of the cache and on what else runs, such as the sets of buffers of a benchmark.
 constexpr std::array cached_limits{262144.0, 1048576.0, 4194304.0, 16777216.0, 67108864.0};
 constexpr double least_gain = 0.98;  // of the error, of all sizes: a limit that helps less may be chance
-constexpr std::size_t most_parts = 4;
+constexpr std::size_t parts_by_size = 4;
 constexpr std::size_t fewest_points = 10;
 constexpr double possible = 0.6;          // times of a torus below this share of what its links need are something else
 constexpr double near_the_largest = 0.8;  // node counts from this share of the largest one are left out together
@@ -100,11 +100,11 @@ std::vector<Measurement> possible_ones(std::vector<Measurement> const& measureme
     return kept;
 }
 
-/// Measurements that are left out: on some node counts, of algorithms that the others have as well, or of algorithms.
+/// Measurements that are left out: on some node counts, of algorithms that the others have as well, or some sizes.
 struct Split {
     std::vector<Measurement> fitted;
     std::vector<Measurement> left_out;
-    int most_fitted = 0;  // nodes; 0: not these were left out, but algorithms
+    int most_fitted = 0;  // nodes, where these were left out
 };
 
 /// Leaves out from_nodes to to_nodes; more nodes are fitted, or are in neither part.
@@ -158,26 +158,31 @@ Splits splits_of(std::vector<Measurement> const& measurements) {
     return splits;
 }
 
-/// Algorithms are left out, each alone or dealt to a few parts, where all was measured inside a node: its model is
-/// asked for other algorithms. That of several nodes is asked for more nodes, of which these splits tell nothing.
-std::vector<Split> splits_by_algorithm(std::vector<Measurement> const& measurements) {
+/// Where all was measured inside a node: sizes of algorithms are left out, of each algorithm and of each size about as
+/// many in a part. Whole algorithms left out would tell less, for some are the only ones that tell two parameters from
+/// each other, such as sendrecv what moving a byte costs from what reducing it does. What was measured on several nodes
+/// is asked for more nodes, of which these splits tell nothing.
+std::vector<Split> splits_by_size(std::vector<Measurement> const& measurements) {
     auto const beyond = [](Measurement const& measurement) { return measurement.topology.nodes() > 1; };
     if (std::any_of(measurements.begin(), measurements.end(), beyond)) {
         return {};
     }
-    std::map<ImplementationKey, std::size_t> part_of;
+    std::set<ImplementationKey> implementations;
+    std::set<double> sizes;
     for (Measurement const& measurement : measurements) {
-        part_of[{measurement.collective, measurement.algorithm}] = 0;
+        implementations.insert({measurement.collective, measurement.algorithm});
+        sizes.insert(measurement.bytes);
     }
-    std::size_t const parts = std::min(part_of.size(), most_parts);
-    std::size_t number = 0;
-    for (auto& [implementation, part] : part_of) {
-        part = number++ % parts;
-    }
-    std::vector<Split> splits(parts);
+    auto const part_of = [&](Measurement const& measurement) {
+        auto const implementation = implementations.find({measurement.collective, measurement.algorithm});
+        auto const place = std::distance(implementations.begin(), implementation) +
+                           std::distance(sizes.begin(), sizes.find(measurement.bytes));
+        return static_cast<std::size_t>(place) % parts_by_size;
+    };
+    std::vector<Split> splits(parts_by_size);
     for (Measurement const& measurement : measurements) {
-        std::size_t const own = part_of.at({measurement.collective, measurement.algorithm});
-        for (std::size_t part = 0; part < parts; ++part) {
+        std::size_t const own = part_of(measurement);
+        for (std::size_t part = 0; part < parts_by_size; ++part) {
             (part == own ? splits[part].left_out : splits[part].fitted).push_back(measurement);
         }
     }
@@ -248,10 +253,7 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     }
     Choice corrected = best;
     corrected.corrected = true;
-    // An algorithm that was left out has no residuals that it could be corrected by.
-    bool const by_nodes = splits.front().most_fitted > 0;
-    bool const better =
-        !by_nodes || error_on_left_out(splits, corrected, cache) < error_on_left_out(splits, best, cache);
+    bool const better = error_on_left_out(splits, corrected, cache) < error_on_left_out(splits, best, cache);
     return better ? corrected : best;
 }
 
@@ -336,7 +338,7 @@ MachineModel fit(std::vector<Measurement> const& all, FitOptions const& options,
     }
     measurements = possible_ones(measurements, cache);
     Splits const splits = splits_of(measurements);
-    Choice const choice = choose(splits.each.empty() ? splits_by_algorithm(measurements) : splits.each, cache);
+    Choice const choice = choose(splits.each.empty() ? splits_by_size(measurements) : splits.each, cache);
     MachineModel model = plain_fit(measurements, choice.limits, cache);
     model.corrected = choice.corrected;
     model.width_inside = width_of_residuals(model);

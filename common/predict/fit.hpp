@@ -16,7 +16,7 @@ struct FitOptions {
 
 /// Robust least squares on the logarithm of the time. What the fit itself cannot decide (limits, correction by
 /// residuals) is decided by leaving node counts out; the held-out errors and the widths of intervals come from the
-/// same. Of a single node the limits are decided by leaving algorithms out. Measurements of algorithms whose
+/// same. Of a single node they are decided by leaving sizes of algorithms out. Measurements of algorithms whose
 /// messages are unknown are passed over. The same measurements give the same model. Throws UsageError where fewer than
 /// 10 measurements are left, or topologies are mixed.
 [[nodiscard]] MachineModel fit(std::vector<Measurement> const& measurements, FitOptions const& options,

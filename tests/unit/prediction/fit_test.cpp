@@ -52,19 +52,20 @@ std::vector<Measurement> measured(std::vector<std::string> const& shapes, LoadCa
     return measurements;
 }
 
-/// Of 2 and of 4 ranks on one node, where buffers of `cached_bytes` and more are in no cache.
-std::vector<Measurement> measured_on_a_node(double cached_bytes, LoadCache& cache) {
+/// On one node, where buffers of `cached_bytes` and more are in no cache.
+std::vector<Measurement> measured_on_a_node(double cached_bytes, LoadCache& cache,
+                                            std::vector<int> const& all_ranks = {2, 4}, double most_bytes = 16 << 20) {
     std::vector<Measurement> measurements;
     std::uint32_t number = 0;
     Limits limits;
     limits.cached_bytes = cached_bytes;
-    for (int const ranks : {2, 4}) {
+    for (int const ranks : all_ranks) {
         for (auto const& [collective, name] :
              std::vector<ImplementationKey>{{Collective::allreduce, "recursive_doubling"},
                                             {Collective::allreduce, "ring"},
                                             {Collective::allreduce, "rabenseifner"},
                                             {Collective::sendrecv, "ring"}}) {
-            for (double bytes = 256; bytes <= 16 << 20; bytes *= 4) {
+            for (double bytes = 256; bytes <= most_bytes; bytes *= 4) {
                 Measurement measurement{"made", parse_nodes("1"), collective, name, bytes, 0};
                 measurement.topology.ranks_per_node = ranks;
                 auto const algorithm = algorithm_of(collective, name).value();
@@ -211,7 +212,7 @@ TEST(Prediction, CountsTwoBuffersThatGlibcGivesBackAsNewMemory) {
 TEST(Fit, FindsFromWhichSizeOnBuffersOfANodeAreInNoCache) {
     LoadCache cache;
     MachineModel const model = fit(measured_on_a_node(1 << 20, cache), {0}, cache);
-    EXPECT_EQ(model.limits.cached_bytes, 1 << 20) << "chosen by leaving algorithms out";
+    EXPECT_EQ(model.limits.cached_bytes, 1 << 20) << "chosen by leaving sizes of algorithms out";
     EXPECT_EQ(model.limits.eager_bytes, 8192);
     auto const memory = static_cast<std::size_t>(Parameter::memory);
     EXPECT_NEAR(model.best.parameters[memory], machine()[memory], 0.3);
@@ -222,6 +223,12 @@ TEST(Fit, FindsFromWhichSizeOnBuffersOfANodeAreInNoCache) {
     double const truth =
         cost_of(terms_of(question, {Algorithm::neighbor_exchange}, limits, cache), machine(), {}).total();
     EXPECT_NEAR(std::log(predict(model, question, {Algorithm::neighbor_exchange}, cache).time_us / truth), 0, 0.1);
+}
+
+TEST(Fit, FindsItWhereOneAlgorithmAloneDoesNotReduceAndOneSizeIsBeyond) {
+    LoadCache cache;
+    MachineModel const model = fit(measured_on_a_node(1 << 20, cache, {2}, 1 << 20), {0}, cache);
+    EXPECT_EQ(model.limits.cached_bytes, 1 << 20);
 }
 
 TEST(Fit, TakesAllBuffersForCachedWhereNoneCostMore) {
