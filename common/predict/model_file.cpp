@@ -17,7 +17,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view schema = "dlmb.machine-model/1.0";
-constexpr double largest_exponent = 100;  // of a parameter: e^100 of any unit is no machine
+constexpr double largest_exponent = 25;  // of a coefficient: e^25 us are 20 hours
+constexpr double widest = 100;           // logarithm of a ratio of two times
 
 /// Numbers of a model are not known to more than this; short ones keep the file readable.
 double rounded(double value) {
@@ -133,8 +134,8 @@ void read_algorithm(Json const& json, MachineModel& model) {
         throw UsageError(fmt::format("algorithms: {} {} stands twice", name_of(key.first), key.second));
     }
     for (Json const& each : json.at("residuals")) {
-        model.residuals[key].push_back({number(each, "bytes", 0, 1e18), whole(each, "nodes", 1),
-                                        number(each, "log_ratio", -largest_exponent, largest_exponent)});
+        model.residuals[key].push_back(
+            {number(each, "bytes", 0, 1e18), whole(each, "nodes", 1), number(each, "log_ratio", -widest, widest)});
     }
 }
 
@@ -191,7 +192,7 @@ MachineModel read(Json const& json) {
     model.limits.fresh_pair_bytes = number(json, "fresh_pair_bytes", 0, 1e18);
     model.limits.cached_bytes = number(json, "cached_bytes", 0, no_limit);
     model.jobs = whole(json, "jobs", 0);
-    model.job_spread = number(json, "job_spread", 0, largest_exponent);
+    model.job_spread = number(json, "job_spread", 0, widest);
     model.corrected = json.at("corrected").get<bool>();
     model.forced = json.at("forced").get<bool>();
     for (std::size_t index = 0; index < parameter_count; ++index) {
@@ -203,9 +204,9 @@ MachineModel read(Json const& json) {
     }
     Json const& error = json.at("error");
     model.held_out_above = whole(error, "held_out_above_nodes", 0);
-    model.width_inside = number(error, "width_inside", 0, largest_exponent);
-    model.width_outside = number(error, "width_outside", 0, largest_exponent);
-    model.octaves_outside = number(error, "octaves_outside", 0.1, largest_exponent);
+    model.width_inside = number(error, "width_inside", 0, widest);
+    model.width_outside = number(error, "width_outside", 0, widest);
+    model.octaves_outside = number(error, "octaves_outside", 0.1, widest);
     for (Json const& each : error.at("held_out")) {
         model.held_out[collective_in(each)] = {whole(each, "points", 1), number(each, "median", 0, 1e18),
                                                number(each, "p90", 0, 1e18)};

@@ -29,10 +29,12 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
     double const waiting =
         model.processors > 0 ? std::max(0.0, static_cast<double>(ranks_per_node) / model.processors - 1) : 0;
     double const handover = waiting * us(Parameter::handover);
+    // What was fitted is above 0, also where it rounds to 0: shared links need a bandwidth.
+    FemtosecondsPerByte const nic_byte = std::max<FemtosecondsPerByte>(fs(us(Parameter::byte)), 1);
     // Inside a node the processor of the sender moves the bytes, over a network the NIC.
-    auto const segments = [&](double more_latency, double nic_byte, double processor_byte) {
+    auto const segments = [&](double more_latency, FemtosecondsPerByte gap_per_byte, double processor_byte) {
         LogGopsParameters eager{ps(latency - 2 * overhead + more_latency + handover), ps(overhead),
-                                ps(us(Parameter::message)), fs(nic_byte),
+                                ps(us(Parameter::message)), gap_per_byte,
                                 fs(processor_byte + us(Parameter::eager) / 2)};
         LogGopsParameters rendezvous = eager;
         rendezvous.overhead_per_byte = fs(processor_byte);
@@ -44,7 +46,7 @@ Machine machine_of(MachineModel const& model, Parameters const& parameters, int 
     for (std::size_t level = 0; level < machine.levels.size(); ++level) {
         bool const inside = level <= static_cast<std::size_t>(Level::node);
         machine.levels[level] =
-            inside ? segments(0, 0, us(Parameter::inside)) : segments(us(Parameter::hop), us(Parameter::byte), 0);
+            inside ? segments(0, 0, us(Parameter::inside)) : segments(us(Parameter::hop), nic_byte, 0);
     }
     machine.ranks_per_node = ranks_per_node;
     machine.processors_per_node = model.processors;

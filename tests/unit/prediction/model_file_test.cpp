@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "common/base/error.hpp"
 #include "common/predict/machine_model.hpp"
+#include "common/predict/simulator/from_model.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -57,6 +58,8 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model.erase("system"); },
         [](Json& model) { model["parameters"]["byte_us"]["value"] = -1; },
         [](Json& model) { model["parameters"]["byte_us"]["value"] = 0; },
+        [](Json& model) { model["parameters"]["byte_us"]["value"] = 2e11; },
+        [](Json& model) { model["algorithms"][0]["setup_us"] = 1e12; },
         [](Json& model) { model["parameters"].erase("link_ratio"); },
         [](Json& model) { model["cached_bytes"] = nullptr; },
         [](Json& model) { model["range"]["most_nodes"] = 7; },
@@ -65,7 +68,7 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         [](Json& model) { model["algorithms"][0]["collective"] = "scan"; },
         [](Json& model) { model["algorithms"][0]["residuals"][0]["nodes"] = 0; },
         [](Json& model) { model["replicates"][0].erase(0); },
-        [](Json& model) { model["replicates"][0][0] = 1e9; },
+        [](Json& model) { model["replicates"][0][0] = 26; },
         [](Json& model) { model["error"]["octaves_outside"] = 0; },
         [](Json& model) { model["error"]["held_out"][0]["median"] = "low"; },
         [](Json& model) { model = Json::array(); },
@@ -79,6 +82,15 @@ TEST(ModelFile, ThatIsDamagedIsRefusedByItsName) {
         } catch (UsageError const& error) {
             EXPECT_EQ(std::string_view(error.what()).substr(0, 12), "model.json: ") << index;
         }
+    }
+}
+
+TEST(MachineOfAModel, HasABandwidthAlsoWhereAByteRoundsToNothing) {
+    MachineModel model = sample();
+    model.best.parameters[static_cast<std::size_t>(Parameter::byte)] = -25;  // e^-25 us are 0.01 fs
+    Machine const machine = machine_of(model, model.best.parameters, 1);
+    for (SizeSegment const& segment : machine.levels[static_cast<std::size_t>(Level::system)]) {
+        EXPECT_EQ(segment.parameters.gap_per_byte, 1);
     }
 }
 
