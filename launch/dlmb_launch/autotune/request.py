@@ -11,7 +11,7 @@ from pathlib import Path
 from dlmb_launch.autotune.consumers import Consumer
 from dlmb_launch.autotune.observations import Key
 from dlmb_launch.autotune.points import Point
-from dlmb_launch.sweep.faults import OutputError, UsageError
+from dlmb_launch.sweep.faults import UsageError
 from dlmb_launch.sweep.launchers import Machine
 from dlmb_launch.sweep.sweep_file import World
 from dlmb_results.fields import load_json
@@ -79,10 +79,6 @@ def require_same(request: Request) -> None:
     try:
         before = load_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise OutputError(f"{file.parent}: {error.strerror}") from None
         write_output(file, json.dumps(mine, indent=1) + "\n")
         return
     except (OSError, ValueError):
