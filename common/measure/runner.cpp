@@ -91,10 +91,10 @@ std::uint64_t scrambled(std::uint64_t x) {
 
 }  // namespace
 
-// nccl-tests 2.1x, src/common.cu: -n 20 -w 5.
+// nccl-tests 2.19.7, src/common.cu: -n 20 -w 1.
 RunnerOptions with_counts(RunnerOptions options, OsuProgram const& osu) {
     constexpr std::uint64_t nccl_iterations = 20;
-    constexpr std::uint64_t nccl_warmup = 5;
+    constexpr std::uint64_t nccl_warmup = 1;
     if (is_foreign(options.mode)) {
         bool const by_osu = options.mode == Mode::osu;
         if (!options.iterations && !options.time_limited) {

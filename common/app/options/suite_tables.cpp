@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view one_gpu = "one process drives one GPU; start more with mpirun";
 
-// OSU Micro-Benchmarks 7.4, c/util/osu_util_options.h.
+// OSU Micro-Benchmarks 7.4 and 7.5, c/util/osu_util_options.h.
 constexpr SuiteOption osu_options[] = {
     {"-m", "--message-size", "[MIN:]MAX", Meaning::size_range, "message-size", "",
      "`-m MIN:MAX`; either end may be left out, and sizes that the element does not divide are left out"},
@@ -40,14 +40,10 @@ constexpr SuiteOption osu_options[] = {
     {"-t", "--num-test-calls", "N:N", Meaning::threads, "channels", "",
      "`osu_latency_mt -t N:N`: `--channels N --method threads --mpi-thread multiple`; of OSU's non-blocking programs: "
      "`--compute none,busy --compute-progress on` looks after the operation all the time, `off` never"},
-    {"-s", "--sync-option", "SYNC", Meaning::refused, "", "",
-     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
-    {"-w", "--win-options", "KIND", Meaning::refused, "", "",
-     "one-sided calls are methods with knobs; `dlmb_info` lists methods"},
-    {"-a", "--array-size", "N", Meaning::refused, "", "",
-     "computing beside traffic is `--compute` of the patterns that have it"},
-    {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "",
-     "computing beside traffic is `--compute` of the patterns that have it"},
+    {"-s", "--sync-option", "SYNC", Meaning::refused, "", "", "one-sided calls are methods; `dlmb_info` lists them"},
+    {"-w", "--win-options", "KIND", Meaning::refused, "", "", "one-sided calls are methods; `dlmb_info` lists them"},
+    {"-a", "--array-size", "N", Meaning::refused, "", "", "`--compute`, in patterns that have it"},
+    {"-r", "--cuda-target", "TARGET", Meaning::refused, "", "", "`--compute`, in patterns that have it"},
     {"-P", "--papi", "EVENTS", Meaning::refused, "", "",
      "run the program under `perf stat`; no counters are read here"},
     {"-D", "--ddt", "TYPE", Meaning::refused, "", "",
@@ -56,9 +52,10 @@ constexpr SuiteOption osu_options[] = {
      "`--operation alltoall --method neighbor` calls MPI_Neighbor_alltoallv"},
     {"-I", "--session", "", Meaning::refused, "", "",
      "MPI is started by MPI_Init_thread; `--mpi-thread` sets its level"},
+    {"-q", "--partitions", "[N]", Meaning::refused, "", "", "messages are sent whole"},
 };
 
-// nccl-tests 2.19, src/common.cu.
+// nccl-tests 2.19.7, src/common.cu.
 constexpr SuiteOption nccl_options[] = {
     {"-b", "--minbytes", "SIZE", Meaning::min_bytes, "message-size", "", "the first size (32M)"},
     {"-e", "--maxbytes", "SIZE", Meaning::max_bytes, "message-size", "", "the last size (32M)"},
@@ -80,7 +77,7 @@ constexpr SuiteOption nccl_options[] = {
     {"-m", "--agg_iters", "1", Meaning::only, "", "1", "`--timing stream` times calls that are queued back to back"},
     {"-a", "--average", "1", Meaning::only, "", "1",
      "the table has one time; the result line says what it is of the ranks'"},
-    {"-z", "--blocking", "0", Meaning::only, "", "0", "`--timing isolated` waits for each call"},
+    {"-z", "--blocking", "0", Meaning::only, "", "0", "`--timing osu` and `isolated` wait for each call"},
     {"-y", "--stream_null", "0", Meaning::only, "", "0", "calls are on a stream of their own"},
     {"-G", "--cudagraph", "0", Meaning::only, "", "0", "graph replay is `--method graph` of the nccl backend"},
     {"-R", "--local_register", "0", Meaning::only, "", "0",
@@ -92,6 +89,11 @@ constexpr SuiteOption nccl_options[] = {
     {"-D", "--device_implementation", "0", Meaning::only, "", "0", "operations are those of NCCL's host interface"},
     {"-V", "--device_cta_count", "N", Meaning::ignored, "", "", "counts only with `-D`"},
     {"-M", "--memory_report", "0", Meaning::only, "", "0", "buffers of 1 GiB and more are announced on standard error"},
+    {"-u", "--unalign", "0", Meaning::only, "", "0", "buffers begin at pages"},
+    {"-I", "--per_iter_timing", "0", Meaning::only, "", "0", "`--timing osu` times each call (`samples_ns`)"},
+    {"-K", "--per_iter_skip", "N", Meaning::ignored, "", "", "counts only with `-I`"},
+    {"-H", "--host_rma_implementation", "N", Meaning::refused, "", "",
+     "one-sided calls are methods; `dlmb_info` lists them"},
     {"-J", "--output_file", "FILE", Meaning::refused, "", "", "write `--results FILE`"},
 };
 

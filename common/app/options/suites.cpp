@@ -69,6 +69,7 @@ constexpr Name other_osu_programs[] = {
     {"put_bibw", "write --operation sendrecv --route ring --method put:sync=flush:window=allocate, a window of one"},
     {"neighbor_alltoall", "write --operation alltoall --method neighbor"},
     {"neighbor_alltoallv", "write --operation alltoallv --method neighbor"},
+    {"partitioned_latency", "messages are sent whole here, as by osu_latency"},
     {"latency_mp", "one process drives one rank; osu_multi_lat measures several pairs"},
     {"init", "starting MPI is not measured here"},
     {"hello", "starting MPI is not measured here"},

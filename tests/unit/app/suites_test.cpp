@@ -232,6 +232,9 @@ TEST(NcclCli, WhatHasNoMeaningIsRefusedWithTheReason) {
     EXPECT_THAT(refusal_as("nccl", {"-b", "64M"}), HasSubstr("above the last"));
     EXPECT_THAT(refusal_as("nccl", {"-b", "1", "-e", "1M", "-i", "1"}), HasSubstr("more than 1024 sizes"));
     EXPECT_EQ(refusal_as("nccl", {"-n", "-w", "5"}), "-n: its value is missing");
+    EXPECT_EQ(refusal_as("nccl", {"-I", "0", "-K", "2", "-u0"}), "accepted");
+    EXPECT_THAT(refusal_as("nccl", {"-I", "1"}), HasSubstr("--timing osu"));
+    EXPECT_THAT(refusal_as("nccl", {"--host_rma_implementation", "1"}), HasSubstr("dlmb_info"));
     EXPECT_EQ(refusal_as("nccl", {"-q", "8"}), "-q: not an option of nccl-tests; --help lists ours");
     EXPECT_EQ(refusal_as("nccl", {"-b", "2"}, moe_alltoall::type()),
               "-b: has no meaning here: the sizes come from the model's parameters");

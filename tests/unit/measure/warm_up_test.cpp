@@ -118,7 +118,7 @@ TEST(SampleShape, ModesOfOtherSuitesTakeTheirOwnCounts) {
     EXPECT_EQ(with_counts({.mode = Mode::osu, .iterations = 7U}, program).iterations, 7U);
     EXPECT_EQ(with_counts({.mode = Mode::osu, .time_limited = true}, program).iterations, std::nullopt);
     RunnerOptions const nccl = with_counts({.mode = Mode::nccl}, program);
-    EXPECT_EQ(nccl.warmup, 5U);
+    EXPECT_EQ(nccl.warmup, 1U);
     EXPECT_EQ(sample_shape(nccl, 1, 10e3).iterations, 20U);
     EXPECT_EQ(with_counts({}, program).iterations, std::nullopt);
 }
