@@ -50,7 +50,7 @@ class RefusalTest(WithFolder):
             (outputs.PICO.replace(",29.605", ""), (), "output.txt:2: 14 values for 15 columns"),
             (csv.replace(",p90_us", ""), (), "output.txt:1: no column 'p90_us'"),
             (outputs.PICO.replace("2x2x2", "2x0"), (), "output.txt:2: '2x0' in column 'nodes' is neither a count nor a shape"),
-            (outputs.PICO, ("--only", "system=nowhere"), "no line is left with system=nowhere"),
+            (outputs.PICO, ("--only", "system=nowhere"), "no line is left with system=nowhere; system is fugaku or leonardo"),
             (outputs.PICO, ("--only", "machine=fugaku"), "--only machine: the table has no such column"),
             (outputs.OSU_ALLREDUCE, ("--ranks", "4", "--only", "system=a"), "--only chooses lines of a table"),
             (outputs.PICO, ("--ranks", "4"), "the table says its ranks"),

@@ -52,12 +52,15 @@ def read(path: Path, text: str, given: Given) -> list[Table]:
     if unknown:
         raise ConvertError(f"--only {unknown[0]}: the table has no such column; it has {', '.join(names)}")
     tables: dict[tuple[str, ...], Table] = {}
+    seen: dict[str, set[str]] = {name: set() for name in given.only}
     for line, words in enumerate(lines, 2):
         if not words:
             continue
         if len(words) != len(names):
             raise refuse(path, line, f"{len(words)} values for {len(names)} columns; is the line cut off?")
         values = {name: word.strip() for name, word in zip(names, words)}
+        for name in seen:
+            seen[name].add(values[name])
         if any(values[name] != value for name, value in given.only.items()):
             continue
         key = tuple(values[name] for name in OF_TABLE)
@@ -65,8 +68,15 @@ def read(path: Path, text: str, given: Given) -> list[Table]:
             tables[key] = begin(path, line, values)
         tables[key].rows.append(row(path, line, values, tables[key].ranks or 1))
     if not tables:
-        raise ConvertError(f"{path}: no line is left{' with ' + ', '.join(map('='.join, given.only.items())) if given.only else ''}; see its columns for what it has")
+        raise ConvertError(f"{path}: {nothing_left(given.only, seen)}")
     return list(tables.values())
+
+
+def nothing_left(only: dict[str, str], seen: dict[str, set[str]]) -> str:
+    shown = 8
+    asked = ", ".join(map("=".join, only.items()))
+    there = "; ".join(f"{name} is {' or '.join(sorted(values)[:shown])}{' or others' if len(values) > shown else ''}" for name, values in seen.items() if values)
+    return f"no line is left{' with ' + asked if asked else ''}{'; ' + there if there else ''}"
 
 
 def begin(path: Path, line: int, values: dict[str, str]) -> Table:
