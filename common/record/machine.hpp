@@ -67,7 +67,7 @@ struct Topology {
 struct NearbyNic {
     std::string names;  // that the system gives it: "mlx5_0 ib0"
     std::string pci_bus_id;
-    int hops = 0;               // steps from one to the other in the tree of buses; 4 through one PCI switch
+    int hops = 0;  // steps from one to the other in the tree of buses; 4 through one PCI switch; 0: one device
     std::string meeting_point;  // first part above both in that tree: "PCI switch", "host bridge", "package" ...
 };
 /// The network adapters on this node's PCI buses, the nearest to the PCI device at `pci_bus_id` first. Empty where that
