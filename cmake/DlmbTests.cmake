@@ -121,11 +121,11 @@ function(dlmb_check_stages)
     endforeach()
 endfunction()
 
-# dlmb_add_test(<name> [SEPARATE] [THREAD_RANKS] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at
-# most, no MPI. SEPARATE: each file has words of its own for the same things, so that they are not compiled as one. THREAD_RANKS: its
+# dlmb_add_test(<name> [THREAD_RANKS] SOURCES <files> LINK <targets> [LABELS <labels>] [TIMEOUT <seconds>]): threads at most, no MPI.
+# Files of a test that have words of their own for the same things each have a namespace named like the file. THREAD_RANKS: its
 # ranks are threads that wait for one another without sleeping; beside another busy process they take up to ten times as long.
 function(dlmb_add_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "SEPARATE;THREAD_RANKS" "TIMEOUT" "SOURCES;LINK;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "THREAD_RANKS" "TIMEOUT" "SOURCES;LINK;LABELS")
     if(NOT arg_LABELS)
         set(arg_LABELS unit)
     endif()
@@ -134,9 +134,6 @@ function(dlmb_add_test name)
     endif()
     add_executable(${name} ${arg_SOURCES})
     dlmb_compile_test(${name} ${arg_LINK} GTest::gtest_main)
-    if(arg_SEPARATE)
-        set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-    endif()
     dlmb_stages_of(stages ${name})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb {
+namespace dlmb::payload_kernels_test {
 namespace {
 
 constexpr PayloadKey key = payload_key(3, 5, 7, 11);
@@ -65,4 +65,4 @@ TEST(PayloadKernels, CheckNamesTheFirstWrongByteAsTheHostDoes) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::payload_kernels_test

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <random>
 
-namespace dlmb {
+namespace dlmb::reduce_kernel_test {
 namespace {
 
 // Around the vector of 16 bytes for every width of an element, and more than all threads of a grid take at once.
@@ -85,4 +85,4 @@ INSTANTIATE_TEST_SUITE_P(Elements, ReduceKernel, testing::ValuesIn(all_elements)
                          [](auto const& test) { return std::string(name_of(test.param)); });
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::reduce_kernel_test

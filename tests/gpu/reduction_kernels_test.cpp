@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb {
+namespace dlmb::reduction_kernels_test {
 namespace {
 
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 4, 1);
@@ -105,4 +105,4 @@ INSTANTIATE_TEST_SUITE_P(Elements, DeviceReductionCheckOf, testing::ValuesIn(all
                          [](auto const& test) { return std::string(name_of(test.param)); });
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::reduction_kernels_test

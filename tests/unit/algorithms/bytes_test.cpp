@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-namespace dlmb::algorithms {
+namespace dlmb::algorithms::bytes_test {
 namespace {
 
 /// `bytes` of byte elements, the parts of which are equal.
@@ -168,4 +168,4 @@ TEST(Choice, ByMessagesBetweenTwoPlacesIsOneMessageOfABroadcast) {
 }
 
 }  // namespace
-}  // namespace dlmb::algorithms
+}  // namespace dlmb::algorithms::bytes_test

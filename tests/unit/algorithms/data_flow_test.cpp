@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb::algorithms {
+namespace dlmb::algorithms::data_flow_test {
 namespace {
 
 using Waits = std::vector<std::uint32_t>;
@@ -74,4 +74,4 @@ TEST(Parts, DifferByAtMostOneElementAndCoverTheBuffer) {
 }
 
 }  // namespace
-}  // namespace dlmb::algorithms
+}  // namespace dlmb::algorithms::data_flow_test

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <random>
 
-namespace dlmb::algorithms {
+namespace dlmb::algorithms::order_test {
 namespace {
 
 struct Case {
@@ -99,4 +99,4 @@ TEST(ReductionOrder, OfKnomialGoesByPlaceInsideARange) {
 }
 
 }  // namespace
-}  // namespace dlmb::algorithms
+}  // namespace dlmb::algorithms::order_test

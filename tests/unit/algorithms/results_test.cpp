@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace dlmb::algorithms {
+namespace dlmb::algorithms::results_test {
 namespace {
 
 struct Case {
@@ -241,4 +241,4 @@ TEST(AlgorithmResults, NothingIsSentOnOnePlaceOrWithoutData) {
 }
 
 }  // namespace
-}  // namespace dlmb::algorithms
+}  // namespace dlmb::algorithms::results_test

@@ -16,7 +16,7 @@
 #include <limits>
 #include <vector>
 
-namespace dlmb {
+namespace dlmb::block_codec_test {
 namespace {
 
 constexpr Code every_code[] = {Code::int4, Code::int8, Code::fp4, Code::fp8, Code::fp8_e5m2};
@@ -337,4 +337,4 @@ TEST(BlockCodec, EveryProcessorMakesTheSameBits) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::block_codec_test

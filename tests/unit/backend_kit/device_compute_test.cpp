@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 
-namespace dlmb {
+namespace dlmb::device_compute_test {
 namespace {
 
 TEST(ProductsIn, ComeNearestToTheTimeAndAreAtLeastOne) {
@@ -97,4 +97,4 @@ TEST_F(DeviceProducts, ThatCannotBeAreAReason) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::device_compute_test

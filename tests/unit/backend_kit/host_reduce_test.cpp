@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace dlmb {
+namespace dlmb::host_reduce_test {
 namespace {
 
 template <class T>
@@ -155,4 +155,4 @@ TEST(HostReduce, LongLoopsHaveTheBitsOfSingleElementsWhereverTheResultGoes) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::host_reduce_test

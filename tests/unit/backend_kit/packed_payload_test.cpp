@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace dlmb {
+namespace dlmb::packed_payload_test {
 namespace {
 
 using testing::ElementsAre;
@@ -275,4 +275,4 @@ TEST_F(ScatteredPayload, ARowThatIsMissingARowThatWasChangedAndBytesBehindThemAr
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::packed_payload_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb {
+namespace dlmb::payload_layout_test {
 namespace {
 
 /// One group of four, rank 1, one buffer of 100 B and one of 60 B.
@@ -86,4 +86,4 @@ TEST(PayloadLayout, ABlockOutsideItsBufferIsRefused) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::payload_layout_test

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <numeric>
 
-namespace dlmb {
+namespace dlmb::plan_payload_test {
 namespace {
 
 using testing::ElementsAre;
@@ -349,4 +349,4 @@ TEST(PlanPayload, RefusesPlansWhoseBuffersAreNotBound) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::plan_payload_test

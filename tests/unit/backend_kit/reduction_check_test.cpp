@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstring>
 
-namespace dlmb {
+namespace dlmb::reduction_check_test {
 namespace {
 
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 7, 3);
@@ -73,4 +73,4 @@ TEST(ReductionCheck, NamesTheFirstWrongElementOfAnyChunk) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::reduction_check_test

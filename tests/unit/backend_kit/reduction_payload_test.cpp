@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace dlmb {
+namespace dlmb::reduction_payload_test {
 namespace {
 
 constexpr PayloadKey key = payload_key(every_rank, every_rank, 9, 2);
@@ -122,4 +122,4 @@ TEST(ReductionPayload, AnotherIterationHasAnotherResult) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::reduction_payload_test

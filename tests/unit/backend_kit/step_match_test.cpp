@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace dlmb {
+namespace dlmb::step_match_test {
 namespace {
 
 TEST(StepMatch, ASendAndItsReceiveAgreeWhateverTheirStepIds) {
@@ -64,4 +64,4 @@ TEST(StepMatch, AMessageToSelfHasTwoEndsThatAgree) {
 }
 
 }  // namespace
-}  // namespace dlmb
+}  // namespace dlmb::step_match_test

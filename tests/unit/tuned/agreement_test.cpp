@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::tuned::testing {
+namespace dlmb::tuned::testing::agreement_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -235,4 +235,4 @@ TEST(TunedQuestions, CollectivesTellElementReductionAndWhetherTheyAreInPlace) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuned::testing
+}  // namespace dlmb::tuned::testing::agreement_test

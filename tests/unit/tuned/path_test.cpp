@@ -12,7 +12,7 @@
 #include <limits>
 #include <random>
 
-namespace dlmb::tuned {
+namespace dlmb::tuned::path_test {
 namespace {
 
 constexpr std::array<char const*, 3> backends{"one", "two", "three"};
@@ -119,4 +119,4 @@ TEST(ShortestPath, AMethodInsideABackendChangesForNothing) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuned
+}  // namespace dlmb::tuned::path_test

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::table_chooser_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -230,4 +230,4 @@ TEST(TableChooser, AMethodThatCannotBeReadIsRefusedWithItsRule) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::table_chooser_test

@@ -10,7 +10,7 @@
 
 #include <tuple>
 
-namespace dlmb::tuned::testing {
+namespace dlmb::tuned::testing::turns_test {
 namespace {
 
 using ::testing::AllOf;
@@ -244,4 +244,4 @@ TEST(TunedTurns, AChangeOfContextInsideABackendIsCountedAndTimed) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuned::testing
+}  // namespace dlmb::tuned::testing::turns_test

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::mpich_test {
 namespace {
 
 std::string const& leaf_prefix(std::string const& collective) {
@@ -162,4 +162,4 @@ TEST(MpichExport, RefusesALibraryWithoutATree) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::mpich_test

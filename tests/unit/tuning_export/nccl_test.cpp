@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::nccl_test {
 namespace {
 
 using Columns = std::vector<std::string>;
@@ -124,4 +124,4 @@ TEST(NcclExport, SplitsWhatHasNoRangeColumn) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::nccl_test

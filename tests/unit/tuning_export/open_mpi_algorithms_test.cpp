@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::open_mpi_algorithms_test {
 namespace {
 
 TEST(OpenMpiAlgorithms, HaveTheIdsThatVersion414Prints) {
@@ -41,4 +41,4 @@ TEST(LibraryVersion, IsReadFromItsFirstNumbers) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::open_mpi_algorithms_test

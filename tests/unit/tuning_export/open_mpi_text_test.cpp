@@ -14,7 +14,7 @@
 #include <map>
 #include <sstream>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::open_mpi_text_test {
 namespace {
 
 struct Row {
@@ -217,4 +217,4 @@ TEST(OpenMpiText, WritesTheSecondFormatOnlyForVersionsThatReadIt) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::open_mpi_text_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::selection_test {
 namespace {
 
 Rule ring(CountInterval ranks = {4, 4}, ByteInterval bytes = {0, 65536}) {
@@ -142,4 +142,4 @@ TEST(SizesPerRank, HoldExactlyTheSizesWhoseMultipleLiesInTheRange) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::selection_test

@@ -11,7 +11,7 @@
 #include <limits>
 #include <sstream>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::ucc_test {
 namespace {
 
 struct Range {
@@ -132,4 +132,4 @@ TEST(UccExport, WritesSectionsWhereRulesSpeakOfNodes) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::ucc_test

@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-namespace dlmb::tuning {
+namespace dlmb::tuning::ucx_test {
 namespace {
 
 Rule message_rule(std::string id, ByteInterval bytes, std::string threshold) {
@@ -98,4 +98,4 @@ TEST(UcxExport, LosesCollectivesAndOtherKnobs) {
 }
 
 }  // namespace
-}  // namespace dlmb::tuning
+}  // namespace dlmb::tuning::ucx_test
