@@ -234,7 +234,10 @@ bool fit_sizes(PatternType const& type, Options const& options, std::string cons
         return true;
     }
     if (left_out != nullptr) {
-        ++(*left_out)[fmt::format("sizes that --element {} does not divide", resolved.find("element")->second)];
+        auto const operation = resolved.find("operation");
+        bool const in_parts = operation != resolved.end() && operation->second == "reduce_scatter_block";
+        ++(*left_out)[fmt::format("sizes that --element {} does not divide{}", resolved.find("element")->second,
+                                  in_parts ? " among the ranks" : "")];
     }
     return false;
 }

@@ -559,17 +559,23 @@ std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int r
     auto const text = parameters.find("element");
     auto const element = text == parameters.end() ? std::nullopt : element_named(text->second);
     Bytes const unit = element ? size_of(*element) : 1;
+    auto const found = parameters.find("operation");
+    std::string_view const operation = found == parameters.end() ? std::string_view{} : found->second;
+    auto const parts = static_cast<Bytes>(ranks);
     if (suite == Suite::osu) {
-        return size % unit == 0 ? std::optional(size) : std::nullopt;
+        Bytes const least = operation == "reduce_scatter_block" ? unit * parts : 0;
+        return size % unit == 0 && size >= least ? std::optional(size) : std::nullopt;
     }
     constexpr Bytes nccl_alignment = 16;
-    auto const operation = parameters.find("operation");
+    Bytes const part = size / parts / nccl_alignment * nccl_alignment;
+    if (operation == "reduce_scatter" || operation == "reduce_scatter_block") {
+        return part * parts;
+    }
     std::span<SuiteProgram const> const known = suite_programs();
-    bool const shared =
-        operation != parameters.end() && std::any_of(known.begin(), known.end(), [&](SuiteProgram const& row) {
-            return row.per_rank && row.operation == operation->second;
-        });
-    return shared ? size / static_cast<Bytes>(ranks) / nccl_alignment * nccl_alignment : size / unit * unit;
+    bool const shared = std::any_of(known.begin(), known.end(), [&](SuiteProgram const& row) {
+        return row.per_rank && row.operation == operation;
+    });
+    return shared ? part : size / unit * unit;
 }
 
 std::string suite_hint(std::string_view word) {

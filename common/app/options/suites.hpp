@@ -92,8 +92,8 @@ using ParameterLists = std::map<std::string, std::vector<std::string>, std::less
 void take_suite_defaults(PatternType const& type, SuiteCommand const& command, ParameterLists& parameters);
 
 /// The message size that a suite measures where `size` is asked for: OSU leaves out (nullopt) what its element does not
-/// divide; nccl-tests rounds down to whole elements, and shares the size out where its program counts the whole buffer
-/// (to multiples of 16 B per rank, as it does).
+/// divide, and so are equal parts without elements, which it measures empty. nccl-tests rounds down to whole elements;
+/// where ranks have parts, these to multiples of 16 B, and where its program counts the whole buffer, they share it.
 [[nodiscard]] std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int ranks, Bytes size);
 
 /// What a person meant who gives an option of OSU or nccl-tests without --cli; empty: neither has it.

@@ -98,6 +98,7 @@ TEST(OsuCli, SizesThatTheElementDoesNotDivideAreLeftOutAndCounted) {
     Options const options = parse_as("osu", {"-m", ":8", "-T", "mpi_float"});
     EXPECT_EQ(expand_sweep(collective::type(), options, 4, &left_out).size(), 2U);  // 4 and 8
     EXPECT_EQ(left_out, (std::map<std::string, std::size_t>{{"sizes that --element fp32 does not divide", 2}}));
+    EXPECT_EQ(sizes_as("osu", {"osu_reduce_scatter_block", "-m", "4:32", "-T", "mpi_float"}, 4), (Words{"16", "32"}));
 }
 
 TEST(OsuCli, TheElementIsMpiCharUnlessSaid) {
@@ -220,6 +221,7 @@ TEST(NcclCli, SizesOfGathersAndAlltoallAreThoseOfAllRanks) {
     EXPECT_EQ(sizes_as("nccl", {"alltoall_perf", "-b", "4K", "-e", "4K"}), Words{"1024"});
     EXPECT_EQ(sizes_as("nccl", {"all_gather", "-b", "100", "-e", "100"}, 3), Words{"32"});
     EXPECT_EQ(sizes_as("nccl", {"all_reduce_perf", "-b", "4K", "-e", "4K"}), Words{"4096"});
+    EXPECT_EQ(sizes_as("nccl", {"reduce_scatter", "-b", "100", "-e", "100"}, 3), Words{"96"}) << "2 x 16 B per rank";
     EXPECT_EQ(sizes_as("osu", {"osu_alltoall", "-m", "4K:4K"}), Words{"4096"}) << "OSU counts the part per peer";
 }
 
