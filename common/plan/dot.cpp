@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -98,7 +97,7 @@ private:
     }
     template <class... Values>
     void add(fmt::format_string<Values...> format, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+        text_ += fmt::format(format, std::forward<Values>(values)...);
     }
 
     Plan const& plan_;

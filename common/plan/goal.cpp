@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace dlmb {
@@ -77,7 +76,7 @@ private:
 
     template <class... Values>
     void add(fmt::format_string<Values...> format, Values&&... values) {
-        fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+        text_ += fmt::format(format, std::forward<Values>(values)...);
     }
 
     Plan const& plan_;

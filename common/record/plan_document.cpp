@@ -6,38 +6,34 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <string>
 #include <utility>
 
 namespace dlmb::record {
 namespace {
 
-using Text = fmt::memory_buffer;  // a tree of JSON values for 512 x 256 x 2 blocks would cost gigabytes
-
-void add(Text& text, std::string_view piece) {
-    text.append(piece);
-}
+// Text by hand: a tree of JSON values for 512 x 256 x 2 blocks would cost gigabytes.
 
 template <class Range, class Item>
-void add_list(Text& text, Range const& range, Item item) {
+void add_list(std::string& text, Range const& range, Item item) {
     char separator = '[';
     for (auto const& each : range) {
         text.push_back(separator);
         separator = ',';
         item(each);
     }
-    add(text, separator == '[' ? "[]" : "]");
+    text += separator == '[' ? "[]" : "]";
 }
 
-void add_numbers(Text& text, std::string_view key, auto const& numbers) {
-    fmt::format_to(std::back_inserter(text), R"(,"{}":)", key);
-    add_list(text, numbers, [&](auto number) { fmt::format_to(std::back_inserter(text), "{}", number); });
+void add_numbers(std::string& text, std::string_view key, auto const& numbers) {
+    text += fmt::format(R"(,"{}":)", key);
+    add_list(text, numbers, [&](auto number) { text += fmt::format("{}", number); });
 }
 
 /// Writes the fields of one operation. Peers of a step are ranks of its group; the document names world ranks.
 class OperationWriter {
 public:
-    OperationWriter(Text& text, Plan const& plan) : text_(text), plan_(plan) {}
+    OperationWriter(std::string& text, Plan const& plan) : text_(text), plan_(plan) {}
 
     void operator()(Exchange const& step) const {
         group(step.group);
@@ -107,7 +103,7 @@ private:
     }
     template <class... Arguments>
     void format(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) const {
-        fmt::format_to(std::back_inserter(text_), pattern, std::forward<Arguments>(arguments)...);
+        text_ += fmt::format(pattern, std::forward<Arguments>(arguments)...);
     }
     [[nodiscard]] Rank world_rank(GroupId id, Rank member) const {
         return plan_.groups.at(id).members.at(static_cast<std::size_t>(member));
@@ -136,32 +132,31 @@ private:
         }
     }
 
-    Text& text_;
+    std::string& text_;
     Plan const& plan_;
 };
 
-void add_step(Text& text, Plan const& plan, std::size_t id, PlanHeader const& header) {
+void add_step(std::string& text, Plan const& plan, std::size_t id, PlanHeader const& header) {
     Step const& step = plan.steps[id];
-    fmt::format_to(std::back_inserter(text), R"({{"id":{},"operation":"{}","label":{})", id, name_of(step.operation),
-                   compact(step.label));
+    text += fmt::format(R"({{"id":{},"operation":"{}","label":{})", id, name_of(step.operation), compact(step.label));
     add_numbers(text, "after", step.after);
     if (step.microbatch >= 0) {
-        fmt::format_to(std::back_inserter(text), R"(,"microbatch":{})", step.microbatch);
+        text += fmt::format(R"(,"microbatch":{})", step.microbatch);
     }
     std::visit(OperationWriter(text, plan), step.operation);
     if (auto const times = header.recorded ? header.recorded(plan.me, static_cast<StepId>(id)) : std::nullopt) {
-        fmt::format_to(std::back_inserter(text), R"(,"recorded_ns":[{},{}])", times->first, times->second);
+        text += fmt::format(R"(,"recorded_ns":[{},{}])", times->first, times->second);
     }
     text.push_back('}');
 }
 
-void add_plan(Text& text, Plan const& plan, PlanHeader const& header) {
-    fmt::format_to(std::back_inserter(text), "\n{{\"rank\":{},\"steps\":[", plan.me);
+void add_plan(std::string& text, Plan const& plan, PlanHeader const& header) {
+    text += fmt::format("\n{{\"rank\":{},\"steps\":[", plan.me);
     for (std::size_t id = 0; id < plan.steps.size(); ++id) {
-        add(text, id == 0 ? "" : ",");
+        text += id == 0 ? "" : ",";
         add_step(text, plan, id, header);
     }
-    add(text, "]}");
+    text += "]}";
 }
 
 }  // namespace
@@ -179,10 +174,10 @@ void write_plan_document(PlanHeader const& header, PlanSource const& plans, Text
     sink(R"(,"plans":[)");
     bool first = true;
     plans.each([&](Plan const& plan) {
-        Text text;
-        add(text, std::exchange(first, false) ? "" : ",");
+        std::string text;
+        text += std::exchange(first, false) ? "" : ",";
         add_plan(text, plan, header);
-        sink({text.data(), text.size()});
+        sink(text);
     });
     sink("]\n}\n");
 }
