@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Rows that the device copies to other places: a warp per row, each thread 16 bytes at a time where both ends of the
-// row allow it, else 8.
+// A thread that spins; and rows that the device copies to other places: a warp per row, each thread 16 bytes at a time
+// where both ends of the row allow it, else 8.
 #include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 #include "common/memory/memory_space.hpp"
@@ -28,6 +28,17 @@ __device__ void copy_row(unsigned char* to, unsigned char const* from, std::uint
 }
 
 }  // namespace
+
+extern "C" __global__ void dlmb_spin(long long cycles) {
+    long long const start = clock64();
+    while (clock64() - start < cycles) {
+    }
+}
+
+void queue_spin(long long cycles, cudaStream_t stream) {
+    dlmb_spin<<<1, 1, 0, stream>>>(cycles);
+    check(cudaGetLastError(), "dlmb_spin");
+}
 
 extern "C" __global__ void __launch_bounds__(threads_per_block)
     dlmb_rearrange(DeviceRun const* runs, unsigned tables, std::uint64_t rows, std::uint64_t row_bytes) {
