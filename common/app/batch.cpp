@@ -153,13 +153,22 @@ bool has_device_pages(MemoryKind memory) {
     return on_device(memory) || memory == MemoryKind::managed;
 }
 
-/// By whom the cells' backends have plans computed, each once and in the same order on all ranks.
-std::vector<std::optional<Processor>> computed_by(std::span<measure::Cell const> cells, MemoryKind memory) {
+/// Collective. By whom the cells' backends have plans computed on any rank, the same on all: what a backend answers may
+/// depend on the libraries of its node.
+std::vector<std::optional<Processor>> computed_by(Bootstrap& bootstrap, std::span<measure::Cell const> cells,
+                                                  MemoryKind memory) {
+    constexpr std::array<std::optional<Processor>, 3> answers{std::nullopt, Processor::host, Processor::device};
+    std::array<std::int64_t, answers.size()> given{};
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        given.at(i) = std::any_of(cells.begin(), cells.end(), [&](measure::Cell const& cell) {
+            return cell.backend->computes_in(memory) == answers.at(i);
+        });
+    }
+    bootstrap.all_reduce(given, Fold::max);
     std::vector<std::optional<Processor>> all;
-    for (measure::Cell const& cell : cells) {
-        auto const by = cell.backend->computes_in(memory);
-        if (std::find(all.begin(), all.end(), by) == all.end()) {
-            all.push_back(by);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        if (given.at(i) != 0) {
+            all.push_back(answers.at(i));
         }
     }
     return all;
@@ -310,7 +319,7 @@ Batch::ReadyPoint Batch::fill_buffers(SweepPoint const& point, std::unique_ptr<M
     setup.flushed_cache = choice.use.flush_bytes > 0 ? choice.use.cache_bytes : 0;
     setup.gpu = has_device_pages(point.memory) ? hardware_.throttling : nullptr;
     setup.osu = traffic.osu;
-    setup.computed_by = computed_by(cells, point.memory);
+    setup.computed_by = computed_by(launch_.bootstrap, cells, point.memory);
     ReadyPoint ready{&point, std::move(space), std::move(traffic), choice.use, nullptr, std::nullopt};
     ready.prepared = std::make_unique<measure::PreparedPoint>(launch_.bootstrap, *ready.space,
                                                               std::move(ready.traffic.plans), setup);

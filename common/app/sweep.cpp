@@ -236,8 +236,9 @@ bool fit_sizes(PatternType const& type, Options const& options, std::string cons
     if (left_out != nullptr) {
         auto const operation = resolved.find("operation");
         bool const in_parts = operation != resolved.end() && operation->second == "reduce_scatter_block";
-        ++(*left_out)[fmt::format("sizes that --element {} does not divide{}", resolved.find("element")->second,
-                                  in_parts ? " among the ranks" : "")];
+        std::string const& element = resolved.find("element")->second;
+        ++(*left_out)[fmt::format("sizes that --element {} does not divide{}", element,
+                                  in_parts ? fmt::format(", or with less than one {} per rank", element) : "")];
     }
     return false;
 }

@@ -56,6 +56,9 @@ bool DeviceEvent::reached() const {
 Nanoseconds DeviceEvent::since(DeviceEvent const& /*earlier*/) const {
     no_device();
 }
+std::optional<Nanoseconds> DeviceEvent::since_if_reached(DeviceEvent const& /*earlier*/) const {
+    no_device();
+}
 
 DeviceGate::DeviceGate() {
     no_device();

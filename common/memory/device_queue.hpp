@@ -8,6 +8,7 @@
 #include "common/base/units.hpp"
 
 #include <cstddef>
+#include <optional>
 
 namespace dlmb {
 
@@ -28,6 +29,8 @@ public:
     [[nodiscard]] bool reached() const;
     /// Device time between two events that were reached; the clock behind it steps by about 500 ns.
     [[nodiscard]] Nanoseconds since(DeviceEvent const& earlier) const;
+    /// nullopt: one of them is not reached. A replayed graph may take that back between two questions.
+    [[nodiscard]] std::optional<Nanoseconds> since_if_reached(DeviceEvent const& earlier) const;
     [[nodiscard]] void* native() const { return event_; }  // cudaEvent_t
 
 private:

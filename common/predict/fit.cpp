@@ -253,8 +253,9 @@ Choice choose(std::vector<Split> const& splits, LoadCache& cache) {
     }
     Choice corrected = best;
     corrected.corrected = true;
-    bool const better = error_on_left_out(splits, corrected, cache) < error_on_left_out(splits, best, cache);
-    return better ? corrected : best;
+    // Equal where what is left out has nothing near it that was fitted: nothing speaks against it.
+    bool const worse = error_on_left_out(splits, corrected, cache) > error_on_left_out(splits, best, cache);
+    return worse ? best : corrected;
 }
 
 /// 90 % of what is left of the residuals of a fit, jobs' own factors included, where near ones correct each other.

@@ -178,10 +178,11 @@ public:
             Nanoseconds const pause_ns = pauses_.before(operation);
             auto const recorded = pauses_.recorded(operation);
             compute(pause_ns, recorded ? std::optional(recorded->first - pause_ns) : std::nullopt);
+            if (operation.repeat > most_steps - steps_) {
+                throw UsageError(fmt::format("rank {} has more than {} calls", rank_, most_steps));
+            }
             for (std::uint64_t call = 0; call < operation.repeat; ++call) {
-                if (++steps_ > most_steps) {
-                    throw UsageError(fmt::format("rank {} has more than {} calls", rank_, most_steps));
-                }
+                ++steps_;
                 add(operation);
                 recorded_.push_back(recorded);
             }

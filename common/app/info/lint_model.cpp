@@ -72,8 +72,8 @@ std::string lint_text(InfoJson const& findings) {
     for (auto const& [name, size] : findings["sizes"].items()) {
         text += fmt::format(" {} {},", name, size.get<std::uint64_t>());
     }
-    text +=
-        list.empty() ? " which all fit\n" : fmt::format(" {} finding{}\n", list.size(), list.size() == 1 ? "" : "s");
+    text += !list.empty() ? fmt::format(" {} finding{}\n", list.size(), list.size() == 1 ? "" : "s")
+                          : (findings["sizes"].empty() ? " tells no sizes\n" : " which all fit\n");
     for (InfoJson const& finding : list) {
         text += fmt::format("  {:<12}  {}\n", finding["fault"].get<std::string>(), finding["what"].get<std::string>());
     }

@@ -563,8 +563,11 @@ std::optional<Bytes> suite_size(Suite suite, Parameters const& parameters, int r
     std::string_view const operation = found == parameters.end() ? std::string_view{} : found->second;
     auto const parts = static_cast<Bytes>(ranks);
     if (suite == Suite::osu) {
-        Bytes const least = operation == "reduce_scatter_block" ? unit * parts : 0;
-        return size % unit == 0 && size >= least ? std::optional(size) : std::nullopt;
+        if (operation == "reduce_scatter_block") {  // equal parts of whole elements, as many as fit
+            Bytes const fitting = size / (unit * parts) * unit * parts;
+            return size % unit == 0 && fitting > 0 ? std::optional(fitting) : std::nullopt;
+        }
+        return size % unit == 0 ? std::optional(size) : std::nullopt;
     }
     constexpr Bytes nccl_alignment = 16;
     Bytes const part = size / parts / nccl_alignment * nccl_alignment;

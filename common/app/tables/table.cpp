@@ -132,9 +132,10 @@ private:
         }
         auto const stated = cell.backend_facts.find("bitwise_stable_over");
         auto const iterations = cell.statistics.find("bit_pattern_iterations");
-        return fmt::format("# its sums had {} in {} jittered iterations; stable over, by its method: {}\n",
-                           *patterns == 1 ? "the same bits" : fmt::format("{} different bit patterns", *patterns),
-                           iterations == cell.statistics.end() ? 0 : iterations->second,
+        std::string const in =
+            iterations == cell.statistics.end() ? "jittered" : fmt::format("{} jittered", iterations->second);
+        return fmt::format("# its sums had {} in {} iterations; stable over, by its method: {}\n",
+                           *patterns == 1 ? "the same bits" : fmt::format("{} different bit patterns", *patterns), in,
                            stated == cell.backend_facts.end() ? "not stated" : stated->second);
     }
 

@@ -163,7 +163,7 @@ void QueuedPlan::progress_or_give_up() {
 
 /// The mark of a replayed entry still holds the iteration before until the device comes to it.
 bool QueuedPlan::reached_now(DeviceEvent const& event) const {
-    return event.reached() && event.since(started_) >= 0;
+    return event.since_if_reached(started_).value_or(-1) >= 0;
 }
 
 void QueuedPlan::follow() {

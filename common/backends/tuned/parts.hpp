@@ -22,7 +22,7 @@ struct Part {
 [[nodiscard]] std::string name_of(StepChoice const& choice);
 
 /// `choices`: by StepId. A Compute step stays with the steps before it; with those behind it at the beginning of a
-/// plan, or where it packs what they send. None: nothing communicates.
+/// plan, or where it packs, with the next that communicates. None: nothing communicates.
 [[nodiscard]] std::vector<Part> cut(Plan const& plan, std::vector<StepChoice> const& choices);
 
 /// "0-1:ucx/ring:r003 2:mpi/default:none 3-4:compute": steps in plan order, those of one choice and rule together.

@@ -42,8 +42,18 @@ bool DeviceEvent::reached() const {
 }
 
 Nanoseconds DeviceEvent::since(DeviceEvent const& earlier) const {
+    auto const elapsed = since_if_reached(earlier);
+    check(elapsed ? cudaSuccess : cudaErrorNotReady, "cudaEventElapsedTime");
+    return elapsed.value_or(0);
+}
+
+std::optional<Nanoseconds> DeviceEvent::since_if_reached(DeviceEvent const& earlier) const {
     float milliseconds = 0;
-    check(cudaEventElapsedTime(&milliseconds, event_of(earlier), event_of(*this)), "cudaEventElapsedTime");
+    cudaError_t const state = cudaEventElapsedTime(&milliseconds, event_of(earlier), event_of(*this));
+    if (state == cudaErrorNotReady) {
+        return std::nullopt;
+    }
+    check(state, "cudaEventElapsedTime");
     return static_cast<Nanoseconds>(static_cast<double>(milliseconds) * 1e6);
 }
 

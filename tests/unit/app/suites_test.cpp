@@ -99,6 +99,7 @@ TEST(OsuCli, SizesThatTheElementDoesNotDivideAreLeftOutAndCounted) {
     EXPECT_EQ(expand_sweep(collective::type(), options, 4, &left_out).size(), 2U);  // 4 and 8
     EXPECT_EQ(left_out, (std::map<std::string, std::size_t>{{"sizes that --element fp32 does not divide", 2}}));
     EXPECT_EQ(sizes_as("osu", {"osu_reduce_scatter_block", "-m", "4:32", "-T", "mpi_float"}, 4), (Words{"16", "32"}));
+    EXPECT_EQ(sizes_as("osu", {"osu_reduce_scatter_block", "-m", "8:32", "-T", "mpi_float"}, 3), (Words{"12", "24"}));
 }
 
 TEST(OsuCli, TheElementIsMpiCharUnlessSaid) {
