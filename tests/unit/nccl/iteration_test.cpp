@@ -3,12 +3,32 @@
 //
 // Iterations as a device runs them: behind a gate, and with computations that come first.
 #include "common/memory/device_gate.hpp"
+#include "common/memory/device_queue.hpp"
 #include "tests/unit/nccl/double_rig.hpp"
 
 #include <gtest/gtest.h>
 
 namespace dlmb::nccl {
 namespace {
+
+// As the host meets it that follows a graph: its events are taken back when it is replayed.
+TEST(DeviceEvent, HasNoTimeWhileTheDeviceHasYetToReachItAgain) {
+    DeviceQueue queue;
+    DeviceEvent begin;
+    DeviceEvent end;
+    begin.record(queue);
+    end.record(queue);
+    queue.drain();
+    EXPECT_GE(end.since_if_reached(begin).value_or(-1), 0);
+    DeviceGate gate;
+    gate.close(queue);
+    end.record(queue);
+    EXPECT_EQ(end.since_if_reached(begin), std::nullopt);
+    EXPECT_THROW((void)end.since(begin), Error);
+    gate.open();
+    queue.drain();
+    EXPECT_GE(end.since_if_reached(begin).value_or(-1), 0);
+}
 
 class NcclIteration : public testing::TestWithParam<char const*> {};
 
