@@ -1,4 +1,5 @@
-# Test helpers. Start-up costs of MPI are paid per executable, so each executable carries many cases.
+# Test helpers. Start-up costs of MPI are paid per executable, so each executable carries many cases. A TIMEOUT ends what hangs; it is
+# many times what a test takes, because other work may run beside it.
 set(DLMB_MPI_TEST_ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1
     OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -130,7 +131,7 @@ function(dlmb_add_test name)
         set(arg_LABELS unit)
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 120)
+        set(arg_TIMEOUT 900)
     endif()
     add_executable(${name} ${arg_SOURCES})
     dlmb_compile_test(${name} ${arg_LINK} GTest::gtest_main)
@@ -152,7 +153,7 @@ function(dlmb_add_mpi_test name)
         return()
     endif()
     if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 180)
+        set(arg_TIMEOUT 900)
     endif()
     add_executable(${name} ${arg_SOURCES} ${PROJECT_SOURCE_DIR}/tests/main/mpi_main.cpp)
     dlmb_compile_test(${name} ${arg_LINK} MPI::MPI_CXX GTest::gtest)

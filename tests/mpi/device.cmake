@@ -10,7 +10,7 @@ function(dlmb_add_mpi_device_test name)
             NAME ${name}.np${ranks}
             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:dlmb_fake_gpu>
                     ${arg_ENVIRONMENT} ${arg_COMMAND})
-        set_tests_properties(${name}.np${ranks} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 180 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
+        set_tests_properties(${name}.np${ranks} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
     endforeach()
 endfunction()
 

@@ -16,7 +16,7 @@ foreach(transports IN LISTS transport_sets)
     string(REPLACE "," "_" suffix ${transports})
     add_test(NAME ucx_mpi_test.np4.${suffix} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 4 $<TARGET_FILE:ucx_mpi_test>)
     set_tests_properties(
-        ucx_mpi_test.np4.${suffix} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 180 ENVIRONMENT
+        ucx_mpi_test.np4.${suffix} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 900 ENVIRONMENT
                                               "${DLMB_MPI_TEST_ENVIRONMENT};UCX_TLS=${transports};${sender_has_to_progress}")
 endforeach()
 dlmb_add_mpi_test(ucx_mix_test SOURCES ucx_mix_test.cpp LINK dlmb::backends dlmb::bootstrap_mpi RANKS 2 4 LABELS slow)
@@ -26,7 +26,7 @@ add_test(
     NAME ucx_large_block_test.few
     COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} 2 $<TARGET_FILE:ucx_large_block_test>
             --gtest_filter=*ABlock*/linear:*AWindow*/get)
-set_tests_properties(ucx_large_block_test.few PROPERTIES LABELS "mpi;slow" PROCESSORS 2 TIMEOUT 180 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
+set_tests_properties(ucx_large_block_test.few PROPERTIES LABELS "mpi;slow" PROCESSORS 2 TIMEOUT 900 ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
 # What UCX is really given, counted by wrappers before its functions.
 dlmb_add_mpi_test(
     ucx_interception_test
@@ -45,7 +45,7 @@ if(TARGET dlmb_fake_ucx_cuda AND TARGET conformance_mpi AND NOT DLMB_SANITIZE)
                 ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} env
                 LD_PRELOAD=$<TARGET_FILE:dlmb_fake_gpu>:$<TARGET_FILE:dlmb_fake_ucx_cuda> DLMB_FAKE_GPU_PROTECT=1
                 $<TARGET_FILE:conformance_mpi> --gtest_filter=*/ucx_*)
-        set_tests_properties(conformance_mpi.ucx.fake_gpu.np${ranks} PROPERTIES LABELS "mpi;$<$<NOT:$<EQUAL:${ranks},3>>:long>" PROCESSORS 2 TIMEOUT 300
+        set_tests_properties(conformance_mpi.ucx.fake_gpu.np${ranks} PROPERTIES LABELS "mpi;$<$<NOT:$<EQUAL:${ranks},3>>:long>" PROCESSORS 2 TIMEOUT 900
                                                                       ENVIRONMENT "${DLMB_MPI_TEST_ENVIRONMENT}")
     endforeach()
 endif()
