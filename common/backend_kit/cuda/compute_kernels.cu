@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The DLMB developers
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A thread that spins; and rows that the device copies to other places: a warp per row, each thread 16 bytes at a time
-// where both ends of the row allow it, else 8.
+// What Compute steps do on a device besides converting: a thread that spins for their time; and rows that are copied to
+// other places, a warp per row, each thread 16 bytes at a time where both ends of the row allow it, else 8.
 #include "common/backend_kit/cuda/compute_work.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 #include "common/memory/memory_space.hpp"
