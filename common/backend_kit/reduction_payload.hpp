@@ -53,6 +53,9 @@ private:
     static constexpr int contributors = 4;
     static constexpr int nobody = -1;
 
+    /// Not std::min: it takes the constant by reference, and on a device there is nothing to refer to. nvcc 13 then
+    /// says nothing and makes a trap of it.
+    [[nodiscard]] constexpr int contributing() const { return members_ < contributors ? members_ : contributors; }
     /// The member's distance from the first contributor of this element; below `contributors` it contributes.
     [[nodiscard]] constexpr int place(std::uint64_t word, int member) const {
         auto const count = static_cast<std::uint32_t>(members_);
@@ -69,7 +72,7 @@ private:
     }
     [[nodiscard]] constexpr std::int32_t settled_digit(std::uint64_t word, int place) const {
         int const first = place / 2 * 2;
-        if (first + 1 >= std::min(contributors, members_)) {
+        if (first + 1 >= contributing()) {
             return neutral();
         }
         auto const bits = static_cast<std::int32_t>((word >> (32 + 8 * first)) & 0xFFU);
@@ -78,7 +81,7 @@ private:
     }
     [[nodiscard]] constexpr std::int32_t folded(std::uint64_t word, int without_place) const {
         std::int32_t result = neutral();
-        for (int place = 0; place < std::min(contributors, members_); ++place) {
+        for (int place = 0; place < contributing(); ++place) {
             std::int32_t const value = place == without_place ? neutral() : digit(word, place);
             switch (reduction_) {
             case Reduction::sum:
