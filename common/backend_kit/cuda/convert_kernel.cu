@@ -5,6 +5,7 @@
 // rounded to nearest, without contraction. A warp has a block of numbers that share a scale: it finds the largest
 // magnitude, then each thread codes every 32nd number. Of two codes in a byte the neighbour hands over the second.
 #include "common/backend_kit/cuda/compute_work.hpp"
+#include "common/backend_kit/cuda/store_code.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
 #include "common/memory/memory_space.hpp"
 
@@ -68,8 +69,7 @@ struct Bf16 {
         return __bfloat162float(stored);
     }
     static __device__ void store(unsigned char* to, float value) {
-        __nv_bfloat16 const stored = __float2bfloat16_rn(value);
-        memcpy(to, &stored, sizeof stored);
+        store_code(to, __bfloat16_as_ushort(__float2bfloat16_rn(value)));
     }
 };
 struct Fp16 {
@@ -81,8 +81,7 @@ struct Fp16 {
     }
     static __device__ void store(unsigned char* to, float value) {
         constexpr float largest = 65504;
-        __half const stored = __float2half_rn(fminf(fmaxf(value, -largest), largest));
-        memcpy(to, &stored, sizeof stored);
+        store_code(to, __half_as_ushort(__float2half_rn(fminf(fmaxf(value, -largest), largest))));
     }
 };
 struct Fp32 {

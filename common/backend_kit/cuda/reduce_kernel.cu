@@ -3,6 +3,7 @@
 //
 // One kernel for all types and reductions: the branch is the same for every thread and taken once. Narrow floats are
 // computed in float and rounded at every call, as on the host, with the conversions of the hardware.
+#include "common/backend_kit/cuda/store_code.hpp"
 #include "common/backend_kit/device_reduction.hpp"
 #include "common/backend_kit/element_codec.hpp"
 #include "common/memory/cuda/cuda_check.hpp"
@@ -24,16 +25,19 @@ struct Plain {
     using Storage = T;
     static __device__ T load(T stored) { return stored; }
     static __device__ T store(T value) { return value; }
+    static __device__ void put(unsigned char* to, T value) { memcpy(to, &value, sizeof value); }
 };
 struct Bf16 {
     using Storage = __nv_bfloat16;
     static __device__ float load(Storage stored) { return __bfloat162float(stored); }
     static __device__ Storage store(float value) { return __float2bfloat16_rn(value); }
+    static __device__ void put(unsigned char* to, Storage value) { store_code(to, __bfloat16_as_ushort(value)); }
 };
 struct Fp16 {
     using Storage = __half;
     static __device__ float load(Storage stored) { return __half2float(stored); }
     static __device__ Storage store(float value) { return __float2half_rn(value); }
+    static __device__ void put(unsigned char* to, Storage value) { store_code(to, __half_as_ushort(value)); }
 };
 struct Fp8 {
     using Storage = __nv_fp8_storage_t;
@@ -41,6 +45,7 @@ struct Fp8 {
         return __half2float(__half(__nv_cvt_fp8_to_halfraw(stored, __NV_E4M3)));
     }
     static __device__ Storage store(float value) { return __nv_cvt_float_to_fp8(value, __NV_SATFINITE, __NV_E4M3); }
+    static __device__ void put(unsigned char* to, Storage value) { *to = value; }
 };
 
 template <class Codec, class Combine>
@@ -81,8 +86,7 @@ __device__ void fold_elements(unsigned char* to, unsigned char const* left, unsi
         Storage b;
         memcpy(&a, left + i * sizeof a, sizeof a);
         memcpy(&b, right + i * sizeof b, sizeof b);
-        a = combined<Codec>(a, b, combine);
-        memcpy(to + i * sizeof a, &a, sizeof a);
+        Codec::put(to + i * sizeof a, combined<Codec>(a, b, combine));
     }
 }
 
