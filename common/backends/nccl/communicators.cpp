@@ -4,9 +4,12 @@
 
 #include "common/backends/nccl/check.hpp"
 #include "common/base/clock.hpp"
+#include "common/memory/device_queue.hpp"
+#include "common/memory/memory_space.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <numeric>
 #include <sched.h>
 #include <set>
@@ -118,6 +121,34 @@ void Communicators::prepare(std::span<Group const> groups) {
             keep(*mine, made);
         }
     }
+    init_ns_ += now_ns() - start;
+}
+
+void Communicators::connect(std::set<Rank> const& peers) {
+    std::vector<Rank> missing;
+    std::set_difference(peers.begin(), peers.end(), connected_.begin(), connected_.end(), std::back_inserter(missing));
+    if (missing.empty()) {
+        return;
+    }
+    Nanoseconds const start = now_ns();
+    DeviceQueue const queue;
+    Allocation const bytes = allocate_on_device(2);  // one to send, one that all messages arrive in
+    auto* const stream = static_cast<cudaStream_t>(queue.native());
+    check(ncclGroupStart(), "ncclGroupStart");
+    for (Rank const peer : missing) {
+        check(ncclSend(bytes.data(), 1, ncclUint8, peer, world(), stream), "ncclSend");
+        check(ncclRecv(bytes.data() + 1, 1, ncclUint8, peer, world(), stream), "ncclRecv");
+    }
+    check(ncclGroupEnd(), "ncclGroupEnd");
+    wait_until_ready(bootstrap_, world(), "ncclGroupEnd");
+    DeviceEvent arrived;
+    arrived.record(queue);
+    while (!arrived.reached()) {
+        throw_if_failed();
+        bootstrap_.progress();
+        sched_yield();
+    }
+    connected_.insert(missing.begin(), missing.end());
     init_ns_ += now_ns() - start;
 }
 

@@ -12,6 +12,7 @@
 #include <nccl.h>
 
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -44,6 +45,10 @@ public:
     /// Collective over the world, also for ranks whose groups exist already. Throws Error when NCCL cannot connect, and
     /// after an abort.
     void prepare(std::span<Group const> groups);
+    /// Collective over each pair: a rank is among the `peers` of its peers. Connects the world's ranks for messages,
+    /// both directions at once. NCCL connects what a group names first, and both ends must name the same then: where
+    /// one names one direction and the other both, it fails with "Message truncated" (2.28.9). Throws Error.
+    void connect(std::set<Rank> const& peers);
     [[nodiscard]] ncclComm_t world() const { return all_.front(); }
     [[nodiscard]] ncclComm_t of(Group const& group) const { return by_members_.at(group.members); }
 
@@ -64,6 +69,7 @@ private:
     Bootstrap& bootstrap_;
     std::vector<ncclComm_t> all_;  // in the order of creation, the world's first
     std::map<std::vector<Rank>, ncclComm_t> by_members_;
+    std::set<Rank> connected_;  // of the world, for messages
     bool aborted_ = false;
     Nanoseconds init_ns_ = 0;
 };

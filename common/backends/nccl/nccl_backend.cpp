@@ -94,10 +94,12 @@ Expected<std::unique_ptr<CompiledPlan>, Unsupported> compile_plan(Plan const& pl
     if (std::string reason = first_refusal(shared.bootstrap, why_not(plan, method, items)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
-    ChannelOrder const arriving = channels_arriving(shared.bootstrap, channels_sent(items.value()));
+    ChannelOrder const sent = channels_sent(items.value());
+    ChannelOrder const arriving = channels_arriving(shared.bootstrap, sent);
     if (std::string reason = first_refusal(shared.bootstrap, take_as_sent(items.value(), arriving)); !reason.empty()) {
         return Unsupported{std::move(reason)};
     }
+    shared.communicators.connect(message_peers(plan.me, sent, arriving));
     Registration registration;
     if (method.registered) {
         auto const registered = registration_kind(shared.bootstrap, plan, buffers.kind);

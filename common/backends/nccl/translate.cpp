@@ -387,6 +387,17 @@ ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent) {
     return arriving;
 }
 
+std::set<Rank> message_peers(Rank me, ChannelOrder const& sent, ChannelOrder const& arriving) {
+    std::set<Rank> peers;
+    for (ChannelOrder const* const order : {&sent, &arriving}) {
+        for (auto const& [peer, channels] : *order) {
+            peers.insert(peer);
+        }
+    }
+    peers.erase(me);
+    return peers;
+}
+
 std::string take_as_sent(std::vector<Item>& items, ChannelOrder const& arriving) {
     Orderer orderer(arriving);
     for (Item& item : items) {

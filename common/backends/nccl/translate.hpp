@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace dlmb::nccl {
@@ -54,6 +55,9 @@ using ChannelOrder = std::map<Rank, std::vector<int>>;
 
 /// Collective. What the others send to this rank.
 [[nodiscard]] ChannelOrder channels_arriving(Bootstrap& bootstrap, ChannelOrder const& sent);
+
+/// The other ranks that messages go to or come from.
+[[nodiscard]] std::set<Rank> message_peers(Rank me, ChannelOrder const& sent, ChannelOrder const& arriving);
 
 /// Orders the receives of each group as they arrive. Returns why that is impossible; empty: done.
 [[nodiscard]] std::string take_as_sent(std::vector<Item>& items, ChannelOrder const& arriving);

@@ -9,7 +9,7 @@
 namespace dlmb::fake_gpu {
 
 Communicator::Communicator(std::string const& name, int ranks, int rank_, bool blocking)
-    : rank(rank_), segment(name, ranks, rank_), blocking_(blocking) {}
+    : rank(rank_), segment(name, ranks, rank_), connected(static_cast<std::size_t>(ranks)), blocking_(blocking) {}
 
 ncclResult_t Communicator::ready() {
     std::lock_guard const lock(mutex_);

@@ -50,7 +50,8 @@ public:
     std::mutex executing;                      // one operation at a time
     std::atomic<std::uint64_t> unfinished{0};  // operations in streams
     std::atomic<int> splits{0};
-    std::shared_ptr<Tuner> tuner;  // from when all ranks are there
+    std::vector<std::uint64_t> connected;  // by peer: directions of messages so far
+    std::shared_ptr<Tuner> tuner;          // from when all ranks are there
 
 private:
     bool blocking_;

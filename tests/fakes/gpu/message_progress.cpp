@@ -27,10 +27,12 @@ std::string text_of(std::uint64_t tag) {
 
 }  // namespace
 
-MessageLane::MessageLane(Communicator& communicator, int peer, bool sends, std::vector<Message> const& messages)
+MessageLane::MessageLane(Communicator& communicator, int peer, bool sends, std::vector<Message> const& messages,
+                         std::uint64_t connects)
     : communicator_(communicator), peer_(peer), sends_(sends),
       ring_(sends ? communicator.segment.ring(communicator.rank, peer)
-                  : communicator.segment.ring(peer, communicator.rank)) {
+                  : communicator.segment.ring(peer, communicator.rank)),
+      connects_(connects) {
     std::copy_if(messages.begin(), messages.end(), std::back_inserter(messages_),
                  [peer](Message const& message) { return message.peer == peer; });
 }
@@ -49,6 +51,7 @@ bool MessageLane::send() {
         }
         slot->message_bytes = message.bytes;
         slot->tag = packed(message.tag);
+        slot->connects = connects_;
         slot->bytes = std::min(Slot::capacity, message.bytes - moved_);
         std::memcpy(slot->data, message.data + moved_, slot->bytes);
         moved_ += slot->bytes;
@@ -87,6 +90,13 @@ void MessageLane::require_match(Slot const& first, Message const& message) const
     if (first.tag != packed(message.tag)) {
         wrong_use(fmt::format("rank {} is in {}, but rank {} sends it data of {}", communicator_.rank,
                               text_of(packed(message.tag)), peer_, text_of(first.tag)));
+    }
+    if (peer_ != communicator_.rank && message.tag.call == Call::message &&
+        first.connects != seen_from_there(connects_)) {
+        wrong_use(
+            fmt::format("ranks {} and {} connect for messages: the group of one names one direction first and that "
+                        "of the other both; NCCL says \"Message truncated\" then",
+                        communicator_.rank, peer_));
     }
     if (first.message_bytes != message.bytes) {
         wrong_use(fmt::format("{}: rank {} sends {} B to rank {}, which expects {} B", call_names[first.tag & 0xFFU],

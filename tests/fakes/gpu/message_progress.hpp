@@ -12,8 +12,9 @@ namespace dlmb::fake_gpu {
 
 class MessageLane {
 public:
-    /// Those of `messages` that are with `peer`.
-    MessageLane(Communicator& communicator, int peer, bool sends, std::vector<Message> const& messages);
+    /// Those of `messages` that are with `peer`. `connects`: the directions that this launch is the first to use.
+    MessageLane(Communicator& communicator, int peer, bool sends, std::vector<Message> const& messages,
+                std::uint64_t connects);
     [[nodiscard]] bool done() const { return current_ == messages_.size(); }
     [[nodiscard]] int peer() const { return peer_; }
     /// Moves what can be moved now; true: something was.
@@ -31,6 +32,7 @@ private:
     int peer_;
     bool sends_;
     Ring& ring_;
+    std::uint64_t connects_;
     std::vector<Message> messages_;
     std::size_t current_ = 0;
     std::size_t moved_ = 0;        // bytes of the current message

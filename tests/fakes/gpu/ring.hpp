@@ -16,6 +16,7 @@ struct Slot {
     std::uint64_t message_bytes;  // of the whole message, in its first slot
     std::uint64_t tag;            // the operation, in its first slot
     std::uint64_t bytes;          // of this slot
+    std::uint64_t connects;       // directions that the sender's group connects with the reader, in its first slot
     std::byte data[capacity];
 };
 

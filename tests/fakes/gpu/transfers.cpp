@@ -19,14 +19,31 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds patience{30};
 constexpr unsigned rounds_between_checks = 1024;
 
+bool names(std::vector<Message> const& messages, int peer) {
+    return std::any_of(messages.begin(), messages.end(), [peer](Message const& message) {
+        return message.peer == peer && message.tag.call == Call::message;
+    });
+}
+
+/// The directions that this launch is the first to use.
+std::uint64_t connect(Communicator& communicator, int peer, Transfers const& transfers) {
+    std::uint64_t& connected = communicator.connected[static_cast<std::size_t>(peer)];
+    std::uint64_t const used =
+        (names(transfers.sends, peer) ? sends_bit : 0) | (names(transfers.receives, peer) ? receives_bit : 0);
+    std::uint64_t const added = used & ~connected;
+    connected |= used;
+    return added;
+}
+
 class Run {
 public:
     Run(Communicator& communicator, Transfers const& transfers) : communicator_(communicator) {
         auto const peers = static_cast<std::size_t>(communicator.ranks());
         lanes_.reserve(2 * peers);
         for (int peer = 0; peer < communicator.ranks(); ++peer) {
-            lanes_.emplace_back(communicator, peer, true, transfers.sends);
-            lanes_.emplace_back(communicator, peer, false, transfers.receives);
+            std::uint64_t const connects = connect(communicator, peer, transfers);
+            lanes_.emplace_back(communicator, peer, true, transfers.sends, connects);
+            lanes_.emplace_back(communicator, peer, false, transfers.receives, connects);
         }
     }
 

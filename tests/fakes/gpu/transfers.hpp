@@ -32,6 +32,12 @@ struct Message {
     Tag tag;
 };
 
+/// Bits of the directions in which messages go between two ranks, and the same as the other one sees them.
+constexpr std::uint64_t sends_bit = 1, receives_bit = 2;
+constexpr std::uint64_t seen_from_there(std::uint64_t directions) {
+    return (directions & sends_bit) * receives_bit | (directions & receives_bit) / receives_bit;
+}
+
 struct Transfers {
     std::vector<Message> sends, receives;  // per peer in the order in which they match
     std::vector<std::function<void()>> afterwards;
