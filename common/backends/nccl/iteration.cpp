@@ -122,6 +122,11 @@ DeviceEvent const& Iteration::orders(std::size_t entry) {
     return order ? *order : order.emplace();
 }
 
+DeviceEvent const* Iteration::end() const {
+    bool const is_marked = marking_ == Marking::plain && computed_ == nullptr && !entries_.empty();
+    return is_marked ? &entries_.back().mark : nullptr;
+}
+
 void Iteration::enqueue(Meanwhile const& meanwhile) {
     begin_.record(queues_.communication);
     for (Entry& entry : entries_) {

@@ -48,6 +48,8 @@ public:
     void enqueue(Meanwhile const& meanwhile);
 
     [[nodiscard]] DeviceEvent const& begin() const { return begin_; }
+    /// The mark that all work is before; nullptr: none is, or it cannot be asked for.
+    [[nodiscard]] DeviceEvent const* end() const;
     [[nodiscard]] std::vector<Entry> const& entries() const { return entries_; }
 
 private:

@@ -64,7 +64,8 @@ QueuedPlan::QueuedPlan(Plan const& plan, Buffers const& buffers, std::vector<Ite
     : CompiledPlan(plan.steps.size()), shared_(shared), registration_(std::move(registration)),
       algorithm_(method.algorithm), forced_calls_(algorithm_ ? calls_of(*algorithm_, plan) : 0),
       iteration_(std::move(items), buffers, shared.queues, method.graph ? Marking::external : Marking::plain),
-      started_(method.graph ? graph_begin_ : iteration_.begin()) {
+      started_(method.graph ? graph_begin_ : iteration_.begin()),
+      ended_(iteration_.end() != nullptr ? iteration_.end() : &after_all_) {
     for (Step const& step : plan.steps) {
         labels_.push_back(step.label);
     }
@@ -102,7 +103,9 @@ void QueuedPlan::enqueue() {
     } else {
         enqueue_calls();
     }
-    ended_.record(shared_.queues.communication);
+    if (ended_ == &after_all_) {
+        after_all_.record(shared_.queues.communication);
+    }
 }
 
 void QueuedPlan::enqueue_calls() {
@@ -137,7 +140,7 @@ Provenance QueuedPlan::provenance() const {
 
 void QueuedPlan::finish() {
     constexpr unsigned polls_between_checks = 256;
-    for (unsigned polls = 1; !ended_.reached(); ++polls) {
+    for (unsigned polls = 1; !ended_->reached(); ++polls) {
         if (polls % polls_between_checks == 0) {
             check_progress();
         }
@@ -190,7 +193,7 @@ void QueuedPlan::give_up() {
 void QueuedPlan::refine_marks() {
     auto const& entries = iteration_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        ends_[i] = {ended_ns_ - ended_.since(entries[i].mark), i};
+        ends_[i] = {ended_ns_ - ended_->since(entries[i].mark), i};
     }
     std::sort(ends_.begin(), ends_.end());
     std::size_t place = 0;
