@@ -64,6 +64,7 @@ class Kit:
             "OPAL_PREFIX": str(self.usr),
             "OPAL_SYSCONFDIR": str(self.usr.parent / "etc" / "openmpi"),
             "PMIX_MCA_pcompress_base_silence_warning": "1",
+            "PMIX_MCA_mca_base_component_show_load_errors": "0",
             "PMIX_PREFIX": ":".join(map(str, self.usr.glob("lib/*/pmix2"))),
             "PKG_CONFIG_LIBDIR": ":".join(map(str, sorted(self.usr.glob("lib/*/pkgconfig")))),
             "PKG_CONFIG_SYSROOT_DIR": str(self.usr.parent),
@@ -71,6 +72,7 @@ class Kit:
             "GTEST_COLOR": "no",
             "OMPI_MCA_plm": "isolated",  # this node only: the usual one looks for ssh
             "OMPI_MCA_pml": "ob1",  # its UCX module was built with another UCX
+            "OMPI_MCA_osc": "^ucx",
             "OMPI_MCA_btl": "self,vader",
             "OMPI_ALLOW_RUN_AS_ROOT": "1",
             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -26,10 +26,10 @@ ldconfig -p | grep -E 'libcuda|libcudart|libcublas|libnccl|libnvidia-ml'; env | 
 """
 
 
-def programs() -> dict[str, list[str]]:
-    """The small traffic of every program, as the end-to-end tests know it."""
+def small_traffic(name: str) -> dict[str, list[str]] | list[str]:
+    """PROGRAMS or METHODS of the end-to-end tests."""
     environment = {"DLMB_BIN": ".", "DLMB_SOURCE": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1", **os.environ}
-    command = [sys.executable, "-c", "import every_program, json; print(json.dumps(every_program.PROGRAMS))"]
+    command = [sys.executable, "-c", f"import every_program, json; print(json.dumps(every_program.{name}))"]
     return json.loads(subprocess.check_output(command, cwd=SOURCE / "tests" / "e2e", env=environment, text=True))
 
 
@@ -113,6 +113,63 @@ def forced_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
     return [Stage("algorithms forced on nccl, 2 ranks on one GPU", command, 60, an_algorithm, figures=True)]
 
 
+def one_rank_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+    """One rank has the GPU for itself, so that these times are a GPU's: what NCCL does with one rank, packing and quantizing."""
+    def stage(name: str, limit_s: float, program: str, *options: str) -> Stage:
+        command = [kit.mpirun, "-np", "1", str(build / "bin" / f"dlmb_{program}"), *options, "--backend", "nccl", "--results", str(results)]
+        return Stage(f"{name}, 1 rank", command, limit_s, nothing_skipped, figures=True)
+
+    sizes = ["--operation", "allreduce", "--element", "fp32"]
+    return [
+        stage("packing and quantizing", 90, "moe_alltoall", "--preset", "deepseek-v3", "--tokens", "1024", "--pack", "none,cuda", "--quantize",
+              "none,mxfp8,int4:32:fp32", "--memory", "cuda", "--time-limit", "0.3"),
+        stage("methods of nccl", 60, "collective", *small_traffic("METHODS"), "--memory", "cuda,nccl"),
+        stage("gates and timings", 40, "collective", *sizes, "-m", "8:64M", "--method", "default,graph", "--gpu-gate", "spin", "--timing",
+              "isolated", "--memory", "cuda", "--time-limit", "0.1"),
+        stage("options and timing of nccl-tests", 40, "collective", "--cli", "nccl", *sizes, "-b", "8", "-e", "1G", "-f", "8", "--memory", "cuda"),
+        stage("more than 2^31 bytes", 60, "collective", *sizes, "-m", "3G:3G", "--memory", "cuda", "-i", "5", "-x", "1", "--cache", "warm"),
+    ]
+
+
+def packed_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
+    few = ["-i", "2", "-x", "1", "--cache", "warm", "--calibration", "off"]
+    traffic = {
+        "moe_alltoall": ["--tokens", "64", "--hidden", "256", "--quantize", "none,mxfp8,int4:32:fp32,fp4:32:e8m0"],
+        "dlrm_exchange": ["--preset", "dlrm-small"],
+        "tp_allreduce": ["--hidden", "48", "--layers", "2", "--sequence", "24", "--vocabulary", "480", "--phase", "decode", "--logits", "allgather",
+                         "--sequence-parallel", "off"],
+        "sequence_parallel": ["--kind", "ulysses", "--sequence", "240", "--heads", "24", "--head-dim", "8"],
+    }
+    return [
+        Stage(f"{name} packed on the GPU, 2 ranks",
+              [kit.mpirun, "-np", "2", str(build / "bin" / f"dlmb_{name}"), *options, *few, "--pack", "cuda", "--backend", "nccl,mpi", "--memory", "cuda",
+               "--shared-gpu", "--timeout", "20", "--results", str(results)], 45, nothing_skipped)
+        for name, options in traffic.items()
+    ]
+
+
+def table_stages(kit: Kit, build: Path) -> list[Stage]:
+    """NCCL and a program that is not ours obey the rules of a table. The rules are made up: what is tried is that they act."""
+    tune, table = str(build / "bin" / "dlmb_tune"), str(SOURCE / "tests" / "gpu" / "nccl_table.json")
+    torch = str(SOURCE / "tests" / "gpu" / "torch_allreduce.py")
+    folder = build / "nccl_export"
+    torch_command = (f"{tune} export {table} --to nccl -o {folder} && . {folder}/env.sh && "
+                     f"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,TUNING {kit.mpirun} -np 2 {sys.executable} {torch}")
+    return [
+        Stage("a table verified on NCCL, 2 ranks on one GPU",
+              [tune, "verify", table, "--to", "nccl", "--ranks", "2", "--rounds", "0", "--mpiexec", kit.mpirun], 90, figures=True),
+        Stage("a table in a PyTorch program, 2 ranks on one GPU", ["sh", "-c", torch_command], 90, torch_obeys),
+    ]
+
+
+def torch_obeys(output: str) -> str:
+    taken = re.findall(r"AllReduce: (\d+) Bytes -> Algo (\w+) proto (\w+)", output)
+    wrong = [row for row in taken if row[1:] != (("TREE", "LL") if int(row[0]) <= 65536 else ("RING", "SIMPLE"))]
+    if "all sums are right" not in output or not taken:
+        return "no allreduce was seen"
+    return f"not as the table says: {wrong}" if wrong else ""
+
+
 def an_algorithm(output: str) -> str:
     return "" if re.search(r"^(?!#).*algorithm:\w+=\w+:protocol=\w+", output, re.MULTILINE) else "no algorithm was measured"
 
@@ -135,7 +192,7 @@ def program_stages(kit: Kit, build: Path, results: Path) -> list[Stage]:
 
     gemm = ["--preset", "quick", "--schedule", "1f1b", "--mode", "separate", "--compute", "none,busy,gemm", "-i", "5", "-x", "1"]
     return [
-        *(stage(name, ranks, options, backends) for ranks in RANKS for name, options in programs().items() for backends in ("nccl", "mpi,ucx")),
+        *(stage(name, ranks, options, backends) for ranks in RANKS for name, options in small_traffic("PROGRAMS").items() for backends in ("nccl", "mpi,ucx")),
         *(stage("pipeline_p2p", 2, gemm, backends, " with gemm") for backends in ("nccl", "mpi,ucx")),
     ]
 

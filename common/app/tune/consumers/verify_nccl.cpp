@@ -34,10 +34,10 @@ std::optional<Check> check(VerifyRequest const& request, tuning::Rule const& rul
     Finished const finished = run_ranks(request.mpiexec, ranks, environment,
                                         {sibling_program("dlmb_collective").string(), "--operation",
                                          std::string(name_of(rule.when.operation)), "--backend", "nccl", "--memory",
-                                         "cuda", "-m", fmt::format("{0}:{0}", bytes), "-i", "2"},
+                                         "cuda", "--shared-gpu", "-m", fmt::format("{0}:{0}", bytes), "-i", "2"},
                                         std::chrono::seconds(300));
     if (finished.exit_code == exit_nothing_ran) {
-        skipped = "NCCL cannot run here; it needs a GPU for each rank";
+        skipped = "NCCL cannot run here; it needs a GPU";
         return std::nullopt;
     }
     bool const loaded = finished.output.find("Using DLMB (v") != finished.output.npos;
